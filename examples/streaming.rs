@@ -1,0 +1,98 @@
+//! Streaming (PPoPP'22, Fig. 3): the sink asks for each value, and the source sends one or stops.
+//!
+//! `cargo run -p rumpsteak-examples --example streaming`
+
+use rumpsteak_runtime::{
+    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+};
+
+#[derive(Roles)]
+struct Roles {
+    s: S,
+    t: T,
+}
+
+#[derive(Role)]
+#[protocol(Streaming::s)]
+#[message(Label)]
+struct S {
+    #[route(T)]
+    t: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Streaming::t)]
+#[message(Label)]
+struct T {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Message)]
+enum Label {
+    Ready(Ready),
+    Value(Value),
+    Stop(Stop),
+}
+
+struct Ready;
+struct Value(i32);
+struct Stop;
+
+#[session(S)]
+type Source = Receive<T, Ready, Select<T, SourceChoice>>;
+
+#[session]
+enum SourceChoice {
+    Value(Value, Source),
+    Stop(Stop, End),
+}
+
+#[session(T)]
+type Sink = Send<S, Ready, Branch<S, SinkChoice>>;
+
+#[session]
+enum SinkChoice {
+    Value(Value, Sink),
+    Stop(Stop, End),
+}
+
+async fn source(role: &mut S, values: &[i32]) -> Result<()> {
+    try_session(role, async |mut session: Source<'_, _>| {
+        for &value in values {
+            let (Ready, next) = session.receive().await?;
+            println!("source: sends {value}");
+            session = next.select(Value(value)).await?;
+        }
+        let (Ready, next) = session.receive().await?;
+        println!("source: stops");
+        Ok(((), next.select(Stop).await?))
+    })
+    .await
+}
+
+async fn sink(role: &mut T) -> Result<Vec<i32>> {
+    try_session(role, async |mut session: Sink<'_, _>| {
+        let mut values = Vec::new();
+        loop {
+            session = match session.send(Ready).await?.branch().await? {
+                SinkChoice::Value(Value(value), next) => {
+                    println!("sink:   receives {value}");
+                    values.push(value);
+                    next
+                }
+                SinkChoice::Stop(Stop, end) => return Ok((values, end)),
+            };
+        }
+    })
+    .await
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let Roles { mut s, mut t } = Roles::default();
+    let ((), values) = tokio::try_join!(source(&mut s, &[2, 3, 5, 7, 11]), sink(&mut t))?;
+    assert_eq!(values, [2, 3, 5, 7, 11]);
+    println!("the sink has {values:?}");
+    Ok(())
+}
