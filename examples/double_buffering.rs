@@ -1,10 +1,11 @@
 //! Double buffering (PPoPP'22, Listings 1 to 3): a kernel asks a source for a value, then waits
-//! until the sink is ready and hands the value on.
+//! until the sink is ready and hands the value on. The optimised kernel asks for the second value
+//! before it has handed on the first, so that the source is never kept waiting.
 //!
 //! `cargo run -p rumpsteak-examples --example double_buffering`
 //!
-//! With `--features unsafe-reordering` the kernel receives a value before it has asked for one.
-//! The build refuses that, at the offending token.
+//! With `--features unsafe-reordering` there is a third kernel, which receives a value before it
+//! has asked for one. The build refuses it, at the offending token.
 
 use std::convert::Infallible;
 
@@ -61,21 +62,22 @@ type Source = SourceLoop;
 #[session]
 struct SourceLoop(Receive<K, Ready, Send<K, Value, Self>>);
 
-#[cfg(not(feature = "unsafe-reordering"))]
 #[session(K)]
 type Kernel = KernelLoop;
 
-#[cfg(not(feature = "unsafe-reordering"))]
 #[session]
 struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 
+#[session(K)]
+type OptimisedKernel = Send<S, Ready, KernelLoop>;
+
 #[cfg(feature = "unsafe-reordering")]
 #[session(K)]
-type Kernel = KernelLoop;
+type UnsafeKernel = UnsafeLoop;
 
 #[cfg(feature = "unsafe-reordering")]
 #[session]
-struct KernelLoop(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
+struct UnsafeLoop(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
 
 #[session(T)]
 type Sink = SinkLoop;
@@ -96,21 +98,24 @@ async fn source(role: &mut S) -> Result<Infallible> {
 }
 
 async fn kernel(role: &mut K) -> Result<Infallible> {
-    try_session(role, async |mut session: Kernel<'_, _>| {
-        loop {
-            #[cfg(not(feature = "unsafe-reordering"))]
-            let (Value(value), next) = session.send(Ready).await?.receive().await?;
-            #[cfg(feature = "unsafe-reordering")]
-            let (Value(value), next) = {
-                let (value, next) = session.receive().await?;
-                (value, next.send(Ready).await?)
-            };
-            let (Ready, next) = next.receive().await?;
-            println!("kernel: passes {value} on");
-            session = next.send(Value(value)).await?;
-        }
+    try_session(role, async |session: Kernel<'_, _>| pass_on(session).await).await
+}
+
+async fn optimised_kernel(role: &mut K) -> Result<Infallible> {
+    try_session(role, async |session: OptimisedKernel<'_, _>| {
+        pass_on(session.send(Ready).await?).await
     })
     .await
+}
+
+/// What both kernels do for ever.
+async fn pass_on<T>(mut session: KernelLoop<'_, K>) -> Result<T> {
+    loop {
+        let (Value(value), next) = session.send(Ready).await?.receive().await?;
+        let (Ready, next) = next.receive().await?;
+        println!("kernel: passes {value} on");
+        session = next.send(Value(value)).await?;
+    }
 }
 
 async fn sink(role: &mut T, count: i32, done: oneshot::Sender<i32>) -> Result<Infallible> {
@@ -134,19 +139,36 @@ async fn sink(role: &mut T, count: i32, done: oneshot::Sender<i32>) -> Result<In
     .await
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+/// Runs the three processes until the sink has received five values, and returns their sum.
+async fn run(optimised: bool) -> Result<i32> {
     let Roles {
         mut s,
         mut k,
         mut t,
     } = Roles::default();
     let (done, finished) = oneshot::channel();
-    tokio::select! {
-        stopped = async { tokio::try_join!(source(&mut s), kernel(&mut k), sink(&mut t, 5, done)) } => {
-            stopped?;
+    let kernel = async {
+        if optimised {
+            optimised_kernel(&mut k).await
+        } else {
+            kernel(&mut k).await
         }
-        Ok(sum) = finished => println!("five values arrived; their sum is {sum}"),
+    };
+    tokio::select! {
+        stopped = async { tokio::try_join!(source(&mut s), kernel, sink(&mut t, 5, done)) } => {
+            match stopped?.0 {}
+        }
+        Ok(sum) = finished => Ok(sum),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    for (name, optimised) in [("plain", false), ("optimised", true)] {
+        println!("{name} kernel");
+        let sum = run(optimised).await?;
+        assert_eq!(sum, 1 + 2 + 3 + 4 + 5);
+        println!("five values arrived; their sum is {sum}\n");
     }
     Ok(())
 }
