@@ -1,1 +1,28 @@
-//! Placeholder.
+//! Communicating machines, and what can go wrong between them.
+//!
+//! The crate is pure: values in, values out. It knows machines, their text forms, asynchronous
+//! subtyping and the exploration of composed systems; it knows neither files nor Scribble nor Rust source.
+//!
+//! ```
+//! use rumpsteak_fsm::{Action, Fsm};
+//!
+//! // The kernel of double buffering: it asks the source, takes a value, waits for the sink, passes it on.
+//! let mut kernel = Fsm::builder("k");
+//! let states: Vec<_> = (0..4).map(|_| kernel.add_state()).collect();
+//! kernel.add_transition(states[0], Action::send("s", "ready", &[]), states[1]);
+//! kernel.add_transition(states[1], Action::receive("s", "value", &["i32"]), states[2]);
+//! kernel.add_transition(states[2], Action::receive("t", "ready", &[]), states[3]);
+//! kernel.add_transition(states[3], Action::send("t", "value", &["i32"]), states[0]);
+//! let kernel = kernel.build(states[0]);
+//!
+//! assert_eq!(kernel.check_directed(), Ok(()));
+//! let actions: Vec<_> = kernel.transitions().map(|t| t.action.to_string()).collect();
+//! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
+//! ```
+
+pub mod machine;
+
+pub use machine::{
+    Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
+    TransitionId,
+};

@@ -1,0 +1,450 @@
+//! Machines: what one role does, state by state.
+//!
+//! An [`Fsm`] is a directed graph whose edges are [`Action`]s: a message sent to a peer (`s!ready`) or
+//! received from one (`t?value(i32)`). It is what a local type (PPoPP'22, Definition 1) means once recursion
+//! is a cycle. States and transitions have dense ids in insertion order, so a caller keeps what it knows about
+//! them (spans, names) in plain vectors beside the machine.
+//!
+//! ```text
+//!   rec X . s!ready . s?value(i32) . X            0 ──s!ready──▶ 1
+//!                                                 ▲              │
+//!                                                 └─s?value(i32)─┘
+//! ```
+
+mod defect;
+mod names;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use petgraph::{
+    Direction::Outgoing,
+    graph::{DiGraph, EdgeIndex, NodeIndex},
+    visit::{Bfs, EdgeRef},
+};
+
+pub use self::{
+    defect::Defect,
+    names::{Label, Role, Sort},
+};
+
+/// A state of one [`Fsm`]: dense, in order of insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(u32);
+
+impl StateId {
+    /// The position in order of insertion.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id of position `index`, as a dense table counts them.
+    ///
+    /// # Panics
+    /// If `index` does not fit into 32 bits, which no machine's state does.
+    pub fn from_index(index: usize) -> Self {
+        Self(dense(index))
+    }
+
+    fn node(self) -> NodeIndex {
+        NodeIndex::new(self.index())
+    }
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A transition of one [`Fsm`]: dense, in order of insertion over the whole machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransitionId(u32);
+
+impl TransitionId {
+    /// The position in order of insertion.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The id of position `index`, as a dense table counts them.
+    ///
+    /// # Panics
+    /// If `index` does not fit into 32 bits, which no machine's transition does.
+    pub fn from_index(index: usize) -> Self {
+        Self(dense(index))
+    }
+
+    fn edge(self) -> EdgeIndex {
+        EdgeIndex::new(self.index())
+    }
+}
+
+/// Ids are 32 bits wide because tables of them dominate the memory of the algorithms; a machine of four
+/// thousand million states would not fit into memory beside them.
+#[track_caller]
+fn dense(index: usize) -> u32 {
+    match u32::try_from(index) {
+        Ok(id) => id,
+        Err(_) => panic!("a machine has fewer than 2^32 states and transitions"),
+    }
+}
+
+/// Which way a message goes, seen from the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From a peer to this machine, written `?`.
+    Receive,
+    /// From this machine to a peer, written `!`.
+    Send,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Receive => "?",
+            Self::Send => "!",
+        })
+    }
+}
+
+/// A label and the sorts of its payload: `value(i32)`.
+///
+/// Payloads have sorts, not names: `x(a: i32)` and `x(b: i32)` are one message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Message {
+    /// What it is called.
+    pub label: Label,
+    /// What it carries, in order; often nothing.
+    pub payload: Vec<Sort>,
+}
+
+/// `ready` without a payload, `value(i32, u8)` with one.
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.label)?;
+        for (index, sort) in self.payload.iter().enumerate() {
+            write!(f, "{}{sort}", if index == 0 { "(" } else { ", " })?;
+        }
+        f.write_str(if self.payload.is_empty() { "" } else { ")" })
+    }
+}
+
+/// A message sent to a peer or received from one: `s!ready`, `t?value(i32)`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Action {
+    /// The other end.
+    pub peer: Role,
+    /// Which way the message goes.
+    pub direction: Direction,
+    /// The message.
+    pub message: Message,
+}
+
+impl Action {
+    /// `peer!label(payload)`.
+    pub fn send(peer: impl Into<Role>, label: impl Into<Label>, payload: &[&str]) -> Self {
+        Self::new(peer.into(), Direction::Send, label.into(), payload)
+    }
+
+    /// `peer?label(payload)`.
+    pub fn receive(peer: impl Into<Role>, label: impl Into<Label>, payload: &[&str]) -> Self {
+        Self::new(peer.into(), Direction::Receive, label.into(), payload)
+    }
+
+    fn new(peer: Role, direction: Direction, label: Label, payload: &[&str]) -> Self {
+        let payload = payload.iter().map(|&sort| sort.into()).collect();
+        Self {
+            peer,
+            direction,
+            message: Message { label, payload },
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.peer, self.direction, self.message)
+    }
+}
+
+/// One transition of a machine, borrowed from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition<'a> {
+    /// Its id.
+    pub id: TransitionId,
+    /// Where it starts.
+    pub source: StateId,
+    /// What it does.
+    pub action: &'a Action,
+    /// Where it ends.
+    pub target: StateId,
+}
+
+/// The machine of one role.
+///
+/// Any finite graph of actions is a machine; [`check_directed`](Self::check_directed) says whether it stands
+/// for a local type, which the algorithms need.
+#[derive(Clone)]
+pub struct Fsm {
+    role: Role,
+    initial: StateId,
+    graph: DiGraph<(), Action>,
+    /// All transitions, grouped by source, in insertion order within a group. petgraph yields the edges of a
+    /// node in reverse; a machine's order is part of what the user wrote.
+    outgoing: Vec<TransitionId>,
+    /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
+    offsets: Vec<u32>,
+}
+
+impl Fsm {
+    /// Starts the machine of `role`.
+    pub fn builder(role: impl Into<Role>) -> FsmBuilder {
+        FsmBuilder {
+            role: role.into(),
+            graph: DiGraph::new(),
+        }
+    }
+
+    /// Whose machine this is.
+    pub fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// Where it starts.
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// The number of states; at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a machine has a state")]
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// The number of transitions.
+    pub fn transition_count(&self) -> usize {
+        self.graph.edge_count()
+    }
+
+    /// All states, in insertion order.
+    pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.len()).map(StateId::from_index)
+    }
+
+    /// All transitions, in insertion order.
+    pub fn transitions(&self) -> impl Iterator<Item = Transition<'_>> {
+        (0..self.transition_count()).map(|index| self.transition(TransitionId::from_index(index)))
+    }
+
+    /// The transitions that leave `state`, in insertion order. None if it is no state of this machine.
+    pub fn transitions_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
+        let end = self.offsets.get(state.index() + 1).copied();
+        let range = match end {
+            Some(end) => self.offsets[state.index()] as usize..end as usize,
+            None => 0..0,
+        };
+        self.outgoing[range].iter().map(|&id| self.transition(id))
+    }
+
+    /// The transition with this id.
+    ///
+    /// # Panics
+    /// If it is no transition of this machine.
+    #[track_caller]
+    pub fn transition(&self, id: TransitionId) -> Transition<'_> {
+        let (Some((source, target)), Some(action)) = (
+            self.graph.edge_endpoints(id.edge()),
+            self.graph.edge_weight(id.edge()),
+        ) else {
+            panic!(
+                "transition {} is not of the machine of `{}`",
+                id.0, self.role
+            );
+        };
+        Transition {
+            id,
+            source: StateId::from_index(source.index()),
+            action,
+            target: StateId::from_index(target.index()),
+        }
+    }
+
+    /// Whether nothing leaves `state`: the role is finished there.
+    pub fn is_terminal(&self, state: StateId) -> bool {
+        self.transitions_from(state).next().is_none()
+    }
+
+    /// The states that a run can reach, breadth first from the initial one.
+    pub fn reachable(&self) -> impl Iterator<Item = StateId> {
+        let mut search = Bfs::new(&self.graph, self.initial.node());
+        std::iter::from_fn(move || search.next(&self.graph))
+            .map(|node| StateId::from_index(node.index()))
+    }
+
+    /// Whether the machine stands for a local type: each state sends to one peer or receives from one peer,
+    /// under pairwise distinct labels, and never exchanges a message with itself.
+    ///
+    /// States that no run reaches are judged as well: they were written, so they were meant.
+    ///
+    /// # Errors
+    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)).
+    pub fn check_directed(&self) -> Result<(), Defect> {
+        self.states().try_for_each(|state| self.check_state(state))
+    }
+
+    fn check_state(&self, state: StateId) -> Result<(), Defect> {
+        let Some(first) = self.transitions_from(state).next() else {
+            return Ok(());
+        };
+
+        for transition in self.transitions_from(state) {
+            let action = transition.action;
+            if action.peer == self.role {
+                return Err(Defect::SelfMessage {
+                    state,
+                    transition: transition.id,
+                    role: self.role.clone(),
+                });
+            }
+            if action.direction != first.action.direction {
+                let (send, receive) = match action.direction {
+                    Direction::Send => (transition.id, first.id),
+                    Direction::Receive => (first.id, transition.id),
+                };
+                return Err(Defect::Mixed {
+                    state,
+                    send,
+                    receive,
+                });
+            }
+        }
+
+        let mut peers = vec![];
+        let mut known = BTreeSet::new();
+        let mut seen = BTreeMap::new();
+        for transition in self.transitions_from(state) {
+            let action = transition.action;
+            if known.insert(&action.peer) {
+                peers.push(action.peer.clone());
+            }
+            // Labels decide, payloads do not: a receiver looks at the label to know what the payload is.
+            if let Some(earlier) = seen.insert((&action.peer, &action.message.label), transition.id)
+            {
+                return Err(Defect::Nondeterministic {
+                    state,
+                    action: action.clone(),
+                    transitions: [earlier, transition.id],
+                });
+            }
+        }
+        match peers.len() {
+            1 => Ok(()),
+            _ => Err(Defect::Undirected { state, peers }),
+        }
+    }
+}
+
+/// Lists the transitions: `k: from 0, 0 -s!ready-> 1, …`.
+impl fmt::Debug for Fsm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} states from {}",
+            self.role,
+            self.len(),
+            self.initial
+        )?;
+        for transition in self.transitions() {
+            let Transition {
+                source,
+                action,
+                target,
+                ..
+            } = transition;
+            write!(f, ", {source} -{action}-> {target}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Equal as written: the same role, the same initial state, the same states and transitions in the same order.
+impl PartialEq for Fsm {
+    fn eq(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.initial == other.initial
+            && self.len() == other.len()
+            && self.transitions().eq(other.transitions())
+    }
+}
+
+impl Eq for Fsm {}
+
+/// A machine under construction; made by [`Fsm::builder`].
+#[derive(Clone, Debug)]
+pub struct FsmBuilder {
+    role: Role,
+    graph: DiGraph<(), Action>,
+}
+
+impl FsmBuilder {
+    /// Adds a state. Its id is the number of states before it.
+    ///
+    /// # Panics
+    /// Beyond 2^32 - 2 states.
+    pub fn add_state(&mut self) -> StateId {
+        StateId::from_index(self.graph.add_node(()).index())
+    }
+
+    /// Adds a transition. Its id is the number of transitions before it.
+    ///
+    /// # Panics
+    /// If one of the states was not added to this builder, and beyond 2^32 - 2 transitions.
+    #[track_caller]
+    pub fn add_transition(&mut self, from: StateId, action: Action, to: StateId) -> TransitionId {
+        let edge = self.graph.add_edge(from.node(), to.node(), action);
+        TransitionId::from_index(edge.index())
+    }
+
+    /// The number of states so far.
+    pub fn state_count(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Finishes the machine.
+    ///
+    /// # Panics
+    /// If `initial` was not added to this builder.
+    #[track_caller]
+    pub fn build(self, initial: StateId) -> Fsm {
+        let Self { role, graph } = self;
+        assert!(
+            initial.index() < graph.node_count(),
+            "the initial state of `{role}` was not added to its builder"
+        );
+
+        let mut outgoing = Vec::with_capacity(graph.edge_count());
+        let mut offsets = Vec::with_capacity(graph.node_count() + 1);
+        offsets.push(0);
+        for node in graph.node_indices() {
+            let start = outgoing.len();
+            outgoing.extend(
+                graph
+                    .edges_directed(node, Outgoing)
+                    .map(|edge| TransitionId::from_index(edge.id().index())),
+            );
+            outgoing[start..].sort_unstable();
+            offsets.push(dense(outgoing.len()));
+        }
+
+        Fsm {
+            role,
+            initial,
+            graph,
+            outgoing,
+            offsets,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Names: cheap to clone, compared by their text.
+
+use std::{borrow::Borrow, fmt, sync::Arc};
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        ///
+        /// A clone shares the text; equality and order are those of the text.
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The name as it was written.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(name: &$name) -> Self {
+                name.clone()
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&*self.0, f)
+            }
+        }
+    };
+}
+
+name! {
+    /// A participant of a protocol, such as `k`.
+    Role
+}
+
+name! {
+    /// What a message is called, such as `ready`: the unit of choice.
+    Label
+}
+
+name! {
+    /// The type of a payload, such as `i32`. Two sorts are compatible only if their names are equal.
+    Sort
+}
