@@ -1,0 +1,210 @@
+//! DOT's words.
+
+use std::{fmt, iter::Peekable, ops::Range, str::CharIndices};
+
+use super::Problem;
+
+/// A word and the bytes that it stands on.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) span: Range<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `->`
+    Arrow,
+    /// `--`, which only undirected graphs have.
+    Line,
+    /// A name or number without quotes.
+    Bare(String),
+    /// A name in quotes.
+    Quoted(Text),
+    /// Markup between `<` and `>`.
+    Html,
+    /// One of `{ } [ ] ; , = : +`.
+    Punctuation(char),
+    End,
+}
+
+/// For error messages.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arrow => f.write_str("`->`"),
+            Self::Line => f.write_str("`--`"),
+            Self::Bare(name) => write!(f, "`{name}`"),
+            Self::Quoted(_) => f.write_str("a quoted name"),
+            Self::Html => f.write_str("markup"),
+            Self::Punctuation(c) => write!(f, "`{c}`"),
+            Self::End => f.write_str("the end of the text"),
+        }
+    }
+}
+
+/// What quotes contain, escapes resolved: each character with where it starts in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text(pub(super) Vec<(usize, char)>);
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(_, c)| write!(f, "{c}"))
+    }
+}
+
+pub(super) struct Lexer<'a> {
+    source: &'a str,
+    chars: Peekable<CharIndices<'a>>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        // A byte-order mark says nothing about a machine.
+        let mut chars = source.char_indices().peekable();
+        chars.next_if(|&(_, c)| c == '\u{feff}');
+        Self { source, chars }
+    }
+
+    pub(super) fn token(&mut self) -> Result<Token, Problem> {
+        self.skip_blanks()?;
+        let Some((start, first)) = self.chars.next() else {
+            let end = self.source.len();
+            return Ok(Token {
+                kind: Kind::End,
+                span: end..end,
+            });
+        };
+
+        let kind = match first {
+            '{' | '}' | '[' | ']' | ';' | ',' | '=' | ':' | '+' => Kind::Punctuation(first),
+            '"' => Kind::Quoted(self.quoted(start)?),
+            '<' => self.html(start)?,
+            '-' if self.follows('>') => Kind::Arrow,
+            '-' if self.follows('-') => Kind::Line,
+            '-' if self
+                .chars
+                .peek()
+                .is_some_and(|&(_, c)| c.is_ascii_digit() || c == '.') =>
+            {
+                self.bare(start)
+            }
+            c if is_bare(c) => self.bare(start),
+            c => {
+                let message = format!(
+                    "`{}` cannot stand here; quote names that contain it",
+                    c.escape_debug()
+                );
+                return Err(Problem::new(start..self.position(), message));
+            }
+        };
+        Ok(Token {
+            kind,
+            span: start..self.position(),
+        })
+    }
+
+    fn position(&mut self) -> usize {
+        self.chars
+            .peek()
+            .map_or(self.source.len(), |&(position, _)| position)
+    }
+
+    fn follows(&mut self, expected: char) -> bool {
+        self.chars.next_if(|&(_, c)| c == expected).is_some()
+    }
+
+    fn skip_blanks(&mut self) -> Result<(), Problem> {
+        loop {
+            match self.chars.peek() {
+                Some(&(_, c)) if c.is_whitespace() => {
+                    self.chars.next();
+                }
+                Some((_, '#')) => self.skip_line(),
+                Some(&(start, '/')) => {
+                    self.chars.next();
+                    if self.follows('/') {
+                        self.skip_line();
+                    } else if self.follows('*') {
+                        self.skip_block(start)?;
+                    } else {
+                        let message = "`/` cannot stand here; quote names that contain it";
+                        return Err(Problem::new(start..start + 1, message));
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn skip_line(&mut self) {
+        while self.chars.next_if(|&(_, c)| c != '\n').is_some() {}
+    }
+
+    fn skip_block(&mut self, start: usize) -> Result<(), Problem> {
+        while let Some((_, c)) = self.chars.next() {
+            if c == '*' && self.follows('/') {
+                return Ok(());
+            }
+        }
+        Err(Problem::new(
+            start..start + 2,
+            "this comment has no end; close it with `*/`",
+        ))
+    }
+
+    fn bare(&mut self, start: usize) -> Kind {
+        while self.chars.next_if(|&(_, c)| is_bare(c)).is_some() {}
+        let end = self.position();
+        Kind::Bare(self.source[start..end].to_owned())
+    }
+
+    /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align) become one; a backslash at
+    /// the end of a line joins it with the next; any other escape stays as it is, for the label's own grammar.
+    fn quoted(&mut self, start: usize) -> Result<Text, Problem> {
+        let mut text = Text::default();
+        while let Some((position, c)) = self.chars.next() {
+            match c {
+                '"' => return Ok(text),
+                '\\' => match self.chars.next() {
+                    None => break,
+                    Some((_, '\n')) => {}
+                    Some((_, 'n' | 'l' | 'r')) => text.0.push((position, '\n')),
+                    Some((_, escaped @ ('"' | '\\'))) => text.0.push((position, escaped)),
+                    Some((next, other)) => text.0.extend([(position, '\\'), (next, other)]),
+                },
+                c => text.0.push((position, c)),
+            }
+        }
+        Err(Problem::new(
+            start..start + 1,
+            "this name has no end; close it with `\"`",
+        ))
+    }
+
+    fn html(&mut self, start: usize) -> Result<Kind, Problem> {
+        let mut depth = 1_usize;
+        for (_, c) in self.chars.by_ref() {
+            match c {
+                '<' => depth += 1,
+                '>' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(Kind::Html);
+            }
+        }
+        Err(Problem::new(
+            start..start + 1,
+            "this markup has no end; close it with `>`",
+        ))
+    }
+}
+
+/// A character of names without quotes; wider than DOT's own (`q.0`, `naïve`).
+fn is_bare(c: char) -> bool {
+    c.is_alphanumeric()
+        || c == '_'
+        || c == '.'
+        || (!c.is_ascii() && !c.is_whitespace() && !c.is_control())
+}

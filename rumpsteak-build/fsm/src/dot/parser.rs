@@ -1,0 +1,248 @@
+//! DOT's statements. Nothing nests, so nothing recurses.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{
+    Digraph, Problem, action,
+    lexer::{Kind, Lexer, Text, Token},
+};
+use crate::machine::{Fsm, FsmBuilder, StateId};
+
+pub(super) fn file(source: &str) -> Result<Vec<Digraph>, Problem> {
+    let mut lexer = Lexer::new(source);
+    let next = lexer.token()?;
+    let mut parser = Parser { lexer, next };
+    let mut digraphs = vec![];
+    loop {
+        if parser.next.kind == Kind::End {
+            return Ok(digraphs);
+        }
+        if !parser.eat(';')? {
+            digraphs.push(parser.digraph()?);
+        }
+    }
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    next: Token,
+}
+
+impl Parser<'_> {
+    fn advance(&mut self) -> Result<Token, Problem> {
+        let next = self.lexer.token()?;
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+
+    fn at(&self, punctuation: char) -> bool {
+        self.next.kind == Kind::Punctuation(punctuation)
+    }
+
+    fn eat(&mut self, punctuation: char) -> Result<bool, Problem> {
+        let found = self.at(punctuation);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn at_keyword(&self, keyword: &str) -> bool {
+        matches!(&self.next.kind, Kind::Bare(word) if word.eq_ignore_ascii_case(keyword))
+    }
+
+    fn unexpected(&self, expected: &str) -> Problem {
+        let message = format!("expected {expected}, found {}", self.next.kind);
+        Problem::new(self.next.span.clone(), message)
+    }
+
+    fn digraph(&mut self) -> Result<Digraph, Problem> {
+        if self.at_keyword("strict") {
+            self.advance()?;
+        }
+        if self.at_keyword("graph") {
+            let message = "a machine is a directed graph; write `digraph`";
+            return Err(Problem::new(self.next.span.clone(), message));
+        }
+        if !self.at_keyword("digraph") {
+            return Err(self.unexpected("`digraph`"));
+        }
+        let keyword = self.advance()?.span;
+        if self.at('{') {
+            let message =
+                "this digraph has no name; name it after the role, as in `digraph k { … }`";
+            return Err(Problem::new(keyword, message));
+        }
+        let role = self.name("the name of the role")?.text.to_string();
+        if !self.eat('{')? {
+            return Err(self.unexpected("`{`"));
+        }
+
+        let mut digraph = Builder {
+            fsm: Fsm::builder(role),
+            ids: HashMap::new(),
+            states: vec![],
+            labels: vec![],
+        };
+        while !self.at('}') {
+            self.statement(&mut digraph)?;
+        }
+        let closing = self.advance()?.span;
+        if digraph.states.is_empty() {
+            let message = "this machine has no state; write at least its initial one, as in `0;`";
+            return Err(Problem::new(closing, message));
+        }
+        Ok(digraph.build())
+    }
+
+    fn statement(&mut self, digraph: &mut Builder) -> Result<(), Problem> {
+        if self.eat(';')? || self.eat(',')? {
+            return Ok(());
+        }
+        if self.at('{') || self.at_keyword("subgraph") {
+            let message = "a machine has no subgraphs; write its nodes and edges directly";
+            return Err(Problem::new(self.next.span.clone(), message));
+        }
+        let default = ["node", "edge", "graph"]
+            .iter()
+            .any(|keyword| self.at_keyword(keyword));
+        let first = self.name("a node, an edge or `}`")?;
+        if self.eat('=')? {
+            self.value()?;
+            return Ok(());
+        }
+        if default {
+            return self.attributes().map(drop);
+        }
+
+        self.port()?;
+        let mut ends = vec![digraph.state(first.text.to_string())];
+        while self.next.kind == Kind::Arrow {
+            self.advance()?;
+            if self.at('{') {
+                let message = "an edge ends in one node; write an edge for each";
+                return Err(Problem::new(self.next.span.clone(), message));
+            }
+            let end = self.name("the node where the edge ends")?;
+            self.port()?;
+            ends.push(digraph.state(end.text.to_string()));
+        }
+        if self.next.kind == Kind::Line {
+            let message = "a transition has a direction; write `->`";
+            return Err(Problem::new(self.next.span.clone(), message));
+        }
+
+        let end = self.next.span.start;
+        let label = self.attributes()?;
+        if let [_, _, ..] = ends[..] {
+            let Some(Name { text, span }) = label else {
+                let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
+                let span = first.span.start..end.max(first.span.end);
+                return Err(Problem::new(span, message));
+            };
+            let action = action::parse(&text.0, span.clone())?;
+            for edge in ends.windows(2) {
+                digraph.fsm.add_transition(edge[0], action.clone(), edge[1]);
+                digraph.labels.push(span.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// `:port` or `:port:compass` after a node, which say where Graphviz attaches an edge.
+    fn port(&mut self) -> Result<(), Problem> {
+        while self.eat(':')? {
+            self.name("a port")?;
+        }
+        Ok(())
+    }
+
+    /// Any number of `[a=b, c; d]`; the last `label` among them.
+    fn attributes(&mut self) -> Result<Option<Name>, Problem> {
+        let mut label = None;
+        while self.eat('[')? {
+            while !self.eat(']')? {
+                if self.eat(',')? || self.eat(';')? {
+                    continue;
+                }
+                let key = self.name("an attribute or `]`")?;
+                if self.eat('=')? {
+                    let value = self.value()?;
+                    if key.text.to_string() == "label" {
+                        label = Some(value);
+                    }
+                }
+            }
+        }
+        Ok(label)
+    }
+
+    /// What an attribute is set to; markup counts as an empty text.
+    fn value(&mut self) -> Result<Name, Problem> {
+        if self.next.kind == Kind::Html {
+            let span = self.advance()?.span;
+            return Ok(Name {
+                text: Text::default(),
+                span,
+            });
+        }
+        self.name("a value")
+    }
+
+    /// A bare name, or quoted ones joined by `+`.
+    fn name(&mut self, expected: &str) -> Result<Name, Problem> {
+        if !matches!(self.next.kind, Kind::Bare(_) | Kind::Quoted(_)) {
+            return Err(self.unexpected(expected));
+        }
+        let Token { kind, mut span } = self.advance()?;
+        let mut text = match kind {
+            Kind::Quoted(text) => text,
+            Kind::Bare(name) => {
+                let start = span.start;
+                Text(name.char_indices().map(|(at, c)| (start + at, c)).collect())
+            }
+            // Neither, as just checked.
+            _ => Text::default(),
+        };
+        while self.eat('+')? {
+            if !matches!(self.next.kind, Kind::Quoted(_)) {
+                return Err(self.unexpected("a quoted name after `+`"));
+            }
+            let more = self.advance()?;
+            span.end = more.span.end;
+            if let Kind::Quoted(more) = more.kind {
+                text.0.extend(more.0);
+            }
+        }
+        Ok(Name { text, span })
+    }
+}
+
+struct Name {
+    text: Text,
+    span: Range<usize>,
+}
+
+struct Builder {
+    fsm: FsmBuilder,
+    ids: HashMap<String, StateId>,
+    states: Vec<String>,
+    labels: Vec<Range<usize>>,
+}
+
+impl Builder {
+    fn state(&mut self, name: String) -> StateId {
+        *self.ids.entry(name).or_insert_with_key(|name| {
+            self.states.push(name.clone());
+            self.fsm.add_state()
+        })
+    }
+
+    /// The machine, started in its first node; the caller has seen that there is one.
+    fn build(self) -> Digraph {
+        Digraph {
+            fsm: self.fsm.build(StateId::from_index(0)),
+            states: self.states,
+            labels: self.labels,
+        }
+    }
+}

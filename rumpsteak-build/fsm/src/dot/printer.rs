@@ -1,0 +1,147 @@
+//! Machines as DOT.
+
+use dot_writer::{Attributes, DotWriter};
+
+use crate::machine::{Action, Fsm, StateId};
+
+/// The machine as a digraph that [`parse`](super::parse) reads back.
+///
+/// States are named by their ids, the initial one first; where it is state 0, reading back gives an equal machine,
+/// otherwise one that is equal up to the order of states.
+///
+/// ```
+/// use rumpsteak_fsm::{Action, Fsm, dot};
+///
+/// let mut kernel = Fsm::builder("k");
+/// let (idle, asked) = (kernel.add_state(), kernel.add_state());
+/// kernel.add_transition(idle, Action::send("s", "ready", &["i32"]), asked);
+/// let text = dot::print(&kernel.build(idle));
+/// assert_eq!(text, "digraph k {\n  0;\n  1;\n  0 -> 1 [label=\"s!ready(i32)\"];\n}\n");
+/// ```
+///
+/// A machine with an empty name is printed, but not accepted by `parse`.
+pub fn print(fsm: &Fsm) -> String {
+    let mut bytes = vec![];
+    {
+        let mut writer = DotWriter::from(&mut bytes);
+        let mut digraph = writer.digraph();
+        digraph.node_named(fsm.initial().to_string());
+        for state in fsm.states().filter(|&state| state != fsm.initial()) {
+            digraph.node_named(state.to_string());
+        }
+        let name = |state: StateId| state.to_string();
+        for transition in fsm.transitions() {
+            digraph
+                .edge(name(transition.source), name(transition.target))
+                .attributes()
+                .set_label(&escape(&action(transition.action)));
+        }
+    }
+
+    // dot-writer writes strings as UTF-8 and cannot name a graph.
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("digraph").unwrap_or(&text);
+    format!("digraph {}{body}", graph_name(fsm.role().as_str()))
+}
+
+/// The machines of a system, one digraph after the other.
+pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
+    machines.into_iter().map(print).collect()
+}
+
+/// The one place where text becomes the inside of a quoted DOT string: dot-writer escapes nothing.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '\n' => escaped.push_str("\\n"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn graph_name(role: &str) -> String {
+    let keyword = ["digraph", "edge", "graph", "node", "strict", "subgraph"]
+        .iter()
+        .any(|keyword| role.eq_ignore_ascii_case(keyword));
+    let mut chars = role.chars();
+    let bare = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match bare && !keyword {
+        true => role.to_owned(),
+        false => format!("\"{}\"", escape(role)),
+    }
+}
+
+/// An action in the grammar of `action::parse`.
+fn action(
+    Action {
+        peer,
+        direction,
+        message,
+    }: &Action,
+) -> String {
+    let payload: Vec<String> = message.payload.iter().map(|s| sort(s.as_str())).collect();
+    let mut text = format!(
+        "{}{direction}{}",
+        name(peer.as_str()),
+        name(message.label.as_str())
+    );
+    if !payload.is_empty() {
+        text.push_str(&format!("({})", payload.join(", ")));
+    }
+    text
+}
+
+fn name(name: &str) -> String {
+    let special = |c: char| c.is_whitespace() || matches!(c, '!' | '?' | '(' | ')' | ',' | '\\');
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if special(c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful character escaped.
+fn sort(sort: &str) -> String {
+    let mut depth = 0_usize;
+    let mut previous = ' ';
+    let mut plain = sort.trim() == sort;
+    for c in sort.chars() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            '>' if matches!(previous, '-' | '=') => {}
+            ')' | ']' | '}' | '>' => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => plain = false,
+            },
+            ',' => plain &= depth > 0,
+            '\\' => plain = false,
+            _ => {}
+        }
+        previous = c;
+    }
+    // `a: i32` would read as a payload named `a`; `a::b` would not.
+    let named = sort
+        .split_once(':')
+        .is_some_and(|(_, rest)| !rest.starts_with(':'));
+    if plain && depth == 0 && !named {
+        return sort.to_owned();
+    }
+    let mut text = String::with_capacity(2 * sort.len());
+    for c in sort.chars() {
+        if !(c.is_alphanumeric() || c == '_') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
