@@ -1,1 +1,84 @@
-fn main() {}
+//! `cargo rumpsteak`: the checks of the build, as a command.
+//!
+//! ```text
+//!   arguments ─▶ verb ─▶ library ─▶ terminal ─▶ exit status
+//!                 │        │           │
+//!                 │        │           └ text or one JSON object on stdout, diagnostics on stderr
+//!                 │        └ rumpsteak-fsm, rumpsteak-scribble, rumpsteak-build: everything that decides
+//!                 └ one module each: parse arguments, call, print
+//! ```
+//!
+//! Nothing here decides anything: a verdict that this command prints is a value of one of the libraries.
+
+mod exit;
+mod input;
+mod json;
+mod machines;
+mod report;
+mod terminal;
+mod verb;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::Parser;
+
+use self::{
+    exit::Outcome,
+    terminal::{Colour, Terminal},
+    verb::Verb,
+};
+
+/// Checks, projects and compares communication protocols.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-rumpsteak",
+    bin_name = "cargo rumpsteak",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit status: 0 it holds, 1 it does not hold, 2 the input or the call is bad, 3 undecided \
+                  within the bounds.\nA file named `-` is standard input."
+)]
+struct Arguments {
+    /// Colours: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    color: Colour,
+
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help that nobody reads (a closed pipe) is no failure.
+            let _ = error.print();
+            return if error.use_stderr() {
+                Outcome::BadInput.into()
+            } else {
+                Outcome::Holds.into()
+            };
+        }
+    };
+
+    let mut terminal = Terminal::new(arguments.color);
+    let outcome = verb::run(&arguments.verb, &mut terminal);
+    terminal.finish(outcome).into()
+}
+
+/// The command line without the `rumpsteak` that cargo passes on: `cargo rumpsteak check` starts
+/// `cargo-rumpsteak rumpsteak check`.
+fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os()
+        .enumerate()
+        .filter(|(index, argument)| *index != 1 || argument != "rumpsteak")
+        .map(|(_, argument)| argument)
+}

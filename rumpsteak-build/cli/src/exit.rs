@@ -1,0 +1,30 @@
+//! What the command answers to the shell.
+
+use std::process::ExitCode;
+
+/// The exit status, the same for every verb.
+///
+/// In order of severity, so that the outcome of several files is their maximum: a file that cannot be read
+/// hides any verdict, and a proof that something is wrong outweighs not knowing about something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// It holds: status 0.
+    Holds,
+    /// Undecided within the bounds: status 3.
+    Undecided,
+    /// It does not hold: status 1.
+    Fails,
+    /// The input or the call is bad: status 2.
+    BadInput,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Holds => 0,
+            Outcome::Fails => 1,
+            Outcome::BadInput => 2,
+            Outcome::Undecided => 3,
+        })
+    }
+}

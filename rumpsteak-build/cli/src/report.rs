@@ -1,0 +1,271 @@
+//! Diagnostics: values first, rendered with file and line by rustc's own renderer.
+
+use std::{ops::Range, ptr, rc::Rc};
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle,
+};
+use serde_json::{Value, json};
+
+use crate::{input::Source, terminal::plain};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Severity {
+    /// It has to be mended.
+    Error,
+    /// It holds, but is worth knowing.
+    Note,
+}
+
+/// One diagnostic.
+#[derive(Clone, Debug)]
+pub(crate) struct Report {
+    severity: Severity,
+    /// The code that `explain` knows, if it has one.
+    code: Option<String>,
+    message: String,
+    /// The first is the primary one.
+    marks: Vec<Mark>,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+/// A place that a diagnostic points at.
+#[derive(Clone, Debug)]
+struct Mark {
+    source: Rc<Source>,
+    /// Inside the text, at whole characters.
+    span: Range<usize>,
+    label: String,
+}
+
+impl Report {
+    /// Something that has to be mended.
+    pub(crate) fn error(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: None,
+            message: message.into(),
+            marks: vec![],
+            notes: vec![],
+            help: None,
+        }
+    }
+
+    /// Something that is worth knowing.
+    pub(crate) fn note(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Note,
+            ..Self::error(message)
+        }
+    }
+
+    /// Adds the code that `explain` knows.
+    pub(crate) fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// Adds a place in a text; the first one added is the primary one.
+    pub(crate) fn mark(
+        mut self,
+        source: &Rc<Source>,
+        span: Range<usize>,
+        label: impl Into<String>,
+    ) -> Self {
+        self.marks.push(Mark {
+            source: Rc::clone(source),
+            span: source.clip(span),
+            label: label.into(),
+        });
+        self
+    }
+
+    /// Adds a remark.
+    pub(crate) fn remark(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds the way out.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// What it says, in one line or a few, without the excerpt.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether it has to be mended.
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The text for people: title, excerpt, notes and help, ending with a line break.
+    pub(crate) fn render(&self, colour: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Note => Level::NOTE,
+        };
+        let message = plain(&self.message);
+        let mut title = level.primary_title(message);
+        if let Some(code) = &self.code {
+            title = title.id(code.as_str());
+        }
+        let mut group = Group::with_title(title);
+        group = group.elements(self.snippets());
+        // Below an excerpt remarks hang from its margin; without one there is no margin.
+        let remarks = self.notes.iter().map(|note| (Level::NOTE, note));
+        let remarks = remarks.chain(self.help.iter().map(|help| (Level::HELP, help)));
+        let mut groups = vec![];
+        for (level, text) in remarks {
+            if self.marks.is_empty() {
+                groups.push(Group::with_title(level.primary_title(plain(text))));
+            } else {
+                group = group.element(level.message(plain(text)));
+            }
+        }
+        groups.insert(0, group);
+
+        let renderer = match colour {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
+        };
+        let renderer = renderer.decor_style(DecorStyle::Ascii);
+        let render = |group: &Group<'_>| renderer.render(std::slice::from_ref(group)) + "\n";
+        groups.iter().map(render).collect::<String>() + "\n"
+    }
+
+    /// The same as a JSON object.
+    pub(crate) fn to_json(&self) -> Value {
+        let marks = self.marks.iter().enumerate();
+        let spans: Vec<Value> = marks
+            .map(|(index, mark)| mark.to_json(index == 0))
+            .collect();
+        json!({
+            "level": match self.severity {
+                Severity::Error => "error",
+                Severity::Note => "note",
+            },
+            "code": self.code,
+            "message": self.message,
+            "spans": spans,
+            "notes": self.notes,
+            "help": self.help,
+            "rendered": self.render(false),
+        })
+    }
+}
+
+impl Report {
+    /// One excerpt for each text, in order of first mention, of the lines around its marks: the cost of the
+    /// renderer grows with the text that it is given.
+    fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
+        let mut texts: Vec<(&Source, Vec<(AnnotationKind, &Mark)>)> = vec![];
+        for (index, mark) in self.marks.iter().enumerate() {
+            let kind = match index {
+                0 => AnnotationKind::Primary,
+                _ => AnnotationKind::Context,
+            };
+            let known = texts
+                .iter_mut()
+                .find(|(text, _)| ptr::eq(*text, &*mark.source));
+            match known {
+                Some((_, marks)) => marks.push((kind, mark)),
+                None => texts.push((&mark.source, vec![(kind, mark)])),
+            }
+        }
+
+        let snippet = |(text, marks): (&'_ Source, Vec<(AnnotationKind, &Mark)>)| {
+            let start = marks.iter().map(|(_, mark)| mark.span.start).min();
+            let end = marks.iter().map(|(_, mark)| mark.span.end).max();
+            let (line, range) = text.lines(start.unwrap_or(0)..end.unwrap_or(0));
+            let annotations = marks.into_iter().map(|(kind, mark)| {
+                let label = (!mark.label.is_empty()).then(|| plain(&mark.label));
+                kind.span(mark.span.start - range.start..mark.span.end - range.start)
+                    .label(label)
+            });
+            Snippet::source(text.text[range.clone()].to_owned())
+                .line_start(line)
+                .path(plain(&text.name))
+                .annotations(annotations.collect::<Vec<_>>())
+        };
+        texts.into_iter().map(snippet).collect()
+    }
+}
+
+impl Mark {
+    fn to_json(&self, is_primary: bool) -> Value {
+        let (line_start, column_start) = self.source.position(self.span.start);
+        let (line_end, column_end) = self.source.position(self.span.end);
+        json!({
+            "file_name": self.source.name,
+            "byte_start": self.span.start,
+            "byte_end": self.span.end,
+            "line_start": line_start,
+            "line_end": line_end,
+            "column_start": column_start,
+            "column_end": column_end,
+            "is_primary": is_primary,
+            "label": self.label,
+        })
+    }
+}
+
+/// The name that somebody who wrote `wanted` most likely meant, if there is one like it: the closest by edit
+/// distance, at most a third of its length away.
+pub(crate) fn similar<'a>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let distance = edit_distance(&wanted.to_lowercase(), &name.to_lowercase());
+            let limit = wanted.chars().count().max(3) / 3;
+            (distance <= limit).then_some((distance, name))
+        })
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein's distance, row by row: O(|a| · |b|) time, O(|b|) space.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        assert_eq!(edit_distance("", ""), 0);
+        assert_eq!(edit_distance("kernel", "kernel"), 0);
+        assert_eq!(edit_distance("kernel", "kernl"), 1);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn the_closest_name_wins_and_a_distant_one_does_not() {
+        assert_eq!(similar("Kernal", ["kernel", "kettle"]), Some("kernel"));
+        assert_eq!(similar("k", ["s", "k1", "t"]), Some("k1"));
+        assert_eq!(similar("buyer", ["seller", "agency"]), None);
+        assert_eq!(similar("x", []), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! What the command writes, and whether in colour.
+
+use std::{
+    env,
+    io::{self, IsTerminal, Write},
+};
+
+use clap::ValueEnum;
+
+use crate::{exit::Outcome, report::Report};
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Colour {
+    /// In order: the option, NO_COLOR (no-color.org), CARGO_TERM_COLOR, and then whether it is a terminal that
+    /// can.
+    fn applies(self, is_terminal: bool) -> bool {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if set("NO_COLOR").is_some() => false,
+            Self::Auto => match set("CARGO_TERM_COLOR") {
+                Some(value) if value == "always" => true,
+                Some(value) if value == "never" => false,
+                _ => is_terminal && set("TERM").is_none_or(|term| term != "dumb"),
+            },
+        }
+    }
+}
+
+/// Standard output for what was asked for, standard error for diagnostics.
+///
+/// A closed pipe (`… | head`) is no failure: what is left to write is dropped. Any other failure to write (a full
+/// disk) is told at the end and makes the outcome [`Outcome::BadInput`], so that a cut text is not taken for a whole one.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    colour: Colour,
+    failure: Option<io::Error>,
+}
+
+impl Terminal {
+    /// The terminal of this process.
+    pub(crate) fn new(colour: Colour) -> Self {
+        Self {
+            colour,
+            failure: None,
+        }
+    }
+
+    /// Writes to standard output.
+    pub(crate) fn print(&mut self, text: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        let mut out = io::stdout().lock();
+        self.failure = out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .err();
+    }
+
+    /// Writes a diagnostic to standard error.
+    pub(crate) fn report(&mut self, report: &Report) {
+        let colour = self.colour.applies(io::stderr().is_terminal());
+        self.remark(&report.render(colour));
+    }
+
+    /// Writes to standard error.
+    pub(crate) fn remark(&mut self, text: &str) {
+        // Nobody is left to tell when standard error is gone.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    /// Whether standard output is to be coloured.
+    pub(crate) fn colours(&self) -> bool {
+        self.colour.applies(io::stdout().is_terminal())
+    }
+
+    /// The outcome, given that everything was written.
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
+        match self.failure.take() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.report(&Report::error(format!("cannot write the result: {error}")));
+                Outcome::BadInput
+            }
+            _ => outcome,
+        }
+    }
+}
+
+/// `text` with its control characters made visible, except line breaks and tabs: names come from files, and a
+/// file shall not speak to the terminal. So are the characters that turn the direction of a line.
+pub(crate) fn plain(text: &str) -> String {
+    let escape = |character: char| match character {
+        '\n' | '\t' => character.to_string(),
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            character.escape_unicode().to_string()
+        }
+        character if character.is_control() => character.escape_default().to_string(),
+        character => character.to_string(),
+    };
+    text.chars().map(escape).collect()
+}

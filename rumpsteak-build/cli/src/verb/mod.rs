@@ -1,0 +1,27 @@
+//! The verbs, one module each.
+
+mod subtype;
+
+use clap::Subcommand;
+
+use crate::{exit::Outcome, json, report::Report, terminal::Terminal};
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Subtype(subtype::Arguments),
+}
+
+/// Does it, and prints what came of it.
+pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
+    let (result, json) = match verb {
+        Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),
+    };
+    result.unwrap_or_else(|report: Report| {
+        terminal.report(&report);
+        if json {
+            terminal.print(&json::text(&json::bad_input(&report)));
+        }
+        Outcome::BadInput
+    })
+}
