@@ -1,1 +1,42 @@
-//! Placeholder.
+//! The grammar of session aliases in Rust source, and the verdicts that the build script hands to the macros.
+//!
+//! Two programs read the same source: the build script walks the package's files, and the attribute macros see the
+//! tokens that rustc gives them. Whatever both must agree on is in this crate, so that they accept exactly the same
+//! language and give every item the same key:
+//!
+//! * [`token`]: an item as a flat list of numbered tokens, and the hash of that list;
+//! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
+//! * [`role`]: the parts of a `#[derive(Role)]` struct and of a `#[derive(Message)]` enum that name things;
+//! * [`name`]: when a Scribble name and a Rust name are the same name;
+//! * [`verdict`]: the file in `OUT_DIR` through which the build script answers the macros.
+//!
+//! The crate is pure: it reads no file, no environment variable and no span position.
+//!
+//! ```
+//! use quote::quote;
+//! use rumpsteak_syntax::session::{Form, SessionItem, Tail};
+//!
+//! let item = SessionItem::parse(
+//!     quote!(K),
+//!     quote!(type Kernel = Send<S, Ready, KernelLoop>;),
+//! )?;
+//! assert_eq!(item.name, "Kernel");
+//! let Form::Alias(chain) = &item.form else { unreachable!() };
+//! assert_eq!(chain.actions[0].label.to_string(), "Ready");
+//! assert!(matches!(&chain.tail, Tail::Named(path) if path.to_string() == "KernelLoop"));
+//! # Ok::<(), syn::Error>(())
+//! ```
+
+pub mod name;
+mod parser;
+pub mod role;
+pub mod session;
+pub mod token;
+pub mod verdict;
+
+pub use role::{MessageItem, RoleItem};
+pub use session::{Path, SessionItem};
+pub use verdict::Verdicts;
+
+/// The version of this crate: verdicts written by another version are refused.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,685 @@
+//! The file through which the build script answers the macros: `OUT_DIR/rumpsteak/verdicts.txt`.
+//!
+//! The build script writes one entry for each `#[session]` item and each `#[derive(Role)]` struct that it saw. A macro
+//! looks its own item up by kind, name and token hash: other tokens, other entry. The entry of an item without fault
+//! carries its [`Proof`]: the structure that was verified, with all names resolved. The macro makes rustc compare that
+//! structure with the one that rustc itself sees, so that a proof is worth nothing for any other session, even where
+//! the build script and rustc resolve a name differently.
+//!
+//! ```text
+//! rumpsteak-verdicts   1   0.1.0
+//! entry   session   Kernel   6c1f…   bin   app   src/main.rs   27   passed
+//! plays   DoubleBuffering   k
+//! chain   !   DoubleBuffering   s   Ready   named   93ab…
+//! entry   session   KernelLoop   02d4…   bin   app   src/main.rs   30   failed
+//! id   93ab…
+//! problem   21   unsafe reordering: …\nprotocols/double_buffering.scr …
+//! end
+//! ```
+//!
+//! One field per tab, one record per line, `\` escapes: a person can read it, and equal values give equal bytes. The
+//! last line says that the file is whole. The first line carries the version of the tool, and a file of another version
+//! is refused as a whole: the two halves of the tool must agree on every detail, so there is nothing to migrate.
+
+use std::fmt;
+
+use crate::VERSION;
+pub use crate::session::Direction;
+
+/// The path of the file below `OUT_DIR`, with `/`.
+pub const PATH: &str = "rumpsteak/verdicts.txt";
+
+const MAGIC: &str = "rumpsteak-verdicts";
+const FORMAT: &str = "1";
+
+/// All that the build script has to say to the macros.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Verdicts {
+    /// One entry for each item of each target, in the order in which the build script met them.
+    pub entries: Vec<Entry>,
+    /// Problems that belong to no item, for `include_protocols!()`: rendered texts.
+    pub unanchored: Vec<String>,
+}
+
+/// The verdict on one item.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Which macro the entry is for.
+    pub kind: Kind,
+    /// The name of the item.
+    pub name: String,
+    /// The hash of the item's canonical tokens.
+    pub hash: u64,
+    /// The target whose module tree the item was found in.
+    pub target: Target,
+    /// The file of the item, relative to the package, with `/`.
+    pub file: String,
+    /// The line of the item's name, from 1.
+    pub line: usize,
+    /// What was found.
+    pub outcome: Outcome,
+}
+
+/// Which macro an entry is for.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Kind {
+    /// `#[derive(Role)]`.
+    Role,
+    /// `#[session]`.
+    Session,
+}
+
+/// A target of a package.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Target {
+    /// What sort of target it is.
+    pub kind: TargetKind,
+    /// Its name as Cargo has it, with `-` where the user wrote `-`.
+    pub name: String,
+}
+
+/// The sorts of targets that hold sessions.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum TargetKind {
+    /// A benchmark.
+    Bench,
+    /// A binary.
+    Bin,
+    /// An example.
+    Example,
+    /// The library.
+    Lib,
+    /// A source file that the build script was told to read.
+    Source,
+    /// An integration test.
+    Test,
+}
+
+/// What was found out about an item.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// Something in this item is wrong. The macro raises one error for each problem, and expands the item all the same.
+    Failed {
+        /// The identity that the item has now: another than it would have without fault, so that no proof of a session
+        /// that uses it holds unless this entry's errors are raised.
+        id: Option<u64>,
+        /// What is wrong, and where. Never empty.
+        problems: Vec<Problem>,
+    },
+    /// Something is wrong with a session that this item is part of, in another item, which raises the error. The proof
+    /// holds only together with that item as it failed.
+    FailedElsewhere(Proof),
+    /// The item is without fault.
+    Passed(Proof),
+}
+
+/// An error to raise at a token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Problem {
+    /// The index of the token in the item.
+    pub token: usize,
+    /// The text of the error, plain, of several lines perhaps.
+    pub text: String,
+}
+
+/// What was verified: the structure of an item with all names resolved.
+///
+/// Names are those of the Rust source (`#[protocol(DoubleBuffering::k)]`, `#[derive(Message)] enum Label { Ready(…) }`)
+/// exactly as written there, which is what rustc sees as constants of the role and of the message enum.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Proof {
+    /// For a root: who plays it.
+    pub plays: Option<RoleName>,
+    /// For a `struct` or an `enum`: the identity by which other structures refer to it.
+    pub id: Option<u64>,
+    /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing was verified.
+    pub body: Option<Body>,
+}
+
+/// The structure of an item.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Body {
+    /// Of a `type` or a `struct`.
+    Chain(Chain),
+    /// Of an `enum`: each option's label and what follows, in the order of the variants.
+    Choice(Vec<(String, Chain)>),
+}
+
+/// A session with all names resolved and all `type` aliases replaced by what they stand for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Chain {
+    /// The actions, first to last.
+    pub actions: Vec<Action>,
+    /// What comes after them.
+    pub tail: Tail,
+}
+
+/// An action with its names resolved.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Action {
+    /// Whether it sends or receives.
+    pub direction: Direction,
+    /// The role at the other end.
+    pub peer: RoleName,
+    /// The name of the label.
+    pub label: String,
+}
+
+/// How a resolved session goes on after its actions.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Tail {
+    /// `Select` or `Branch`.
+    Choice {
+        /// Whether it selects or branches.
+        direction: Direction,
+        /// The role at the other end.
+        peer: RoleName,
+        /// The identity of the `enum`.
+        id: u64,
+    },
+    /// `End`.
+    End,
+    /// A `struct`, by its identity; also for `Self`.
+    Named(u64),
+}
+
+/// A role of a protocol, by the names in the Rust source.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct RoleName {
+    /// The protocol.
+    pub protocol: String,
+    /// The role.
+    pub role: String,
+}
+
+/// What a macro knows about where its item is. Whatever it does not know is left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Site<'a> {
+    /// `CARGO_CRATE_NAME`.
+    pub crate_name: Option<&'a str>,
+    /// Whether `CARGO_BIN_NAME` is set, which it is for binaries and examples.
+    pub executable: bool,
+    /// The source file as rustc has it: relative to the workspace or absolute. Not the empty text.
+    pub file: Option<&'a str>,
+    /// The line of the item's name.
+    pub line: Option<usize>,
+}
+
+impl Verdicts {
+    /// The entry for an item, if there is one.
+    ///
+    /// Several entries may have the same key: the same tokens in two modules, or one file in the module trees of two
+    /// targets. Those of the site's own target, file and line are preferred as far as these are known. If several are
+    /// left, one without fault is taken: under rustc, which knows the place, that happens only if one file is mounted
+    /// twice in one crate, and then the proof does not fit the other mount and rustc says so.
+    ///
+    /// Linear in the number of entries.
+    #[must_use]
+    pub fn find(&self, kind: Kind, name: &str, hash: u64, site: &Site<'_>) -> Option<&Entry> {
+        let of_item =
+            |entry: &&Entry| entry.kind == kind && entry.name == name && entry.hash == hash;
+        let mut candidates: Vec<&Entry> = self.entries.iter().filter(of_item).collect();
+        prefer(&mut candidates, |entry| site.is_in(&entry.target));
+        prefer(&mut candidates, |entry| {
+            site.file.is_some_and(|file| same_file(file, &entry.file))
+                && site.line == Some(entry.line)
+        });
+        prefer(&mut candidates, |entry| {
+            !matches!(entry.outcome, Outcome::Failed { .. })
+        });
+        candidates.first().copied()
+    }
+
+    /// The text of the file.
+    #[must_use]
+    pub fn print(&self) -> String {
+        let mut text = String::new();
+        record(&mut text, &[MAGIC, FORMAT, VERSION]);
+        for entry in &self.entries {
+            print_entry(&mut text, entry);
+        }
+        for problem in &self.unanchored {
+            record(&mut text, &["unanchored", problem]);
+        }
+        record(&mut text, &["end"]);
+        text
+    }
+
+    /// Reads the text of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError::Version`] if another version of the tool wrote it, [`ParseError::Malformed`] if it is cut off or
+    /// was changed.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut lines = text.lines().enumerate();
+        let header = lines
+            .next()
+            .map(|(_, line)| fields(line))
+            .unwrap_or_default();
+        match &header.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            [MAGIC, FORMAT, VERSION] => {}
+            [MAGIC, _, version] => {
+                return Err(ParseError::Version {
+                    found: (*version).to_owned(),
+                });
+            }
+            _ => return Err(ParseError::Malformed { line: 1 }),
+        }
+        let mut verdicts = Self::default();
+        let mut ended = false;
+        for (index, line) in lines {
+            let malformed = ParseError::Malformed { line: index + 1 };
+            let fields = fields(line);
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            if ended {
+                return Err(malformed);
+            }
+            match &fields[..] {
+                ["end"] => ended = true,
+                ["unanchored", text] => verdicts.unanchored.push((*text).to_owned()),
+                ["entry", rest @ ..] => verdicts.entries.push(parse_entry(rest).ok_or(malformed)?),
+                _ => {
+                    let entry = verdicts.entries.last_mut();
+                    entry
+                        .and_then(|entry| parse_detail(&mut entry.outcome, &fields))
+                        .ok_or(malformed)?;
+                }
+            }
+        }
+        let whole = ended && verdicts.entries.iter().all(Entry::is_whole);
+        if whole {
+            Ok(verdicts)
+        } else {
+            Err(ParseError::Malformed {
+                line: text.lines().count(),
+            })
+        }
+    }
+}
+
+/// Keeps only those candidates that satisfy the predicate, unless none does.
+fn prefer(candidates: &mut Vec<&Entry>, predicate: impl Fn(&Entry) -> bool) {
+    if candidates.iter().any(|entry| predicate(entry)) {
+        candidates.retain(|entry| predicate(entry));
+    }
+}
+
+/// Whether one path is the other as seen from a folder further up or down: rustc's paths are relative to the
+/// workspace, those of the build script to the package.
+fn same_file(left: &str, right: &str) -> bool {
+    let components = |path: &str| -> Vec<String> {
+        path.split(['/', '\\'])
+            .filter(|part| !matches!(*part, "" | "."))
+            .map(str::to_owned)
+            .collect()
+    };
+    let (left, right) = (components(left), components(right));
+    left.ends_with(&right) || right.ends_with(&left)
+}
+
+impl Site<'_> {
+    fn is_in(&self, target: &Target) -> bool {
+        self.crate_name
+            .is_some_and(|name| name == target.name.replace('-', "_"))
+            && self.executable == matches!(target.kind, TargetKind::Bin | TargetKind::Example)
+    }
+}
+
+impl Entry {
+    /// Whether nothing is missing that an entry must have. A failed entry without a problem would be silent.
+    fn is_whole(&self) -> bool {
+        match &self.outcome {
+            Outcome::Failed { problems, .. } => !problems.is_empty(),
+            Outcome::FailedElsewhere(_) | Outcome::Passed(_) => true,
+        }
+    }
+}
+
+/// Why a verdict file is refused.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ParseError {
+    /// The file is cut off or was changed.
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Another version of the tool wrote it: `rumpsteak-build` and `rumpsteak-runtime` must be of one version.
+    Version {
+        /// The version that wrote it.
+        found: String,
+    },
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed { line } => write!(
+                f,
+                "the verdict file is damaged at line {line}: run `cargo clean`"
+            ),
+            Self::Version { found } => write!(
+                f,
+                "the verdicts were written by rumpsteak-build {found}, but this is rumpsteak-runtime {VERSION}: use the \
+                 same version of both"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl fmt::Display for RoleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}::{}", self.protocol, self.role)
+    }
+}
+
+/// Names of the enums' variants in the file.
+trait Word: Copy + Sized + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find_map(|&(word, value)| (word == text).then_some(value))
+    }
+}
+
+impl Word for Kind {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("role", Self::Role), ("session", Self::Session)];
+}
+
+impl Word for TargetKind {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("bench", Self::Bench),
+        ("bin", Self::Bin),
+        ("example", Self::Example),
+        ("lib", Self::Lib),
+        ("source", Self::Source),
+        ("test", Self::Test),
+    ];
+}
+
+impl Word for Direction {
+    const WORDS: &'static [(&'static str, Self)] = &[("?", Self::Receive), ("!", Self::Send)];
+}
+
+fn word<W: Word + PartialEq>(value: W) -> &'static str {
+    W::WORDS
+        .iter()
+        .find_map(|&(word, other)| (value == other).then_some(word))
+        .unwrap_or_default()
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(word(*self))
+    }
+}
+
+fn print_entry(text: &mut String, entry: &Entry) {
+    let Entry {
+        kind,
+        name,
+        hash,
+        target,
+        file,
+        line,
+        outcome,
+    } = entry;
+    let outcome_word = match outcome {
+        Outcome::Failed { .. } => "failed",
+        Outcome::FailedElsewhere(_) => "elsewhere",
+        Outcome::Passed(_) => "passed",
+    };
+    record(
+        text,
+        &[
+            "entry",
+            word(*kind),
+            name,
+            &hex(*hash),
+            word(target.kind),
+            &target.name,
+            file,
+            &line.to_string(),
+            outcome_word,
+        ],
+    );
+    let id = match outcome {
+        Outcome::Failed { id, .. } => id,
+        Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => &proof.id,
+    };
+    if let Some(id) = id {
+        record(text, &["id", &hex(*id)]);
+    }
+    match outcome {
+        Outcome::Failed { problems, .. } => {
+            for Problem {
+                token,
+                text: problem,
+            } in problems
+            {
+                record(text, &["problem", &token.to_string(), problem]);
+            }
+        }
+        Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => {
+            if let Some(RoleName { protocol, role }) = &proof.plays {
+                record(text, &["plays", protocol, role]);
+            }
+            match &proof.body {
+                Some(Body::Chain(chain)) => print_chain(text, &["chain"], chain),
+                Some(Body::Choice(options)) => {
+                    record(text, &["choice"]);
+                    for (label, chain) in options {
+                        print_chain(text, &["option", label], chain);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+fn print_chain(text: &mut String, start: &[&str], chain: &Chain) {
+    let mut fields: Vec<String> = start.iter().map(|&field| field.to_owned()).collect();
+    for Action {
+        direction,
+        peer,
+        label,
+    } in &chain.actions
+    {
+        let action = [word(*direction), &*peer.protocol, &*peer.role, &**label];
+        fields.extend(action.map(str::to_owned));
+    }
+    match &chain.tail {
+        Tail::Choice {
+            direction,
+            peer,
+            id,
+        } => {
+            fields.extend(
+                [
+                    "choice",
+                    word(*direction),
+                    &peer.protocol,
+                    &peer.role,
+                    &hex(*id),
+                ]
+                .map(str::to_owned),
+            );
+        }
+        Tail::End => fields.push("end".to_owned()),
+        Tail::Named(id) => fields.extend(["named".to_owned(), hex(*id)]),
+    }
+    record(text, &fields.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn parse_entry(fields: &[&str]) -> Option<Entry> {
+    let &[kind, name, hash, target_kind, target, file, line, outcome] = fields else {
+        return None;
+    };
+    Some(Entry {
+        kind: Kind::parse(kind)?,
+        name: name.to_owned(),
+        hash: unhex(hash)?,
+        target: Target {
+            kind: TargetKind::parse(target_kind)?,
+            name: target.to_owned(),
+        },
+        file: file.to_owned(),
+        line: line.parse().ok()?,
+        outcome: match outcome {
+            "failed" => Outcome::Failed {
+                id: None,
+                problems: Vec::new(),
+            },
+            "elsewhere" => Outcome::FailedElsewhere(Proof::default()),
+            "passed" => Outcome::Passed(Proof::default()),
+            _ => return None,
+        },
+    })
+}
+
+fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
+    match (fields, outcome) {
+        (["id", hex], Outcome::Failed { id, .. } | Outcome::FailedElsewhere(Proof { id, .. }))
+        | (["id", hex], Outcome::Passed(Proof { id, .. })) => *id = Some(unhex(hex)?),
+        (["problem", token, text], Outcome::Failed { problems, .. }) => {
+            problems.push(Problem {
+                token: token.parse().ok()?,
+                text: (*text).to_owned(),
+            });
+        }
+        (["plays", protocol, role], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
+            proof.plays = Some(RoleName {
+                protocol: (*protocol).to_owned(),
+                role: (*role).to_owned(),
+            });
+        }
+        (["chain", chain @ ..], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
+            proof.body = Some(Body::Chain(parse_chain(chain)?));
+        }
+        (["choice"], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
+            proof.body = Some(Body::Choice(Vec::new()));
+        }
+        (
+            ["option", label, chain @ ..],
+            Outcome::FailedElsewhere(Proof {
+                body: Some(Body::Choice(options)),
+                ..
+            })
+            | Outcome::Passed(Proof {
+                body: Some(Body::Choice(options)),
+                ..
+            }),
+        ) => options.push(((*label).to_owned(), parse_chain(chain)?)),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn parse_chain(mut fields: &[&str]) -> Option<Chain> {
+    let role = |protocol: &str, role: &str| RoleName {
+        protocol: protocol.to_owned(),
+        role: role.to_owned(),
+    };
+    let mut actions = Vec::new();
+    loop {
+        let tail = match fields {
+            ["end"] => Tail::End,
+            ["named", id] => Tail::Named(unhex(id)?),
+            ["choice", direction, protocol, name, id] => Tail::Choice {
+                direction: Direction::parse(direction)?,
+                peer: role(protocol, name),
+                id: unhex(id)?,
+            },
+            [direction, protocol, name, label, rest @ ..] => {
+                let peer = role(protocol, name);
+                actions.push(Action {
+                    direction: Direction::parse(direction)?,
+                    peer,
+                    label: (*label).to_owned(),
+                });
+                fields = rest;
+                continue;
+            }
+            _ => return None,
+        };
+        return Some(Chain { actions, tail });
+    }
+}
+
+fn hex(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+fn unhex(text: &str) -> Option<u64> {
+    u64::from_str_radix(text, 16).ok()
+}
+
+/// Writes one line: the fields, escaped, with tabs between them.
+fn record(text: &mut String, fields: &[&str]) {
+    for (index, field) in fields.iter().enumerate() {
+        if index > 0 {
+            text.push('\t');
+        }
+        for character in field.chars() {
+            match character {
+                '\\' => text.push_str("\\\\"),
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                '\t' => text.push_str("\\t"),
+                other => text.push(other),
+            }
+        }
+    }
+    text.push('\n');
+}
+
+/// Reads one line.
+fn fields(line: &str) -> Vec<String> {
+    let unescape = |field: &str| {
+        let mut text = String::new();
+        let mut characters = field.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => match characters.next() {
+                    Some('n') => text.push('\n'),
+                    Some('r') => text.push('\r'),
+                    Some('t') => text.push('\t'),
+                    Some(other) => text.push(other),
+                    None => {}
+                },
+                other => text.push(other),
+            }
+        }
+        text
+    };
+    line.split('\t').map(unescape).collect()
+}
+
+impl fmt::Display for Chain {
+    /// The local type of the chain: `s!Ready; s?Value; end`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Action {
+            direction,
+            peer,
+            label,
+        } in &self.actions
+        {
+            write!(f, "{}{}{label}; ", peer.role, word(*direction))?;
+        }
+        match &self.tail {
+            Tail::Choice {
+                direction,
+                peer,
+                id,
+            } => write!(f, "{}{}{{{id:016x}}}", peer.role, word(*direction)),
+            Tail::End => f.write_str("end"),
+            Tail::Named(id) => f.write_fmt(format_args!("{id:016x}")),
+        }
+    }
+}
