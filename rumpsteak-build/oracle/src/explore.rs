@@ -1,0 +1,671 @@
+//! The explorer: every configuration of a system, one after another, and what is wrong with each.
+//!
+//! # Meaning
+//!
+//! A system is one machine per role with a FIFO queue per ordered pair of roles. A configuration is a state
+//! for each machine and the messages in each queue. A role *moves* by taking one of its transitions: a send
+//! puts a message at the back of the queue to the peer, a receive takes exactly that message from the front of
+//! the queue from the peer. A role is *finished* in a state that nothing leaves. What can go wrong:
+//!
+//! ```text
+//! deadlock               no role can move, and some role is not finished
+//! unspecified reception  a role can only receive, and each queue that it may receive from has a message at
+//!                        its front that the state does not take
+//! orphan message         a message is queued for a role that is finished       (at once), or
+//!                        the front of a queue is not received in any run from here on   (for ever)
+//! starvation             a role can only receive, and does not move in any run from here on
+//! ```
+//!
+//! The first three and the orphan of the first kind are seen in the configuration alone, so a report of them is
+//! right whatever was left unexplored. So is that of a message at the front of a queue if its receiver's machine,
+//! taken alone, has no way to a receive of it. Otherwise the last two speak about all runs from a configuration,
+//! so they are reported only where the exploration knows all of those (see [`Coverage`]).
+//!
+//! # Bounds
+//!
+//! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*. If no send
+//! was, the report is about the unbounded system. If some were, but each could be made after other roles moved
+//! first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because the machines are directed, every run of
+//! the unbounded system is a reordering of the explored ones with the same faults. Otherwise the exploration
+//! says nothing about runs that need longer queues.
+//!
+//! # Cost
+//!
+//! As naive as it looks: one allocation for each configuration and queue, a breadth-first search, and a search
+//! backwards for each channel and each role. Meant for thousands of configurations, to be believed rather than
+//! fast. It shares no code with the systems of `rumpsteak-fsm`.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    error::Error,
+    fmt,
+};
+
+use rumpsteak_fsm::{Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
+
+/// Machines that run together, as their roles name each other.
+#[derive(Clone, Debug)]
+pub struct System {
+    machines: Vec<Fsm>,
+}
+
+/// Machines that form no system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SystemError {
+    /// Two machines play this role.
+    Twice(Role),
+    /// The machine of the first role speaks to the second, which no machine plays.
+    Missing(Role, Role),
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Twice(role) => write!(f, "two machines play `{role}`"),
+            Self::Missing(role, peer) => {
+                write!(f, "`{role}` speaks to `{peer}`, which no machine plays")
+            }
+        }
+    }
+}
+
+impl Error for SystemError {}
+
+/// Where each machine is, and what is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Configuration {
+    /// The state of each machine, in the order of the system's machines.
+    pub states: Vec<StateId>,
+    /// The messages from one machine to another, oldest first; no entry for an empty queue.
+    pub queues: BTreeMap<(usize, usize), VecDeque<Message>>,
+}
+
+/// One machine takes one transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The machine, by its position in the system.
+    pub machine: usize,
+    /// The transition of that machine.
+    pub transition: TransitionId,
+}
+
+/// What is wrong in a configuration. Machines are given by their position in the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// The receiver can only receive, and what is at the front of its queues is not what it takes.
+    UnspecifiedReception {
+        /// Who is stuck.
+        receiver: usize,
+    },
+    /// Nobody can move and somebody is not finished.
+    Deadlock,
+    /// A message is queued for a role that is finished.
+    Orphan {
+        /// Who sent it.
+        sender: usize,
+        /// Who is finished.
+        receiver: usize,
+    },
+    /// The message at the front of a queue is not received in any run from here on, though its receiver is not
+    /// finished.
+    Abandoned {
+        /// Who sent it.
+        sender: usize,
+        /// Who never receives it.
+        receiver: usize,
+    },
+    /// The machine waits, and does not move in any run from here on.
+    Starvation {
+        /// Who waits.
+        machine: usize,
+    },
+}
+
+/// The kinds of [`Fault`], to ask for the first of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// [`Fault::UnspecifiedReception`]
+    UnspecifiedReception,
+    /// [`Fault::Deadlock`]
+    Deadlock,
+    /// [`Fault::Orphan`]
+    Orphan,
+    /// [`Fault::Abandoned`]
+    Abandoned,
+    /// [`Fault::Starvation`]
+    Starvation,
+}
+
+impl Fault {
+    /// Which kind of fault it is.
+    pub fn kind(self) -> FaultKind {
+        match self {
+            Self::Deadlock => FaultKind::Deadlock,
+            Self::UnspecifiedReception { .. } => FaultKind::UnspecifiedReception,
+            Self::Orphan { .. } => FaultKind::Orphan,
+            Self::Abandoned { .. } => FaultKind::Abandoned,
+            Self::Starvation { .. } => FaultKind::Starvation,
+        }
+    }
+}
+
+impl FaultKind {
+    /// Whether the configuration alone shows the fault, without a word about what may happen later.
+    pub fn is_immediate(self) -> bool {
+        !matches!(self, Self::Abandoned | Self::Starvation)
+    }
+}
+
+/// How far [`System::explore`] goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest queue.
+    pub queue: usize,
+    /// The most configurations.
+    pub configurations: usize,
+    /// The longest run.
+    pub steps: usize,
+}
+
+/// What an exploration knows about the system with unbounded queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coverage {
+    /// A limit cut something off: what was found is there, what was not found may be.
+    Partial,
+    /// Sends were held back by full queues, but each can be made after others have moved.
+    Exhaustive,
+    /// No limit was met.
+    Complete,
+}
+
+/// A fault and a shortest run to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong after the run.
+    pub fault: Fault,
+    /// The run, from the initial configuration; none within the limits is shorter for this kind of fault.
+    pub run: Vec<Step>,
+}
+
+/// What [`System::explore`] found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The first fault of each kind, shortest runs first, and among equally short ones the more telling: a stuck
+    /// receiver before the deadlock that it may be part of.
+    pub findings: Vec<Finding>,
+    /// How many configurations were visited.
+    pub configurations: usize,
+    /// Whether that was all.
+    pub coverage: Coverage,
+}
+
+impl Report {
+    /// The finding of this kind, if there is one.
+    pub fn finding(&self, kind: FaultKind) -> Option<&Finding> {
+        self.findings.iter().find(|f| f.fault.kind() == kind)
+    }
+
+    /// The first fault that the configuration alone shows: a deadlock, an unspecified reception or an orphan.
+    pub fn immediate(&self) -> Option<&Finding> {
+        self.findings.iter().find(|f| f.fault.kind().is_immediate())
+    }
+}
+
+impl System {
+    /// Puts `machines` together.
+    ///
+    /// # Errors
+    /// If two machines play one role, or a machine speaks to a role that none plays.
+    pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let system = Self { machines };
+        for (index, machine) in system.machines.iter().enumerate() {
+            if system.position(machine.role()) != Some(index) {
+                return Err(SystemError::Twice(machine.role().clone()));
+            }
+            for transition in machine.transitions() {
+                let peer = &transition.action.peer;
+                if system.position(peer).is_none() {
+                    return Err(SystemError::Missing(machine.role().clone(), peer.clone()));
+                }
+            }
+        }
+        Ok(system)
+    }
+
+    /// The machines, in the order of [`Configuration::states`].
+    pub fn machines(&self) -> &[Fsm] {
+        &self.machines
+    }
+
+    fn position(&self, role: &Role) -> Option<usize> {
+        self.machines.iter().position(|m| m.role() == role)
+    }
+
+    /// All machines in their initial states, all queues empty.
+    pub fn initial(&self) -> Configuration {
+        Configuration {
+            states: self.machines.iter().map(Fsm::initial).collect(),
+            queues: BTreeMap::new(),
+        }
+    }
+
+    /// The queue that `transition` of machine `machine` uses, as sender and receiver. `None` if no machine
+    /// plays the peer, which `new` excludes.
+    fn channel(&self, machine: usize, transition: Transition<'_>) -> Option<(usize, usize)> {
+        let peer = self.position(&transition.action.peer)?;
+        Some(match transition.action.direction {
+            Direction::Send => (machine, peer),
+            Direction::Receive => (peer, machine),
+        })
+    }
+
+    /// The configuration after `step`, if the step can be taken; queues may grow without bound.
+    pub fn fire(&self, configuration: &Configuration, step: Step) -> Option<Configuration> {
+        let machine = self.machines.get(step.machine)?;
+        if step.transition.index() >= machine.transition_count() {
+            return None;
+        }
+        let transition = machine.transition(step.transition);
+        if transition.source != configuration.states[step.machine] {
+            return None;
+        }
+        let channel = self.channel(step.machine, transition)?;
+
+        let mut next = configuration.clone();
+        next.states[step.machine] = transition.target;
+        let mut queue = next.queues.remove(&channel).unwrap_or_default();
+        match transition.action.direction {
+            Direction::Send => queue.push_back(transition.action.message.clone()),
+            Direction::Receive => {
+                if queue.pop_front().as_ref() != Some(&transition.action.message) {
+                    return None;
+                }
+            }
+        }
+        if !queue.is_empty() {
+            next.queues.insert(channel, queue);
+        }
+        Some(next)
+    }
+
+    /// Every step that can be taken, with the configuration after it.
+    pub fn successors(&self, configuration: &Configuration) -> Vec<(Step, Configuration)> {
+        let mut successors = vec![];
+        for (machine, fsm) in self.machines.iter().enumerate() {
+            for transition in fsm.transitions_from(configuration.states[machine]) {
+                let step = Step {
+                    machine,
+                    transition: transition.id,
+                };
+                if let Some(next) = self.fire(configuration, step) {
+                    successors.push((step, next));
+                }
+            }
+        }
+        successors
+    }
+
+    /// The configuration after all of `run`, or the number of steps after which it cannot go on.
+    ///
+    /// # Errors
+    /// The position of the first step that cannot be taken.
+    pub fn replay(&self, run: &[Step]) -> Result<Configuration, usize> {
+        let mut configuration = self.initial();
+        for (position, &step) in run.iter().enumerate() {
+            configuration = self.fire(&configuration, step).ok_or(position)?;
+        }
+        Ok(configuration)
+    }
+
+    /// Whether `machine` can do nothing but receive.
+    fn only_receives(&self, configuration: &Configuration, machine: usize) -> bool {
+        let fsm = &self.machines[machine];
+        let state = configuration.states[machine];
+        !fsm.is_terminal(state)
+            && fsm
+                .transitions_from(state)
+                .all(|t| t.action.direction == Direction::Receive)
+    }
+
+    /// The faults that `configuration` alone shows.
+    pub fn faults(&self, configuration: &Configuration) -> Vec<Fault> {
+        let mut faults = vec![];
+        let finished =
+            |machine: usize| self.machines[machine].is_terminal(configuration.states[machine]);
+        let machines = 0..self.machines.len();
+
+        if self.successors(configuration).is_empty() && !machines.clone().all(finished) {
+            faults.push(Fault::Deadlock);
+        }
+        for receiver in machines {
+            if self.only_receives(configuration, receiver)
+                && self.machines[receiver]
+                    .transitions_from(configuration.states[receiver])
+                    .all(|t| self.is_refused(configuration, receiver, t))
+            {
+                faults.push(Fault::UnspecifiedReception { receiver });
+            }
+        }
+        for &(sender, receiver) in configuration.queues.keys() {
+            if finished(receiver) {
+                faults.push(Fault::Orphan { sender, receiver });
+            }
+        }
+        faults
+    }
+
+    /// Whether the queue that `receive` takes from holds a message, and the state of `receive` takes another
+    /// one from it.
+    fn is_refused(
+        &self,
+        configuration: &Configuration,
+        receiver: usize,
+        receive: Transition<'_>,
+    ) -> bool {
+        let front = self
+            .channel(receiver, receive)
+            .and_then(|channel| configuration.queues.get(&channel))
+            .and_then(VecDeque::front);
+        let Some(front) = front else {
+            return false;
+        };
+        self.machines[receiver]
+            .transitions_from(receive.source)
+            .filter(|t| t.action.peer == receive.action.peer)
+            .all(|t| t.action.message != *front)
+    }
+
+    /// Visits configurations breadth first, up to `limits`, and reports the first fault of each kind.
+    pub fn explore(&self, limits: &Limits) -> Report {
+        let graph = Graph::new(self, limits);
+        let (coverage, uncertain) = graph.coverage(self);
+
+        // Of each kind the fault with the shortest run; of equally short ones that which is seen first.
+        let mut found: BTreeMap<FaultKind, (usize, usize, Fault)> = BTreeMap::new();
+        let mut note = |fault: Fault, node: usize| {
+            let depth = graph.depths[node];
+            let best = found.entry(fault.kind()).or_insert((depth, node, fault));
+            if depth < best.0 {
+                *best = (depth, node, fault);
+            }
+        };
+        for (node, configuration) in graph.configurations.iter().enumerate() {
+            for fault in self.faults(configuration) {
+                note(fault, node);
+            }
+        }
+
+        // The rest is about all runs from a configuration: those that lead where the graph ends are unknown.
+        let channels = self.channels();
+        for &(sender, receiver) in &channels {
+            let received = graph.can_reach(|node| {
+                graph.edges[node].iter().any(|&(step, _)| {
+                    let transition = self.machines[step.machine].transition(step.transition);
+                    step.machine == receiver
+                        && self.channel(receiver, transition) == Some((sender, receiver))
+                })
+            });
+            for (node, configuration) in graph.configurations.iter().enumerate() {
+                let terminal = self.machines[receiver].is_terminal(configuration.states[receiver]);
+                let Some(front) = configuration
+                    .queues
+                    .get(&(sender, receiver))
+                    .and_then(VecDeque::front)
+                else {
+                    continue;
+                };
+                let state = configuration.states[receiver];
+                let never = (!received[node] && !uncertain[node])
+                    || !self.may_receive(receiver, state, sender, front);
+                if never && !terminal {
+                    note(Fault::Abandoned { sender, receiver }, node);
+                }
+            }
+        }
+        for machine in 0..self.machines.len() {
+            let moved = graph.can_reach(|node| {
+                graph.edges[node]
+                    .iter()
+                    .any(|(step, _)| step.machine == machine)
+            });
+            for (node, configuration) in graph.configurations.iter().enumerate() {
+                if self.only_receives(configuration, machine) && !moved[node] && !uncertain[node] {
+                    note(Fault::Starvation { machine }, node);
+                }
+            }
+        }
+
+        let mut findings: Vec<Finding> = found
+            .into_values()
+            .map(|(_, node, fault)| Finding {
+                fault,
+                run: graph.run(node),
+            })
+            .collect();
+        findings.sort_by_key(|f| (f.run.len(), f.fault));
+        Report {
+            findings,
+            configurations: graph.configurations.len(),
+            coverage,
+        }
+    }
+
+    /// Whether the machine `receiver` alone, from `state` on and whatever else it gets, has a way on which the
+    /// next message that it takes from `sender` is `message`.
+    fn may_receive(
+        &self,
+        receiver: usize,
+        state: StateId,
+        sender: usize,
+        message: &Message,
+    ) -> bool {
+        let fsm = &self.machines[receiver];
+        let mut seen = vec![false; fsm.len()];
+        let mut pending = vec![state];
+        while let Some(state) = pending.pop() {
+            if std::mem::replace(&mut seen[state.index()], true) {
+                continue;
+            }
+            for transition in fsm.transitions_from(state) {
+                if transition.action.direction == Direction::Receive
+                    && self.channel(receiver, transition) == Some((sender, receiver))
+                {
+                    if transition.action.message == *message {
+                        return true;
+                    }
+                } else {
+                    pending.push(transition.target);
+                }
+            }
+        }
+        false
+    }
+
+    /// Every queue that some transition uses.
+    fn channels(&self) -> Vec<(usize, usize)> {
+        let mut channels = vec![];
+        for (machine, fsm) in self.machines.iter().enumerate() {
+            channels.extend(fsm.transitions().filter_map(|t| self.channel(machine, t)));
+        }
+        channels.sort_unstable();
+        channels.dedup();
+        channels
+    }
+
+    /// The run as text, a step a line: `1. k to s: ready`.
+    pub fn describe(&self, run: &[Step]) -> String {
+        let mut text = String::new();
+        let mut configuration = self.initial();
+        for (position, &step) in run.iter().enumerate() {
+            let Some(next) = self.fire(&configuration, step) else {
+                text.push_str(&format!("{:4}. cannot be taken\n", position + 1));
+                return text;
+            };
+            let fsm = &self.machines[step.machine];
+            let action = fsm.transition(step.transition).action;
+            text.push_str(&format!("{:4}. {} {action}\n", position + 1, fsm.role()));
+            configuration = next;
+        }
+        for (fsm, state) in self.machines.iter().zip(&configuration.states) {
+            let mut offers = fsm
+                .transitions_from(*state)
+                .map(|t| t.action.to_string())
+                .collect::<Vec<_>>()
+                .join(" or ");
+            if offers.is_empty() {
+                offers.push_str("finished");
+            }
+            text.push_str(&format!(
+                "      {} in state {state}: {offers}\n",
+                fsm.role()
+            ));
+        }
+        for (&(sender, receiver), queue) in &configuration.queues {
+            let messages: Vec<_> = queue.iter().map(Message::to_string).collect();
+            text.push_str(&format!(
+                "      queued from {} to {}: {}\n",
+                self.machines[sender].role(),
+                self.machines[receiver].role(),
+                messages.join(", ")
+            ));
+        }
+        text
+    }
+}
+
+/// The visited configurations, and the steps between them.
+struct Graph {
+    configurations: Vec<Configuration>,
+    /// How each was first reached; the root was not.
+    parents: Vec<Option<(Step, usize)>>,
+    /// After how many steps.
+    depths: Vec<usize>,
+    edges: Vec<Vec<(Step, usize)>>,
+    /// The channels whose sends were held back in each.
+    held: Vec<Vec<(usize, usize)>>,
+    /// Those from which the search did not go on.
+    cut: Vec<bool>,
+    queue: usize,
+}
+
+impl Graph {
+    fn new(system: &System, limits: &Limits) -> Self {
+        let root = system.initial();
+        let mut known = HashMap::from([(root.clone(), 0)]);
+        let mut graph = Self {
+            configurations: vec![root],
+            parents: vec![None],
+            depths: vec![0],
+            edges: vec![],
+            held: vec![],
+            cut: vec![],
+            queue: limits.queue,
+        };
+        // Nodes are appended while they are visited, so their order is that of a breadth-first search.
+        let mut node = 0;
+        while node < graph.configurations.len() {
+            let mut edges = vec![];
+            let mut held = vec![];
+            let mut cut = false;
+            for (step, next) in system.successors(&graph.configurations[node]) {
+                let transition = system.machines[step.machine].transition(step.transition);
+                if let Some(channel) = system.channel(step.machine, transition)
+                    && next.queues.get(&channel).map_or(0, VecDeque::len) > limits.queue
+                {
+                    held.push(channel);
+                    continue;
+                }
+                let target = match known.get(&next) {
+                    Some(&target) => target,
+                    None if known.len() >= limits.configurations
+                        || graph.depths[node] >= limits.steps =>
+                    {
+                        cut = true;
+                        continue;
+                    }
+                    None => {
+                        let target = known.len();
+                        known.insert(next.clone(), target);
+                        graph.configurations.push(next);
+                        graph.parents.push(Some((step, node)));
+                        graph.depths.push(graph.depths[node] + 1);
+                        target
+                    }
+                };
+                edges.push((step, target));
+            }
+            graph.edges.push(edges);
+            graph.held.push(held);
+            graph.cut.push(cut);
+            node += 1;
+        }
+        graph
+    }
+
+    /// The steps by which `node` was first reached.
+    fn run(&self, mut node: usize) -> Vec<Step> {
+        let mut run = vec![];
+        while let Some((step, parent)) = self.parents[node] {
+            run.push(step);
+            node = parent;
+        }
+        run.reverse();
+        run
+    }
+
+    /// For each node, whether a path leads from it to a node that is `good`.
+    fn can_reach(&self, good: impl Fn(usize) -> bool) -> Vec<bool> {
+        self.can_reach_without(None, good)
+    }
+
+    /// The same, over paths on which the machine `idle` does not move.
+    fn can_reach_without(&self, idle: Option<usize>, good: impl Fn(usize) -> bool) -> Vec<bool> {
+        let mut sources = vec![vec![]; self.edges.len()];
+        for (source, edges) in self.edges.iter().enumerate() {
+            for &(step, target) in edges {
+                if Some(step.machine) != idle {
+                    sources[target].push(source);
+                }
+            }
+        }
+        let mut reached: Vec<bool> = (0..self.edges.len()).map(good).collect();
+        let mut pending: Vec<usize> = (0..reached.len()).filter(|&n| reached[n]).collect();
+        while let Some(node) = pending.pop() {
+            for &source in &sources[node] {
+                if !reached[source] {
+                    reached[source] = true;
+                    pending.push(source);
+                }
+            }
+        }
+        reached
+    }
+
+    /// What the graph knows about the unbounded system, and from which nodes it does not know all runs.
+    fn coverage(&self, system: &System) -> (Coverage, Vec<bool>) {
+        let cut = self.cut.contains(&true);
+        let held = self.held.iter().any(|held| !held.is_empty());
+        let exhaustive = !cut && (!held || self.is_exhaustive(system));
+        let uncertain =
+            self.can_reach(|node| self.cut[node] || (!exhaustive && !self.held[node].is_empty()));
+        let coverage = match (cut, held, exhaustive) {
+            (false, false, _) => Coverage::Complete,
+            (false, true, true) => Coverage::Exhaustive,
+            _ => Coverage::Partial,
+        };
+        (coverage, uncertain)
+    }
+
+    /// Whether each send that was held back can be made after others, but not its sender, have moved. This says
+    /// something about the unbounded system only if the machines are directed.
+    fn is_exhaustive(&self, system: &System) -> bool {
+        system.machines.iter().all(|m| m.check_directed().is_ok())
+            && system.channels().into_iter().all(|channel| {
+                let room = self.can_reach_without(Some(channel.0), |node| {
+                    let queue = self.configurations[node].queues.get(&channel);
+                    queue.map_or(0, VecDeque::len) < self.queue
+                });
+                (0..self.held.len()).all(|node| room[node] || !self.held[node].contains(&channel))
+            })
+    }
+}

@@ -1,0 +1,26 @@
+//! What the verifier is tested against.
+//!
+//! Nothing here ships: the crate is a development dependency. It shares no algorithm with `rumpsteak-fsm`,
+//! of which it uses only the machines.
+//!
+//! * [`System::explore`] visits every configuration of a composed system under bounded queues.
+//! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
+//! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
+//! * [`paper::subtype`] is asynchronous subtyping as PPoPP'22 gives it, rule by rule.
+//! * [`cases`] is one table of cases with known verdicts, for every engine.
+
+pub mod cases;
+mod explore;
+mod local;
+mod mutation;
+pub mod paper;
+mod protocol;
+mod rng;
+
+pub use explore::{
+    Configuration, Coverage, Fault, FaultKind, Finding, Limits, Report, Step, System, SystemError,
+};
+pub use local::{LocalError, local};
+pub use mutation::{Draft, Mutation, mutate};
+pub use protocol::{Global, Shape};
+pub use rng::Rng;

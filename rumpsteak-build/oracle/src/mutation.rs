@@ -1,0 +1,358 @@
+//! Mutations: what a programmer does to a role, right or wrong.
+//!
+//! Each mutation of a directed machine gives a directed machine. [`Mutation::Swap`], [`Mutation::Hoist`],
+//! [`Mutation::Unroll`] and [`Mutation::SendAhead`] reorder, which may be safe or not;
+//! [`Mutation::Narrow`] and [`Mutation::Widen`] are what subtyping allows; the others do damage.
+
+use std::collections::VecDeque;
+
+use rumpsteak_fsm::{Action, Direction, Fsm, Role};
+
+use crate::Rng;
+
+/// A machine that can be edited: the transitions of each state, by its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Whose it is.
+    pub role: Role,
+    /// Where it starts.
+    pub initial: usize,
+    /// What leaves each state, and where it leads.
+    pub states: Vec<Vec<(Action, usize)>>,
+}
+
+impl From<&Fsm> for Draft {
+    fn from(fsm: &Fsm) -> Self {
+        Self {
+            role: fsm.role().clone(),
+            initial: fsm.initial().index(),
+            states: fsm
+                .states()
+                .map(|state| {
+                    fsm.transitions_from(state)
+                        .map(|t| (t.action.clone(), t.target.index()))
+                        .collect()
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Draft {
+    /// The machine, without the states that no run reaches, numbered breadth first.
+    pub fn build(&self) -> Fsm {
+        let mut builder = Fsm::builder(&self.role);
+        let mut ids = vec![None; self.states.len()];
+        let initial = builder.add_state();
+        ids[self.initial] = Some(initial);
+        let mut pending = VecDeque::from([(self.initial, initial)]);
+        while let Some((state, source)) = pending.pop_front() {
+            for (action, target) in &self.states[state] {
+                let id = match ids[*target] {
+                    Some(id) => id,
+                    None => {
+                        let id = builder.add_state();
+                        ids[*target] = Some(id);
+                        pending.push_back((*target, id));
+                        id
+                    }
+                };
+                builder.add_transition(source, action.clone(), id);
+            }
+        }
+        builder.build(initial)
+    }
+
+    /// Adds a state with these transitions.
+    fn add(&mut self, transitions: Vec<(Action, usize)>) -> usize {
+        self.states.push(transitions);
+        self.states.len() - 1
+    }
+
+    /// All transitions: a state, and the position in it.
+    fn sites(&self) -> Vec<(usize, usize)> {
+        let positions = |(state, transitions): (usize, &Vec<_>)| {
+            (0..transitions.len()).map(move |position| (state, position))
+        };
+        self.states.iter().enumerate().flat_map(positions).collect()
+    }
+
+    /// The only transition of `state`, if it has just one.
+    fn only(&self, state: usize) -> Option<&(Action, usize)> {
+        match self.states[state].as_slice() {
+            [transition] => Some(transition),
+            _ => None,
+        }
+    }
+
+    /// Whether `to` can be reached from `from`.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut seen = vec![false; self.states.len()];
+        let mut pending = vec![from];
+        while let Some(state) = pending.pop() {
+            if state == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[state], true) {
+                pending.extend(self.states[state].iter().map(|(_, target)| *target));
+            }
+        }
+        false
+    }
+}
+
+/// A way to change a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mutation {
+    /// Two actions in a row change places.
+    Swap,
+    /// What follows a choice comes before it; in a bold one, although only some branches go on like that.
+    Hoist,
+    /// One way into a state gets a copy of the state, which changes nothing by itself.
+    Unroll,
+    /// A send of the machine happens once more at the start, or on the way to another state.
+    SendAhead,
+    /// An alternative of a sending state goes.
+    Narrow,
+    /// A receiving state takes one more label.
+    Widen,
+    /// An action goes.
+    Drop,
+    /// An action happens twice.
+    Duplicate,
+    /// An action gets another label, payload or peer.
+    Relabel,
+    /// A transition leads to another state.
+    Redirect,
+}
+
+impl Mutation {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Swap,
+        Self::Hoist,
+        Self::Unroll,
+        Self::SendAhead,
+        Self::Narrow,
+        Self::Widen,
+        Self::Drop,
+        Self::Duplicate,
+        Self::Relabel,
+        Self::Redirect,
+    ];
+
+    /// One that a programmer would try in order to be faster: mostly reorderings.
+    pub fn gentle(rng: &mut Rng) -> Self {
+        match rng.below(100) {
+            0..40 => Self::Swap,
+            40..60 => Self::Hoist,
+            60..78 => Self::Unroll,
+            78..88 => Self::SendAhead,
+            88..94 => Self::Narrow,
+            _ => Self::Widen,
+        }
+    }
+
+    /// Any one.
+    pub fn any(rng: &mut Rng) -> Self {
+        Self::ALL[rng.below(Self::ALL.len())]
+    }
+}
+
+/// A machine after `mutation` at a random place; `None` if there is no such place or the result is not
+/// directed.
+pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
+    let mut draft = Draft::from(fsm);
+    match mutation {
+        Mutation::Swap => swap(&mut draft, rng),
+        Mutation::Hoist => hoist(&mut draft, rng),
+        Mutation::Unroll => unroll(&mut draft, rng),
+        Mutation::SendAhead => send_ahead(&mut draft, rng),
+        Mutation::Narrow => narrow(&mut draft, rng),
+        Mutation::Widen => widen(&mut draft, rng),
+        Mutation::Drop => drop_action(&mut draft, rng),
+        Mutation::Duplicate => duplicate(&mut draft, rng),
+        Mutation::Relabel => relabel(&mut draft, rng),
+        Mutation::Redirect => redirect(&mut draft, rng),
+    }?;
+    let mutated = draft.build();
+    mutated.check_directed().is_ok().then_some(mutated)
+}
+
+fn swap(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites: Vec<_> = (0..draft.states.len())
+        .filter_map(|state| {
+            let (first, middle) = draft.only(state)?;
+            let (second, last) = draft.only(*middle)?;
+            (first != second).then(|| (state, first.clone(), second.clone(), *last))
+        })
+        .collect();
+    let (state, first, second, last) = rng.pick(&sites)?.clone();
+    let middle = draft.add(vec![(first, last)]);
+    draft.states[state] = vec![(second, middle)];
+    Some(())
+}
+
+fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let is_exact = |state: usize, pattern: usize| {
+        draft.states[state].iter().all(|(_, target)| {
+            let (left, right) = (&draft.states[*target], &draft.states[pattern]);
+            left.len() == right.len()
+                && right
+                    .iter()
+                    .all(|(action, _)| left.iter().any(|(other, _)| other == action))
+        })
+    };
+    let bold = rng.chance(25);
+    let sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .map(|(state, position)| (state, draft.states[state][position].1))
+        .filter(|&(state, pattern)| {
+            !draft.states[pattern].is_empty()
+                && (draft.states[state].len() > 1 || draft.states[pattern].len() > 1)
+                && (bold || is_exact(state, pattern))
+        })
+        .collect();
+    let &(state, pattern) = rng.pick(&sites)?;
+
+    let before = draft.states[state].clone();
+    let mut hoisted = vec![];
+    for (action, _) in draft.states[pattern].clone() {
+        let after = before
+            .iter()
+            .map(|(first, target)| {
+                let last = draft.states[*target].iter().find(|(a, _)| *a == action);
+                // A branch that does not go on like this goes on as before, with a superfluous action.
+                let last = last.map_or(*target, |(_, last)| *last);
+                (first.clone(), last)
+            })
+            .collect();
+        let middle = draft.add(after);
+        hoisted.push((action, middle));
+    }
+    draft.states[state] = hoisted;
+    Some(())
+}
+
+fn unroll(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter(|&(state, position)| !draft.states[draft.states[state][position].1].is_empty())
+        .collect();
+    let &(state, position) = rng.pick(&sites)?;
+    let copied = draft.states[state][position].1;
+    let copy = draft.add(draft.states[copied].clone());
+    draft.states[state][position].1 = copy;
+    Some(())
+}
+
+fn send_ahead(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sends: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter(|&(state, position)| {
+            draft.states[state][position].0.direction == Direction::Send
+                // One of a loop, mostly: it is the lap that is sent ahead.
+                && (draft.reaches(draft.states[state][position].1, state) || rng.chance(20))
+        })
+        .collect();
+    let &(state, position) = rng.pick(&sends)?;
+    let action = draft.states[state][position].0.clone();
+    if rng.chance(65) {
+        draft.initial = draft.add(vec![(action, draft.initial)]);
+    } else {
+        let sites = draft.sites();
+        let &(state, position) = rng.pick(&sites)?;
+        let target = draft.states[state][position].1;
+        draft.states[state][position].1 = draft.add(vec![(action, target)]);
+    }
+    Some(())
+}
+
+fn narrow(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter(|&(state, position)| {
+            draft.states[state].len() > 1
+                && draft.states[state][position].0.direction == Direction::Send
+        })
+        .collect();
+    let &(state, position) = rng.pick(&sites)?;
+    draft.states[state].remove(position);
+    Some(())
+}
+
+fn widen(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter(|&(state, position)| {
+            draft.states[state][position].0.direction == Direction::Receive
+        })
+        .collect();
+    let &(state, position) = rng.pick(&sites)?;
+    let mut action = draft.states[state][position].0.clone();
+    action.message.label = format!("l{}", rng.below(8)).into();
+    let known = |(other, _): &(Action, usize)| other.message.label == action.message.label;
+    if draft.states[state].iter().any(known) {
+        return None;
+    }
+    let target = rng.below(draft.states.len());
+    draft.states[state].push((action, target));
+    Some(())
+}
+
+fn drop_action(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let mut sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter(|&(state, position)| {
+            let target = draft.states[state][position].1;
+            draft.only(target).is_some_and(|(_, last)| *last != target)
+        })
+        .map(Some)
+        .collect();
+    if draft.only(draft.initial).is_some() {
+        sites.push(None);
+    }
+    match *rng.pick(&sites)? {
+        Some((state, position)) => {
+            let target = draft.states[state][position].1;
+            draft.states[state][position].1 = draft.only(target)?.1;
+        }
+        None => draft.initial = draft.only(draft.initial)?.1,
+    }
+    Some(())
+}
+
+fn duplicate(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites = draft.sites();
+    let &(state, position) = rng.pick(&sites)?;
+    let again = draft.states[state][position].clone();
+    draft.states[state][position].1 = draft.add(vec![again]);
+    Some(())
+}
+
+fn relabel(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites = draft.sites();
+    let &(state, position) = rng.pick(&sites)?;
+    let &(from, at) = rng.pick(&sites)?;
+    let other = draft.states[from][at].0.clone();
+    let action = &mut draft.states[state][position].0;
+    match rng.below(3) {
+        0 => action.message = other.message,
+        1 => action.peer = other.peer,
+        _ => action.message.payload = other.message.payload,
+    }
+    Some(())
+}
+
+fn redirect(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
+    let sites = draft.sites();
+    let &(state, position) = rng.pick(&sites)?;
+    draft.states[state][position].1 = rng.below(draft.states.len());
+    Some(())
+}

@@ -1,0 +1,367 @@
+//! Random global protocols, as Scribble text.
+
+use std::fmt;
+
+use crate::Rng;
+
+/// A global protocol, in the shape that Scribble writes it. Roles and loops are numbered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Global {
+    /// Nothing more happens.
+    End,
+    /// `label(payload) from a to b;` and what follows.
+    Message {
+        /// Who sends.
+        from: usize,
+        /// Who receives.
+        to: usize,
+        /// The label.
+        label: String,
+        /// The sort of its only payload, if it has one.
+        payload: Option<&'static str>,
+        /// What follows.
+        then: Box<Self>,
+    },
+    /// `choice at a { … } or { … }`; each branch starts with a message from the chooser.
+    Choice {
+        /// Who chooses.
+        at: usize,
+        /// The alternatives.
+        branches: Vec<Self>,
+    },
+    /// `rec X { … }`
+    Rec {
+        /// The number of the loop.
+        name: usize,
+        /// What is repeated.
+        body: Box<Self>,
+    },
+    /// `continue X;`
+    Continue(usize),
+}
+
+/// What random protocols look like.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// How many roles: 2 to 6 are named.
+    pub roles: usize,
+    /// Roughly how many messages and choices lie on the longest way to the end.
+    pub size: usize,
+    /// How many different labels there are, at least as many as a choice has branches (3). Few labels make
+    /// messages easy to confuse.
+    pub labels: usize,
+    /// How often, in percent, the others are told which branch was taken. Protocols where they are not mostly
+    /// have no projection, or one that may leave a role waiting for ever.
+    pub told: usize,
+}
+
+impl Shape {
+    /// A random shape of 2 to 6 roles, small ones more often.
+    pub fn random(rng: &mut Rng) -> Self {
+        let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.below(10)];
+        Self {
+            roles,
+            size: 2 + rng.below(if roles > 4 { 5 } else { 8 }),
+            labels: 3 + rng.below(4),
+            told: [60, 90, 100, 100][rng.below(4)],
+        }
+    }
+}
+
+/// The name of a role by its number: `a`, `b`, …
+pub(crate) fn role_name(role: usize) -> char {
+    char::from(b'a' + (role % 26) as u8)
+}
+
+impl Global {
+    /// A random protocol of this shape.
+    ///
+    /// Every choice starts with a message to one receiver with a label of its own per branch; then, mostly, each
+    /// other role in play is told by one who knows, in every branch by the same one and under a different
+    /// label. That is what makes most of them project.
+    pub fn random(rng: &mut Rng, shape: &Shape) -> Self {
+        let roles: Vec<usize> = (0..shape.roles).collect();
+        Generator {
+            rng,
+            shape,
+            loops: 0,
+        }
+        .global(&roles, &[], shape.size)
+    }
+
+    /// The roles `a`, `b`, … of a protocol of this shape, in the order of the text.
+    pub fn scribble(&self, name: &str, roles: usize) -> String {
+        let roles: Vec<String> = (0..roles)
+            .map(|role| format!("role {}", role_name(role)))
+            .collect();
+        format!(
+            "global protocol {name}({}) {{\n{}}}\n",
+            roles.join(", "),
+            Body(self, 1)
+        )
+    }
+
+    /// Whether each role that occurs later occurs after boundedly many messages, whatever is chosen.
+    ///
+    /// In an unbalanced protocol one role may wait while others go round a loop for as long as they choose; a
+    /// subtype that never leaves the loop then starves it. In a balanced one subtyping preserves that everybody
+    /// is served.
+    pub fn is_balanced(&self) -> bool {
+        let mut nodes = vec![];
+        flatten(self, &mut vec![], &mut nodes);
+        let roles = nodes
+            .iter()
+            .filter_map(|node| node.roles)
+            .map(|(from, to)| from.max(to) + 1)
+            .max()
+            .unwrap_or(0);
+
+        (0..roles).all(|role| {
+            let is_party = |node: &Node| {
+                node.roles
+                    .is_some_and(|(from, to)| from == role || to == role)
+            };
+            // Least fixed point: some way leads to a message of the role.
+            let mut occurs: Vec<bool> = nodes.iter().map(is_party).collect();
+            // Greatest fixed point: some way, endless or to the end, has no message of the role.
+            let mut avoids: Vec<bool> = nodes.iter().map(|node| !is_party(node)).collect();
+            loop {
+                let mut changed = false;
+                for (index, node) in nodes.iter().enumerate() {
+                    if !occurs[index] && node.next.iter().any(|&next| occurs[next]) {
+                        occurs[index] = true;
+                        changed = true;
+                    }
+                    if avoids[index]
+                        && !node.next.is_empty()
+                        && !node.next.iter().any(|&next| avoids[next])
+                    {
+                        avoids[index] = false;
+                        changed = true;
+                    }
+                }
+                if !changed {
+                    break;
+                }
+            }
+            (0..nodes.len()).all(|index| !(occurs[index] && avoids[index]))
+        })
+    }
+}
+
+struct Node {
+    roles: Option<(usize, usize)>,
+    next: Vec<usize>,
+}
+
+/// The protocol as a graph; returns the node that it starts with. `loops` are the loops in scope.
+fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Node>) -> usize {
+    let index = nodes.len();
+    nodes.push(Node {
+        roles: None,
+        next: vec![],
+    });
+    match global {
+        Global::End => {}
+        Global::Message { from, to, then, .. } => {
+            nodes[index].roles = Some((*from, *to));
+            let next = flatten(then, loops, nodes);
+            nodes[index].next.push(next);
+        }
+        Global::Choice { branches, .. } => {
+            for branch in branches {
+                let next = flatten(branch, loops, nodes);
+                nodes[index].next.push(next);
+            }
+        }
+        Global::Rec { name, body } => {
+            loops.push((*name, index));
+            let next = flatten(body, loops, nodes);
+            nodes[index].next.push(next);
+            loops.pop();
+        }
+        Global::Continue(name) => {
+            let target = loops.iter().rev().find(|(known, _)| known == name);
+            nodes[index].next.extend(target.map(|(_, target)| *target));
+        }
+    }
+    index
+}
+
+struct Generator<'a> {
+    rng: &'a mut Rng,
+    shape: &'a Shape,
+    loops: usize,
+}
+
+const SORTS: [&str; 3] = ["i32", "u8", "bool"];
+
+impl Generator<'_> {
+    /// A protocol among `scope`, inside `loops`, each with the roles that were in scope at its start.
+    fn global(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
+        if size == 0 {
+            return self.tail(scope, loops);
+        }
+        match self.rng.below(100) {
+            0..45 => {
+                let (from, to) = self.pair(scope);
+                let label = self.rng.below(self.shape.labels);
+                let then = self.global(scope, loops, size - 1);
+                self.message(from, to, label, then)
+            }
+            45..75 => self.choice(scope, loops, size),
+            75..93 if loops.len() < 3 => {
+                let name = self.loops;
+                self.loops += 1;
+                let mut inner = loops.to_vec();
+                inner.push((name, scope.to_vec()));
+                // A message or a choice guards the loop.
+                let body = match self.rng.chance(50) {
+                    true => self.choice(scope, &inner, size),
+                    false => {
+                        let (from, to) = self.pair(scope);
+                        let label = self.rng.below(self.shape.labels);
+                        let then = self.global(scope, &inner, size - 1);
+                        self.message(from, to, label, then)
+                    }
+                };
+                Global::Rec {
+                    name,
+                    body: Box::new(body),
+                }
+            }
+            // Some roles leave for good.
+            93..97 if scope.len() > 2 => {
+                let mut rest = scope.to_vec();
+                self.rng.shuffle(&mut rest);
+                rest.truncate(2 + self.rng.below(scope.len() - 2));
+                rest.sort_unstable();
+                self.global(&rest, loops, size)
+            }
+            _ => self.tail(scope, loops),
+        }
+    }
+
+    fn tail(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)]) -> Global {
+        // A role that left the scope cannot know that the loop goes on, so it mostly does not.
+        let wild = self.rng.chance(3);
+        let targets: Vec<usize> = loops
+            .iter()
+            .filter(|(_, roles)| wild || roles == scope)
+            .map(|(name, _)| *name)
+            .collect();
+        match self.rng.pick(&targets) {
+            Some(&name) if self.rng.chance(75) => Global::Continue(name),
+            _ => Global::End,
+        }
+    }
+
+    fn choice(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
+        let (at, first) = self.pair(scope);
+        // Who tells whom, the same in every branch.
+        let mut others: Vec<usize> = scope
+            .iter()
+            .copied()
+            .filter(|&role| role != at && role != first)
+            .collect();
+        self.rng.shuffle(&mut others);
+        let mut telling = vec![(at, first)];
+        for other in others {
+            if self.rng.chance(self.shape.told) {
+                let teller = telling[self.rng.below(telling.len())];
+                let teller = if self.rng.chance(50) {
+                    teller.0
+                } else {
+                    teller.1
+                };
+                telling.push((teller, other));
+            }
+        }
+
+        let count = if self.rng.chance(80) { 2 } else { 3 };
+        let offset = self.rng.below(self.shape.labels);
+        let branches = (0..count)
+            .map(|branch| {
+                let mut global = self.global(scope, loops, (size - 1).min(size * 2 / 3));
+                for &(from, to) in telling.iter().rev() {
+                    // Now and then those who know already talk on meanwhile, unless the first message is next.
+                    global = self.message(from, to, (branch + offset) % self.shape.labels, global);
+                    if (from, to) != telling[0] && self.rng.chance(8) {
+                        let (from, to) = telling[0];
+                        let (from, to) = if self.rng.chance(50) {
+                            (from, to)
+                        } else {
+                            (to, from)
+                        };
+                        let label = self.rng.below(self.shape.labels);
+                        global = self.message(from, to, label, global);
+                    }
+                }
+                global
+            })
+            .collect();
+        Global::Choice { at, branches }
+    }
+
+    fn message(&mut self, from: usize, to: usize, label: usize, then: Global) -> Global {
+        let payload = match self.rng.chance(80) {
+            true => None,
+            false => self.rng.pick(&SORTS).copied(),
+        };
+        Global::Message {
+            from,
+            to,
+            label: format!("l{label}"),
+            payload,
+            then: Box::new(then),
+        }
+    }
+
+    /// Two different roles of `scope`, which has at least two.
+    fn pair(&mut self, scope: &[usize]) -> (usize, usize) {
+        let from = self.rng.below(scope.len());
+        let to = (from + 1 + self.rng.below(scope.len() - 1)) % scope.len();
+        (scope[from], scope[to])
+    }
+}
+
+/// A protocol, indented.
+struct Body<'a>(&'a Global, usize);
+
+impl fmt::Display for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(global, depth) = *self;
+        let indent = "  ".repeat(depth);
+        match global {
+            Global::End => Ok(()),
+            Global::Message {
+                from,
+                to,
+                label,
+                payload,
+                then,
+            } => {
+                let (from, to) = (role_name(*from), role_name(*to));
+                let payload = payload.unwrap_or_default();
+                writeln!(f, "{indent}{label}({payload}) from {from} to {to};")?;
+                Body(then, depth).fmt(f)
+            }
+            Global::Choice { at, branches } => {
+                write!(f, "{indent}choice at {} ", role_name(*at))?;
+                for (index, branch) in branches.iter().enumerate() {
+                    let or = if index == 0 { "" } else { " or " };
+                    write!(f, "{or}{{\n{}{indent}}}", Body(branch, depth + 1))?;
+                }
+                writeln!(f)
+            }
+            Global::Rec { name, body } => {
+                writeln!(
+                    f,
+                    "{indent}rec X{name} {{\n{}{indent}}}",
+                    Body(body, depth + 1)
+                )
+            }
+            Global::Continue(name) => writeln!(f, "{indent}continue X{name};"),
+        }
+    }
+}
