@@ -1,0 +1,218 @@
+//! `#[derive(Role)]`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use rumpsteak_syntax::RoleItem;
+use rumpsteak_syntax::role::Route;
+use rumpsteak_syntax::verdict::{Kind, Outcome};
+use syn::spanned::Spanned as _;
+use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
+
+use crate::verdict::{self, Lookup};
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    derive(input).unwrap_or_else(Error::into_compile_error)
+}
+
+/// One route: a field and the role at its other end.
+struct RouteField<'a> {
+    peer: &'a Route,
+    member: Member,
+    field: &'a Field,
+}
+
+fn derive(input: TokenStream) -> Result<TokenStream> {
+    let derive: DeriveInput = syn::parse2(input.clone())?;
+    let item = RoleItem::parse(input)?;
+    if let Some(parameter) = derive.generics.params.first() {
+        return Err(Error::new(
+            parameter.span(),
+            "a role has no parameters: it is one participant of one protocol",
+        ));
+    }
+    let Data::Struct(data) = &derive.data else {
+        return Err(Error::new(
+            item.name.span(),
+            "expected a struct with one field for each peer",
+        ));
+    };
+    let Some(message) = &item.message else {
+        return Err(Error::new(
+            item.name.span(),
+            "expected the message type of the role: add `#[message(Label)]`",
+        ));
+    };
+    let routes = routes(&item, &data.fields)?;
+
+    let name = &item.name;
+    let (protocol, role) = match &item.link {
+        Some(link) => (link.protocol.to_string(), link.role.clone()),
+        None => (String::new(), name.to_string()),
+    };
+    let members: Vec<_> = routes.iter().map(|route| &route.member).collect();
+    let implementations = routes
+        .iter()
+        .enumerate()
+        .map(|(index, route)| implement_route(&item, index, route));
+    let wiring = wiring(&item, &data.fields, &routes);
+    let problems = problems(&item);
+    Ok(quote! {
+        #[automatically_derived]
+        impl ::rumpsteak_runtime::Role for #name {
+            const PROTOCOL: &'static str = #protocol;
+            const NAME: &'static str = #role;
+            type Message = #message;
+
+            fn is_poisoned(&self) -> bool {
+                false #(|| ::rumpsteak_runtime::Link::in_session(&self.#members))*
+            }
+
+            fn begin(&mut self) {
+                #(::rumpsteak_runtime::Link::set_in_session(&mut self.#members, true);)*
+            }
+
+            fn finish(&mut self) {
+                #(::rumpsteak_runtime::Link::set_in_session(&mut self.#members, false);)*
+            }
+
+            fn abort(&mut self) {
+                #(
+                    ::rumpsteak_runtime::Link::set_in_session(&mut self.#members, true);
+                    ::rumpsteak_runtime::Link::close(&mut self.#members);
+                )*
+            }
+        }
+        #(#implementations)*
+        #wiring
+        #problems
+    })
+}
+
+/// Pairs the fields with their routes: each field must have one, and no peer may have two.
+fn routes<'a>(item: &'a RoleItem, fields: &'a Fields) -> Result<Vec<RouteField<'a>>> {
+    let mut routes: Vec<RouteField<'a>> = Vec::new();
+    for (index, field) in fields.iter().enumerate() {
+        let Some(peer) = item.routes.iter().find(|route| route.index == index) else {
+            return Err(Error::new(
+                field.span(),
+                "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other data beside the role",
+            ));
+        };
+        let path = peer.peer.to_string();
+        if peer.peer.as_ident().is_some_and(|peer| *peer == item.name) {
+            return Err(Error::new(
+                peer.peer.span(),
+                "a role has no route to itself",
+            ));
+        }
+        if routes
+            .iter()
+            .any(|earlier| earlier.peer.peer.to_string() == path)
+        {
+            return Err(Error::new(
+                peer.peer.span(),
+                format_args!("a second route to `{path}`: the role has one route for each peer"),
+            ));
+        }
+        let member = match &field.ident {
+            Some(ident) => Member::Named(ident.clone()),
+            None => Member::Unnamed(Index::from(index)),
+        };
+        routes.push(RouteField {
+            peer,
+            member,
+            field,
+        });
+    }
+    Ok(routes)
+}
+
+fn implement_route(item: &RoleItem, index: usize, route: &RouteField<'_>) -> TokenStream {
+    let name = &item.name;
+    let RouteField {
+        peer,
+        member,
+        field,
+    } = route;
+    let (peer, ty) = (&peer.peer, &field.ty);
+    // The seat is a list of slots: the one at `index` is `.1` so many times, then `.0`.
+    let rest = std::iter::repeat_n(quote!(.1), index);
+    quote_spanned! {ty.span()=>
+        #[automatically_derived]
+        impl ::rumpsteak_runtime::Route<#peer> for #name {
+            type Link = #ty;
+
+            fn route(&mut self) -> &mut #ty {
+                &mut self.#member
+            }
+        }
+
+        #[automatically_derived]
+        impl<__Board> ::rumpsteak_runtime::private::wiring::Joins<#peer, __Board> for #name
+        where
+            __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
+        {
+            type Link = #ty;
+
+            fn slot(board: &mut __Board) -> &mut ::core::option::Option<#ty> {
+                &mut ::rumpsteak_runtime::private::wiring::Seats::<#name>::seat(board) #(#rest)* .0
+            }
+        }
+    }
+}
+
+/// What `#[derive(Roles)]` needs: see `rumpsteak_runtime::private::wiring`.
+fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenStream {
+    let name = &item.name;
+    let types: Vec<_> = routes.iter().map(|route| &route.field.ty).collect();
+    let peers: Vec<_> = routes.iter().map(|route| &route.peer.peer).collect();
+    let seat = types.iter().rev().fold(
+        quote!(()),
+        |rest, ty| quote!((::core::option::Option<#ty>, #rest)),
+    );
+    let ends = peers.iter().map(
+        |peer| quote!(::rumpsteak_runtime::private::wiring::connect::<#name, #peer, __Board>(board)),
+    );
+    let members = routes.iter().map(|route| &route.member);
+    let (board, body) = match fields {
+        // A role without routes: the board is not needed.
+        Fields::Unit => (quote!(_), quote!(Self)),
+        fields if fields.is_empty() => (quote!(_), quote!(Self {})),
+        _ => (quote!(board), quote!(Self { #(#members: #ends),* })),
+    };
+    quote! {
+        #[automatically_derived]
+        impl ::rumpsteak_runtime::private::wiring::Seated for #name {
+            type Seat = #seat;
+        }
+
+        #[automatically_derived]
+        impl<__Board> ::rumpsteak_runtime::private::wiring::Wire<__Board> for #name
+        where
+            __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
+            #(
+                #peers: ::rumpsteak_runtime::private::wiring::Joins<#name, __Board>,
+                #types: ::rumpsteak_runtime::Pair<
+                    <#peers as ::rumpsteak_runtime::private::wiring::Joins<#name, __Board>>::Link,
+                >,
+            )*
+        {
+            fn wire(#board: &mut __Board) -> Self {
+                #body
+            }
+        }
+    }
+}
+
+/// The problems that the build script found with the link to the protocol.
+///
+/// No verdict is no problem here: without a verdict, no session of the role runs.
+fn problems(item: &RoleItem) -> TokenStream {
+    let Lookup::Found(entry) = verdict::find(Kind::Role, &item.name, item.hash()) else {
+        return TokenStream::new();
+    };
+    match entry.outcome {
+        Outcome::Failed { problems, .. } => verdict::errors(&problems, |token| item.span_of(token)),
+        Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
+    }
+}

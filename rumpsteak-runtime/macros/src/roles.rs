@@ -1,0 +1,108 @@
+//! `#[derive(Roles)]`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
+
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    derive(input).unwrap_or_else(Error::into_compile_error)
+}
+
+fn derive(input: TokenStream) -> Result<TokenStream> {
+    let derive: DeriveInput = syn::parse2(input)?;
+    if let Some(parameter) = derive.generics.params.first() {
+        return Err(Error::new(
+            parameter.span(),
+            "a set of roles has no parameters",
+        ));
+    }
+    let Data::Struct(data) = &derive.data else {
+        return Err(Error::new(
+            derive.ident.span(),
+            "expected a struct with one field for each role: `struct Roles { s: S, k: K }`",
+        ));
+    };
+    let mut roles: Vec<(Member, &Type)> = Vec::new();
+    for (index, field) in data.fields.iter().enumerate() {
+        let ty = &field.ty;
+        if roles
+            .iter()
+            .any(|(_, earlier)| quote!(#earlier).to_string() == quote!(#ty).to_string())
+        {
+            return Err(Error::new(
+                ty.span(),
+                format_args!("a second `{}`: a set has each role once", quote!(#ty)),
+            ));
+        }
+        let member = match &field.ident {
+            Some(ident) => Member::Named(ident.clone()),
+            None => Member::Unnamed(Index::from(index)),
+        };
+        roles.push((member, ty));
+    }
+    let Some((_, first)) = roles.first() else {
+        return Err(Error::new(
+            derive.ident.span(),
+            "expected at least one role: `struct Roles { s: S, k: K }`",
+        ));
+    };
+
+    let name = &derive.ident;
+    let types: Vec<_> = roles.iter().map(|(_, ty)| ty).collect();
+    let seats = roles.iter().enumerate().map(|(index, (_, ty))| {
+        let index = Index::from(index);
+        quote_spanned! {ty.span()=>
+            impl ::rumpsteak_runtime::private::wiring::Seats<#ty> for __Board {
+                fn seat(&mut self) -> &mut <#ty as ::rumpsteak_runtime::private::wiring::Seated>::Seat {
+                    &mut self.#index
+                }
+            }
+        }
+    });
+    let wired = roles.iter().map(|(member, ty)| {
+        quote_spanned! {ty.span()=>
+            #member: <#ty as ::rumpsteak_runtime::private::wiring::Wire<__Board>>::wire(&mut board)
+        }
+    });
+    let assertions = roles.iter().skip(1).map(|(_, ty)| {
+        let text = format!(
+            "`{}` and `{}` play different protocols: all roles of a set play the same one",
+            quote!(#first),
+            quote!(#ty),
+        );
+        quote_spanned! {ty.span()=>
+            ::core::assert!(
+                ::rumpsteak_runtime::private::wiring::same(
+                    <#first as ::rumpsteak_runtime::Role>::PROTOCOL,
+                    <#ty as ::rumpsteak_runtime::Role>::PROTOCOL,
+                ),
+                #text
+            );
+        }
+    });
+    Ok(quote! {
+        const _: () = {
+            #(#assertions)*
+            ::core::assert!(
+                ::rumpsteak_runtime::private::wiring::distinct(
+                    &[#(<#types as ::rumpsteak_runtime::Role>::NAME),*],
+                ),
+                "two structs of this set play the same role"
+            );
+
+            #[derive(::core::default::Default)]
+            struct __Board(#(<#types as ::rumpsteak_runtime::private::wiring::Seated>::Seat),*);
+
+            #(#seats)*
+
+            #[automatically_derived]
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    let mut board = <__Board as ::core::default::Default>::default();
+                    Self { #(#wired),* }
+                }
+            }
+        };
+    })
+}

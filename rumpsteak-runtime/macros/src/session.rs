@@ -1,0 +1,628 @@
+//! `#[session]`.
+//!
+//! A session item is written without the lifetime `'s` of the session and without its role `R`. The expansion inserts both, and
+//! seals the item to its verdict.
+//!
+//! ```text
+//! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
+//!
+//!     type Kernel<'s, R = K> = Send<'s, R, S, Ready, KernelLoop<'s, R>>;
+//!     impl<'s> Plays<Kernel<'s, K>> for K {}                     the proof for try_session
+//!     const _: () = assert!(fingerprint of Kernel<'static, K> == fingerprint of what was verified);
+//!
+//! #[session] struct KernelLoop(Send<S, Ready, Self>);
+//!
+//!     struct KernelLoop<'s, R: Role>(Send<'s, R, S, Ready, KernelLoop<'s, R>>);
+//!     impl Session for KernelLoop                                asserts its body when it is entered
+//!     impl Structure for KernelLoop                              its identity in other fingerprints
+//!     impl KernelLoop { into_session, send, send_or_return }
+//!
+//! #[session] enum Choice { Go(Go, Branch<A, Self>), Stop(Stop, End) }
+//!
+//!     enum Choice<'s, R: Role> { Go(Go, Branch<'s, R, A, Choice<'s, R>>), Stop(Stop, End<'s, R>) }
+//!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
+//! ```
+//!
+//! An item whose verification failed expands all the same, proof included, beside the `compile_error!`s: types that exist
+//! cause no errors elsewhere, and nothing runs, because the crate does not compile.
+
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use rumpsteak_syntax::SessionItem;
+use rumpsteak_syntax::session::{Action, Chain, Direction, Form, Path, Tail, Variant};
+use rumpsteak_syntax::token::TokenKind;
+use rumpsteak_syntax::verdict::{self as recorded, Body, Kind, Outcome, Proof};
+use syn::Error;
+
+use crate::verdict::{self, Lookup};
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match SessionItem::parse(arguments, item) {
+        Ok(item) => Expansion::new(&item).expand(),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+struct Expansion<'a> {
+    item: &'a SessionItem,
+    /// The name of the parameter for the role.
+    role: Ident,
+    /// What is wrong: `compile_error!`s.
+    problems: TokenStream,
+    /// What was verified, if something was.
+    proof: Proof,
+    /// Whether a root gets its proof.
+    plays: bool,
+}
+
+impl<'a> Expansion<'a> {
+    fn new(item: &'a SessionItem) -> Self {
+        let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
+        match verdict::find(Kind::Session, &item.name, item.hash()) {
+            Lookup::Found(entry) => match entry.outcome {
+                Outcome::Failed {
+                    id,
+                    problems: found,
+                } => {
+                    problems = verdict::errors(&found, |token| item.span_of(token));
+                    proof.id = id;
+                }
+                Outcome::FailedElsewhere(found) | Outcome::Passed(found) => proof = found,
+            },
+            // One message is enough: a part of a session cannot run without a root.
+            Lookup::Unverified(reason) if item.role.is_some() => {
+                problems = verdict::unverified(&item.name, &reason);
+            }
+            Lookup::Unverified(_) => {}
+            Lookup::Unseen => problems = verdict::unseen(&item.name),
+            Lookup::Typing => plays = false,
+        }
+        if item.role.is_some()
+            && problems.is_empty()
+            && (proof.plays.is_none() || proof.body.is_none())
+        {
+            plays = false;
+        }
+        Self {
+            item,
+            role: fresh(item, "R"),
+            problems,
+            proof,
+            plays,
+        }
+    }
+
+    fn expand(&self) -> TokenStream {
+        let item = match &self.item.form {
+            Form::Alias(chain) => self.alias(chain),
+            Form::Choice(variants) => self.choice(variants),
+            Form::Struct(chain) => self.structure(chain),
+        };
+        let root = self.item.role.as_ref().map(|role| self.root(role));
+        let problems = &self.problems;
+        quote!(#item #root #problems)
+    }
+
+    fn alias(&self, chain: &Chain) -> TokenStream {
+        let SessionItem {
+            attributes,
+            visibility,
+            name,
+            ..
+        } = self.item;
+        let parameters = self.parameters(None);
+        let session = self.session(&chain.actions, &chain.tail);
+        quote! {
+            #attributes
+            #visibility type #name #parameters = #session;
+        }
+    }
+
+    /// `<'s, R: Bound = K>`, where only a root has a default.
+    fn parameters(&self, bound: Option<TokenStream>) -> TokenStream {
+        let role = &self.role;
+        let bound = bound.map(|bound| quote!(: #bound));
+        let default = self.item.role.as_ref().map(|default| quote!(= #default));
+        quote!(<'s, #role #bound #default>)
+    }
+
+    /// The proof that the role may run this session, and the assertion that it was this session that was verified.
+    fn root(&self, role: &Path) -> TokenStream {
+        let name = &self.item.name;
+        let plays = self.plays.then(|| {
+            quote_spanned! {name.span()=>
+                #[automatically_derived]
+                impl<'s> ::rumpsteak_runtime::private::Plays<#name<'s, #role>> for #role {}
+            }
+        });
+        let assertion = match (&self.proof.plays, &self.proof.body) {
+            (Some(verified), Some(Body::Chain(chain))) => {
+                let recorded::RoleName {
+                    protocol,
+                    role: verified,
+                } = verified;
+                let expected = chain_fingerprint(chain);
+                // A struct answers with its identity; its body is asserted in `structure`.
+                let expected = match self.proof.id {
+                    Some(id) => quote!(#id),
+                    None => expected,
+                };
+                let text = verdict::resolved_differently(name);
+                Some(quote_spanned! {name.span()=>
+                    const _: () = ::core::assert!(
+                        ::rumpsteak_runtime::private::fingerprint::root(
+                            <#role as ::rumpsteak_runtime::Role>::PROTOCOL,
+                            <#role as ::rumpsteak_runtime::Role>::NAME,
+                            <#name<'static, #role> as ::rumpsteak_runtime::private::Structure>::FINGERPRINT,
+                        ) == ::rumpsteak_runtime::private::fingerprint::root(#protocol, #verified, #expected),
+                        #text
+                    );
+                })
+            }
+            _ => None,
+        };
+        quote!(#plays #assertion)
+    }
+
+    /// The identity of a struct or enum, in the fingerprints of what contains it.
+    fn identity(&self) -> TokenStream {
+        let (name, role) = (&self.item.name, &self.role);
+        // Where nothing was verified, the identity matches no proof.
+        let id = self.proof.id.unwrap_or_else(|| self.item.hash());
+        quote_spanned! {name.span()=>
+            #[automatically_derived]
+            impl<'s, #role: ::rumpsteak_runtime::Role> ::rumpsteak_runtime::private::Structure for #name<'s, #role> {
+                const FINGERPRINT: u64 = #id;
+            }
+        }
+    }
+
+    fn structure(&self, chain: &Chain) -> TokenStream {
+        let SessionItem {
+            attributes,
+            visibility,
+            name,
+            ..
+        } = self.item;
+        let role = &self.role;
+        let parameters = self.parameters(Some(quote!(::rumpsteak_runtime::Role)));
+        let session = self.session(&chain.actions, &chain.tail);
+        let identity = self.identity();
+        let assertion = match &self.proof.body {
+            Some(Body::Chain(verified)) => {
+                let expected = chain_fingerprint(verified);
+                let text = verdict::resolved_differently(name);
+                Some(quote_spanned! {name.span()=>
+                    const {
+                        ::core::assert!(
+                            <#session as ::rumpsteak_runtime::private::Structure>::FINGERPRINT == #expected,
+                            #text
+                        );
+                    }
+                })
+            }
+            _ => None,
+        };
+        let methods = self.methods(chain);
+        quote! {
+            #attributes
+            #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
+            #visibility struct #name #parameters(#session);
+
+            #identity
+
+            #[automatically_derived]
+            impl<'s, #role> ::rumpsteak_runtime::Session<'s> for #name<'s, #role>
+            where
+                #role: ::rumpsteak_runtime::Role,
+                #session: ::rumpsteak_runtime::Session<'s, Role = #role> + ::rumpsteak_runtime::private::Structure,
+            {
+                type Role = #role;
+
+                fn from_state(state: ::rumpsteak_runtime::private::State<'s, #role>) -> Self {
+                    #assertion
+                    Self(::rumpsteak_runtime::Session::from_state(state))
+                }
+            }
+
+            #[allow(dead_code, reason = "a process may use either way in")]
+            impl<'s, #role: ::rumpsteak_runtime::Role> #name<'s, #role> {
+                /// The session inside.
+                #visibility fn into_session(self) -> #session {
+                    self.0
+                }
+            }
+
+            #methods
+        }
+    }
+
+    /// The methods of the action that a struct begins with. A struct that begins with another name has only `into_session`.
+    fn methods(&self, chain: &Chain) -> TokenStream {
+        let visibility = &self.item.visibility;
+        let (name, role) = (&self.item.name, &self.role);
+        let session = quote!(::rumpsteak_runtime::Session<'s, Role = #role>);
+        let (bounds, methods) = if let Some((action, rest)) = chain.actions.split_first() {
+            let Action { peer, label, .. } = action;
+            let then = self.session(rest, &chain.tail);
+            match action.direction {
+                Direction::Send => (
+                    quote! {
+                        #role: ::rumpsteak_runtime::Route<
+                            #peer,
+                            Link: ::rumpsteak_runtime::Outgoing<<#role as ::rumpsteak_runtime::Role>::Message>,
+                            Message: ::rumpsteak_runtime::Message<#label>,
+                        >,
+                        #then: #session,
+                    },
+                    quote! {
+                        /// Sends the label and returns the next state, as `Send::send`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Send::send`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn send(self, label: #label) -> ::rumpsteak_runtime::Result<#then> {
+                            self.0.send(label).await
+                        }
+
+                        /// Sends the label, or returns it, as `Send::send_or_return`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Send::send_or_return`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn send_or_return(
+                            self,
+                            label: #label,
+                        ) -> ::rumpsteak_runtime::Result<#then, ::rumpsteak_runtime::Unsent<#label>> {
+                            self.0.send_or_return(label).await
+                        }
+                    },
+                ),
+                Direction::Receive => (
+                    quote! {
+                        #role: ::rumpsteak_runtime::Route<
+                            #peer,
+                            Link: ::rumpsteak_runtime::Incoming<<#role as ::rumpsteak_runtime::Role>::Message>,
+                            Message: ::rumpsteak_runtime::Message<#label>,
+                        >,
+                        #then: #session,
+                    },
+                    quote! {
+                        /// Waits for the label and returns it with the next state, as `Receive::receive`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Receive::receive`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn receive(self) -> ::rumpsteak_runtime::Result<(#label, #then)> {
+                            self.0.receive().await
+                        }
+                    },
+                ),
+            }
+        } else if let Tail::Choice {
+            direction,
+            peer,
+            choice,
+            ..
+        } = &chain.tail
+        {
+            let choice = self.apply(choice);
+            let selected = fresh(self.item, "L");
+            match direction {
+                Direction::Send => (
+                    quote! {
+                        #role: ::rumpsteak_runtime::Route<
+                            #peer,
+                            Link: ::rumpsteak_runtime::Outgoing<<#role as ::rumpsteak_runtime::Role>::Message>,
+                        >,
+                        #choice: ::rumpsteak_runtime::Choice<'s, Role = #role>,
+                    },
+                    quote! {
+                        /// Sends one of the labels of the choice and returns the state that follows it, as `Select::select`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Select::select`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn select<#selected>(
+                            self,
+                            label: #selected,
+                        ) -> ::rumpsteak_runtime::Result<<#choice as ::rumpsteak_runtime::Offers<'s, #selected>>::Then>
+                        where
+                            <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
+                            #choice: ::rumpsteak_runtime::Offers<'s, #selected>,
+                        {
+                            self.0.select(label).await
+                        }
+
+                        /// Sends one of the labels of the choice, or returns it, as `Select::select_or_return`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Select::select_or_return`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn select_or_return<#selected>(
+                            self,
+                            label: #selected,
+                        ) -> ::rumpsteak_runtime::Result<
+                            <#choice as ::rumpsteak_runtime::Offers<'s, #selected>>::Then,
+                            ::rumpsteak_runtime::Unsent<#selected>,
+                        >
+                        where
+                            <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
+                            #choice: ::rumpsteak_runtime::Offers<'s, #selected>,
+                        {
+                            self.0.select_or_return(label).await
+                        }
+                    },
+                ),
+                Direction::Receive => (
+                    quote! {
+                        #role: ::rumpsteak_runtime::Route<
+                            #peer,
+                            Link: ::rumpsteak_runtime::Incoming<<#role as ::rumpsteak_runtime::Role>::Message>,
+                        >,
+                        #choice: ::rumpsteak_runtime::Choice<'s, Role = #role>,
+                    },
+                    quote! {
+                        /// Waits for a label and returns the alternative that it selects, as `Branch::branch`.
+                        ///
+                        /// # Errors
+                        ///
+                        /// Those of `Branch::branch`.
+                        ///
+                        /// # Cancel safety
+                        ///
+                        /// Not cancel safe: dropping the future poisons the role.
+                        #visibility async fn branch(self) -> ::rumpsteak_runtime::Result<#choice> {
+                            self.0.branch().await
+                        }
+                    },
+                ),
+            }
+        } else {
+            return TokenStream::new();
+        };
+        quote! {
+            #[allow(dead_code, reason = "a process may use either way in")]
+            impl<'s, #role> #name<'s, #role>
+            where
+                #role: ::rumpsteak_runtime::Role,
+                #bounds
+            {
+                #methods
+            }
+        }
+    }
+
+    fn choice(&self, variants: &[Variant]) -> TokenStream {
+        let SessionItem {
+            attributes,
+            visibility,
+            name,
+            ..
+        } = self.item;
+        let role = &self.role;
+        let message = quote!(<#role as ::rumpsteak_runtime::Role>::Message);
+        if let Some(problem) = repeated_label(variants) {
+            return problem;
+        }
+
+        let docs: Vec<_> = variants.iter().map(|variant| &variant.attributes).collect();
+        let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
+        let labels: Vec<_> = variants.iter().map(|variant| &variant.label).collect();
+        let thens: Vec<_> = variants
+            .iter()
+            .map(|variant| self.session(&variant.then.actions, &variant.then.tail))
+            .collect();
+        let assertion = match &self.proof.body {
+            Some(Body::Choice(verified)) => {
+                let labels_verified = verified.iter().map(|(label, _)| label);
+                let thens_verified = verified.iter().map(|(_, chain)| chain_fingerprint(chain));
+                let text = verdict::resolved_differently(name);
+                Some(quote_spanned! {name.span()=>
+                    ::core::assert!(
+                        ::rumpsteak_runtime::private::fingerprint::choice(&[#(
+                            (
+                                <#message as ::rumpsteak_runtime::Message<#labels>>::NAME,
+                                <#thens as ::rumpsteak_runtime::private::Structure>::FINGERPRINT,
+                            ),
+                        )*]) == ::rumpsteak_runtime::private::fingerprint::choice(&[#((#labels_verified, #thens_verified),)*]),
+                        #text
+                    )
+                })
+            }
+            _ => Some(quote!(())),
+        };
+        let identity = self.identity();
+        let wheres = quote! {
+            #role: ::rumpsteak_runtime::Role,
+            #(#message: ::rumpsteak_runtime::Message<#labels>,)*
+            #(#thens: ::rumpsteak_runtime::Session<'s, Role = #role> + ::rumpsteak_runtime::private::Structure,)*
+        };
+        quote! {
+            #attributes
+            #[allow(dead_code, reason = "what is selected is never constructed")]
+            #visibility enum #name<'s, #role: ::rumpsteak_runtime::Role> {
+                #(#docs #names(#labels, #thens),)*
+            }
+
+            #identity
+
+            #[automatically_derived]
+            impl<'s, #role> ::rumpsteak_runtime::Choice<'s> for #name<'s, #role>
+            where
+                #wheres
+            {
+                type Role = #role;
+
+                const LABELS: &'static [&'static str] =
+                    &[#(<#message as ::rumpsteak_runtime::Message<#labels>>::NAME),*];
+
+                const VERIFIED: () = #assertion;
+
+                fn decide(
+                    state: ::rumpsteak_runtime::private::State<'s, #role>,
+                    message: #message,
+                ) -> ::core::result::Result<Self, #message> {
+                    #(
+                        let message = match <#message as ::rumpsteak_runtime::Message<#labels>>::downcast(message) {
+                            ::core::result::Result::Ok(label) => {
+                                return ::core::result::Result::Ok(Self::#names(
+                                    label,
+                                    ::rumpsteak_runtime::Session::from_state(state),
+                                ));
+                            }
+                            ::core::result::Result::Err(message) => message,
+                        };
+                    )*
+                    ::core::result::Result::Err(message)
+                }
+            }
+
+            #(
+                #[automatically_derived]
+                impl<'s, #role> ::rumpsteak_runtime::Offers<'s, #labels> for #name<'s, #role>
+                where
+                    #wheres
+                {
+                    type Then = #thens;
+                }
+            )*
+        }
+    }
+
+    /// The type of a chain with all parameters, written from left to right: however long the chain, this does not recurse.
+    fn session(&self, actions: &[Action], tail: &Tail) -> TokenStream {
+        let role = &self.role;
+        let mut tokens = TokenStream::new();
+        for Action {
+            constructor,
+            peer,
+            label,
+            ..
+        } in actions
+        {
+            tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
+        }
+        tokens.extend(match tail {
+            Tail::Choice {
+                constructor,
+                peer,
+                choice,
+                ..
+            } => {
+                let choice = self.apply(choice);
+                quote!(#constructor<'s, #role, #peer, #choice>)
+            }
+            Tail::End { constructor, .. } => quote!(#constructor<'s, #role>),
+            Tail::Itself { span, .. } => self.itself(*span),
+            Tail::Named(path) => self.apply(path),
+        });
+        for _ in actions {
+            tokens.append(Punct::new('>', Spacing::Alone));
+        }
+        tokens
+    }
+
+    /// The item named by a path, with its parameters.
+    fn apply(&self, path: &Path) -> TokenStream {
+        match path.as_ident() {
+            Some(ident) if ident == "Self" => self.itself(ident.span()),
+            _ => {
+                let role = &self.role;
+                quote!(#path<'s, #role>)
+            }
+        }
+    }
+
+    /// This item, where the source says `Self`.
+    fn itself(&self, span: Span) -> TokenStream {
+        let (mut name, role) = (self.item.name.clone(), &self.role);
+        name.set_span(span);
+        quote!(#name<'s, #role>)
+    }
+}
+
+/// A name for a parameter that shadows no name in the item: the one proposed, unless a role or label is called so.
+fn fresh(item: &SessionItem, proposed: &str) -> Ident {
+    let taken = |name: &Ident| {
+        let is_name = |kind: &TokenKind| matches!(kind, TokenKind::Ident(ident) if ident == name);
+        item.tokens.iter().any(|token| is_name(&token.kind))
+    };
+    let mut name = format_ident!("{proposed}");
+    while taken(&name) {
+        name = format_ident!("{name}_");
+    }
+    name
+}
+
+/// Two alternatives with one label could not be told apart.
+fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
+    let mut seen: Vec<String> = Vec::new();
+    for variant in variants {
+        let label = variant.label.to_string();
+        if seen.contains(&label) {
+            let error = Error::new(
+                variant.label.span(),
+                format_args!(
+                    "a second alternative with the label `{label}`: nobody could tell which one was chosen"
+                ),
+            );
+            return Some(error.into_compile_error());
+        }
+        seen.push(label);
+    }
+    None
+}
+
+/// The fingerprint of a chain as it was verified, written from the last action to the first: a chain of statements, so
+/// that its length does not nest.
+fn chain_fingerprint(chain: &recorded::Chain) -> TokenStream {
+    let tail = match &chain.tail {
+        recorded::Tail::Choice {
+            direction,
+            peer: recorded::RoleName { protocol, role },
+            id,
+        } => {
+            let constructor = match direction {
+                Direction::Receive => quote!(branch),
+                Direction::Send => quote!(select),
+            };
+            quote!(::rumpsteak_runtime::private::fingerprint::#constructor(#protocol, #role, #id))
+        }
+        recorded::Tail::End => quote!(::rumpsteak_runtime::private::fingerprint::end()),
+        recorded::Tail::Named(id) => id.to_token_stream(),
+    };
+    let steps = chain.actions.iter().rev().map(|action| {
+        let recorded::Action { direction, peer: recorded::RoleName { protocol, role }, label } = action;
+        let constructor = match direction {
+            Direction::Receive => quote!(receive),
+            Direction::Send => quote!(send),
+        };
+        quote!(let then = ::rumpsteak_runtime::private::fingerprint::#constructor(#protocol, #role, #label, then);)
+    });
+    quote!({
+        let then: u64 = #tail;
+        #(#steps)*
+        then
+    })
+}

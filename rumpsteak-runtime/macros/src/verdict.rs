@@ -1,0 +1,140 @@
+//! Finding the verdict on an item, and all that the macros say about verdicts.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use rumpsteak_syntax::Verdicts;
+use rumpsteak_syntax::verdict::{Entry, Kind, PATH, Problem, Site};
+use syn::Error;
+
+/// What is known about an item.
+pub(crate) enum Lookup {
+    /// The verdict.
+    Found(Box<Entry>),
+    /// There are no verdicts at all, for this reason.
+    Unverified(String),
+    /// There are verdicts, but none for this item as it stands.
+    Unseen,
+    /// As `Unseen`, while somebody types: rust-analyzer keeps macros running on tokens that no build script has seen yet, and
+    /// gives no positions. The item expands without a proof and without a message; `cargo check` has the last word.
+    Typing,
+}
+
+/// Looks up the verdict on an item.
+pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
+    let verdicts = match read() {
+        Ok(verdicts) => verdicts,
+        Err(reason) => return Lookup::Unverified(reason),
+    };
+    let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
+    let span = name.span().unwrap();
+    let file = span.file();
+    let known = !file.is_empty();
+    let site = Site {
+        crate_name: crate_name.as_deref(),
+        executable: std::env::var_os("CARGO_BIN_NAME").is_some(),
+        file: known.then_some(file.as_str()),
+        line: known.then(|| span.line()),
+    };
+    match verdicts.find(kind, &name.to_string(), hash, &site) {
+        Some(entry) => Lookup::Found(Box::new(entry.clone())),
+        None if known => Lookup::Unseen,
+        None => Lookup::Typing,
+    }
+}
+
+/// Reads the verdict file.
+///
+/// Each expansion reads it anew. A cache would outlive the file in rust-analyzer, whose macro server runs on from build to build.
+fn read() -> Result<Verdicts, String> {
+    let Some(out_dir) = std::env::var_os("OUT_DIR") else {
+        return Err(NO_BUILD_SCRIPT.to_owned());
+    };
+    let text =
+        std::fs::read_to_string(Path::new(&out_dir).join(PATH)).map_err(|error| {
+            match error.kind() {
+                std::io::ErrorKind::NotFound => NO_VERDICTS.to_owned(),
+                _ => format!("the verdict file in OUT_DIR cannot be read: {error}"),
+            }
+        })?;
+    Verdicts::parse(&text).map_err(|error| error.to_string())
+}
+
+/// One `compile_error!` per problem, at its token.
+pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> Span) -> TokenStream {
+    problems
+        .iter()
+        .map(|problem| error(span_of(problem.token), &problem.text))
+        .collect()
+}
+
+/// A `compile_error!` at a span.
+pub(crate) fn error(span: Span, text: impl Display) -> TokenStream {
+    Error::new(span, text).into_compile_error()
+}
+
+/// `include_protocols!()`.
+pub(crate) fn include(input: TokenStream) -> TokenStream {
+    if !input.is_empty() {
+        return Error::new_spanned(input, "expected nothing: `include_protocols!();`")
+            .into_compile_error();
+    }
+    match read() {
+        Ok(verdicts) => verdicts
+            .unanchored
+            .iter()
+            .map(|problem| error(Span::call_site(), problem))
+            .collect(),
+        Err(reason) => error(
+            Span::call_site(),
+            format_args!("the protocols were not verified: {reason}"),
+        ),
+    }
+}
+
+/// Why a root has no proof.
+pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
+    error(
+        name.span(),
+        format_args!("`{name}` was not verified: {reason}"),
+    )
+}
+
+/// Why an item has no verdict although the build script ran.
+pub(crate) fn unseen(name: &Ident) -> TokenStream {
+    error(
+        name.span(),
+        format_args!("`{name}` was not verified: {UNSEEN}"),
+    )
+}
+
+const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
+
+help: add to Cargo.toml
+        [build-dependencies]
+        rumpsteak-build = "0.1"
+      and, beside it, a file build.rs
+        fn main() {
+            rumpsteak_build::verify("protocols")
+        }"#;
+
+const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
+
+help: call in build.rs
+        rumpsteak_build::verify("protocols")"#;
+
+const UNSEEN: &str = "the build script did not see this item as it stands here
+
+note: it reads the source files of the package as they are written, following `mod`
+      it does not see items that a macro makes, nor those in files that it was not told of
+help: write the item out in a module of this package
+      for files outside of its targets, name them in build.rs: `rumpsteak_build::configure().sources([…])`";
+
+/// The message of the assertion that rustc resolved an item's names as the build script did.
+pub(crate) fn resolved_differently(name: &Ident) -> String {
+    format!(
+        "`{name}` is not the session that was verified: to rustc, one of the names in it means another item than to the \
+         build script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides)"
+    )
+}

@@ -1,0 +1,207 @@
+//! What can go wrong while a session runs.
+//!
+//! The protocol itself cannot: a session that compiles was verified, so its roles never wait for each other in
+//! a circle and never meet a message that they do not expect. What remains is the outside world (a peer that
+//! failed, a broken transport, a foreign program at the other end) and the two misuses of a role that Rust's types
+//! cannot refuse. Every error leaves the role poisoned: see [`Role::is_poisoned`](crate::Role::is_poisoned).
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// The result of a session or of one of its actions.
+///
+/// The error defaults to [`Error`], so that processes read as in the papers: `async fn kernel(..) -> Result<i32>`.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of a transport, as it came from its `Sink` or `Stream`.
+pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
+
+/// Why a session, or one of its actions, failed.
+///
+/// Roles and labels appear under the names that they have in the protocol.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer has closed the route.
+    ///
+    /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What the peer had sent before
+    /// is still delivered; this is what follows it.
+    Closed {
+        /// The role that reports the error.
+        role: &'static str,
+        /// The role at the other end of the route.
+        peer: &'static str,
+        /// What `role` was about to do.
+        action: Action,
+    },
+
+    /// The session returned the [`End`](crate::End) of another session.
+    ///
+    /// Two sessions of one role type exchanged their states. Both roles are poisoned, because neither can
+    /// tell how far its own session has come.
+    ForeignEnd {
+        /// The role whose session did not end.
+        role: &'static str,
+    },
+
+    /// An earlier session of this role did not return its [`End`](crate::End): it failed, panicked, was cancelled, or leaked
+    /// its state.
+    ///
+    /// Messages of that session may still be under way, so the role cannot begin another. Replace it together with
+    /// its peers, for example with `*roles = Roles::default()`.
+    Poisoned {
+        /// The role that cannot begin a session.
+        role: &'static str,
+    },
+
+    /// The transport failed.
+    Transport {
+        /// The role that reports the error.
+        role: &'static str,
+        /// The role at the other end of the route.
+        peer: &'static str,
+        /// What `role` was about to do.
+        action: Action,
+        /// The error of the `Sink` or `Stream`.
+        source: BoxError,
+    },
+
+    /// A message arrived that the protocol does not allow here.
+    ///
+    /// Roles that were verified together never do this to each other: the peer is another program, or an older version of
+    /// the protocol.
+    Unexpected {
+        /// The role that reports the error.
+        role: &'static str,
+        /// The role that sent the message.
+        peer: &'static str,
+        /// The labels that `role` was ready to receive.
+        legal: &'static [&'static str],
+        /// The label that came. The message itself is dropped.
+        came: &'static str,
+    },
+}
+
+/// The action of a session that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Receiving one of these labels.
+    Receive(&'static [&'static str]),
+    /// Sending this label.
+    Send(&'static str),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed { role, peer, action } => {
+                failed(f, role, peer, *action)?;
+                write!(
+                    f,
+                    ": `{peer}` has closed the route (it failed, was cancelled or was dropped)"
+                )
+            }
+            Self::ForeignEnd { role } => write!(
+                f,
+                "the session of `{role}` returned the end of another session; both roles are poisoned"
+            ),
+            Self::Poisoned { role } => write!(
+                f,
+                "role `{role}` is poisoned: an earlier session of it did not reach its end; \
+                 replace the role together with its peers"
+            ),
+            Self::Transport {
+                role, peer, action, ..
+            } => {
+                failed(f, role, peer, *action)?;
+                f.write_str(": the transport failed")
+            }
+            Self::Unexpected {
+                role,
+                peer,
+                legal,
+                came,
+            } => {
+                write!(
+                    f,
+                    "`{role}` got `{came}` from `{peer}` but can only receive "
+                )?;
+                alternatives(f, legal)
+            }
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Transport { source, .. } => Some(&**source),
+            Self::Closed { .. }
+            | Self::ForeignEnd { .. }
+            | Self::Poisoned { .. }
+            | Self::Unexpected { .. } => None,
+        }
+    }
+}
+
+fn failed(f: &mut fmt::Formatter<'_>, role: &str, peer: &str, action: Action) -> fmt::Result {
+    match action {
+        Action::Receive(labels) => {
+            write!(f, "`{role}` cannot receive ")?;
+            alternatives(f, labels)?;
+            write!(f, " from `{peer}`")
+        }
+        Action::Send(label) => write!(f, "`{role}` cannot send `{label}` to `{peer}`"),
+    }
+}
+
+/// Writes `` `a`, `b` or `c` ``.
+fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
+    for (index, label) in labels.iter().enumerate() {
+        let before = match index {
+            0 => "",
+            _ if index + 1 == labels.len() => " or ",
+            _ => ", ",
+        };
+        write!(f, "{before}`{label}`")?;
+    }
+    Ok(())
+}
+
+/// A send that failed, with its label where the transport had not yet taken it.
+///
+/// Returned by [`Send::send_or_return`](crate::Send::send_or_return) and
+/// [`Select::select_or_return`](crate::Select::select_or_return); `?` turns it into the plain [`Error`].
+pub struct Unsent<L> {
+    /// Why the send failed.
+    pub error: Error,
+    /// The label, unless the transport failed after it had taken it.
+    pub label: Option<L>,
+}
+
+impl<L> From<Unsent<L>> for Error {
+    fn from(unsent: Unsent<L>) -> Self {
+        unsent.error
+    }
+}
+
+impl<L> fmt::Debug for Unsent<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unsent")
+            .field("error", &self.error)
+            .field("label_returned", &self.label.is_some())
+            .finish()
+    }
+}
+
+impl<L> fmt::Display for Unsent<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<L> StdError for Unsent<L> {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.source()
+    }
+}

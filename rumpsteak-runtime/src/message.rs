@@ -1,0 +1,40 @@
+//! Messages: what travels over a route.
+//!
+//! A role exchanges one *message type* with all its peers, usually an enum with one variant per *label*. Each label is a
+//! type of its own (PPoPP'22 §2.1, Listing 2), which is what sessions name and processes handle; the enum is what the channels carry.
+//! Payloads move from one to the other and are never cloned.
+
+/// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message type",
+    label = "not a message type",
+    note = "add `#[derive(Message)]` to `{Self}`"
+)]
+pub trait Labelled {
+    /// The name in the protocol of the label that this message carries.
+    fn label(&self) -> &'static str;
+}
+
+/// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per label.
+#[diagnostic::on_unimplemented(
+    message = "the message type `{Self}` has no label `{L}`",
+    label = "`{L}` is not a label of `{Self}`",
+    note = "add a variant `{L}({L})` to `{Self}`, or use one of the labels that it has"
+)]
+pub trait Message<L>: Labelled + Sized {
+    /// The name of the label in the protocol.
+    ///
+    /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with those of the protocol
+    /// without regard to case and `_`.
+    const NAME: &'static str;
+
+    /// Wraps a label.
+    fn upcast(label: L) -> Self;
+
+    /// Unwraps the label `L`.
+    ///
+    /// # Errors
+    ///
+    /// The message itself, if it carries another label.
+    fn downcast(self) -> Result<L, Self>;
+}

@@ -1,0 +1,23 @@
+//! What the macros use: not part of the public interface, and free to change in any release.
+
+pub mod fingerprint;
+pub mod wiring;
+
+pub use crate::states::State;
+
+/// The proof that role `Self` may run sessions of type `S`, because they were verified.
+///
+/// `#[session]` implements it, beside the assertion that the verdict is about this very type.
+#[diagnostic::on_unimplemented(
+    message = "role `{Self}` has no verified session that begins like this",
+    label = "this session was never verified for `{Self}`",
+    note = "a session begins with a type that carries `#[session({Self})]`, which the build script verifies",
+    note = "the session that was asked for is `{S}`"
+)]
+pub trait Plays<S>: Sized {}
+
+/// A session type, as rustc resolved its names. See [`fingerprint`].
+pub trait Structure {
+    /// The fingerprint.
+    const FINGERPRINT: u64;
+}

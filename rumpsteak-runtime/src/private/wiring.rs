@@ -1,0 +1,133 @@
+//! How `#[derive(Roles)]` connects a set of roles: by type, and statically.
+//!
+//! The derive on the set sees the types of the roles but not their routes; the derive on a role sees the peers of its routes but not the set. They meet on a *board*, a
+//! struct local to the set that gives each role a *seat*: one slot per route of that role. Each role is then wired in turn. For its route to a peer it first looks into its own
+//! slot for that peer. If a peer that was wired earlier has left an end there, the role takes it; else it creates both ends, keeps one and leaves the other
+//! in the peer's slot. So each route is created exactly once, whatever the order of the fields.
+//!
+//! ```text
+//! set {a, b}   wire a: slot a→b is empty: (x, y) = pair(); keep x, put y into slot b→a
+//!              wire b: slot b→a holds y: take it
+//! ```
+//!
+//! A peer that is not in the set (`B: Seats<P>` fails) or that has no route back (`P: Joins<R, B>` fails) does not compile. All bounds
+//! mention the board, so a role alone, whose peers live elsewhere, compiles.
+
+use crate::route::Pair;
+
+/// A role that takes a seat on a board. Implemented by `#[derive(Role)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "every field of a set of roles has a type with `#[derive(Role)]`"
+)]
+pub trait Seated {
+    /// One slot for each route of the role.
+    type Seat: Default;
+}
+
+/// A board that has a seat for role `P`. Implemented by `#[derive(Roles)]` for each field.
+#[diagnostic::on_unimplemented(
+    message = "this set of roles has no `{P}`",
+    label = "has a route to `{P}`, which this set lacks",
+    note = "add a field of type `{P}` to the set"
+)]
+pub trait Seats<P: Seated> {
+    /// The seat.
+    fn seat(&mut self) -> &mut P::Seat;
+}
+
+/// A role that has a route to `Peer` on board `B`. Implemented by `#[derive(Role)]` for each route.
+#[diagnostic::on_unimplemented(
+    message = "role `{Self}` has no route to `{Peer}`, but `{Peer}` has one to `{Self}`",
+    label = "`{Self}` has no route back to `{Peer}`",
+    note = "add a field `#[route({Peer})]` to `{Self}`, or remove the route to `{Self}` from `{Peer}`"
+)]
+pub trait Joins<Peer, B> {
+    /// The type of the route.
+    type Link;
+
+    /// The slot for this end of the route.
+    fn slot(board: &mut B) -> &mut Option<Self::Link>;
+}
+
+/// A role that can be wired on board `B`. Implemented by `#[derive(Role)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "every field of a set of roles has a type with `#[derive(Role)]`"
+)]
+pub trait Wire<B>: Sized {
+    /// Connects the role to all its peers.
+    fn wire(board: &mut B) -> Self;
+}
+
+/// The end of `Near` of the route between `Near` and `Far`.
+pub fn connect<Near, Far, B>(board: &mut B) -> Near::Link
+where
+    Near: Joins<Far, B>,
+    Far: Joins<Near, B>,
+    Near::Link: Pair<Far::Link>,
+{
+    match Near::slot(board).take() {
+        Some(near) => near,
+        None => {
+            let (near, far) = Pair::pair();
+            *Far::slot(board) = Some(far);
+            near
+        }
+    }
+}
+
+/// Whether two roles play the same protocol.
+pub const fn same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < left.len() {
+        if left[index] != right[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// Whether no two roles of a set have the same name.
+pub const fn distinct(names: &[&str]) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        let mut other = 0;
+        while other < index {
+            if same(names[index], names[other]) {
+                return false;
+            }
+            other += 1;
+        }
+        index += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_whole() {
+        assert!(same("", ""));
+        assert!(same("kernel", "kernel"));
+        assert!(!same("kernel", "kern"));
+        assert!(!same("kernel", "Kernel"));
+    }
+
+    #[test]
+    fn a_repeated_name_is_found_anywhere() {
+        assert!(distinct(&[]));
+        assert!(distinct(&["a", "b", "c"]));
+        assert!(!distinct(&["a", "b", "a"]));
+        assert!(!distinct(&["a", "b", "b"]));
+    }
+}

@@ -1,0 +1,58 @@
+//! Roles: the participants of a protocol.
+//!
+//! A role is a struct that holds one route per peer. It outlives its sessions: a role runs one after the other over the same
+//! routes, because `try_session` borrows it exclusively for as long as a session lasts.
+
+use crate::message::Labelled;
+use crate::route::Link;
+
+/// A participant of a protocol. Implemented by `#[derive(Role)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "add `#[derive(Role)]` to `{Self}`, with the role that it plays: `#[protocol(Protocol::role)]`"
+)]
+pub trait Role: Sized {
+    /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
+    const PROTOCOL: &'static str;
+
+    /// The name of the role in the protocol.
+    const NAME: &'static str;
+
+    /// The message type that the role exchanges with its peers.
+    type Message: Labelled;
+
+    /// Whether an earlier session of this role did not return its [`End`](crate::End).
+    ///
+    /// Such a role refuses to begin a session ([`Error::Poisoned`](crate::Error::Poisoned)). It never recovers by itself: its peers may
+    /// hold messages of the aborted session, so all roles of the set must be replaced together.
+    fn is_poisoned(&self) -> bool;
+
+    /// Marks the role as being in a session, which only `finish` undoes.
+    #[doc(hidden)]
+    fn begin(&mut self);
+
+    /// Marks the session as ended.
+    #[doc(hidden)]
+    fn finish(&mut self);
+
+    /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
+    #[doc(hidden)]
+    fn abort(&mut self);
+}
+
+/// A role that has a route to `Peer`. Implemented by `#[derive(Role)]` for each field with `#[route(Peer)]`.
+#[diagnostic::on_unimplemented(
+    message = "role `{Self}` has no route to `{Peer}`",
+    label = "`{Self}` has no route to `{Peer}`",
+    note = "add a field to `{Self}`: `#[route({Peer})] field: Channel<..>`"
+)]
+pub trait Route<Peer>: Role {
+    /// The type of the route, for example [`Channel`](crate::Channel).
+    type Link: Link;
+
+    /// The route to `Peer`.
+    ///
+    /// Messages put into it by hand are not part of any session: the verification knows nothing of them.
+    fn route(&mut self) -> &mut Self::Link;
+}

@@ -1,0 +1,91 @@
+//! Beginning and ending sessions.
+
+use crate::error::{Error, Result};
+use crate::private::Plays;
+use crate::role::Role;
+use crate::states::{End, Session, State, address_of};
+
+/// Runs `process` as a session of `role`, where the process may fail.
+///
+/// The process gets the first state of a session type that carries `#[session(Role)]`, and returns its value together with the [`End`] that the last action
+/// gave it. A session without an end runs for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+///
+/// ```text
+/// async fn adder(role: &mut A, x: i32) -> Result<i32> {
+///     try_session(role, async |s: Adder<'_>| {
+///         let s = s.send(Add(x)).await?;
+///         let (Sum(z), s) = s.receive().await?;
+///         Ok((z, s))
+///     })
+///     .await
+/// }
+/// ```
+///
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]` gives.
+///
+/// # Errors
+///
+/// What the process returns; [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the process returned the end of another session.
+/// Unless the result is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`Error::Closed`].
+///
+/// # Panics
+///
+/// Only if the process does. The role is then poisoned, too.
+///
+/// # Cancel safety
+///
+/// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its peers. Dropping it before it
+/// was first polled has no effect.
+pub async fn try_session<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
+where
+    R: Role + Plays<S>,
+    S: Session<'s, Role = R>,
+    P: FnOnce(S) -> F,
+    F: Future<Output = Result<(T, End<'s, R>), E>>,
+    E: From<Error>,
+{
+    let address = address_of(role);
+    let state = begin(role)?;
+    let (value, end) = process(S::from_state(state)).await?;
+    end.complete(address)?;
+    Ok(value)
+}
+
+/// Runs `process` as a session of `role`, where the process itself handles all errors.
+///
+/// As [`try_session`], with a process that returns `(value, end)`. Since an action that fails leaves no way to the [`End`], this suits processes without a
+/// fallible action left unhandled: those that diverge, panic, or have nothing to do.
+///
+/// # Errors
+///
+/// [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the process returned the end of another session.
+///
+/// # Panics
+///
+/// Only if the process does. The role is then poisoned.
+///
+/// # Cancel safety
+///
+/// As [`try_session`].
+pub async fn session<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
+where
+    R: Role + Plays<S>,
+    S: Session<'s, Role = R>,
+    P: FnOnce(S) -> F,
+    F: Future<Output = (T, End<'s, R>)>,
+{
+    let address = address_of(role);
+    let state = begin(role)?;
+    let (value, end) = process(S::from_state(state)).await;
+    end.complete(address)?;
+    Ok(value)
+}
+
+fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
+    if role.is_poisoned() {
+        // The state of the earlier session may have been leaked: make sure that its peers wake.
+        role.abort();
+        return Err(Error::Poisoned { role: R::NAME });
+    }
+    Ok(State::new(role))
+}

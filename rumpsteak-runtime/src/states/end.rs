@@ -1,0 +1,44 @@
+use std::fmt;
+
+use super::{Session, State};
+use crate::error::Result;
+use crate::private::{Structure, fingerprint};
+use crate::role::Role;
+
+/// The end of a session.
+///
+/// A process proves that it went through its whole session by returning this beside its value:
+/// `Ok((value, end))`. Dropping it instead poisons the role, like dropping any other state.
+#[must_use = "return the end of the session beside your value: `Ok((value, end))`"]
+pub struct End<'s, R: Role> {
+    state: State<'s, R>,
+}
+
+impl<R: Role> End<'_, R> {
+    /// Ends the session of the role at `address`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ForeignEnd`](crate::Error::ForeignEnd) if this is the end of another session; both roles are then poisoned.
+    pub(crate) fn complete(self, address: usize) -> Result<()> {
+        self.state.end(address)
+    }
+}
+
+impl<'s, R: Role> Session<'s> for End<'s, R> {
+    type Role = R;
+
+    fn from_state(state: State<'s, R>) -> Self {
+        Self { state }
+    }
+}
+
+impl<R: Role> Structure for End<'_, R> {
+    const FINGERPRINT: u64 = fingerprint::end();
+}
+
+impl<R: Role> fmt::Debug for End<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("End").field(&self.state).finish()
+    }
+}

@@ -1,0 +1,209 @@
+//! The states of a session: the generic primitives of PPoPP'22 §2.1 from which each session type is built.
+//!
+//! A state owns the right to perform one action. Performing it consumes the state and returns the next, so that Rust's affine
+//! types enforce the order; a state cannot be made, copied or used twice. All states of a session share one [`State`], which borrows the role. Where it
+//! is dropped before the session ends, the role is poisoned.
+
+mod branch;
+mod end;
+mod receive;
+mod select;
+mod send;
+
+pub use branch::Branch;
+pub use end::End;
+pub use receive::Receive;
+pub use select::Select;
+pub use send::Send;
+
+use std::future::poll_fn;
+use std::marker::PhantomData;
+
+use crate::error::{Action, Error, Unsent};
+use crate::message::Message;
+use crate::role::{Role, Route};
+use crate::route::{Incoming, Outgoing, RouteError};
+
+/// A state of a session, such as [`Send`] or [`End`], or a type that `#[session]` made of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a state of a session",
+    label = "not a state of a session",
+    note = "sessions are built from `Send`, `Receive`, `Select`, `Branch` and `End`; a type alias, struct or enum \
+            of them needs the attribute `#[session]`"
+)]
+pub trait Session<'s> {
+    /// The role whose session it is.
+    type Role: Role;
+
+    /// Enters the state.
+    #[doc(hidden)]
+    fn from_state(state: State<'s, Self::Role>) -> Self;
+}
+
+/// The alternatives of a [`Select`] or [`Branch`]. Implemented by `#[session]` on an enum.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a choice",
+    label = "not a choice",
+    note = "a choice is an enum with `#[session]`, with a label and what follows in each variant: `Stop(Stop, End)`"
+)]
+pub trait Choice<'s>: Sized {
+    /// The role that selects or branches.
+    type Role: Role;
+
+    /// The names of the labels in the protocol.
+    const LABELS: &'static [&'static str];
+
+    /// Does not compile unless the choice is what the build script verified: see `private::fingerprint`.
+    #[doc(hidden)]
+    const VERIFIED: ();
+
+    /// Enters the alternative that `message` names.
+    ///
+    /// # Errors
+    ///
+    /// The message, where no alternative has its label.
+    #[doc(hidden)]
+    fn decide(
+        state: State<'s, Self::Role>,
+        message: <Self::Role as Role>::Message,
+    ) -> Result<Self, <Self::Role as Role>::Message>;
+}
+
+/// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not offer the label `{L}`",
+    label = "`{L}` cannot be selected here",
+    note = "select one of the labels in the variants of `{Self}`"
+)]
+pub trait Offers<'s, L>: Choice<'s> {
+    /// What follows the label.
+    type Then: Session<'s, Role = <Self as Choice<'s>>::Role>;
+}
+
+/// A session in progress: the exclusive right to use the routes of a role.
+///
+/// Invariant: between `try_session` and the end there is exactly one per session, because it can be neither cloned nor
+/// constructed outside this crate. It is never stored in the role, so a session that leaks it (`mem::forget`) leaves the role marked as in a session.
+#[doc(hidden)]
+pub struct State<'s, R: Role> {
+    role: &'s mut R,
+}
+
+impl<'s, R: Role> State<'s, R> {
+    /// Begins a session.
+    pub(crate) fn new(role: &'s mut R) -> Self {
+        role.begin();
+        Self { role }
+    }
+
+    /// Ends the session if it is the one of the role at `address`.
+    fn end(self, address: usize) -> Result<(), Error> {
+        if address_of(&*self.role) == address {
+            self.role.finish();
+            Ok(())
+        } else {
+            // Dropping `self` poisons the other role. The session's own role is poisoned by its own state, wherever that is.
+            Err(Error::ForeignEnd { role: R::NAME })
+        }
+    }
+}
+
+/// The types that a state mentions. A function returns them, because the state has none of their values: only its role
+/// decides whether it can move between threads.
+type Names<T> = PhantomData<fn() -> T>;
+
+/// The address of a role identifies it among all roles that sessions borrow at the same time.
+///
+/// Two roles can only share an address if their type has no size. A role of no size has no routes, hence no session but the
+/// empty one.
+pub(crate) fn address_of<R>(role: &R) -> usize {
+    std::ptr::from_ref(role).addr()
+}
+
+impl<R: Role> Drop for State<'_, R> {
+    fn drop(&mut self) {
+        // A session that has ended left the role unmarked.
+        if self.role.is_poisoned() {
+            self.role.abort();
+        }
+    }
+}
+
+impl<R: Role> std::fmt::Debug for State<'_, R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(R::NAME)
+    }
+}
+
+/// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer.
+async fn transmit<R, P, L>(role: &mut R, label: L) -> Result<(), Unsent<L>>
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+{
+    let route = role.route();
+    if let Err(error) = poll_fn(|context| route.poll_ready(context)).await {
+        return Err(Unsent {
+            error: unsent::<R, P, L>(error),
+            label: Some(label),
+        });
+    }
+    let sent = match route.start_send(R::Message::upcast(label)) {
+        Ok(()) => poll_fn(|context| route.poll_flush(context)).await,
+        Err(error) => Err(error),
+    };
+    sent.map_err(|error| Unsent {
+        error: unsent::<R, P, L>(error),
+        label: None,
+    })
+}
+
+/// Receives a message of the role from `P`, expecting one of `labels`.
+async fn accept<R, P>(role: &mut R, labels: &'static [&'static str]) -> Result<R::Message, Error>
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+{
+    let route = role.route();
+    poll_fn(|context| route.poll_receive(context))
+        .await
+        .map_err(|error| failed::<R, P>(error, Action::Receive(labels)))
+}
+
+#[cold]
+fn unsent<R, P, L>(error: RouteError) -> Error
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
+    failed::<R, P>(error, Action::Send(R::Message::NAME))
+}
+
+#[cold]
+fn failed<R: Role, P: Role>(error: RouteError, action: Action) -> Error {
+    let (role, peer) = (R::NAME, P::NAME);
+    match error {
+        RouteError::Closed => Error::Closed { role, peer, action },
+        RouteError::Transport(source) => Error::Transport {
+            role,
+            peer,
+            action,
+            source,
+        },
+    }
+}
+
+#[cold]
+fn unexpected<R, P>(message: &R::Message, legal: &'static [&'static str]) -> Error
+where
+    R: Role,
+    P: Role,
+{
+    use crate::message::Labelled as _;
+    Error::Unexpected {
+        role: R::NAME,
+        peer: P::NAME,
+        legal,
+        came: message.label(),
+    }
+}

@@ -1,0 +1,95 @@
+use std::fmt;
+
+use super::{Choice, Names, Offers, Session, State, transmit};
+use crate::error::{Error, Result, Unsent};
+use crate::message::Message;
+use crate::private::{Structure, fingerprint};
+use crate::role::{Role, Route};
+use crate::route::Outgoing;
+
+/// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
+///
+/// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the session
+/// continues as the variant says whose label is selected.
+#[must_use = "the session stops here, and the role is poisoned, unless you `select`"]
+pub struct Select<'s, R: Role, P, C> {
+    state: State<'s, R>,
+    names: Names<(P, C)>,
+}
+
+impl<'s, R, P, C> Select<'s, R, P, C>
+where
+    R: Role,
+    P: Role,
+    C: Choice<'s, Role = R>,
+{
+    /// Sends `label` and returns the state that follows it.
+    ///
+    /// Over a [`Channel`](crate::Channel) this never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to have it back.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
+    /// wake with [`Error::Closed`]. The label may or may not have been sent.
+    pub async fn select<L>(self, label: L) -> Result<<C as Offers<'s, L>>::Then>
+    where
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        C: Offers<'s, L>,
+    {
+        self.select_or_return(label).await.map_err(Error::from)
+    }
+
+    /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent.
+    ///
+    /// # Errors
+    ///
+    /// As `select`. The label is returned unless the transport failed after taking it.
+    ///
+    /// # Cancel safety
+    ///
+    /// As `select`; a label whose future is dropped is not returned.
+    pub async fn select_or_return<L>(
+        self,
+        label: L,
+    ) -> Result<<C as Offers<'s, L>>::Then, Unsent<L>>
+    where
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        C: Offers<'s, L>,
+    {
+        const { C::VERIFIED };
+        let Self { state, .. } = self;
+        transmit::<R, P, L>(state.role, label).await?;
+        Ok(Session::from_state(state))
+    }
+}
+
+impl<'s, R: Role, P, C> Session<'s> for Select<'s, R, P, C> {
+    type Role = R;
+
+    fn from_state(state: State<'s, R>) -> Self {
+        Self {
+            state,
+            names: Names::default(),
+        }
+    }
+}
+
+impl<R, P, C> Structure for Select<'_, R, P, C>
+where
+    R: Role,
+    P: Role,
+    C: Structure,
+{
+    const FINGERPRINT: u64 = fingerprint::select(P::PROTOCOL, P::NAME, C::FINGERPRINT);
+}
+
+impl<R: Role, P, C> fmt::Debug for Select<'_, R, P, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Select").field(&self.state).finish()
+    }
+}

@@ -1,0 +1,87 @@
+use std::fmt;
+
+use super::{Names, Session, State, transmit};
+use crate::error::{Error, Result, Unsent};
+use crate::message::Message;
+use crate::private::{Structure, fingerprint};
+use crate::role::{Role, Route};
+use crate::route::Outgoing;
+
+/// Sends the label `L` to the role `P`, then continues as `C`.
+///
+/// In a session type it is written `Send<P, L, C>`: `#[session]` inserts the lifetime of the session and its role `R`.
+#[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
+pub struct Send<'s, R: Role, P, L, C> {
+    state: State<'s, R>,
+    names: Names<(P, L, C)>,
+}
+
+impl<'s, R, P, L, C> Send<'s, R, P, L, C>
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+    C: Session<'s, Role = R>,
+{
+    /// Sends `label` and returns the next state.
+    ///
+    /// Over a [`Channel`](crate::Channel) this never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The label is lost; use
+    /// [`send_or_return`](Send::send_or_return) to have it back.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
+    /// wake with [`Error::Closed`]. The label may or may not have been sent.
+    pub async fn send(self, label: L) -> Result<C> {
+        self.send_or_return(label).await.map_err(Error::from)
+    }
+
+    /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
+    ///
+    /// # Errors
+    ///
+    /// As `send`. The label is returned unless the transport failed after taking it.
+    ///
+    /// # Cancel safety
+    ///
+    /// As `send`; a label whose future is dropped is not returned.
+    pub async fn send_or_return(self, label: L) -> Result<C, Unsent<L>> {
+        let Self { state, .. } = self;
+        transmit::<R, P, L>(state.role, label).await?;
+        Ok(C::from_state(state))
+    }
+}
+
+impl<'s, R: Role, P, L, C> Session<'s> for Send<'s, R, P, L, C> {
+    type Role = R;
+
+    fn from_state(state: State<'s, R>) -> Self {
+        Self {
+            state,
+            names: Names::default(),
+        }
+    }
+}
+
+impl<R, P, L, C> Structure for Send<'_, R, P, L, C>
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+    C: Structure,
+{
+    const FINGERPRINT: u64 = fingerprint::send(
+        P::PROTOCOL,
+        P::NAME,
+        <R::Message as Message<L>>::NAME,
+        C::FINGERPRINT,
+    );
+}
+
+impl<R: Role, P, L, C> fmt::Debug for Send<'_, R, P, L, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Send").field(&self.state).finish()
+    }
+}
