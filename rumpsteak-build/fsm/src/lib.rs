@@ -22,8 +22,14 @@
 
 pub mod dot;
 pub mod machine;
+pub mod run;
+pub mod system;
+pub mod verdict;
 
 pub use machine::{
     Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
     TransitionId,
 };
+pub use run::Run;
+pub use system::{Exploration, System};
+pub use verdict::{Limit, Limits, Verdict};

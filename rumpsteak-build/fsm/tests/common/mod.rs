@@ -3,10 +3,14 @@
 #![allow(
     dead_code,
     unreachable_pub,
-    reason = "each test file uses a part of it"
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "each test file uses a part of it, says what it skips, and asserts by unwrapping"
 )]
 
 use std::path::PathBuf;
+
+use rumpsteak_fsm::Fsm;
 
 /// Xorshift: small, and the same numbers everywhere.
 #[derive(Clone, Debug)]
@@ -44,4 +48,36 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
             None
         }
     }
+}
+
+/// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is `role:`.
+pub fn machines(lines: &str) -> Vec<Fsm> {
+    let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(machine).collect()
+}
+
+/// One such line. State 0 is the initial one.
+pub fn machine(line: &str) -> Fsm {
+    let (role, transitions) = line.split_once(':').unwrap();
+    // Commas inside payloads are followed by no state number, so the text is read word by word.
+    let mut text = format!("digraph \"{}\" {{ 0;", role.trim());
+    let mut rest = transitions.trim();
+    while !rest.is_empty() {
+        let (from, after) = rest.split_once(' ').unwrap();
+        // The target is the first number that ends a transition.
+        let (action, to, next) = after
+            .match_indices(", ")
+            .map(|(at, _)| at)
+            .chain([after.len()])
+            .find_map(|end| {
+                let (action, to) = after[..end].rsplit_once(' ')?;
+                to.parse::<u32>().ok()?;
+                Some((action, to, end))
+            })
+            .unwrap();
+        text.push_str(&format!("{from} -> {to} [label=\"{action}\"];"));
+        rest = after[next..].trim_start_matches(',').trim();
+    }
+    text.push('}');
+    rumpsteak_fsm::dot::parse(&text).unwrap().remove(0)
 }

@@ -1,0 +1,323 @@
+//! Runs: how a system gets where it goes wrong.
+
+use std::{collections::VecDeque, error::Error, fmt};
+
+use crate::{
+    machine::{Action, Direction, Message, Role, StateId, TransitionId},
+    system::System,
+};
+
+mod chart;
+
+/// A run of a [`System`] that ends badly: what was done, and how things stand then.
+///
+/// Drawn by [`chart`](Self::chart): time runs downwards; `▷` is a message that enters its queue, `●` one that
+/// is taken out of it.
+///
+/// ```text
+///      s                      k                      t
+///   1  ├─────────value───────▷│                      │
+///   2  │                      ● value                │
+///      │                      │                      │
+///   s waits for ready from k
+///   k waits for ready from t
+///   t waits for value from k
+///   nobody can move
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// What is wrong at the end.
+    pub failure: Failure,
+    /// What was done, in order.
+    pub steps: Vec<Step>,
+    /// Where each machine stands at the end, in the order of the system.
+    pub states: Vec<(Role, StateId)>,
+    /// The queues that are not empty at the end.
+    pub queues: Vec<Queue>,
+    /// Who waits for whom at the end: every machine that is in a receiving state and cannot move.
+    pub waits: Vec<Wait>,
+}
+
+/// What is wrong at the end of a [`Run`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// Nobody can move, and somebody is not finished.
+    Deadlock,
+    /// There is a message that will never be received.
+    Orphan {
+        /// Who sent it.
+        from: Role,
+        /// Whom it was sent to.
+        to: Role,
+    },
+    /// A role waits for a message that can never come, while others may go on.
+    Starvation {
+        /// Who waits.
+        role: Role,
+    },
+    /// The next message is none that its receiver can take in the state where it waits for it.
+    UnspecifiedReception {
+        /// Who sent it.
+        from: Role,
+        /// Who cannot take it.
+        to: Role,
+    },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadlock => write!(f, "nobody can move"),
+            Self::Orphan { from, to } => write!(f, "{to} never receives the message from {from}"),
+            Self::Starvation { role } => write!(f, "{role} waits for ever"),
+            Self::UnspecifiedReception { from, to } => {
+                write!(f, "{to} cannot receive the next message from {from}")
+            }
+        }
+    }
+}
+
+/// One step of a [`Run`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who moves.
+    pub role: Role,
+    /// Which transition of its machine.
+    pub transition: TransitionId,
+    /// What that transition does.
+    pub action: Action,
+}
+
+/// A queue with what is left in it, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Who sends into it.
+    pub from: Role,
+    /// Who receives from it.
+    pub to: Role,
+    /// Its content; not empty.
+    pub messages: Vec<Message>,
+}
+
+/// A role that cannot move because it waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Who waits.
+    pub role: Role,
+    /// Where its machine stands.
+    pub state: StateId,
+    /// What it waits for: the receiving transitions of that state, with the peers to send the messages.
+    pub transitions: Vec<(TransitionId, Action)>,
+}
+
+/// Why a [`Run`] is none of a system; every case is a defect of whoever made the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// A step is not possible.
+    Step {
+        /// Which, from 0.
+        index: usize,
+    },
+    /// The steps lead elsewhere.
+    End,
+    /// The steps lead there, but nothing is wrong.
+    Failure,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Step { index } => write!(f, "step {} is not possible", index + 1),
+            Self::End => write!(
+                f,
+                "the steps lead to another configuration than the run says"
+            ),
+            Self::Failure => write!(f, "the steps lead to no such failure"),
+        }
+    }
+}
+
+impl Error for ReplayError {}
+
+impl Run {
+    /// Performs the steps on `system` and checks that they lead where the run says and that its failure is there.
+    ///
+    /// This is written apart from the exploration, over plain queues, so that each checks the other.
+    /// Of a starvation, and of a message whose receiver could still take it but never does, it checks what can
+    /// be seen at the end of the run: that the role waits, that the message is there. The rest is a
+    /// statement about all continuations, which no run shows.
+    ///
+    /// # Errors
+    /// The first thing that is not as the run says.
+    pub fn replay(&self, system: &System) -> Result<(), ReplayError> {
+        let end = Replay::new(system, &self.steps)?;
+        if self.states != end.states() || self.queues != end.queues() || self.waits != end.waits() {
+            return Err(ReplayError::End);
+        }
+        match end.shows(&self.failure) {
+            true => Ok(()),
+            false => Err(ReplayError::Failure),
+        }
+    }
+
+    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing at [`Run`].
+    ///
+    /// Roles that take no part are left out. More than seven roles are listed rather than drawn. Long labels are
+    /// cut with `…`.
+    pub fn chart(&self) -> String {
+        chart::draw(self)
+    }
+
+    /// The run that these steps of a system are.
+    ///
+    /// # Errors
+    /// If a step is not possible, or the failure is not there at the end.
+    pub(crate) fn of(
+        system: &System,
+        steps: Vec<Step>,
+        failure: Failure,
+    ) -> Result<Self, ReplayError> {
+        let end = Replay::new(system, &steps)?;
+        if !end.shows(&failure) {
+            return Err(ReplayError::Failure);
+        }
+        let (states, queues, waits) = (end.states(), end.queues(), end.waits());
+        Ok(Self {
+            failure,
+            steps,
+            states,
+            queues,
+            waits,
+        })
+    }
+}
+
+/// A configuration, as simply as it can be written down.
+struct Replay<'a> {
+    system: &'a System,
+    states: Vec<StateId>,
+    /// `queues[from][to]`
+    queues: Vec<Vec<VecDeque<&'a Message>>>,
+}
+
+impl<'a> Replay<'a> {
+    fn new(system: &'a System, steps: &[Step]) -> Result<Self, ReplayError> {
+        let machines = system.machines();
+        let mut replay = Self {
+            system,
+            states: machines.iter().map(|machine| machine.initial()).collect(),
+            queues: vec![vec![VecDeque::new(); machines.len()]; machines.len()],
+        };
+        for (index, step) in steps.iter().enumerate() {
+            replay.step(step).ok_or(ReplayError::Step { index })?;
+        }
+        Ok(replay)
+    }
+
+    fn step(&mut self, step: &Step) -> Option<()> {
+        let mover = self.system.index_of(&step.role)?;
+        let machine = &self.system.machines()[mover];
+        let transition = machine
+            .transitions_from(self.states[mover])
+            .find(|transition| transition.id == step.transition)?;
+        if *transition.action != step.action {
+            return None;
+        }
+        let peer = self.system.index_of(&transition.action.peer)?;
+        match transition.action.direction {
+            Direction::Send => self.queues[mover][peer].push_back(&transition.action.message),
+            Direction::Receive => {
+                let head = self.queues[peer][mover].pop_front()?;
+                if *head != transition.action.message {
+                    return None;
+                }
+            }
+        }
+        self.states[mover] = transition.target;
+        Some(())
+    }
+
+    fn states(&self) -> Vec<(Role, StateId)> {
+        let roles = self
+            .system
+            .machines()
+            .iter()
+            .map(|machine| machine.role().clone());
+        roles.zip(self.states.iter().copied()).collect()
+    }
+
+    fn queues(&self) -> Vec<Queue> {
+        let machines = self.system.machines();
+        let mut queues = vec![];
+        for (from, row) in self.queues.iter().enumerate() {
+            for (to, queue) in row
+                .iter()
+                .enumerate()
+                .filter(|(_, queue)| !queue.is_empty())
+            {
+                queues.push(Queue {
+                    from: machines[from].role().clone(),
+                    to: machines[to].role().clone(),
+                    messages: queue.iter().map(|&message| message.clone()).collect(),
+                });
+            }
+        }
+        queues
+    }
+
+    fn can_move(&self, mover: usize) -> bool {
+        let machine = &self.system.machines()[mover];
+        machine
+            .transitions_from(self.states[mover])
+            .any(|transition| {
+                let action = transition.action;
+                action.direction == Direction::Send
+                    || self.head(&action.peer, mover) == Some(&action.message)
+            })
+    }
+
+    fn head(&self, from: &Role, to: usize) -> Option<&'a Message> {
+        let from = self.system.index_of(from)?;
+        self.queues[from][to].front().copied()
+    }
+
+    fn waits(&self) -> Vec<Wait> {
+        let machines = self.system.machines();
+        (0..machines.len())
+            .filter(|&index| {
+                !machines[index].is_terminal(self.states[index]) && !self.can_move(index)
+            })
+            .map(|index| Wait {
+                role: machines[index].role().clone(),
+                state: self.states[index],
+                transitions: machines[index]
+                    .transitions_from(self.states[index])
+                    .map(|transition| (transition.id, transition.action.clone()))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    fn shows(&self, failure: &Failure) -> bool {
+        let machines = self.system.machines();
+        match failure {
+            Failure::Deadlock => {
+                let anyone = (0..machines.len()).any(|index| self.can_move(index));
+                !anyone && !self.waits().is_empty()
+            }
+            Failure::Starvation { role } => self.waits().iter().any(|wait| wait.role == *role),
+            Failure::Orphan { from, to } => {
+                self.system.index_of(to).is_some_and(|to| self.head(from, to).is_some())
+            }
+            Failure::UnspecifiedReception { from, to } => self.waits().iter().any(|wait| {
+                let Some(index) = self.system.index_of(to) else { return false };
+                wait.role == *to
+                    && self.head(from, index).is_some()
+                    && wait.transitions.iter().any(|(_, action)| action.peer == *from)
+                    // A role that listens to several peers is stuck only if each of them sent something else.
+                    && wait.transitions.iter().all(|(_, action)| self.head(&action.peer, index).is_some())
+            }),
+        }
+    }
+}

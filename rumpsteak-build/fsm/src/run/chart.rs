@@ -1,0 +1,182 @@
+//! A run as a sequence chart.
+//!
+//! Each role is a lifeline in a column of its own, each step a line. A send is an arrow from lifeline to lifeline
+//! with the message written on it; a receive is a dot on its receiver's lifeline with the message to its right.
+//! Messages travel in queues, so an arrow's end is where the message waits, not where it is taken.
+
+use super::{Run, Step};
+use crate::machine::{Direction, Message, Role};
+
+const WIDTH: usize = 80;
+/// The step's number before the first lifeline.
+const MARGIN: usize = 6;
+/// Beyond this many roles a column is too narrow for a message.
+const MOST_ROLES: usize = 7;
+/// Wider columns only make the reader's eye travel.
+const WIDEST: usize = 24;
+
+pub(super) fn draw(run: &Run) -> String {
+    let roles = participants(run);
+    let mut lines = match roles.len() {
+        0..=MOST_ROLES => lifelines(run, &roles),
+        _ => list(run),
+    };
+    for wait in &run.waits {
+        let mut messages: Vec<String> = vec![];
+        let mut peers: Vec<&Role> = vec![];
+        for (_, action) in &wait.transitions {
+            messages.push(action.message.to_string());
+            if !peers.contains(&&action.peer) {
+                peers.push(&action.peer);
+            }
+        }
+        let peers: Vec<&str> = peers.into_iter().map(Role::as_str).collect();
+        let (messages, peers) = (messages.join(" or "), peers.join(" or "));
+        lines.push(format!("  {} waits for {messages} from {peers}", wait.role));
+    }
+    for queue in &run.queues {
+        let messages: Vec<String> = queue.messages.iter().map(Message::to_string).collect();
+        let messages = messages.join(", ");
+        lines.push(format!(
+            "  in the queue from {} to {}: {messages}",
+            queue.from, queue.to
+        ));
+    }
+    lines.push(format!("  {}", run.failure));
+
+    let mut chart = String::new();
+    for line in lines {
+        chart.push_str(cut(&line, WIDTH).trim_end());
+        chart.push('\n');
+    }
+    chart
+}
+
+/// The roles that the run is about, in the order of the system.
+fn participants(run: &Run) -> Vec<&Role> {
+    let takes_part = |role: &Role| {
+        run.steps
+            .iter()
+            .any(|step| step.role == *role || step.action.peer == *role)
+            || run.waits.iter().any(|wait| wait.role == *role)
+            || run
+                .queues
+                .iter()
+                .any(|queue| queue.from == *role || queue.to == *role)
+    };
+    run.states
+        .iter()
+        .map(|(role, _)| role)
+        .filter(|role| takes_part(role))
+        .collect()
+}
+
+fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
+    let gap = ((WIDTH - MARGIN) / roles.len().max(1)).min(WIDEST);
+    let column = |role: &Role| {
+        let index = roles.iter().position(|&other| other == role);
+        MARGIN - 1 + gap * index.unwrap_or(0)
+    };
+
+    let mut head = Line::new();
+    for role in roles {
+        head.write(column(role), &cut(role.as_str(), gap - 1));
+    }
+    let bare = || {
+        let mut line = Line::new();
+        for role in roles {
+            line.write(column(role), "│");
+        }
+        line
+    };
+
+    let mut lines = vec![head];
+    for (index, step) in run.steps.iter().enumerate() {
+        let mut line = bare();
+        line.write(0, &cut(&format!("{:>3}", index + 1), MARGIN - 2));
+        let (own, peer) = (column(&step.role), column(&step.action.peer));
+        let message = step.action.message.to_string();
+        match step.action.direction {
+            Direction::Receive => {
+                line.write(own, "●");
+                line.write(own + 2, &cut(&message, gap - 3));
+            }
+            Direction::Send => {
+                let (left, right) = (own.min(peer), own.max(peer));
+                for position in left + 1..right {
+                    let crossing = line.at(position) == '│';
+                    line.write(position, if crossing { "┼" } else { "─" });
+                }
+                let (start, end, tip) = match own < peer {
+                    true => ("├", right - 1, "▷"),
+                    false => ("┤", left + 1, "◁"),
+                };
+                line.write(own, start);
+                line.write(end, tip);
+                // The message stands in the gap next to its sender, so that it never hides a crossing.
+                let near = match own < peer {
+                    true => own + 1,
+                    false => own + 1 - gap,
+                };
+                let message = cut(&message, gap.saturating_sub(4).max(1));
+                let spare = (gap - 1).saturating_sub(message.chars().count());
+                line.write(near + spare / 2, &message);
+            }
+        }
+        lines.push(line);
+    }
+    if !roles.is_empty() {
+        lines.push(bare());
+    }
+    lines
+        .into_iter()
+        .map(|line| line.0.into_iter().collect())
+        .collect()
+}
+
+fn list(run: &Run) -> Vec<String> {
+    let line = |(index, step): (usize, &Step)| {
+        let Step { role, action, .. } = step;
+        let number = index + 1;
+        match action.direction {
+            Direction::Send => format!("{number:>3}  {role} ▷ {}  {}", action.peer, action.message),
+            Direction::Receive => format!(
+                "{number:>3}  {role} ● {}  from {}",
+                action.message, action.peer
+            ),
+        }
+    };
+    run.steps.iter().enumerate().map(line).collect()
+}
+
+/// A line that is written into by position.
+struct Line(Vec<char>);
+
+impl Line {
+    fn new() -> Self {
+        Self(vec![' '; WIDTH])
+    }
+
+    fn at(&self, position: usize) -> char {
+        self.0.get(position).copied().unwrap_or(' ')
+    }
+
+    /// What would stand beyond the width is lost.
+    fn write(&mut self, position: usize, text: &str) {
+        for (cell, c) in self.0.iter_mut().skip(position).zip(text.chars()) {
+            *cell = if c.is_control() { ' ' } else { c };
+        }
+    }
+}
+
+/// At most `width` characters, the last of them `…` if some were lost.
+fn cut(text: &str, width: usize) -> String {
+    match text.chars().count() > width {
+        true => text
+            .chars()
+            .take(width.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
+        false => text.to_owned(),
+    }
+}

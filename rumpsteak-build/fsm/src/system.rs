@@ -1,0 +1,681 @@
+//! Systems: one machine per role, composed over queues, and every way in which they can go wrong.
+//!
+//! # Meaning
+//!
+//! A [`System`] has an unbounded FIFO queue for each ordered pair of roles. A *configuration* is a state for
+//! each machine and a content for each queue; at first all machines are in their initial states and all queues
+//! are empty. A send puts its message into the queue to its peer; a receive takes it from the head of the queue from its peer.
+//!
+//! The system is **unsafe** if it can reach
+//!
+//! * a *deadlock*: nobody can move, somebody is not finished (a machine is finished in a terminal state);
+//! * an *unspecified reception*: a role waits, and the head of each queue that it listens to is a message that it
+//!   cannot take in this state;
+//! * an *orphan message*: a message that can never be received from here on, because its receiver is
+//!   finished, has no receive from this sender ahead of it, or never gets there whatever happens.
+//!
+//! It **starves** a role if from some reachable configuration on, the role waits for a message that can
+//! never come. A deadlock starves too; so starvation is looked for only in systems that are otherwise safe.
+//!
+//! # How it is explored
+//!
+//! Breadth first, so that the first bad configuration met has the shortest run; each configuration is stored once,
+//! as one flat slice. Orphans and starvation that concern all continuations are found afterwards by going backwards through the
+//! explored graph from the configurations where the message is received, or the role moves. A configuration whose successors
+//! were not all explored counts as one where anything may still happen, so a failure that is reported is always real.
+//!
+//! Queues of a safe system need not be bounded, and then there are infinitely many configurations. Each search has a bound that no queue may
+//! exceed; the first has [`Limits::queue`]. If it uses half of [`Limits::configurations`], the other half is spent on searches with the
+//! bounds 1, 2, 4, …, and the answer says how far that got. A failure is found with the shortest run under its bound, and a run of n steps needs
+//! no queue longer than n.
+//!
+//! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages in queues)) memory.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    error::Error,
+    fmt,
+    rc::Rc,
+};
+
+use crate::{
+    machine::{Direction, Fsm, Message, Role, TransitionId},
+    run::{Failure, Run, Step},
+    verdict::{Limit, Limits, Verdict},
+};
+
+/// The machines of all roles of a protocol.
+///
+/// Roles are pairwise distinct, and every peer of a transition is one of them.
+#[derive(Clone, Debug)]
+pub struct System {
+    machines: Vec<Fsm>,
+    indices: BTreeMap<Role, usize>,
+}
+
+impl System {
+    /// Composes the machines. They need not be directed.
+    ///
+    /// # Errors
+    /// Two machines of one role, and a transition whose peer has no machine or is its own role.
+    pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let mut indices = BTreeMap::new();
+        for (index, machine) in machines.iter().enumerate() {
+            if indices.insert(machine.role().clone(), index).is_some() {
+                return Err(SystemError::Duplicate {
+                    role: machine.role().clone(),
+                });
+            }
+        }
+        for machine in &machines {
+            for transition in machine.transitions() {
+                let (role, peer) = (machine.role().clone(), transition.action.peer.clone());
+                let transition = transition.id;
+                if peer == role {
+                    return Err(SystemError::SelfMessage { role, transition });
+                }
+                if !indices.contains_key(&peer) {
+                    return Err(SystemError::UnknownPeer {
+                        role,
+                        transition,
+                        peer,
+                    });
+                }
+            }
+        }
+        Ok(Self { machines, indices })
+    }
+
+    /// The machines, in the order in which they were given.
+    pub fn machines(&self) -> &[Fsm] {
+        &self.machines
+    }
+
+    /// Which machine plays `role`.
+    pub fn index_of(&self, role: &Role) -> Option<usize> {
+        self.indices.get(role).copied()
+    }
+}
+
+/// Machines that make no system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SystemError {
+    /// Two machines have one role.
+    Duplicate {
+        /// The role.
+        role: Role,
+    },
+    /// A machine exchanges a message with itself.
+    SelfMessage {
+        /// Its role.
+        role: Role,
+        /// The transition.
+        transition: TransitionId,
+    },
+    /// A machine's peer has no machine.
+    UnknownPeer {
+        /// The machine's role.
+        role: Role,
+        /// The transition that names the peer.
+        transition: TransitionId,
+        /// The peer.
+        peer: Role,
+    },
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate { role } => {
+                write!(
+                    f,
+                    "there are two machines of `{role}`; a system has one for each role"
+                )
+            }
+            Self::SelfMessage { role, .. } => {
+                write!(
+                    f,
+                    "`{role}` exchanges a message with itself; name another role as its peer"
+                )
+            }
+            Self::UnknownPeer { role, peer, .. } => {
+                write!(
+                    f,
+                    "`{role}` talks to `{peer}`, which has no machine; add it to the system"
+                )
+            }
+        }
+    }
+}
+
+impl Error for SystemError {}
+
+/// What an exploration found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exploration {
+    /// Safe: every configuration was explored. Unsafe: the run that shows it. Undecided: nothing bad was found in what
+    /// [`coverage`](Self::coverage) describes.
+    pub verdict: Verdict<(), Run>,
+    /// A shortest run to where a role starves, if one was found and the system is not unsafe.
+    pub starvation: Option<Run>,
+    /// How far the exploration went.
+    pub coverage: Coverage,
+}
+
+/// How much of a system was explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Whether all reachable configurations were.
+    pub exhaustive: bool,
+    /// All runs in which no queue ever holds more messages were explored. If the exploration was
+    /// exhaustive, this is the longest queue of any run.
+    pub bound: usize,
+    /// The number of configurations met, those of the last search only.
+    pub configurations: usize,
+}
+
+/// Explores a system until something is wrong, everything is explored or a limit is reached.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, dot, system::{System, explore}};
+///
+/// let machines = dot::parse(r#"
+///     digraph a { 0 -> 1 [label="b?x"]; 1 -> 2 [label="b!y"] }
+///     digraph b { 0 -> 1 [label="a?y"]; 1 -> 2 [label="a!x"] }
+/// "#)?;
+/// let system = System::new(machines)?;
+/// let exploration = explore(&system, &Limits::default());
+/// let run = exploration.verdict.refusal().ok_or("a deadlock is expected")?;
+/// assert_eq!(run.steps, []);
+/// assert_eq!(run.failure.to_string(), "nobody can move");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explore(system: &System, limits: &Limits) -> Exploration {
+    let compiled = Compiled::new(system);
+    let share = limits.configurations.div_ceil(2);
+    let search = Search::new(&compiled, share, limits.queue);
+    let first = conclude(system, &compiled, &search, limits);
+    if search.complete || first.verdict.refusal().is_some() {
+        return first;
+    }
+    drop(search);
+
+    // A smaller bound has fewer configurations. Deepen it under what remains of the budget.
+    let mut answer = Exploration {
+        coverage: Coverage {
+            bound: 0,
+            ..first.coverage
+        },
+        ..first
+    };
+    let mut remaining = limits.configurations - share;
+    let mut bound = 1;
+    while bound < limits.queue {
+        let search = Search::new(&compiled, remaining, bound);
+        let deeper = conclude(system, &compiled, &search, limits);
+        if deeper.verdict.refusal().is_some() {
+            return deeper;
+        }
+        if !search.complete {
+            break;
+        }
+        remaining = remaining.saturating_sub(search.nodes.len());
+        answer.coverage = Coverage {
+            bound,
+            ..deeper.coverage
+        };
+        answer.starvation = answer.starvation.or(deeper.starvation);
+        bound = bound.saturating_mul(2);
+    }
+    answer
+}
+
+/// Turns a search into an answer.
+fn conclude(system: &System, compiled: &Compiled, search: &Search, limits: &Limits) -> Exploration {
+    let coverage = Coverage {
+        exhaustive: search.complete && !search.truncated.contains(&true),
+        bound: search.longest,
+        configurations: search.nodes.len(),
+    };
+    let run = |(at, flaw)| search.run(system, compiled, at, flaw);
+    if let Some(run) = search
+        .flaw
+        .or_else(|| search.lost_message(compiled))
+        .and_then(run)
+    {
+        return Exploration {
+            verdict: Verdict::Unsafe(run),
+            starvation: None,
+            coverage,
+        };
+    }
+    let verdict = match (coverage.exhaustive, search.complete) {
+        (true, _) => Verdict::Safe(()),
+        (false, true) => Verdict::Undecided(Limit::Queue(limits.queue)),
+        (false, false) => Verdict::Undecided(Limit::Configurations(limits.configurations)),
+    };
+    Exploration {
+        verdict,
+        starvation: search.starved(compiled).and_then(run),
+        coverage,
+    }
+}
+
+/// A [`Failure`] with everything interned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Flaw {
+    UnspecifiedReception { channel: usize },
+    Orphan { channel: usize },
+    Deadlock,
+    Starvation { machine: usize },
+}
+
+/// An ordered pair of machines between which messages go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Channel {
+    from: usize,
+    to: usize,
+}
+
+/// A transition with everything interned.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    direction: Direction,
+    channel: usize,
+    message: u32,
+    target: u32,
+    transition: TransitionId,
+}
+
+/// A system with everything interned.
+struct Compiled {
+    channels: Vec<Channel>,
+    /// By machine and state.
+    edges: Vec<Vec<Vec<Edge>>>,
+    initial: Vec<u32>,
+    /// By machine and state, the channels from which the machine may receive at any time from there on.
+    listens: Vec<Vec<Vec<bool>>>,
+}
+
+impl Compiled {
+    fn new(system: &System) -> Self {
+        let mut channel_ids: BTreeMap<Channel, usize> = BTreeMap::new();
+        let mut messages: HashMap<&Message, u32> = HashMap::new();
+        let mut edges: Vec<Vec<Vec<Edge>>> = vec![];
+        for (own, machine) in system.machines.iter().enumerate() {
+            let mut states = vec![vec![]; machine.len()];
+            for transition in machine.transitions() {
+                let action = transition.action;
+                // `System::new` has seen that every peer has a machine.
+                let Some(peer) = system.index_of(&action.peer) else {
+                    continue;
+                };
+                let channel = match action.direction {
+                    Direction::Send => Channel {
+                        from: own,
+                        to: peer,
+                    },
+                    Direction::Receive => Channel {
+                        from: peer,
+                        to: own,
+                    },
+                };
+                let next = channel_ids.len();
+                let channel = *channel_ids.entry(channel).or_insert(next);
+                let next = messages.len() as u32;
+                let message = *messages.entry(&action.message).or_insert(next);
+                states[transition.source.index()].push(Edge {
+                    direction: action.direction,
+                    channel,
+                    message,
+                    target: transition.target.index() as u32,
+                    transition: transition.id,
+                });
+            }
+            edges.push(states);
+        }
+
+        let mut channels = vec![Channel { from: 0, to: 0 }; channel_ids.len()];
+        for (channel, id) in channel_ids {
+            channels[id] = channel;
+        }
+        let listens = edges
+            .iter()
+            .map(|states| listens(states, channels.len()))
+            .collect();
+        let initial = system
+            .machines
+            .iter()
+            .map(|m| m.initial().index() as u32)
+            .collect();
+        Self {
+            channels,
+            edges,
+            initial,
+            listens,
+        }
+    }
+
+    fn edges(&self, machine: usize, state: u32) -> &[Edge] {
+        &self.edges[machine][state as usize]
+    }
+
+    /// What is wrong in the configuration itself, deadlock excepted. `head` gives the next message of a channel.
+    fn flaw(&self, key: &[u32], head: impl Fn(usize) -> Option<u32>) -> Option<Flaw> {
+        for (edges, &state) in self.edges.iter().zip(key) {
+            let edges = &edges[state as usize];
+            let refused = |edge: &Edge| {
+                edge.direction == Direction::Receive
+                    && head(edge.channel).is_some_and(|message| message != edge.message)
+            };
+            if let Some(first) = edges.first().filter(|_| edges.iter().all(refused)) {
+                return Some(Flaw::UnspecifiedReception {
+                    channel: first.channel,
+                });
+            }
+        }
+        let orphan = |&channel: &usize| {
+            let to = self.channels[channel].to;
+            head(channel).is_some() && !self.listens[to][key[to] as usize][channel]
+        };
+        (0..self.channels.len())
+            .find(orphan)
+            .map(|channel| Flaw::Orphan { channel })
+    }
+}
+
+/// By state, the channels that some transition reachable from it receives from.
+fn listens(states: &[Vec<Edge>], channels: usize) -> Vec<Vec<bool>> {
+    let mut predecessors = vec![vec![]; states.len()];
+    for (state, edges) in states.iter().enumerate() {
+        for edge in edges {
+            predecessors[edge.target as usize].push(state);
+        }
+    }
+    let mut listens = vec![vec![false; channels]; states.len()];
+    // One search per channel, so the states that listen to it are marked one by one.
+    #[expect(clippy::needless_range_loop, reason = "the channel is the inner index")]
+    for channel in 0..channels {
+        let receives =
+            |edge: &Edge| edge.direction == Direction::Receive && edge.channel == channel;
+        let mut open: Vec<usize> = (0..states.len())
+            .filter(|&s| states[s].iter().any(receives))
+            .collect();
+        for &state in &open {
+            listens[state][channel] = true;
+        }
+        while let Some(state) = open.pop() {
+            for &predecessor in &predecessors[state] {
+                if !std::mem::replace(&mut listens[predecessor][channel], true) {
+                    open.push(predecessor);
+                }
+            }
+        }
+    }
+    listens
+}
+
+/// A configuration: the machines' states, then for each channel its length and its messages, oldest first.
+type Key = Rc<[u32]>;
+
+/// An explored graph. Configurations are numbered in breadth-first order.
+struct Search {
+    nodes: Vec<Key>,
+    /// How each configuration was met first: from which one, by which machine's edge. The first has none.
+    parents: Vec<Option<(u32, u32, Edge)>>,
+    /// All steps: from, to, machine, channel received from.
+    steps: Vec<(u32, u32, u32, Option<u32>)>,
+    /// Whether a configuration has successors that were not explored.
+    truncated: Vec<bool>,
+    flaw: Option<(u32, Flaw)>,
+    /// Whether the budget sufficed.
+    complete: bool,
+    longest: usize,
+}
+
+impl Search {
+    fn new(compiled: &Compiled, budget: usize, bound: usize) -> Self {
+        let mut search = Self {
+            nodes: vec![],
+            parents: vec![],
+            steps: vec![],
+            truncated: vec![],
+            flaw: None,
+            complete: true,
+            longest: 0,
+        };
+        // Ids have 32 bits; memory ends long before.
+        let budget = budget.min(u32::MAX as usize);
+        let mut ids: HashMap<Key, u32> = HashMap::new();
+        let mut first = compiled.initial.clone();
+        first.resize(first.len() + compiled.channels.len(), 0);
+        search.insert(&mut ids, first.into(), None);
+
+        let mut next = 0;
+        while next < search.nodes.len() {
+            search.expand(compiled, &mut ids, next as u32, budget, bound);
+            if search.flaw.is_some() {
+                break;
+            }
+            next += 1;
+        }
+        search
+    }
+
+    fn insert(
+        &mut self,
+        ids: &mut HashMap<Key, u32>,
+        key: Key,
+        parent: Option<(u32, u32, Edge)>,
+    ) -> u32 {
+        let id = self.nodes.len() as u32;
+        ids.insert(Rc::clone(&key), id);
+        self.nodes.push(key);
+        self.parents.push(parent);
+        self.truncated.push(false);
+        id
+    }
+
+    /// Judges configuration `at` and meets its successors.
+    fn expand(
+        &mut self,
+        compiled: &Compiled,
+        ids: &mut HashMap<Key, u32>,
+        at: u32,
+        budget: usize,
+        bound: usize,
+    ) {
+        let key = Rc::clone(&self.nodes[at as usize]);
+        let queues = queues(compiled, &key);
+        for &(_, length) in &queues {
+            self.longest = self.longest.max(length);
+        }
+        let head = |channel: usize| {
+            let (start, length) = queues[channel];
+            (length > 0).then(|| key[start])
+        };
+        if let Some(flaw) = compiled.flaw(&key, head) {
+            self.flaw = Some((at, flaw));
+            return;
+        }
+
+        let mut moved = false;
+        for machine in 0..compiled.initial.len() {
+            for edge in compiled.edges(machine, key[machine]) {
+                let (start, length) = queues[edge.channel];
+                let mut successor: Vec<u32>;
+                let received = match edge.direction {
+                    Direction::Send => {
+                        moved = true;
+                        if length >= bound {
+                            self.truncated[at as usize] = true;
+                            continue;
+                        }
+                        successor = Vec::with_capacity(key.len() + 1);
+                        successor.extend_from_slice(&key[..start + length]);
+                        successor.push(edge.message);
+                        successor.extend_from_slice(&key[start + length..]);
+                        successor[start - 1] += 1;
+                        None
+                    }
+                    Direction::Receive if head(edge.channel) == Some(edge.message) => {
+                        moved = true;
+                        successor = Vec::with_capacity(key.len() - 1);
+                        successor.extend_from_slice(&key[..start]);
+                        successor.extend_from_slice(&key[start + 1..]);
+                        successor[start - 1] -= 1;
+                        Some(edge.channel as u32)
+                    }
+                    Direction::Receive => continue,
+                };
+                successor[machine] = edge.target;
+                let to = match ids.get(successor.as_slice()) {
+                    Some(&id) => id,
+                    None if self.nodes.len() >= budget => {
+                        self.complete = false;
+                        self.truncated[at as usize] = true;
+                        continue;
+                    }
+                    None => self.insert(ids, successor.into(), Some((at, machine as u32, *edge))),
+                };
+                self.steps.push((at, to, machine as u32, received));
+            }
+        }
+
+        let finished = |machine: usize| compiled.edges(machine, key[machine]).is_empty();
+        if !moved && !(0..compiled.initial.len()).all(finished) {
+            self.flaw = Some((at, Flaw::Deadlock));
+        }
+    }
+
+    /// The run to configuration `at`.
+    fn run(&self, system: &System, compiled: &Compiled, at: u32, flaw: Flaw) -> Option<Run> {
+        let mut steps = vec![];
+        let mut node = at;
+        while let Some((parent, machine, edge)) = self.parents[node as usize] {
+            let machine = &system.machines[machine as usize];
+            steps.push(Step {
+                role: machine.role().clone(),
+                transition: edge.transition,
+                action: machine.transition(edge.transition).action.clone(),
+            });
+            node = parent;
+        }
+        steps.reverse();
+
+        let role = |machine: usize| system.machines[machine].role().clone();
+        let ends = |channel: usize| {
+            let Channel { from, to } = compiled.channels[channel];
+            (role(from), role(to))
+        };
+        let failure = match flaw {
+            Flaw::Deadlock => Failure::Deadlock,
+            Flaw::Starvation { machine } => Failure::Starvation {
+                role: role(machine),
+            },
+            Flaw::Orphan { channel } => {
+                let (from, to) = ends(channel);
+                Failure::Orphan { from, to }
+            }
+            Flaw::UnspecifiedReception { channel } => {
+                let (from, to) = ends(channel);
+                Failure::UnspecifiedReception { from, to }
+            }
+        };
+        let run = Run::of(system, steps, failure);
+        debug_assert!(
+            run.is_ok(),
+            "the exploration and the replay disagree: {run:?}"
+        );
+        run.ok()
+    }
+
+    /// The first configuration with a message at the head of a queue that is received in no continuation.
+    fn lost_message(&self, compiled: &Compiled) -> Option<(u32, Flaw)> {
+        let reverse = self.reverse();
+        (0..compiled.channels.len())
+            .filter_map(|channel| {
+                let possible =
+                    self.backwards(&reverse, |_, received| received == Some(channel as u32));
+                let lost = |&at: &u32| {
+                    !possible[at as usize]
+                        && queues(compiled, &self.nodes[at as usize])[channel].1 > 0
+                };
+                let first = (0..self.nodes.len() as u32).find(lost)?;
+                Some((first, Flaw::Orphan { channel }))
+            })
+            .min()
+    }
+
+    /// The first configuration where a machine waits and moves in no continuation.
+    fn starved(&self, compiled: &Compiled) -> Option<(u32, Flaw)> {
+        let reverse = self.reverse();
+        (0..compiled.initial.len())
+            .filter_map(|machine| {
+                let possible = self.backwards(&reverse, |mover, _| mover == machine as u32);
+                let starved = |&at: &u32| {
+                    let state = self.nodes[at as usize][machine];
+                    !possible[at as usize] && !compiled.edges(machine, state).is_empty()
+                };
+                let first = (0..self.nodes.len() as u32).find(starved)?;
+                Some((first, Flaw::Starvation { machine }))
+            })
+            .min()
+    }
+
+    /// The steps grouped by where they lead: offsets, and indices into `steps`.
+    fn reverse(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut offsets = vec![0_u32; self.nodes.len() + 1];
+        for &(_, to, ..) in &self.steps {
+            offsets[to as usize + 1] += 1;
+        }
+        for index in 1..offsets.len() {
+            offsets[index] += offsets[index - 1];
+        }
+        let mut fill = offsets.clone();
+        let mut grouped = vec![0; self.steps.len()];
+        for (index, &(_, to, ..)) in self.steps.iter().enumerate() {
+            grouped[fill[to as usize] as usize] = index as u32;
+            fill[to as usize] += 1;
+        }
+        (offsets, grouped)
+    }
+
+    /// The configurations from which a step that is `wanted` may be taken sooner or later.
+    fn backwards(
+        &self,
+        (offsets, grouped): &(Vec<u32>, Vec<u32>),
+        wanted: impl Fn(u32, Option<u32>) -> bool,
+    ) -> Vec<bool> {
+        let mut possible = self.truncated.clone();
+        for &(from, _, machine, received) in &self.steps {
+            possible[from as usize] |= wanted(machine, received);
+        }
+        let mut open: Vec<u32> = (0..self.nodes.len() as u32)
+            .filter(|&at| possible[at as usize])
+            .collect();
+        while let Some(at) = open.pop() {
+            let range = offsets[at as usize] as usize..offsets[at as usize + 1] as usize;
+            for &step in &grouped[range] {
+                let from = self.steps[step as usize].0;
+                if !std::mem::replace(&mut possible[from as usize], true) {
+                    open.push(from);
+                }
+            }
+        }
+        possible
+    }
+}
+
+/// Where each channel's messages stand in a configuration, and how many they are.
+fn queues(compiled: &Compiled, key: &[u32]) -> Vec<(usize, usize)> {
+    let mut position = compiled.initial.len();
+    let mut queues = Vec::with_capacity(compiled.channels.len());
+    for _ in &compiled.channels {
+        let length = key[position] as usize;
+        queues.push((position + 1, length));
+        position += 1 + length;
+    }
+    queues
+}

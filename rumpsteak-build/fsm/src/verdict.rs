@@ -1,0 +1,110 @@
+//! Answers and the limits that keep them finite.
+
+use std::fmt;
+
+/// The answer of a verifier: never a Boolean, because "no" and "not found out" are different answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<S, U> {
+    /// It holds; with what it rests on.
+    Safe(S),
+    /// It does not hold; with the reason.
+    Unsafe(U),
+    /// A limit ended the search.
+    Undecided(Limit),
+}
+
+impl<S, U> Verdict<S, U> {
+    /// Whether it holds.
+    pub fn is_safe(&self) -> bool {
+        matches!(self, Self::Safe(_))
+    }
+
+    /// The reason why it does not hold.
+    pub fn refusal(&self) -> Option<&U> {
+        match self {
+            Self::Unsafe(refusal) => Some(refusal),
+            Self::Safe(_) | Self::Undecided(_) => None,
+        }
+    }
+}
+
+/// How much a verifier may spend. The defaults answer every protocol of the papers; nobody needs to choose
+/// a bound to get a right answer, because a limit that is reached is an answer of its own ([`Verdict::Undecided`]).
+///
+/// ```
+/// use rumpsteak_fsm::Limits;
+///
+/// let limits = Limits { configurations: 1_000, ..Limits::default() };
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
+    /// does others first.
+    pub anticipation: usize,
+    /// Exploration: how many configurations of the composed system are visited.
+    pub configurations: usize,
+    /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
+    pub queue: usize,
+    /// Subtyping: how many actions are compared.
+    pub steps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            anticipation: 1_000,
+            configurations: 100_000,
+            queue: 64,
+            steps: 1_000_000,
+        }
+    }
+}
+
+/// The limit that ended a search, with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Limits::anticipation`].
+    Anticipation(usize),
+    /// [`Limits::configurations`].
+    Configurations(usize),
+    /// [`Limits::queue`].
+    Queue(usize),
+    /// [`Limits::steps`].
+    Steps(usize),
+}
+
+impl Limit {
+    /// The field of [`Limits`] that sets it.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Anticipation(_) => "anticipation",
+            Self::Configurations(_) => "configurations",
+            Self::Queue(_) => "queue",
+            Self::Steps(_) => "steps",
+        }
+    }
+
+    /// Its value.
+    pub fn value(self) -> usize {
+        match self {
+            Self::Anticipation(value)
+            | Self::Configurations(value)
+            | Self::Queue(value)
+            | Self::Steps(value) => value,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value();
+        match self {
+            Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
+            Self::Configurations(_) => write!(f, "the system has more than {value} configurations"),
+            Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
+            Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),
+        }?;
+        write!(f, " (limit `{}`)", self.setting())
+    }
+}
