@@ -24,6 +24,7 @@ pub mod dot;
 pub mod machine;
 pub mod run;
 pub mod system;
+pub mod text;
 pub mod verdict;
 
 pub use machine::{

@@ -81,7 +81,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    fn new(source: &str, Problem { span, message }: Problem) -> Self {
+    pub(crate) fn new(source: &str, Problem { span, message }: Problem) -> Self {
         let before = source.get(..span.start).unwrap_or(source);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self {
@@ -103,13 +103,13 @@ impl Error for ParseError {}
 
 /// A [`ParseError`] before its line is counted, which only the outermost function does.
 #[derive(Debug)]
-struct Problem {
-    span: Range<usize>,
-    message: String,
+pub(crate) struct Problem {
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
 }
 
 impl Problem {
-    fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             span,
             message: message.into(),

@@ -1,0 +1,266 @@
+//! CFSM text: machines as lists of transitions, participants by number.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+use super::{
+    Form, Named, Unsayable, is_name,
+    lexer::{Kind, Lexer},
+    types::payload,
+};
+use crate::{
+    dot::Problem,
+    machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId},
+};
+
+/// What is read of a machine before all participants are known.
+struct Machine<'a> {
+    role: Role,
+    builder: FsmBuilder,
+    initial: StateId,
+    states: Vec<String>,
+    transitions: Vec<Line<'a>>,
+}
+
+/// `source peer ! label target`.
+struct Line<'a> {
+    source: StateId,
+    peer: &'a str,
+    peer_span: Range<usize>,
+    direction: Direction,
+    message: Message,
+    target: StateId,
+    span: Range<usize>,
+}
+
+pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
+    let mut lexer = Lexer::new(source);
+    let mut machines: Vec<Machine<'_>> = vec![];
+    let mut names: HashSet<Role> = HashSet::new();
+    loop {
+        let mut role = machines.len().to_string();
+        let mut span = 0..0;
+        while let Kind::Role(name) = lexer.peek()?.kind {
+            span = lexer.next()?.span;
+            role = name.to_owned();
+        }
+        if lexer.peek()?.kind == Kind::End {
+            break;
+        }
+        if role.is_empty() {
+            return Err(Problem::new(span, "expected a name, as in `--@role k`"));
+        }
+        if !names.insert(role.as_str().into()) {
+            let message = format!("two participants are called `{role}`; rename one");
+            return Err(Problem::new(span, message));
+        }
+        machines.push(machine(&mut lexer, role.into())?);
+    }
+
+    let roles: Vec<Role> = machines
+        .iter()
+        .map(|machine| machine.role.clone())
+        .collect();
+    machines
+        .into_iter()
+        .map(|machine| resolve(machine, &roles))
+        .collect()
+}
+
+/// `.outputs .state graph transition+ .marking STATE .end`
+fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem> {
+    keyword(lexer, &["outputs"])?;
+    keyword(lexer, &["state", "graph"])?;
+    let mut builder = Fsm::builder(role.clone());
+    let mut ids: HashMap<&'a str, StateId> = HashMap::new();
+    let mut states = vec![];
+    let mut transitions = vec![];
+    loop {
+        skip_roles(lexer)?;
+        if lexer.peek()?.kind == Kind::Mark('.') {
+            break;
+        }
+        let mut state = |name: &'a str| {
+            *ids.entry(name).or_insert_with(|| {
+                states.push(name.to_owned());
+                builder.add_state()
+            })
+        };
+        let (source, source_span) =
+            lexer.name("a transition, as in `q0 1 ! a q1`, or `.marking`")?;
+        let source = state(source);
+        let (peer, peer_span) = lexer.name("the number of the peer, as in `q0 1 ! a q1`")?;
+        let token = lexer.next()?;
+        let direction = match token.kind {
+            Kind::Mark('!') => Direction::Send,
+            Kind::Mark('?') => Direction::Receive,
+            _ => {
+                let message = "expected `!` or `?` after the peer, as in `q0 1 ! a q1`";
+                return Err(Problem::new(token.span, message));
+            }
+        };
+        let (label, _) = lexer.name("the label of a message, as in `q0 1 ! a q1`")?;
+        let payload = lexer.payload()?;
+        let (target, target_span) = lexer.name("the target state, as in `q0 1 ! a q1`")?;
+        transitions.push(Line {
+            source,
+            peer,
+            peer_span,
+            direction,
+            message: Message {
+                label: label.into(),
+                payload: payload.into_iter().map(Into::into).collect(),
+            },
+            target: state(target),
+            span: source_span.start..target_span.end,
+        });
+    }
+    let dot = lexer.peek()?.span;
+    if transitions.is_empty() {
+        let message =
+            "expected a transition, as in `q0 1 ! a q1`; CFSM text has no role that does nothing";
+        return Err(Problem::new(dot, message));
+    }
+    keyword(lexer, &["marking"])?;
+    let (name, span) = lexer.name("the initial state")?;
+    let Some(&initial) = ids.get(name) else {
+        let message = format!("no transition is at the initial state `{name}`; name another");
+        return Err(Problem::new(span, message));
+    };
+    keyword(lexer, &["end"])?;
+    Ok(Machine {
+        role,
+        builder,
+        initial,
+        states,
+        transitions,
+    })
+}
+
+/// `.` and its words.
+fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), Problem> {
+    skip_roles(lexer)?;
+    let written = words.join(" ");
+    let dot = lexer.next()?;
+    let expected = |span| Problem::new(span, format!("expected `.{written}`"));
+    if dot.kind != Kind::Mark('.') {
+        return Err(expected(dot.span));
+    }
+    for word in words {
+        let token = lexer.next()?;
+        if token.kind != Kind::Name(word) {
+            return Err(expected(dot.span.start..token.span.end));
+        }
+    }
+    Ok(())
+}
+
+/// Within a machine `--@role` is a comment.
+fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), Problem> {
+    while let Kind::Role(_) = lexer.peek()?.kind {
+        lexer.next()?;
+    }
+    Ok(())
+}
+
+/// Numbers become roles.
+fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, Problem> {
+    let Machine {
+        mut builder,
+        initial,
+        states,
+        transitions,
+        ..
+    } = machine;
+    let mut actions = Vec::with_capacity(transitions.len());
+    for line in transitions {
+        let number = line.peer.parse::<usize>().ok();
+        let Some(peer) = number.and_then(|number| roles.get(number)) else {
+            let message = format!(
+                "there is no participant `{}`; the {} of this text are numbered from 0",
+                line.peer,
+                roles.len()
+            );
+            return Err(Problem::new(line.peer_span, message));
+        };
+        let action = Action {
+            peer: peer.clone(),
+            direction: line.direction,
+            message: line.message,
+        };
+        builder.add_transition(line.source, action, line.target);
+        actions.push(line.span);
+    }
+    Ok(Named {
+        fsm: builder.build(initial),
+        states,
+        actions,
+    })
+}
+
+pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {
+    let mut numbers: HashMap<&Role, usize> = HashMap::new();
+    for (number, fsm) in machines.iter().enumerate() {
+        let role = fsm.role();
+        let name = role.as_str();
+        if numbers.insert(role, number).is_some() {
+            let message = "there are two of this name; rename one";
+            return Err(Unsayable::new(Form::Cfsm, role, message));
+        }
+        if name.is_empty() || name.trim() != name || name.contains(['\n', '\r']) {
+            let message = "its name does not fit a line; rename it, or use DOT";
+            return Err(Unsayable::new(Form::Cfsm, role, message));
+        }
+    }
+
+    let mut text = String::new();
+    for (number, fsm) in machines.iter().enumerate() {
+        let refuse = |message: String| Err(Unsayable::new(Form::Cfsm, fsm.role(), message));
+        let mut is_said = vec![false; fsm.len()];
+        if fsm.role().as_str() != number.to_string() {
+            text.push_str(&format!("--@role {}\n", fsm.role()));
+        }
+        text.push_str(".outputs\n.state graph\n");
+        for transition in fsm.transitions() {
+            let action = transition.action;
+            let label = action.message.label.as_str();
+            let Some(peer) = numbers.get(&action.peer) else {
+                return refuse(format!(
+                    "its peer `{}` is not among the machines; print the whole system",
+                    action.peer
+                ));
+            };
+            if !is_name(label) {
+                return refuse(format!(
+                    "the label `{label}` is not made of letters, digits and `_`; use DOT"
+                ));
+            }
+            text.push_str(&format!(
+                "q{} {peer} {} {label}{} q{}\n",
+                transition.source,
+                action.direction,
+                payload(Form::Cfsm, fsm, action)?,
+                transition.target
+            ));
+            is_said[transition.source.index()] = true;
+            is_said[transition.target.index()] = true;
+        }
+        if fsm.transition_count() == 0 {
+            return refuse(
+                "it does nothing, which CFSM text cannot say; use DOT or local types".into(),
+            );
+        }
+        if let Some(state) = fsm.states().find(|state| !is_said[state.index()]) {
+            return refuse(format!(
+                "no transition is at state {state}, which CFSM text cannot say; use DOT"
+            ));
+        }
+        text.push_str(&format!(".marking q{}\n.end\n", fsm.initial()));
+        if number + 1 < machines.len() {
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,220 @@
+//! Words of local types, binary types and CFSM text.
+
+use std::ops::Range;
+
+use crate::dot::Problem;
+
+/// What [`Lexer::next`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    /// Letters, digits and `_`.
+    Name(&'a str),
+    /// Any other character that means something.
+    Mark(char),
+    /// `--@role NAME`: the rest of the line, without blanks around it.
+    Role(&'a str),
+    /// The end of the text.
+    End,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind<'a>,
+    pub(super) span: Range<usize>,
+}
+
+/// Splits a text into [`Token`]s, one ahead.
+#[derive(Debug)]
+pub(super) struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+    peeked: Option<Token<'a>>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        let at = if source.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        Self {
+            source,
+            at,
+            peeked: None,
+        }
+    }
+
+    pub(super) fn peek(&mut self) -> Result<Token<'a>, Problem> {
+        let token = match self.peeked.take() {
+            Some(token) => token,
+            None => self.scan()?,
+        };
+        self.peeked = Some(token.clone());
+        Ok(token)
+    }
+
+    pub(super) fn next(&mut self) -> Result<Token<'a>, Problem> {
+        let token = self.peek()?;
+        self.peeked = None;
+        Ok(token)
+    }
+
+    /// Takes the next token if it is this mark.
+    pub(super) fn follows(&mut self, mark: char) -> Result<bool, Problem> {
+        let follows = self.peek()?.kind == Kind::Mark(mark);
+        if follows {
+            self.peeked = None;
+        }
+        Ok(follows)
+    }
+
+    pub(super) fn expect(&mut self, mark: char, context: &str) -> Result<(), Problem> {
+        let token = self.next()?;
+        match token.kind == Kind::Mark(mark) {
+            true => Ok(()),
+            false => Err(Problem::new(
+                token.span,
+                format!("expected `{mark}` {context}"),
+            )),
+        }
+    }
+
+    pub(super) fn name(&mut self, what: &str) -> Result<(&'a str, Range<usize>), Problem> {
+        let token = self.next()?;
+        match token.kind {
+            Kind::Name(name) => Ok((name, token.span)),
+            _ => Err(Problem::new(token.span, format!("expected {what}"))),
+        }
+    }
+
+    /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks around them.
+    pub(super) fn payload(&mut self) -> Result<Vec<&'a str>, Problem> {
+        let opening = self.peek()?;
+        if opening.kind != Kind::Mark('<') {
+            return Ok(vec![]);
+        }
+        self.peeked = None;
+        match sorts(&self.source[opening.span.start..]) {
+            Ok((sorts, length)) => {
+                self.at = opening.span.start + length;
+                Ok(sorts)
+            }
+            Err(message) => Err(Problem::new(opening.span, message)),
+        }
+    }
+
+    fn scan(&mut self) -> Result<Token<'a>, Problem> {
+        loop {
+            let rest = &self.source[self.at..];
+            let blank = rest.len() - rest.trim_start().len();
+            self.at += blank;
+            let rest = &self.source[self.at..];
+            if let Some(comment) = rest.strip_prefix("--") {
+                let start = self.at;
+                let line = comment.lines().next().unwrap_or("");
+                self.at += 2 + line.len();
+                if let Some(role) = line.strip_prefix("@role ") {
+                    return Ok(Token {
+                        kind: Kind::Role(role.trim()),
+                        span: start..self.at,
+                    });
+                }
+            } else if rest.starts_with("/*") {
+                match after_block_comment(rest) {
+                    Some(after) => self.at = self.source.len() - after.len(),
+                    None => {
+                        let message = "this comment has no end; close it with `*/`";
+                        return Err(Problem::new(self.at..self.at + 2, message));
+                    }
+                }
+            } else {
+                break;
+            }
+        }
+
+        let start = self.at;
+        let rest = &self.source[start..];
+        let kind = match rest.chars().next() {
+            None => Kind::End,
+            Some(c) if is_name_char(c) => {
+                let end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
+                Kind::Name(&rest[..end])
+            }
+            Some(c) => Kind::Mark(c),
+        };
+        self.at += match kind {
+            Kind::Name(name) => name.len(),
+            Kind::Mark(c) => c.len_utf8(),
+            Kind::Role(_) | Kind::End => 0,
+        };
+        Ok(Token {
+            kind,
+            span: start..self.at,
+        })
+    }
+}
+
+pub(super) fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// What comes after the nested comment that `text` begins with; `None` if it has no end.
+pub(super) fn after_block_comment(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(pair) = bytes.get(at..at + 2) {
+        match pair {
+            b"/*" => depth += 1,
+            b"*/" => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
+        if depth == 0 {
+            return text.get(at..);
+        }
+    }
+    None
+}
+
+/// The sorts of a payload that `text` begins with, and its length in bytes: `<i32, Vec<u8>>` are two.
+pub(super) fn sorts(text: &str) -> Result<(Vec<&str>, usize), &'static str> {
+    const OPEN: &str = "this payload has no end; close it with `>`";
+    let mut sorts = vec![];
+    let mut open: Vec<char> = vec![];
+    let mut start = 1;
+    let mut previous = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => return Err(OPEN),
+            '<' => open.push('>'),
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            // The arrow of a function type closes nothing.
+            '>' if matches!(previous, '-' | '=') => {}
+            '>' | ')' | ']' | '}' if open.pop() != Some(c) => {
+                return Err("the brackets of this payload do not match");
+            }
+            _ => {}
+        }
+        let closed = open.is_empty();
+        if closed || (c == ',' && open.len() == 1) {
+            let sort = text[start..at].trim();
+            if sort.is_empty() {
+                return Err("expected a sort, as in `value<i32>`");
+            }
+            sorts.push(sort);
+            start = at + 1;
+        }
+        if closed {
+            return Ok((sorts, at + 1));
+        }
+        previous = c;
+    }
+    Err(OPEN)
+}

@@ -1,0 +1,63 @@
+//! Mermaid state diagrams, for readers.
+
+use std::fmt::Write;
+
+use crate::machine::Fsm;
+
+/// One diagram; several machines are states of it, each with a diagram inside.
+///
+/// ```text
+/// stateDiagram-v2
+///     [*] --> s0
+///     s0 --> s1: s!ready
+///     s1 --> [*]
+/// ```
+pub(super) fn print(machines: &[Fsm]) -> String {
+    let mut text = String::from("stateDiagram-v2\n");
+    match machines {
+        [fsm] => body(fsm, "s", "    ", &mut text),
+        _ => {
+            for (number, fsm) in machines.iter().enumerate() {
+                let role = escape(fsm.role().as_str());
+                // Writing to a string does not fail.
+                let _ = writeln!(text, "    state \"{role}\" as m{number} {{");
+                body(fsm, &format!("m{number}s"), "        ", &mut text);
+                text.push_str("    }\n");
+            }
+        }
+    }
+    text
+}
+
+fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{indent}[*] --> {prefix}{}", fsm.initial());
+    for state in fsm.states() {
+        let _ = writeln!(text, "{indent}state \"{state}\" as {prefix}{state}");
+    }
+    for transition in fsm.transitions() {
+        let _ = writeln!(
+            text,
+            "{indent}{prefix}{} --> {prefix}{}: {}",
+            transition.source,
+            transition.target,
+            escape(&transition.action.to_string())
+        );
+    }
+    for state in fsm.states().filter(|&state| fsm.is_terminal(state)) {
+        let _ = writeln!(text, "{indent}{prefix}{state} --> [*]");
+    }
+}
+
+/// The one place where names become Mermaid text: what may mean something there is written by its number.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '!' | '?' | '(' | ')' | ',' | '_' | ' ' => escaped.push(c),
+            c if c.is_alphanumeric() => escaped.push(c),
+            c => escaped.push_str(&format!("#{};", u32::from(c))),
+        }
+    }
+    escaped
+}

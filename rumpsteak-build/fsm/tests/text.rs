@@ -1,0 +1,754 @@
+//! The text forms: what is read, what is refused and where, what is printed and read back.
+
+#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
+
+mod common;
+
+use std::{collections::VecDeque, fs, path::Path};
+
+use rumpsteak_fsm::{
+    Action, Fsm, StateId,
+    text::{self, Form},
+};
+
+use common::Random;
+
+/// The machines of a text, as their `Debug` lists them.
+fn read(source: &str) -> Vec<String> {
+    text::parse(source)
+        .unwrap()
+        .iter()
+        .map(|fsm| format!("{fsm:?}"))
+        .collect()
+}
+
+/// Where and why a text is refused, with the part of the text that is at fault.
+#[track_caller]
+fn refused(source: &str) -> String {
+    let error = text::parse(source).unwrap_err();
+    let part = source.get(error.span.clone()).unwrap();
+    format!("{error} [{part}]")
+}
+
+/// The machine with its states numbered in the order in which a walk from the initial state meets them, and all
+/// terminal states called `end`.
+fn canonical(fsm: &Fsm) -> String {
+    let mut numbers = vec![None; fsm.len()];
+    let mut next = 0;
+    let mut number = |state: StateId, queue: &mut VecDeque<StateId>| {
+        *numbers[state.index()].get_or_insert_with(|| {
+            queue.push_back(state);
+            next += 1;
+            next - 1
+        })
+    };
+    let mut queue = VecDeque::new();
+    let mut lines = vec![fsm.role().to_string()];
+    number(fsm.initial(), &mut queue);
+    while let Some(state) = queue.pop_front() {
+        let source = number(state, &mut queue);
+        for transition in fsm.transitions_from(state) {
+            let target = match fsm.is_terminal(transition.target) {
+                true => "end".to_owned(),
+                false => number(transition.target, &mut queue).to_string(),
+            };
+            lines.push(format!("{source} {} {target}", transition.action));
+        }
+    }
+    lines.join("\n")
+}
+
+#[track_caller]
+fn assert_round_trip(form: Form, machines: &[Fsm]) {
+    let printed = text::print(form, machines).unwrap();
+    assert_eq!(Form::detect(&printed), form, "{printed}");
+    let again = text::parse(&printed).unwrap();
+    let canonical = |machines: &[Fsm]| machines.iter().map(canonical).collect::<Vec<_>>();
+    assert_eq!(canonical(&again), canonical(machines), "{printed}");
+}
+
+/// A system with payloads, loops and a choice.
+const LOCAL: &str = "\
+-- streaming
+s: rec X . t?ready; {t!value<i32, Vec<(u8, u8)>>; X, t!stop; end}
+t: rec X . s!ready; {s?value<i32, Vec<(u8, u8)>>; X, s?stop; end}
+";
+
+const CFSM: &str = "\
+-- participant 0
+.outputs
+.state graph
+q0 1 ! ready q1
+q1 1 ? value<i32> q0
+.marking q0
+.end
+--@role source
+.outputs .state graph
+here 0 ? ready there there 0 ! value<i32> here
+.marking here .end
+";
+
+#[test]
+fn forms_are_told_apart_by_content() {
+    for (source, form) in [
+        ("digraph k { }", Form::Dot),
+        ("# a comment\n// another\nstrict digraph { }", Form::Dot),
+        ("", Form::Dot),
+        ("graph { }", Form::Dot),
+        ("A: end", Form::Local),
+        (
+            "\u{feff}-- comment\n/* one /* two */ */ A /* three */ : end",
+            Form::Local,
+        ),
+        ("digraph: end", Form::Local),
+        ("rec X . !a; X", Form::Binary),
+        ("end", Form::Binary),
+        ("+{!a; end}", Form::Binary),
+        ("!a; end", Form::Binary),
+        (" .outputs", Form::Cfsm),
+        ("stateDiagram-v2\n", Form::Mermaid),
+    ] {
+        assert_eq!(Form::detect(source), form, "{source}");
+    }
+}
+
+#[test]
+fn local_types_are_machines() {
+    assert_eq!(
+        read(LOCAL),
+        [
+            "s: 3 states from 0, 0 -t?ready-> 1, 1 -t!value(i32, Vec<(u8, u8)>)-> 0, 1 -t!stop-> 2",
+            "t: 3 states from 0, 0 -s!ready-> 1, 1 -s?value(i32, Vec<(u8, u8)>)-> 0, 1 -s?stop-> 2",
+        ]
+    );
+    assert_eq!(read("A: end"), ["A: 1 states from 0"]);
+    // Blanks may stand anywhere between words; nested choices are one; inner variables hide outer ones.
+    assert_eq!(
+        read("A : rec x . { B ! a ; rec x . C ? b ; x , [ B ! c ; x , +{ C ! d ; end } ] }"),
+        ["A: 3 states from 0, 0 -B!a-> 1, 1 -C?b-> 1, 0 -B!c-> 0, 0 -C!d-> 2"]
+    );
+    // Words are keywords only where they can be.
+    assert_eq!(
+        read("end: rec!end; rec rec . end?rec; rec"),
+        ["end: 2 states from 0, 0 -rec!end-> 1, 1 -end?rec-> 1"]
+    );
+}
+
+#[test]
+fn states_are_places_and_not_label_paths() {
+    // A tool that names states by the labels that lead to them takes a.b and ab for one state of B.
+    let machines = read(
+        "A: B!a; B!b; B!d; end
+         B: {A?a; A?b; A?c; end, A?ab; A?d; end}
+         C: {D!a; D!x; end, E!a; D!y; end}",
+    );
+    assert_eq!(
+        machines[1..],
+        [
+            "B: 5 states from 0, 0 -A?a-> 1, 1 -A?b-> 2, 2 -A?c-> 3, 0 -A?ab-> 4, 4 -A?d-> 3",
+            "C: 4 states from 0, 0 -D!a-> 1, 1 -D!x-> 2, 0 -E!a-> 3, 3 -D!y-> 2",
+        ]
+    );
+}
+
+#[test]
+fn binary_types_are_machines_of_one_peer() {
+    assert_eq!(
+        read("rec X . &[?a; !x; X, ?b; end]"),
+        ["self: 3 states from 0, 0 -peer?a-> 1, 1 -peer!x-> 0, 0 -peer?b-> 2"]
+    );
+    // The sign is decoration.
+    assert_eq!(read("+[?a;end,?b;end]"), read("&{?a;end,?b;end}"));
+}
+
+#[test]
+fn cfsm_text_numbers_its_participants() {
+    assert_eq!(
+        read(CFSM),
+        [
+            "0: 2 states from 0, 0 -source!ready-> 1, 1 -source?value(i32)-> 0",
+            "source: 2 states from 0, 0 -0?ready-> 1, 1 -0!value(i32)-> 0",
+        ]
+    );
+    let named = text::parse_named(CFSM, Form::Cfsm).unwrap();
+    assert_eq!(named[1].states, ["here", "there"]);
+    assert_eq!(&CFSM[named[0].actions[1].clone()], "q1 1 ? value<i32> q0");
+}
+
+#[test]
+fn places_of_actions_are_kept() {
+    let named = text::parse_named(LOCAL, Form::Local).unwrap();
+    let actions: Vec<_> = named[0]
+        .actions
+        .iter()
+        .map(|span| &LOCAL[span.clone()])
+        .collect();
+    assert_eq!(actions, ["t?ready", "t!value", "t!stop"]);
+    assert_eq!(named[0].states, ["0", "1", "2"]);
+    let dot = text::parse_named("digraph a { x -> y [label=\"b!c\"] }", Form::Dot).unwrap();
+    assert_eq!(dot[0].states, ["x", "y"]);
+    assert_eq!(dot[0].actions, vec![26..31]);
+}
+
+#[test]
+fn what_is_no_type_is_refused_at_its_place() {
+    for (source, expected) in [
+        (
+            "A: B!a",
+            "1:7: expected `;` after the message, as in `B!a; end` []",
+        ),
+        (
+            "A: B!; end",
+            "1:6: expected the label of a message, as in `B!a; end` [;]",
+        ),
+        (
+            "A: B!a; X",
+            "1:9: no `rec X .` is around this variable; bind it, or write `X!label` or `X?label` for a message [X]",
+        ),
+        (
+            "A: rec X . B!a; end\nB: X",
+            "2:4: no `rec X .` is around this variable; bind it, or write `X!label` or `X?label` for a message [X]",
+        ),
+        (
+            "!a; X",
+            "1:5: no `rec X .` is around this variable; bind it, or write `!X` or `?X` for a message [X]",
+        ),
+        (
+            "A: rec X . X",
+            "1:4: this recursion does nothing; put an action before its variable [rec]",
+        ),
+        (
+            "A: B!a; rec X . rec Y . X",
+            "1:9: this recursion does nothing; put an action before its variable [rec]",
+        ),
+        (
+            "A: {B!a; end, end}",
+            "1:15: a branch begins with an action or a choice; put `rec`, `end` or a variable after an action [end]",
+        ),
+        (
+            "A: rec X . {X, B!a; end}",
+            "1:13: a branch begins with an action or a choice; put `rec`, `end` or a variable after an action [X]",
+        ),
+        (
+            "A: {B!a; end",
+            "1:13: expected `}` or `,` after the branch of a choice []",
+        ),
+        (
+            "A: {B!a; end]",
+            "1:13: expected `}` or `,` after the branch of a choice []]",
+        ),
+        (
+            "A: +B!a; end",
+            "1:5: expected `{` or `[` after the sign of a choice [B]",
+        ),
+        (
+            "A: end A: end",
+            "1:8: the participant `A` is defined twice; leave one of the two [A]",
+        ),
+        (
+            "A: end B",
+            "1:9: expected `:` after the participant, as in `A: B!a; end` []",
+        ),
+        (
+            "A: ;",
+            "1:4: expected a type: an action as in `B!a; end`, a choice, `rec`, `end` or a variable [;]",
+        ),
+        (
+            "A: B!a<i32; end",
+            "1:7: this payload has no end; close it with `>` [<]",
+        ),
+        (
+            "A: B!a<(i32]>; end",
+            "1:7: the brackets of this payload do not match [<]",
+        ),
+        (
+            "A: B!a<i32,>; end",
+            "1:7: expected a sort, as in `value<i32>` [<]",
+        ),
+        (
+            "A: /* B!a; end",
+            "1:4: this comment has no end; close it with `*/` [/*]",
+        ),
+        (
+            "!a; end ?b; end",
+            "1:9: expected the end of the type; a file holds one [?]",
+        ),
+        (
+            "é",
+            "1:1: no `rec é .` is around this variable; bind it, or write `!é` or `?é` for a message [é]",
+        ),
+        (
+            "rec X !a; X",
+            "1:7: expected `.` after the variable, as in `rec X . B!a; X` [!]",
+        ),
+    ] {
+        assert_eq!(refused(source), expected, "{source}");
+    }
+}
+
+#[test]
+fn what_is_no_cfsm_text_is_refused_at_its_place() {
+    let body = "q0 1 ! a q1 .marking q0 .end";
+    let other = "\n.outputs .state graph q0 0 ? a q1 .marking q0 .end";
+    for (source, expected) in [
+        (".output".into(), "1:1: expected `.outputs` [.output]"),
+        (
+            ".outputs .state grap".into(),
+            "1:10: expected `.state graph` [.state grap]",
+        ),
+        (
+            ".outputs .state graph .marking q0".into(),
+            "1:23: expected a transition, as in `q0 1 ! a q1`; CFSM text has no role that does nothing [.]",
+        ),
+        (
+            format!(".outputs .state graph {body}"),
+            "1:26: there is no participant `1`; the 1 of this text are numbered from 0 [1]",
+        ),
+        (
+            format!(".outputs .state graph q0 99999999999999999999 ! a q1 .marking q0 .end{other}"),
+            "1:26: there is no participant `99999999999999999999`; the 2 of this text are numbered from 0 [99999999999999999999]",
+        ),
+        (
+            ".outputs .state graph q0 1 . a q1".into(),
+            "1:28: expected `!` or `?` after the peer, as in `q0 1 ! a q1` [.]",
+        ),
+        (
+            ".outputs .state graph q0 1 ! a q1 .marking q2 .end".into(),
+            "1:44: no transition is at the initial state `q2`; name another [q2]",
+        ),
+        (
+            ".outputs .state graph q0 1 ! a q1 .marking q1".into(),
+            "1:46: expected `.end` []",
+        ),
+        (
+            format!("--@role 1\n.outputs .state graph {body}{other}"),
+            "2:29: two participants are called `1`; rename one []",
+        ),
+    ] {
+        let error = text::parse(&source).unwrap_err();
+        let part = &source[error.span.clone()];
+        let error = format!("{error} [{part}]");
+        // The name of the second machine is implicit, so that only the message counts.
+        match expected.contains("two participants") {
+            true => assert!(
+                error.contains("two participants are called `1`; rename one"),
+                "{error}"
+            ),
+            false => assert_eq!(error, expected, "{source}"),
+        }
+    }
+}
+
+#[test]
+fn mermaid_is_not_read() {
+    assert_eq!(
+        refused("stateDiagram-v2"),
+        "1:1: Mermaid is printed and not read; keep the machines in DOT [stateDiagram-v2]"
+    );
+}
+
+#[test]
+fn printed_forms() {
+    let machines = text::parse(LOCAL).unwrap();
+    assert_eq!(
+        text::print(Form::Local, &machines).unwrap(),
+        "\
+s: rec x . t?ready; {t!value<i32, Vec<(u8, u8)>>; x, t!stop; end}
+t: rec x . s!ready; {s?value<i32, Vec<(u8, u8)>>; x, s?stop; end}
+"
+    );
+    assert_eq!(
+        text::print(Form::Cfsm, &machines).unwrap(),
+        "\
+--@role s
+.outputs
+.state graph
+q0 1 ? ready q1
+q1 1 ! value<i32, Vec<(u8, u8)>> q0
+q1 1 ! stop q2
+.marking q0
+.end
+
+--@role t
+.outputs
+.state graph
+q0 0 ! ready q1
+q1 0 ? value<i32, Vec<(u8, u8)>> q0
+q1 0 ? stop q2
+.marking q0
+.end
+"
+    );
+    assert_eq!(
+        text::print(Form::Mermaid, &machines[..1]).unwrap(),
+        "\
+stateDiagram-v2
+    [*] --> s0
+    state \"0\" as s0
+    state \"1\" as s1
+    state \"2\" as s2
+    s0 --> s1: t?ready
+    s1 --> s0: t!value(i32, Vec#60;(u8, u8)#62;)
+    s1 --> s2: t!stop
+    s2 --> [*]
+"
+    );
+    let binary = text::parse("rec X . &[?a; rec Y . !x; {!b; Y, !c; X}, ?b; end]").unwrap();
+    assert_eq!(
+        text::print(Form::Binary, &binary).unwrap(),
+        "rec x . {?a; rec x1 . !x; {!b; x1, !c; x}, ?b; end}\n"
+    );
+}
+
+#[test]
+fn printed_machines_are_read_back() {
+    for source in [
+        LOCAL,
+        CFSM,
+        "A: rec x . {B!a; rec y . B?b; {B!c; y, B!d; x}, B!e; end} B: end",
+        "A: B!a; rec x . B!a; rec y . {B!a; y, B!b; x, B!c; end}",
+    ] {
+        let machines = text::parse(source).unwrap();
+        for form in [Form::Dot, Form::Local] {
+            assert_round_trip(form, &machines);
+        }
+        if !source.contains("end} B: end") && machines.len() == 2 {
+            assert_round_trip(Form::Cfsm, &machines);
+        }
+    }
+    assert_round_trip(
+        Form::Binary,
+        &text::parse("rec X . &[?a; !x; X, ?b; end]").unwrap(),
+    );
+}
+
+fn machine(role: &str, states: usize, transitions: &[(usize, Action, usize)]) -> Fsm {
+    let mut builder = Fsm::builder(role);
+    let states: Vec<_> = (0..states).map(|_| builder.add_state()).collect();
+    for (from, action, to) in transitions {
+        builder.add_transition(states[*from], action.clone(), states[*to]);
+    }
+    builder.build(states[0])
+}
+
+#[test]
+fn what_a_form_cannot_say_is_refused() {
+    let a = Action::send("b", "a", &[]);
+    let c = Action::send("b", "c", &[]);
+    let with = |action: Action| machine("k", 2, &[(0, action, 1)]);
+    let join = machine(
+        "k",
+        4,
+        &[
+            (0, a.clone(), 1),
+            (0, c.clone(), 2),
+            (1, a.clone(), 2),
+            (2, a.clone(), 3),
+        ],
+    );
+    let unreached = machine("k", 3, &[(0, a.clone(), 1), (2, a.clone(), 1)]);
+    let alone = machine("k", 3, &[(0, a.clone(), 1)]);
+    let idle = machine("k", 1, &[]);
+    let sort = |sort| with(Action::send("b", "a", &[sort]));
+    let named = machine("self", 2, &[(0, Action::send("peer", "a", &["i32"]), 1)]);
+    for (form, machines, expected) in [
+        (
+            Form::Local,
+            vec![join.clone()],
+            "the machine of `k`: a type has no two ways to one state: state 2; use DOT or CFSM text",
+        ),
+        (
+            Form::Local,
+            vec![unreached],
+            "the machine of `k`: a type has no state that nothing reaches: state 2; use DOT or CFSM text",
+        ),
+        (
+            Form::Local,
+            vec![sort("a > b")],
+            "the machine of `k`: the sort `a > b` cannot stand between `<` and `>`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![sort("a, b")],
+            "the machine of `k`: the sort `a, b` cannot stand between `<` and `>`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![sort(" a")],
+            "the machine of `k`: the sort ` a` cannot stand between `<` and `>`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![with(Action::send("b", "a-b", &[]))],
+            "the machine of `k`: the label `a-b` is not made of letters, digits and `_`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![with(Action::send("b c", "a", &[]))],
+            "the machine of `k`: the role `b c` is not made of letters, digits and `_`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![machine("", 1, &[])],
+            "the machine of ``: the role `` is not made of letters, digits and `_`; use DOT",
+        ),
+        (
+            Form::Local,
+            vec![idle.clone(), idle.clone()],
+            "the machine of `k`: there are two of this name, and a text of local types has one; rename or remove one",
+        ),
+        (
+            Form::Binary,
+            vec![with(a.clone())],
+            "the machine of `k`: a binary type has no names, so that its role is `self` and its only peer `peer`; use local types",
+        ),
+        (
+            Form::Binary,
+            vec![named.clone()],
+            "the machine of `self`: a binary type has no sorts and `a(i32)` carries some; use local types",
+        ),
+        (
+            Form::Binary,
+            vec![named.clone(), named],
+            "a binary type is one machine and these are 2; use local types",
+        ),
+        (
+            Form::Cfsm,
+            vec![idle.clone()],
+            "the machine of `k`: it does nothing, which CFSM text cannot say; use DOT or local types",
+        ),
+        (
+            Form::Cfsm,
+            vec![with(a.clone())],
+            "the machine of `k`: its peer `b` is not among the machines; print the whole system",
+        ),
+        (
+            Form::Cfsm,
+            vec![alone, machine("b", 1, &[])],
+            "the machine of `k`: no transition is at state 2, which CFSM text cannot say; use DOT",
+        ),
+        (
+            Form::Cfsm,
+            vec![idle.clone(), idle],
+            "the machine of `k`: there are two of this name; rename one",
+        ),
+        (
+            Form::Cfsm,
+            vec![machine("k\n", 1, &[])],
+            "the machine of `k\n`: its name does not fit a line; rename it, or use DOT",
+        ),
+    ] {
+        assert_eq!(
+            text::print(form, &machines).unwrap_err().to_string(),
+            expected
+        );
+    }
+    // DOT can say it.
+    assert_round_trip(Form::Dot, &[join]);
+}
+
+/// A random machine: any graph.
+fn random_graph(random: &mut Random, role: &str, peers: &[&str]) -> Fsm {
+    let sorts: &[&[&str]] = &[&[], &["i32"], &["Vec<(u8, u8)>", "a::B"], &["fn(u8) -> u8"]];
+    let states = 1 + random.below(6);
+    let mut transitions = vec![];
+    for state in 1..states + random.below(6) {
+        let from = random.below(state.min(states));
+        let to = match state < states {
+            true => state,
+            false => random.below(states),
+        };
+        let peer = peers[random.below(peers.len())];
+        let label = ["a", "b_1", "ü"][random.below(3)];
+        let payload = sorts[random.below(sorts.len())];
+        let action = match random.chance(50) {
+            true => Action::send(peer, label, payload),
+            false => Action::receive(peer, label, payload),
+        };
+        transitions.push((from, action, to));
+    }
+    if transitions.is_empty() {
+        transitions.push((0, Action::send(peers[0], "a", &[]), 0));
+    }
+    machine(role, states, &transitions)
+}
+
+#[test]
+fn random_machines_are_read_back_from_every_form_that_can_say_them() {
+    let mut random = Random::new(1);
+    let mut said = [0; 3];
+    for _ in 0..2_000 {
+        let machines = [
+            random_graph(&mut random, "k", &["s", "t"]),
+            random_graph(&mut random, "s", &["k", "t"]),
+            random_graph(&mut random, "t", &["k"]),
+        ];
+        for (count, form) in said.iter_mut().zip([Form::Dot, Form::Cfsm, Form::Local]) {
+            if text::print(form, &machines).is_ok() {
+                *count += 1;
+                assert_round_trip(form, &machines);
+            }
+        }
+        for fsm in machines {
+            if text::print(Form::Local, std::slice::from_ref(&fsm)).is_ok() {
+                assert_round_trip(Form::Local, &[fsm]);
+            }
+        }
+    }
+    assert_eq!(said[..2], [2_000, 2_000]);
+    assert!(said[2] > 10, "{said:?}");
+}
+
+#[test]
+fn no_text_makes_a_parser_panic() {
+    let seeds = [
+        LOCAL,
+        CFSM,
+        "rec X . &[?a; !x; X, ?b; end]",
+        "digraph k { 0 -> 1 [label=\"s!ready(i32)\", ]; }",
+    ];
+    let pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+        ",",
+        ";",
+        ".",
+        "!",
+        "?",
+        "rec X . ",
+        "X",
+        "end",
+        "A: ",
+        "B!a;",
+        "--",
+        "\n",
+        "/*",
+        "*/",
+        "é",
+        "\u{feff}",
+        "\"",
+        "\\",
+        "+",
+        "&",
+        ".end",
+        ".marking q0",
+        "--@role ",
+        "q0 1 ! a q1",
+        "0",
+        "digraph",
+        "->",
+        "99999999999999999999",
+    ];
+    let mut random = Random::new(2);
+    for round in 0..20_000 {
+        let mut source: Vec<char> = seeds[round % seeds.len()].chars().collect();
+        for _ in 0..1 + random.below(5) {
+            let at = random.below(source.len() + 1);
+            let end = (at + random.below(8)).min(source.len());
+            match random.below(3) {
+                0 => drop(source.drain(at..end)),
+                1 => drop(source.splice(at..end, pieces[random.below(pieces.len())].chars())),
+                _ => {
+                    let copy = source[at..end].to_vec();
+                    let to = random.below(source.len() + 1);
+                    drop(source.splice(to..to, copy));
+                }
+            }
+        }
+        let source: String = source.into_iter().collect();
+        for form in [
+            Form::Binary,
+            Form::Cfsm,
+            Form::Dot,
+            Form::Local,
+            Form::Mermaid,
+        ] {
+            match text::parse_named(&source, form) {
+                Err(error) => assert!(source.get(error.span).is_some()),
+                Ok(machines) => {
+                    for machine in machines {
+                        assert_eq!(machine.actions.len(), machine.fsm.transition_count());
+                        assert_eq!(machine.states.len(), machine.fsm.len());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_depth_is_too_deep() {
+    const DEPTH: usize = 100_000;
+    for (opening, middle, closing) in [
+        ("{B!a; ", "end", "}"),
+        ("{", "B!a; end", "}"),
+        ("rec X . ", "B!a; X", ""),
+        ("rec X . ", "X", ""),
+        ("rec X . B!a; ", "X", ""),
+        ("{B!a; end, B!b; ", "end", "}"),
+        ("B!a<", "i32", ">; end"),
+        ("/*", "", "*/"),
+    ] {
+        let source = format!(
+            "A: {}{middle}{}",
+            opening.repeat(DEPTH),
+            closing.repeat(DEPTH)
+        );
+        if let Ok(machines) = text::parse(&source) {
+            for form in [Form::Dot, Form::Mermaid] {
+                assert!(text::print(form, &machines).is_ok());
+            }
+            let local = text::print(Form::Local, &machines).unwrap();
+            assert_eq!(
+                canonical(&text::parse(&local).unwrap()[0]),
+                canonical(&machines[0])
+            );
+        }
+        // Never closed.
+        assert!(text::parse(&format!("A: {}", opening.repeat(DEPTH))).is_err());
+    }
+}
+
+/// All `.txt` files below a folder, in order.
+fn texts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            texts(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "txt") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_corpora_are_read_and_read_back() {
+    for (folder, count, forms) in [
+        ("kmc", 81, [Form::Cfsm, Form::Local]),
+        ("binary", 132, [Form::Binary, Form::Binary]),
+    ] {
+        let Some(folder) = common::corpus(folder) else {
+            return;
+        };
+        let mut files = vec![];
+        texts(&folder, &mut files);
+        assert_eq!(files.len(), count);
+        for path in files {
+            let source = fs::read_to_string(&path).unwrap();
+            let form = Form::detect(&source);
+            assert!(forms.contains(&form), "{}: {form}", path.display());
+            let machines =
+                text::parse(&source).unwrap_or_else(|error| panic!("{}:{error}", path.display()));
+            assert_round_trip(Form::Dot, &machines);
+            assert_round_trip(form, &machines);
+        }
+    }
+}
