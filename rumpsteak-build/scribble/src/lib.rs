@@ -1,1 +1,76 @@
-//! Placeholder.
+//! The Scribble protocol language: from source text to one machine per role.
+//!
+//! A protocol says who sends what to whom; this crate reads it, checks it, and computes what each role does. It is
+//! pure: text in, values out. It knows neither files nor Rust source, and it renders nothing: an error is a
+//! [`Diagnostic`] with spans.
+//!
+//! ```
+//! use rumpsteak_scribble::{check, parse};
+//!
+//! let source = "
+//!     global protocol DoubleBuffering(role s, role k, role t) {
+//!         rec Loop {
+//!             ready() from k to s;  value(i32) from s to k;
+//!             ready() from t to k;  value(i32) from k to t;
+//!             continue Loop;
+//!         }
+//!     }";
+//! let parsed = parse(source);
+//! assert_eq!(parsed.diagnostics, []);
+//! let checked = check(&parsed.module);
+//! assert_eq!(checked.diagnostics, []);
+//!
+//! let protocol = &checked.protocols[0];
+//! let kernel = protocol.project(&"k".into()).map_err(|errors| errors[0].message.clone())?;
+//! let actions: Vec<_> = kernel.fsm.transitions().map(|t| t.action.to_string()).collect();
+//! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
+//!
+//! // Every transition knows the lines that it stands for.
+//! let second = kernel.fsm.transitions().nth(1).unwrap();
+//! assert_eq!(&source[kernel.origins(second.id)[0].range()], "value(i32) from s to k;");
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! # The pipeline
+//!
+//! | step | module | gives |
+//! |---|---|---|
+//! | [`parse`] | lexer, parser | a [`Module`], with whatever could be understood |
+//! | [`check`] | resolve, flow, global | a [`Protocol`] for each protocol without errors: its global automaton |
+//! | [`Protocol::project`] | project, minimise | a [`Projection`]: a machine and where its transitions are written |
+//!
+//! Nothing here overflows the stack, whatever the nesting of the text, and every search has a bound in [`Limits`].
+//!
+//! # When not to use it
+//! A projection says that the roles together do what the protocol says. It does not say that a process which
+//! reorders its messages still does: that is asynchronous subtyping, in `rumpsteak-fsm`.
+
+mod ast;
+mod check;
+mod codes;
+mod diagnostic;
+mod flow;
+mod global;
+mod hash;
+mod lexer;
+mod minimise;
+mod names;
+mod parser;
+mod print;
+mod project;
+mod resolve;
+mod span;
+
+pub use self::{
+    ast::{
+        Block, BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
+        InteractionKind, MessageExpr, Module, Name, Parameter, ParameterKind, Payload,
+        ProtocolDecl, RoleDecl,
+    },
+    check::{Checked, Limits, Protocol, check, check_with},
+    codes::Code,
+    diagnostic::Diagnostic,
+    parser::{Parsed, parse},
+    project::Projection,
+    span::{SourceId, Span},
+};

@@ -1,0 +1,326 @@
+//! Modules as they are written.
+//!
+//! The interactions of a protocol lie in one table, [`Body`], and blocks name them by id. A tree of boxes
+//! would be simpler to walk, but a file may nest a hundred thousand choices, and dropping, comparing or
+//! printing such a tree by recursion overflows the stack.
+
+use std::{fmt, sync::Arc};
+
+use crate::span::Span;
+
+/// A name where it is written.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Name {
+    /// Its text; for a qualified name (`shop.Base.Order`) with the dots.
+    pub text: Arc<str>,
+    /// Where.
+    pub span: Span,
+}
+
+impl Name {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`@{:?}", self.text, self.span)
+    }
+}
+
+/// One source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// `module shop.Orders;`
+    pub header: Option<Name>,
+    /// `import shop.Base as B;`, in order.
+    pub imports: Vec<Import>,
+    /// `type`, `data` and `sig` declarations, in order.
+    pub declarations: Vec<Declaration>,
+    /// Protocols, in order.
+    pub protocols: Vec<ProtocolDecl>,
+    /// Whether every declaration of the text is here. Where one could not be read, a name that seems unknown
+    /// may be the one that was lost.
+    pub complete: bool,
+    /// The whole text.
+    pub span: Span,
+}
+
+impl Module {
+    /// The declaration of the sort `name`, if there is one: `type <rust> "String" from "std" as Str;`
+    /// declares `Str`. A sort without a declaration stands for the Rust type of that name.
+    pub fn sort(&self, name: &str) -> Option<&Declaration> {
+        self.declaration(DeclarationKind::Payload, name)
+    }
+
+    /// The declaration of the message signature `name`, if there is one.
+    pub fn signature(&self, name: &str) -> Option<&Declaration> {
+        self.declaration(DeclarationKind::Signature, name)
+    }
+
+    fn declaration(&self, kind: DeclarationKind, name: &str) -> Option<&Declaration> {
+        self.declarations
+            .iter()
+            .find(|declaration| declaration.kind == kind && declaration.name.as_str() == name)
+    }
+}
+
+/// `import shop.Base as B;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The full name of the module.
+    pub module: Name,
+    /// What it is called here.
+    pub alias: Option<Name>,
+    /// The whole import.
+    pub span: Span,
+}
+
+/// What a [`Declaration`] declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclarationKind {
+    /// `type` or `data`: a sort.
+    Payload,
+    /// `sig`: a message.
+    Signature,
+}
+
+/// `type <rust> "std::string::String" from "std" as Str;`, and the same with `data` or `sig`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Whether it declares a sort or a message.
+    pub kind: DeclarationKind,
+    /// The language of the external name: `rust`.
+    pub schema: Name,
+    /// The external name without its quotes: `std::string::String`.
+    pub external: Name,
+    /// Where the external name comes from, without quotes.
+    pub from: Option<Name>,
+    /// What it is called in protocols.
+    pub name: Name,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// `global protocol P(role A, role B) { … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtocolDecl {
+    /// Its name.
+    pub name: Name,
+    /// `aux`: only called by others.
+    pub auxiliary: bool,
+    /// `<sig M, type T>`
+    pub parameters: Vec<Parameter>,
+    /// The roles, in order.
+    pub roles: Vec<RoleDecl>,
+    /// `@"text"` between the roles and the body.
+    pub annotations: Vec<Name>,
+    /// What happens.
+    pub body: Body,
+    /// From the first modifier to the last brace.
+    pub span: Span,
+}
+
+/// `role A`, or `role A as B`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleDecl {
+    /// The name of the role.
+    pub name: Name,
+    /// A second name for it in the body.
+    pub alias: Option<Name>,
+}
+
+/// What kind of thing a protocol takes besides roles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// `type T`, `data T`
+    Sort,
+    /// `sig M`
+    Signature,
+}
+
+/// `sig M`, `type T`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// A message or a sort.
+    pub kind: ParameterKind,
+    /// Its name.
+    pub name: Name,
+}
+
+/// An [`Interaction`] of one [`Body`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InteractionId(pub(crate) u32);
+
+impl fmt::Debug for InteractionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "i{}", self.0)
+    }
+}
+
+/// A [`Block`] of one [`Body`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub(crate) u32);
+
+impl fmt::Debug for BlockId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}", self.0)
+    }
+}
+
+/// The interactions of a protocol: a forest in two tables. Every interaction and every block but the root is
+/// named exactly once, by something with a smaller number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    pub(crate) interactions: Vec<Interaction>,
+    /// The first one is the root.
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl Body {
+    /// The outermost block.
+    pub fn root(&self) -> BlockId {
+        BlockId(0)
+    }
+
+    /// The block with this id.
+    ///
+    /// # Panics
+    /// If `id` is of another body.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.0 as usize]
+    }
+
+    /// The interaction with this id.
+    ///
+    /// # Panics
+    /// If `id` is of another body.
+    pub fn interaction(&self, id: InteractionId) -> &Interaction {
+        &self.interactions[id.0 as usize]
+    }
+
+    /// All interactions, in the order of the text.
+    pub fn interactions(&self) -> impl Iterator<Item = (InteractionId, &Interaction)> {
+        (0..).map(InteractionId).zip(&self.interactions)
+    }
+}
+
+/// `{ … }`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What happens, one after the other.
+    pub items: Vec<InteractionId>,
+    /// From brace to brace.
+    pub span: Span,
+}
+
+/// One interaction, with its annotations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interaction {
+    /// What it is.
+    pub kind: InteractionKind,
+    /// `@"text"` behind it, without the quotes.
+    pub annotations: Vec<Name>,
+    /// From its first token to its `;`, or the heading of a choice or a recursion.
+    pub span: Span,
+}
+
+/// What an [`Interaction`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InteractionKind {
+    /// `buy(Int) from A to B, C;`
+    Message {
+        /// `buy(Int)`
+        message: MessageExpr,
+        /// `A`
+        from: Name,
+        /// `B, C`: at least one.
+        to: Vec<Name>,
+    },
+    /// `choice at A { … } or { … }`
+    Choice {
+        /// Who decides.
+        at: Name,
+        /// At least one.
+        branches: Vec<BlockId>,
+    },
+    /// `rec X { … }`
+    Rec {
+        /// What `continue` calls it.
+        variable: Name,
+        /// What repeats.
+        body: BlockId,
+    },
+    /// `continue X;`
+    Continue {
+        /// Which recursion.
+        variable: Name,
+    },
+    /// `do P<…>(A, B);`
+    Do {
+        /// Which protocol.
+        protocol: Name,
+        /// Messages and sorts.
+        arguments: Vec<MessageExpr>,
+        /// Who plays its roles.
+        roles: Vec<Name>,
+    },
+    /// Something that could not be read or is not supported. [`parse`](crate::parse) has reported it.
+    Invalid,
+}
+
+/// A message where it is sent, or an argument of `do`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageExpr {
+    /// `buy(Int, String)`, `ok()`, `(Int)`.
+    Literal {
+        /// The label; empty for `(Int)`.
+        label: Name,
+        /// What it carries.
+        payload: Vec<Payload>,
+    },
+    /// `Cancel`: the name of a declared message, of a parameter, or simply a label without a payload.
+    Named(Name),
+}
+
+impl MessageExpr {
+    /// The whole expression.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Literal { label, payload } => match payload.last() {
+                Some(last) => label.span.to(last.span()),
+                None => label.span,
+            },
+            Self::Named(name) => name.span,
+        }
+    }
+}
+
+/// `Int`, `x: Int`, or the delegation of a session `P@A`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// `x`, which is documentation.
+    pub name: Option<Name>,
+    /// `Int`; of a delegation the protocol `P`.
+    pub sort: Name,
+    /// Of a delegation the role `A`.
+    pub delegated: Option<Name>,
+}
+
+impl Payload {
+    /// The whole element.
+    pub fn span(&self) -> Span {
+        let first = self.name.as_ref().unwrap_or(&self.sort);
+        let last = self.delegated.as_ref().unwrap_or(&self.sort);
+        first.span.to(last.span)
+    }
+}

@@ -1,0 +1,646 @@
+//! The global type of a protocol, as an automaton.
+//!
+//! ```text
+//!   rec X {
+//!       choice at A {                              ┌─ more A→B ─┐
+//!           more() from A to B; continue X;        ▼            │
+//!       } or {                                  ─▶ 0 ───────────┘
+//!           done() from A to B;                    └─ done A→B ─▶ 1
+//!       }
+//!   }
+//! ```
+//!
+//! Its letters are interactions `m A→B`, and its words are the orders in which the interactions of a run can be
+//! written down. It is built in two steps that run hand in hand:
+//!
+//! * **Unfolding.** A *place* is a message with what follows it, or the end: a node of the program under a *frame*.
+//!   A frame says who plays the roles of the protocol that the node is in, and where to go on behind it. A call
+//!   that is the last thing that happens takes over the frame of its caller, so that recursion is a cycle; the
+//!   flow checks have refused every other recursion, so there are finitely many frames. Frames and places are
+//!   shared: a protocol that is called twice with the same roles and the same continuation exists once.
+//! * **Determinising.** States are sets of places, closed under choices. Branches that begin with equal messages
+//!   share their beginning, and the choice is made where they part. This keeps the words, and it is
+//!   what the theory of projection asks for.
+//!
+//! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies, Zufferey, CAV'23,
+//! §2), must not offer the end beside a message (*sink-final*), and must not offer two payloads for one label. For every `choice at`
+//! the branches must begin with messages of the role that it names.
+//!
+//! # Cost
+//! Linear in places and states in the usual case that branches begin with different messages; protocols that call
+//! others one after the other can be exponentially larger than their text, and so can the determinised
+//! automaton of a protocol with equal beginnings. Both are stopped by [`Limits::global_states`](crate::Limits).
+
+use rumpsteak_fsm::{Message, Role};
+
+use crate::{
+    codes::{self, Step},
+    diagnostic::Diagnostic,
+    hash::Map,
+    resolve::{Argument, END, MessageId, NodeKind, Program, Template, index},
+    span::Span,
+};
+
+/// The automaton of one protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    pub(crate) roles: Vec<Role>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) letters: Vec<Letter>,
+    /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states. State 0 is the
+    /// initial one, and a state without edges is an end.
+    offsets: Vec<u32>,
+    edges: Vec<Edge>,
+    origins: Vec<Span>,
+}
+
+/// An interaction `message from→to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Letter {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) message: MessageId,
+}
+
+/// A transition of the automaton.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) letter: u32,
+    pub(crate) target: u32,
+    /// Where it is written: `origins[start..end]`, in order.
+    origins: (u32, u32),
+}
+
+impl Global {
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(crate) fn edges(&self, state: u32) -> &[Edge] {
+        let state = state as usize;
+        &self.edges[self.offsets[state] as usize..self.offsets[state + 1] as usize]
+    }
+
+    /// Where the interaction is written; more than once if branches begin equally.
+    pub(crate) fn origins(&self, edge: &Edge) -> &[Span] {
+        &self.origins[edge.origins.0 as usize..edge.origins.1 as usize]
+    }
+
+    pub(crate) fn step(&self, edge: &Edge) -> Step {
+        Step {
+            text: self.text(self.letters[edge.letter as usize]),
+            span: self.origins(edge)[0],
+        }
+    }
+
+    fn text(&self, letter: Letter) -> String {
+        format!(
+            "{} from {} to {}",
+            self.messages[letter.message.0 as usize],
+            self.roles[letter.from as usize],
+            self.roles[letter.to as usize]
+        )
+    }
+}
+
+/// Builds the automaton of the protocol with number `root`, which is valid and has no parameters. `entered`
+/// marks the protocols that are part of it.
+///
+/// # Errors
+/// Everything that is wrong with its choices, or that it is larger than `limit` states.
+pub(crate) fn build(
+    program: &mut Program<'_>,
+    root: usize,
+    limit: usize,
+    entered: &mut [bool],
+) -> Result<Global, Vec<Diagnostic>> {
+    let decl = program.protocols[root].decl;
+    let roles: Vec<Role> = decl
+        .roles
+        .iter()
+        .map(|role| Role::from(role.name.as_str()))
+        .collect();
+    let mut unfolding = Unfolding {
+        program,
+        limit,
+        entered,
+        frames: Vec::new(),
+        frame_ids: Map::default(),
+        places: vec![Place {
+            node: END,
+            frame: 0,
+            receiver: 0,
+        }],
+        place_ids: Map::default(),
+    };
+    let outcome = Determiniser::new(&mut unfolding, roles).run(root);
+    outcome.map_err(|mut diagnostics| {
+        for diagnostic in &mut diagnostics {
+            if diagnostic.code == codes::Code::TooLarge {
+                diagnostic.primary = decl.name.span;
+            }
+        }
+        diagnostics
+    })
+}
+
+/// More frames or places than allowed.
+struct TooLarge;
+
+/// Who plays the roles of a protocol, and what follows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Frame {
+    protocol: u32,
+    /// For each role of the protocol the role of the root.
+    roles: Vec<u32>,
+    arguments: Vec<Argument>,
+    /// The node to go on with, and its frame.
+    back: Option<(u32, u32)>,
+}
+
+/// A message for its `receiver`th receiver, or a choice, under a frame. Place 0 is the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    node: u32,
+    frame: u32,
+    receiver: u32,
+}
+
+const FINAL: u32 = 0;
+
+struct Unfolding<'a, 'm> {
+    program: &'a mut Program<'m>,
+    limit: usize,
+    entered: &'a mut [bool],
+    frames: Vec<Frame>,
+    frame_ids: Map<Frame, u32>,
+    places: Vec<Place>,
+    place_ids: Map<Place, u32>,
+}
+
+impl Unfolding<'_, '_> {
+    fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
+        if let Some(&id) = self.frame_ids.get(&frame) {
+            return Ok(id);
+        }
+        if self.frames.len() > self.limit {
+            return Err(TooLarge);
+        }
+        self.entered[frame.protocol as usize] = true;
+        let id = index(self.frames.len());
+        self.frames.push(frame.clone());
+        self.frame_ids.insert(frame, id);
+        Ok(id)
+    }
+
+    fn place(&mut self, place: Place) -> Result<u32, TooLarge> {
+        if let Some(&id) = self.place_ids.get(&place) {
+            return Ok(id);
+        }
+        if self.places.len() > self.limit {
+            return Err(TooLarge);
+        }
+        let id = index(self.places.len());
+        self.places.push(place);
+        self.place_ids.insert(place, id);
+        Ok(id)
+    }
+
+    /// The place that `node` under `frame` stands for: follows recursions, calls and returns to the next message
+    /// or choice. This ends because a cycle without messages is refused before.
+    fn arrive(&mut self, mut node: u32, mut frame: u32) -> Result<u32, TooLarge> {
+        loop {
+            if node == END {
+                match self.frames[frame as usize].back {
+                    Some(back) => (node, frame) = back,
+                    None => return Ok(FINAL),
+                }
+                continue;
+            }
+            let current = &self.frames[frame as usize];
+            let found = &self.program.protocols[current.protocol as usize].nodes[node as usize];
+            match &found.kind {
+                NodeKind::Message { .. } | NodeKind::Choice { .. } => {
+                    return self.place(Place {
+                        node,
+                        frame,
+                        receiver: 0,
+                    });
+                }
+                NodeKind::Rec { body } => node = *body,
+                NodeKind::Continue { target } => node = *target,
+                NodeKind::Do {
+                    callee,
+                    roles,
+                    arguments,
+                } => {
+                    let callee = *callee;
+                    let back = match found.next {
+                        // The last thing that happens: no way back is needed.
+                        END => current.back,
+                        next => Some((next, frame)),
+                    };
+                    let roles = roles
+                        .iter()
+                        .map(|&role| current.roles[role as usize])
+                        .collect();
+                    let given = &current.arguments;
+                    let messages = &mut self.program.messages;
+                    let arguments = arguments
+                        .iter()
+                        .map(|template| instantiate(template, given, messages))
+                        .collect();
+                    node = self.program.protocols[callee as usize].entry;
+                    frame = self.frame(Frame {
+                        protocol: callee,
+                        roles,
+                        arguments,
+                        back,
+                    })?;
+                }
+                // Unreachable: only valid protocols are built, and they call valid ones only.
+                NodeKind::Invalid => node = found.next,
+            }
+        }
+    }
+}
+
+/// What a template stands for, given the arguments of its protocol. Resolving has checked their kinds.
+fn instantiate(
+    template: &Template,
+    given: &[Argument],
+    messages: &mut crate::resolve::Messages,
+) -> Argument {
+    match template {
+        Template::Message(message) => Argument::Message(*message),
+        Template::Sort(sort) => Argument::Sort(*sort),
+        Template::Parameter(parameter) => given[*parameter as usize],
+        Template::Literal(label, sorts) => {
+            let sorts: Vec<_> = sorts
+                .iter()
+                .filter_map(|sort| match sort {
+                    Template::Sort(sort) => Some(*sort),
+                    Template::Parameter(parameter) => match given[*parameter as usize] {
+                        Argument::Sort(sort) => Some(sort),
+                        Argument::Message(_) => None,
+                    },
+                    _ => None,
+                })
+                .collect();
+            Argument::Message(messages.intern(*label, &sorts))
+        }
+    }
+}
+
+/// A message that a state offers.
+struct Offer {
+    letter: u32,
+    origin: Span,
+    /// The place behind it.
+    target: u32,
+}
+
+/// The choice that a place is a branch of.
+#[derive(Clone, Copy)]
+struct Chooser {
+    role: u32,
+    /// The heading of the choice.
+    span: Span,
+    branch: u32,
+}
+
+struct Determiniser<'u, 'a, 'm> {
+    unfolding: &'u mut Unfolding<'a, 'm>,
+    roles: Vec<Role>,
+    letters: Vec<Letter>,
+    letter_ids: Map<Letter, u32>,
+    /// The places that each state stands for, before choices are followed.
+    cores: Vec<Core>,
+    /// The state of each single place, or [`END`].
+    single: Vec<u32>,
+    several: Map<Vec<u32>, u32>,
+    /// The state in which a place was last seen, plus one.
+    seen: Vec<u32>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+enum Core {
+    One(u32),
+    Several(Vec<u32>),
+}
+
+impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
+    fn new(unfolding: &'u mut Unfolding<'a, 'm>, roles: Vec<Role>) -> Self {
+        Self {
+            unfolding,
+            roles,
+            letters: Vec::new(),
+            letter_ids: Map::default(),
+            cores: Vec::new(),
+            single: Vec::new(),
+            several: Map::default(),
+            seen: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn run(mut self, root: usize) -> Result<Global, Vec<Diagnostic>> {
+        match self.explore(root) {
+            Ok(global) if self.diagnostics.is_empty() => Ok(global),
+            Ok(_) => Err(self.diagnostics),
+            Err(TooLarge) => {
+                let span = self.unfolding.program.protocols[root].decl.name.span;
+                let limit = self.unfolding.limit;
+                self.diagnostics.push(codes::too_large(span, limit));
+                Err(self.diagnostics)
+            }
+        }
+    }
+
+    fn explore(&mut self, root: usize) -> Result<Global, TooLarge> {
+        let frame = self.unfolding.frame(Frame {
+            protocol: index(root),
+            roles: (0..index(self.roles.len())).collect(),
+            arguments: Vec::new(),
+            back: None,
+        })?;
+        let entry = self.unfolding.program.protocols[root].entry;
+        let entry = self.unfolding.arrive(entry, frame)?;
+        self.state_of_one(entry)?;
+
+        let mut offsets = vec![0];
+        let mut edges: Vec<Edge> = Vec::new();
+        let mut origins: Vec<Span> = Vec::new();
+        let mut offers = Vec::new();
+        let mut state = 0;
+        while state < self.cores.len() {
+            offers.clear();
+            let ends = self.offers(state, &mut offers)?;
+            self.check(&offers, ends);
+            self.step(&offers, &mut edges, &mut origins)?;
+            offsets.push(index(edges.len()));
+            state += 1;
+        }
+        // Of all messages of the program keep those of this protocol, under numbers of their own.
+        let mut letters = std::mem::take(&mut self.letters);
+        let mut messages = Vec::new();
+        let mut kept: Map<MessageId, MessageId> = Map::default();
+        for letter in &mut letters {
+            letter.message = *kept.entry(letter.message).or_insert_with(|| {
+                messages.push(self.unfolding.program.messages.value(letter.message));
+                MessageId(index(messages.len() - 1))
+            });
+        }
+        Ok(Global {
+            roles: std::mem::take(&mut self.roles),
+            messages,
+            letters,
+            offsets,
+            edges,
+            origins,
+        })
+    }
+
+    fn state_of_one(&mut self, place: u32) -> Result<u32, TooLarge> {
+        let at = place as usize;
+        if at >= self.single.len() {
+            self.single.resize(self.unfolding.places.len(), END);
+        }
+        if self.single[at] == END {
+            self.single[at] = self.add(Core::One(place))?;
+        }
+        Ok(self.single[at])
+    }
+
+    fn state_of_several(&mut self, mut places: Vec<u32>) -> Result<u32, TooLarge> {
+        places.sort_unstable();
+        places.dedup();
+        if let [place] = *places {
+            return self.state_of_one(place);
+        }
+        if let Some(&state) = self.several.get(&places) {
+            return Ok(state);
+        }
+        let state = self.add(Core::Several(places.clone()))?;
+        self.several.insert(places, state);
+        Ok(state)
+    }
+
+    fn add(&mut self, core: Core) -> Result<u32, TooLarge> {
+        if self.cores.len() > self.unfolding.limit {
+            return Err(TooLarge);
+        }
+        self.cores.push(core);
+        Ok(index(self.cores.len() - 1))
+    }
+
+    /// Collects what `state` offers, in the order of the text, and says whether the end is among it, with the
+    /// choice that it is a branch of.
+    fn offers(
+        &mut self,
+        state: usize,
+        offers: &mut Vec<Offer>,
+    ) -> Result<Option<Option<Chooser>>, TooLarge> {
+        let epoch = index(state + 1);
+        let mut ends = None;
+        let mut stack: Vec<(u32, Option<Chooser>)> = match &self.cores[state] {
+            Core::One(place) => vec![(*place, None)],
+            Core::Several(places) => places.iter().rev().map(|&place| (place, None)).collect(),
+        };
+        while let Some((id, chooser)) = stack.pop() {
+            if id as usize >= self.seen.len() {
+                self.seen
+                    .resize(self.unfolding.places.len().max(id as usize + 1), 0);
+            }
+            if std::mem::replace(&mut self.seen[id as usize], epoch) == epoch {
+                continue;
+            }
+            if id == FINAL {
+                ends = Some(chooser);
+                continue;
+            }
+            let place = self.unfolding.places[id as usize];
+            let frame = &self.unfolding.frames[place.frame as usize];
+            let protocol = &self.unfolding.program.protocols[frame.protocol as usize];
+            let node = &protocol.nodes[place.node as usize];
+            match &node.kind {
+                NodeKind::Choice { at, branches } => {
+                    let role = frame.roles[*at as usize];
+                    let span = node.span;
+                    let branches = branches.clone();
+                    if let Some(chooser) = chooser {
+                        self.subject(chooser, role, span);
+                    }
+                    let base = stack.len();
+                    for (branch, start) in (1..).zip(branches) {
+                        let start = self.unfolding.arrive(start, place.frame)?;
+                        stack.push((start, Some(Chooser { role, span, branch })));
+                    }
+                    stack[base..].reverse();
+                }
+                NodeKind::Message { message, from, to } => {
+                    let from = frame.roles[*from as usize];
+                    let receiver = to[place.receiver as usize];
+                    let to_role = frame.roles[receiver as usize];
+                    let more = to.len() > place.receiver as usize + 1;
+                    let (next, origin) = (node.next, node.span);
+                    let given = &frame.arguments;
+                    let message = match message {
+                        Template::Message(message) => *message,
+                        template => {
+                            let messages = &mut self.unfolding.program.messages;
+                            match instantiate(template, given, messages) {
+                                Argument::Message(message) => message,
+                                // Resolving has checked that the parameter is a message.
+                                Argument::Sort(_) => continue,
+                            }
+                        }
+                    };
+                    if let Some(chooser) = chooser {
+                        self.subject(chooser, from, origin);
+                    }
+                    let target = if more {
+                        self.unfolding.place(Place {
+                            receiver: place.receiver + 1,
+                            ..place
+                        })?
+                    } else {
+                        self.unfolding.arrive(next, place.frame)?
+                    };
+                    let letter = self.letter(Letter {
+                        from,
+                        to: to_role,
+                        message,
+                    });
+                    offers.push(Offer {
+                        letter,
+                        origin,
+                        target,
+                    });
+                }
+                // No place is one of these.
+                _ => {}
+            }
+        }
+        Ok(ends)
+    }
+
+    fn letter(&mut self, letter: Letter) -> u32 {
+        if let Some(&id) = self.letter_ids.get(&letter) {
+            return id;
+        }
+        let id = index(self.letters.len());
+        self.letters.push(letter);
+        self.letter_ids.insert(letter, id);
+        id
+    }
+
+    /// S0304: `role` acts first in a branch of a choice of somebody else.
+    fn subject(&mut self, chooser: Chooser, role: u32, first: Span) {
+        if chooser.role != role {
+            let name = |role: u32| self.roles[role as usize].as_str();
+            let diagnostic = codes::choice_subject(
+                name(chooser.role),
+                chooser.span,
+                first,
+                name(role),
+                chooser.branch as usize,
+            );
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// What must hold of each state.
+    fn check(&mut self, offers: &[Offer], ends: Option<Option<Chooser>>) {
+        let Some(first) = offers.first() else {
+            return;
+        };
+        let name = |role: u32| self.roles[role as usize].as_str();
+        let letter = |offer: &Offer| self.letters[offer.letter as usize];
+        let mut found = Vec::new();
+        let sender = letter(first).from;
+        if let Some(chooser) = ends {
+            let choice = chooser.map(|chooser| chooser.span);
+            found.push(codes::end_or_continue(first.origin, name(sender), choice));
+        }
+        // Where a `choice at` has said so already, a second sender is an echo.
+        let other = offers.iter().find(|&offer| letter(offer).from != sender);
+        if let Some(other) = other
+            && !self.diagnostics.iter().any(|diagnostic| {
+                diagnostic.code == codes::Code::ChoiceSubject
+                    && (diagnostic.primary == other.origin || diagnostic.primary == first.origin)
+            })
+        {
+            found.push(codes::no_subject(
+                first.origin,
+                name(sender),
+                other.origin,
+                name(letter(other).from),
+                None,
+            ));
+        }
+        if offers.len() > 1 {
+            let messages = &self.unfolding.program.messages;
+            let mut labels: Vec<_> = offers
+                .iter()
+                .enumerate()
+                .map(|(position, offer)| {
+                    let Letter { from, to, message } = letter(offer);
+                    (from, to, messages.label(message), position, message)
+                })
+                .collect();
+            labels.sort_unstable();
+            for pair in labels.windows(2) {
+                let (one, other) = (pair[0], pair[1]);
+                let same = (one.0, one.1, one.2) == (other.0, other.1, other.2);
+                if same && one.4 != other.4 {
+                    let text = |message: MessageId| messages.value(message).to_string();
+                    found.push(codes::payload_clash(
+                        messages.label_text(one.2),
+                        &text(one.4),
+                        offers[one.3].origin,
+                        &text(other.4),
+                        offers[other.3].origin,
+                    ));
+                }
+            }
+        }
+        self.diagnostics.extend(found);
+    }
+
+    /// Groups the offers of a state by letter and adds its edges.
+    fn step(
+        &mut self,
+        offers: &[Offer],
+        edges: &mut Vec<Edge>,
+        origins: &mut Vec<Span>,
+    ) -> Result<(), TooLarge> {
+        let mut order: Vec<usize> = (0..offers.len()).collect();
+        // Stable, so that within one letter the order of the text stays.
+        order.sort_by_key(|&position| offers[position].letter);
+        let mut groups: Vec<&[usize]> = order
+            .chunk_by(|&a, &b| offers[a].letter == offers[b].letter)
+            .collect();
+        groups.sort_by_key(|group| group[0]);
+        for group in groups {
+            let letter = offers[group[0]].letter;
+            let target = match group {
+                [one] => self.state_of_one(offers[*one].target)?,
+                _ => {
+                    let targets = group.iter().map(|&position| offers[position].target);
+                    self.state_of_several(targets.collect())?
+                }
+            };
+            let start = index(origins.len());
+            origins.extend(group.iter().map(|&position| offers[position].origin));
+            let tail = &mut origins[start as usize..];
+            tail.sort_unstable();
+            edges.push(Edge {
+                letter,
+                target,
+                origins: (start, index(origins.len())),
+            });
+        }
+        Ok(())
+    }
+}
