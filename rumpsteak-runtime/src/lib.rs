@@ -131,4 +131,4 @@ pub use route::{
 };
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, session};
 pub use session::{session, try_session};
-pub use states::{Branch, Choice, End, Offers, Receive, Select, Send, Session};
+pub use states::{Branch, Choice, End, Offers, Receive, Select, Send, Session, State};

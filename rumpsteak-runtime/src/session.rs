@@ -39,7 +39,7 @@ use crate::states::{End, Session, State, address_of};
 pub async fn try_session<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
 where
     R: Role + Plays<S>,
-    S: Session<'s, Role = R>,
+    S: Session<State = State<'s, R>>,
     P: FnOnce(S) -> F,
     F: Future<Output = Result<(T, End<'s, R>), E>>,
     E: From<Error>,
@@ -70,7 +70,7 @@ where
 pub async fn session<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
     R: Role + Plays<S>,
-    S: Session<'s, Role = R>,
+    S: Session<State = State<'s, R>>,
     P: FnOnce(S) -> F,
     F: Future<Output = (T, End<'s, R>)>,
 {

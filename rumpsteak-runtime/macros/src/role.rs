@@ -30,6 +30,17 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             "a role has no parameters: it is one participant of one protocol",
         ));
     }
+    if item.link.is_none()
+        && let Some(role) = derive
+            .attrs
+            .iter()
+            .find(|attribute| attribute.path().is_ident("role"))
+    {
+        return Err(Error::new(
+            role.span(),
+            "`#[role(…)]` names a role of a protocol: add `#[protocol(…)]`",
+        ));
+    }
     let Data::Struct(data) = &derive.data else {
         return Err(Error::new(
             item.name.span(),

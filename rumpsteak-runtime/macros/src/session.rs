@@ -212,14 +212,14 @@ impl<'a> Expansion<'a> {
             #identity
 
             #[automatically_derived]
-            impl<'s, #role> ::rumpsteak_runtime::Session<'s> for #name<'s, #role>
+            impl<'s, #role> ::rumpsteak_runtime::Session for #name<'s, #role>
             where
                 #role: ::rumpsteak_runtime::Role,
-                #session: ::rumpsteak_runtime::Session<'s, Role = #role> + ::rumpsteak_runtime::private::Structure,
+                #session: ::rumpsteak_runtime::Session<State = ::rumpsteak_runtime::State<'s, #role>> + ::rumpsteak_runtime::private::Structure,
             {
-                type Role = #role;
+                type State = ::rumpsteak_runtime::State<'s, #role>;
 
-                fn from_state(state: ::rumpsteak_runtime::private::State<'s, #role>) -> Self {
+                fn from_state(state: ::rumpsteak_runtime::State<'s, #role>) -> Self {
                     #assertion
                     Self(::rumpsteak_runtime::Session::from_state(state))
                 }
@@ -241,7 +241,8 @@ impl<'a> Expansion<'a> {
     fn methods(&self, chain: &Chain) -> TokenStream {
         let visibility = &self.item.visibility;
         let (name, role) = (&self.item.name, &self.role);
-        let session = quote!(::rumpsteak_runtime::Session<'s, Role = #role>);
+        let session =
+            quote!(::rumpsteak_runtime::Session<State = ::rumpsteak_runtime::State<'s, #role>>);
         let (bounds, methods) = if let Some((action, rest)) = chain.actions.split_first() {
             let Action { peer, label, .. } = action;
             let then = self.session(rest, &chain.tail);
@@ -327,7 +328,10 @@ impl<'a> Expansion<'a> {
                             #peer,
                             Link: ::rumpsteak_runtime::Outgoing<<#role as ::rumpsteak_runtime::Role>::Message>,
                         >,
-                        #choice: ::rumpsteak_runtime::Choice<'s, Role = #role>,
+                        #choice: ::rumpsteak_runtime::Choice<
+                            State = ::rumpsteak_runtime::State<'s, #role>,
+                            Message = <#role as ::rumpsteak_runtime::Role>::Message,
+                        >,
                     },
                     quote! {
                         /// Sends one of the labels of the choice and returns the state that follows it, as `Select::select`.
@@ -342,10 +346,10 @@ impl<'a> Expansion<'a> {
                         #visibility async fn select<#selected>(
                             self,
                             label: #selected,
-                        ) -> ::rumpsteak_runtime::Result<<#choice as ::rumpsteak_runtime::Offers<'s, #selected>>::Then>
+                        ) -> ::rumpsteak_runtime::Result<<#choice as ::rumpsteak_runtime::Offers<#selected>>::Then>
                         where
                             <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
-                            #choice: ::rumpsteak_runtime::Offers<'s, #selected>,
+                            #choice: ::rumpsteak_runtime::Offers<#selected>,
                         {
                             self.0.select(label).await
                         }
@@ -363,12 +367,12 @@ impl<'a> Expansion<'a> {
                             self,
                             label: #selected,
                         ) -> ::rumpsteak_runtime::Result<
-                            <#choice as ::rumpsteak_runtime::Offers<'s, #selected>>::Then,
+                            <#choice as ::rumpsteak_runtime::Offers<#selected>>::Then,
                             ::rumpsteak_runtime::Unsent<#selected>,
                         >
                         where
                             <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
-                            #choice: ::rumpsteak_runtime::Offers<'s, #selected>,
+                            #choice: ::rumpsteak_runtime::Offers<#selected>,
                         {
                             self.0.select_or_return(label).await
                         }
@@ -380,7 +384,10 @@ impl<'a> Expansion<'a> {
                             #peer,
                             Link: ::rumpsteak_runtime::Incoming<<#role as ::rumpsteak_runtime::Role>::Message>,
                         >,
-                        #choice: ::rumpsteak_runtime::Choice<'s, Role = #role>,
+                        #choice: ::rumpsteak_runtime::Choice<
+                            State = ::rumpsteak_runtime::State<'s, #role>,
+                            Message = <#role as ::rumpsteak_runtime::Role>::Message,
+                        >,
                     },
                     quote! {
                         /// Waits for a label and returns the alternative that it selects, as `Branch::branch`.
@@ -456,7 +463,7 @@ impl<'a> Expansion<'a> {
         let wheres = quote! {
             #role: ::rumpsteak_runtime::Role,
             #(#message: ::rumpsteak_runtime::Message<#labels>,)*
-            #(#thens: ::rumpsteak_runtime::Session<'s, Role = #role> + ::rumpsteak_runtime::private::Structure,)*
+            #(#thens: ::rumpsteak_runtime::Session<State = ::rumpsteak_runtime::State<'s, #role>> + ::rumpsteak_runtime::private::Structure,)*
         };
         quote! {
             #attributes
@@ -468,11 +475,12 @@ impl<'a> Expansion<'a> {
             #identity
 
             #[automatically_derived]
-            impl<'s, #role> ::rumpsteak_runtime::Choice<'s> for #name<'s, #role>
+            impl<'s, #role> ::rumpsteak_runtime::Choice for #name<'s, #role>
             where
                 #wheres
             {
-                type Role = #role;
+                type Message = #message;
+                type State = ::rumpsteak_runtime::State<'s, #role>;
 
                 const LABELS: &'static [&'static str] =
                     &[#(<#message as ::rumpsteak_runtime::Message<#labels>>::NAME),*];
@@ -480,7 +488,7 @@ impl<'a> Expansion<'a> {
                 const VERIFIED: () = #assertion;
 
                 fn decide(
-                    state: ::rumpsteak_runtime::private::State<'s, #role>,
+                    state: ::rumpsteak_runtime::State<'s, #role>,
                     message: #message,
                 ) -> ::core::result::Result<Self, #message> {
                     #(
@@ -500,7 +508,7 @@ impl<'a> Expansion<'a> {
 
             #(
                 #[automatically_derived]
-                impl<'s, #role> ::rumpsteak_runtime::Offers<'s, #labels> for #name<'s, #role>
+                impl<'s, #role> ::rumpsteak_runtime::Offers<#labels> for #name<'s, #role>
                 where
                     #wheres
                 {

@@ -3,8 +3,6 @@
 pub mod fingerprint;
 pub mod wiring;
 
-pub use crate::states::State;
-
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.
 ///
 /// `#[session]` implements it, beside the assertion that the verdict is about this very type.

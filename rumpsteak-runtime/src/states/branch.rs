@@ -20,7 +20,7 @@ impl<'s, R, P, C> Branch<'s, R, P, C>
 where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
-    C: Choice<'s, Role = R>,
+    C: Choice<State = State<'s, R>, Message = R::Message>,
 {
     /// Waits for a label and returns the variant of the choice that it selects, which holds the label and the next state.
     ///
@@ -42,8 +42,8 @@ where
     }
 }
 
-impl<'s, R: Role, P, C> Session<'s> for Branch<'s, R, P, C> {
-    type Role = R;
+impl<'s, R: Role, P, C> Session for Branch<'s, R, P, C> {
+    type State = State<'s, R>;
 
     fn from_state(state: State<'s, R>) -> Self {
         Self {

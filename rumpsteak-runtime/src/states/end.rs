@@ -25,8 +25,8 @@ impl<R: Role> End<'_, R> {
     }
 }
 
-impl<'s, R: Role> Session<'s> for End<'s, R> {
-    type Role = R;
+impl<'s, R: Role> Session for End<'s, R> {
+    type State = State<'s, R>;
 
     fn from_state(state: State<'s, R>) -> Self {
         Self { state }

@@ -31,13 +31,16 @@ use crate::route::{Incoming, Outgoing, RouteError};
     note = "sessions are built from `Send`, `Receive`, `Select`, `Branch` and `End`; a type alias, struct or enum \
             of them needs the attribute `#[session]`"
 )]
-pub trait Session<'s> {
-    /// The role whose session it is.
-    type Role: Role;
+pub trait Session {
+    /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the role `R`.
+    ///
+    /// The lifetime is here and no parameter of the trait, because the `Send` check of a future that holds a state
+    /// forgets which lifetimes are equal: it would ask for a state of one session that is a state of another.
+    type State;
 
     /// Enters the state.
     #[doc(hidden)]
-    fn from_state(state: State<'s, Self::Role>) -> Self;
+    fn from_state(state: Self::State) -> Self;
 }
 
 /// The alternatives of a [`Select`] or [`Branch`]. Implemented by `#[session]` on an enum.
@@ -46,9 +49,12 @@ pub trait Session<'s> {
     label = "not a choice",
     note = "a choice is an enum with `#[session]`, with a label and what follows in each variant: `Stop(Stop, End)`"
 )]
-pub trait Choice<'s>: Sized {
-    /// The role that selects or branches.
-    type Role: Role;
+pub trait Choice: Sized {
+    /// The message type of the role that selects or branches.
+    type Message;
+
+    /// The session in progress, as in [`Session::State`].
+    type State;
 
     /// The names of the labels in the protocol.
     const LABELS: &'static [&'static str];
@@ -63,10 +69,7 @@ pub trait Choice<'s>: Sized {
     ///
     /// The message, where no alternative has its label.
     #[doc(hidden)]
-    fn decide(
-        state: State<'s, Self::Role>,
-        message: <Self::Role as Role>::Message,
-    ) -> Result<Self, <Self::Role as Role>::Message>;
+    fn decide(state: Self::State, message: Self::Message) -> Result<Self, Self::Message>;
 }
 
 /// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
@@ -75,16 +78,15 @@ pub trait Choice<'s>: Sized {
     label = "`{L}` cannot be selected here",
     note = "select one of the labels in the variants of `{Self}`"
 )]
-pub trait Offers<'s, L>: Choice<'s> {
+pub trait Offers<L>: Choice {
     /// What follows the label.
-    type Then: Session<'s, Role = <Self as Choice<'s>>::Role>;
+    type Then: Session<State = Self::State>;
 }
 
 /// A session in progress: the exclusive right to use the routes of a role.
 ///
 /// Invariant: between `try_session` and the end there is exactly one per session, because it can be neither cloned nor
 /// constructed outside this crate. It is never stored in the role, so a session that leaks it (`mem::forget`) leaves the role marked as in a session.
-#[doc(hidden)]
 pub struct State<'s, R: Role> {
     role: &'s mut R,
 }

@@ -20,7 +20,7 @@ impl<'s, R, P, L, C> Receive<'s, R, P, L, C>
 where
     R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
     P: Role,
-    C: Session<'s, Role = R>,
+    C: Session<State = State<'s, R>>,
 {
     /// Waits for the label and returns it with the next state.
     ///
@@ -45,8 +45,8 @@ where
     }
 }
 
-impl<'s, R: Role, P, L, C> Session<'s> for Receive<'s, R, P, L, C> {
-    type Role = R;
+impl<'s, R: Role, P, L, C> Session for Receive<'s, R, P, L, C> {
+    type State = State<'s, R>;
 
     fn from_state(state: State<'s, R>) -> Self {
         Self {

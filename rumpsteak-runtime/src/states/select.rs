@@ -21,7 +21,7 @@ impl<'s, R, P, C> Select<'s, R, P, C>
 where
     R: Role,
     P: Role,
-    C: Choice<'s, Role = R>,
+    C: Choice<State = State<'s, R>, Message = R::Message>,
 {
     /// Sends `label` and returns the state that follows it.
     ///
@@ -36,10 +36,10 @@ where
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
     /// wake with [`Error::Closed`]. The label may or may not have been sent.
-    pub async fn select<L>(self, label: L) -> Result<<C as Offers<'s, L>>::Then>
+    pub async fn select<L>(self, label: L) -> Result<<C as Offers<L>>::Then>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        C: Offers<'s, L>,
+        C: Offers<L>,
     {
         self.select_or_return(label).await.map_err(Error::from)
     }
@@ -53,13 +53,10 @@ where
     /// # Cancel safety
     ///
     /// As `select`; a label whose future is dropped is not returned.
-    pub async fn select_or_return<L>(
-        self,
-        label: L,
-    ) -> Result<<C as Offers<'s, L>>::Then, Unsent<L>>
+    pub async fn select_or_return<L>(self, label: L) -> Result<<C as Offers<L>>::Then, Unsent<L>>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        C: Offers<'s, L>,
+        C: Offers<L>,
     {
         const { C::VERIFIED };
         let Self { state, .. } = self;
@@ -68,8 +65,8 @@ where
     }
 }
 
-impl<'s, R: Role, P, C> Session<'s> for Select<'s, R, P, C> {
-    type Role = R;
+impl<'s, R: Role, P, C> Session for Select<'s, R, P, C> {
+    type State = State<'s, R>;
 
     fn from_state(state: State<'s, R>) -> Self {
         Self {

@@ -20,7 +20,7 @@ impl<'s, R, P, L, C> Send<'s, R, P, L, C>
 where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
-    C: Session<'s, Role = R>,
+    C: Session<State = State<'s, R>>,
 {
     /// Sends `label` and returns the next state.
     ///
@@ -55,8 +55,8 @@ where
     }
 }
 
-impl<'s, R: Role, P, L, C> Session<'s> for Send<'s, R, P, L, C> {
-    type Role = R;
+impl<'s, R: Role, P, L, C> Session for Send<'s, R, P, L, C> {
+    type State = State<'s, R>;
 
     fn from_state(state: State<'s, R>) -> Self {
         Self {

@@ -1,0 +1,482 @@
+//! Sessions that do not reach their end: the role is poisoned, and the peers wake.
+
+use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use futures::executor::block_on;
+use futures::future::{join, join3};
+use futures::poll;
+use rumpsteak_runtime::{Action, Channel, End, Error, Pair, Result, Role, try_session};
+use rumpsteak_ui_tests::numbers::{self, Producer, consumer, producer};
+use rumpsteak_ui_tests::ping::{self, C, Client, Label, Ping, Pong, Roles, Server, client, server};
+use rumpsteak_ui_tests::ring::{self, second, third};
+
+/// The error of a role whose peer is gone.
+fn assert_closed<T: std::fmt::Debug>(result: Result<T>, role: &str, peer: &str, action: Action) {
+    match result {
+        Err(Error::Closed {
+            role: r,
+            peer: p,
+            action: a,
+        }) => {
+            assert_eq!((r, p, a), (role, peer, action));
+        }
+        other => panic!("expected a closed route, got {other:?}"),
+    }
+}
+
+#[test]
+fn an_error_poisons_the_role_and_wakes_the_peer() {
+    let Roles { mut s, mut c } = Roles::default();
+    let failing = try_session(&mut s, async |s: Server<'_>| {
+        let (Ping(_), _s) = s.receive().await?;
+        Err::<((), _), _>(Failed::Process)
+    });
+    let (failed, waiting) = block_on(join(failing, client(&mut c, 1)));
+    assert!(matches!(failed, Err(Failed::Process)));
+    assert_closed(waiting, "c", "s", Action::Receive(&["Pong"]));
+    assert!(s.is_poisoned() && c.is_poisoned());
+}
+
+#[test]
+fn a_panic_poisons_the_role_and_wakes_the_peer() {
+    let Roles { mut s, mut c } = Roles::default();
+    let panicking = try_session(&mut s, async |s: Server<'_>| -> Result<((), _)> {
+        let (Ping(question), _s) = s.receive().await?;
+        panic!("cannot answer {question}")
+    });
+    let mut waiting = Box::pin(client(&mut c, 1));
+    block_on(async {
+        assert!(poll!(&mut waiting).is_pending());
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| block_on(panicking))).is_err());
+    assert_closed(block_on(waiting), "c", "s", Action::Receive(&["Pong"]));
+    assert!(s.is_poisoned() && c.is_poisoned());
+}
+
+#[test]
+fn a_dropped_future_poisons_the_role_and_wakes_the_peer() {
+    let Roles { mut s, mut c } = Roles::default();
+    block_on(async {
+        let mut dropped = Box::pin(try_session(
+            &mut s,
+            async |s: Server<'_>| -> Result<((), _)> {
+                let (Ping(_), _s) = s.receive().await?;
+                pending().await
+            },
+        ));
+        let mut waiting = Box::pin(client(&mut c, 1));
+        assert!(poll!(&mut waiting).is_pending());
+        assert!(poll!(&mut dropped).is_pending());
+        assert!(poll!(&mut waiting).is_pending());
+        drop(dropped);
+        assert_closed(waiting.await, "c", "s", Action::Receive(&["Pong"]));
+    });
+    assert!(s.is_poisoned() && c.is_poisoned());
+}
+
+#[test]
+fn a_future_dropped_while_it_receives_poisons_the_role() {
+    let Roles { mut s, mut c } = Roles::default();
+    block_on(async {
+        let mut dropped = Box::pin(server(&mut s));
+        assert!(poll!(&mut dropped).is_pending());
+        drop(dropped);
+        assert!(s.is_poisoned());
+        assert_closed(client(&mut c, 1).await, "c", "s", Action::Send("Ping"));
+    });
+}
+
+#[test]
+fn a_future_that_was_never_polled_has_no_effect() {
+    let Roles { mut s, mut c } = Roles::default();
+    drop(server(&mut s));
+    assert!(!s.is_poisoned());
+    assert_eq!(
+        block_on(join(client(&mut c, 1), server(&mut s))).0.unwrap(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn a_timeout_poisons_the_role_and_wakes_the_peers() {
+    let ring::Roles {
+        mut x,
+        mut y,
+        mut z,
+    } = ring::Roles::default();
+    let (y, z, timed_out) = join3(
+        second(&mut y),
+        third(&mut z),
+        tokio::time::timeout(
+            Duration::from_millis(10),
+            try_session(&mut x, async |_s: ring::First<'_>| -> Result<((), _)> {
+                pending().await
+            }),
+        ),
+    )
+    .await;
+    assert!(timed_out.is_err());
+    assert!(x.is_poisoned());
+    assert_closed(y, "y", "x", Action::Receive(&["Token"]));
+    assert_closed(z, "z", "y", Action::Receive(&["Token"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_aborted_task_wakes_the_peer() {
+    let Roles { mut s, mut c } = Roles::default();
+    let (asked, was_asked) = tokio::sync::oneshot::channel();
+    let task = tokio::spawn(async move {
+        try_session(&mut s, async |s: Server<'_>| -> Result<((), _)> {
+            let (Ping(_), _s) = s.receive().await?;
+            asked.send(()).unwrap();
+            pending().await
+        })
+        .await
+    });
+    let waiting = tokio::spawn(async move { client(&mut c, 1).await });
+    was_asked.await.unwrap();
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert_closed(waiting.await.unwrap(), "c", "s", Action::Receive(&["Pong"]));
+}
+
+#[test]
+fn what_was_sent_before_the_failure_still_arrives() {
+    let numbers::Roles(mut p, mut q) = numbers::Roles::default();
+    let failed = block_on(try_session(&mut p, async |s: Producer<'_, _>| {
+        let s = s.select(numbers::Number(1)).await?;
+        let _s = s.select(numbers::Number(2)).await?;
+        Err::<((), _), _>(Failed::Process)
+    }));
+    assert!(matches!(failed, Err(Failed::Process)));
+    let mut seen = Vec::new();
+    let result = block_on(try_session(&mut q, async |mut s: numbers::Consumer<'_>| {
+        loop {
+            s = match s.branch().await? {
+                numbers::Next::Number(number, s) => {
+                    seen.push(number.0);
+                    s
+                }
+                numbers::Next::Stop(_, s) => return Ok(((), s.send(numbers::Sum(0)).await?)),
+            };
+        }
+    }));
+    assert_eq!(seen, [1, 2]);
+    assert_closed(result, "q", "p", Action::Receive(&["Number", "Stop"]));
+}
+
+#[test]
+fn a_poisoned_role_refuses_the_next_session() {
+    let Roles { mut s, mut c } = Roles::default();
+    block_on(async {
+        let mut dropped = Box::pin(client(&mut c, 1));
+        assert!(poll!(&mut dropped).is_pending());
+    });
+    assert!(matches!(
+        block_on(client(&mut c, 2)),
+        Err(Error::Poisoned { role: "c" })
+    ));
+    // The question of the aborted session is there, but nobody waits for the answer.
+    assert_closed(block_on(server(&mut s)), "s", "c", Action::Send("Pong"));
+    assert!(matches!(
+        block_on(server(&mut s)),
+        Err(Error::Poisoned { role: "s" })
+    ));
+}
+
+#[test]
+fn fresh_roles_replace_poisoned_ones() {
+    let mut roles = Roles::default();
+    block_on(async {
+        let mut dropped = Box::pin(client(&mut roles.c, 1));
+        assert!(poll!(&mut dropped).is_pending());
+    });
+    assert!(roles.c.is_poisoned());
+    roles = Roles::default();
+    let (answer, served) = block_on(join(client(&mut roles.c, 1), server(&mut roles.s)));
+    assert_eq!(answer.unwrap(), 2);
+    served.unwrap();
+}
+
+#[test]
+fn a_leaked_state_leaves_the_role_poisoned() {
+    let Roles { mut s, mut c } = Roles::default();
+    let leaked = block_on(try_session(&mut c, async |s: Client<'_>| {
+        std::mem::forget(s);
+        Err::<((), _), _>(Failed::Process)
+    }));
+    assert!(matches!(leaked, Err(Failed::Process)));
+    assert!(c.is_poisoned());
+    block_on(async {
+        // A leaked state wakes nobody by itself...
+        let mut waiting = Box::pin(server(&mut s));
+        assert!(poll!(&mut waiting).is_pending());
+        // ...but the next session does, and is refused.
+        assert!(matches!(
+            client(&mut c, 1).await,
+            Err(Error::Poisoned { role: "c" })
+        ));
+        assert_closed(waiting.await, "s", "c", Action::Receive(&["Ping"]));
+    });
+}
+
+/// Two independent pairs of roles.
+fn two() -> [Roles; 2] {
+    [Roles::default(), Roles::default()]
+}
+
+#[test]
+fn the_end_of_another_session_completes_neither() {
+    let [
+        Roles { mut s, mut c },
+        Roles {
+            s: mut s2,
+            c: mut c2,
+        },
+    ] = two();
+    let mut inner = None;
+    let outer = block_on(join3(
+        try_session(&mut c, async |s: Client<'_>| {
+            let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
+            inner = Some(
+                try_session(&mut c2, async |s2: Client<'_>| {
+                    let (Pong(_), _end2) = s2.send(Ping(2)).await?.receive().await?;
+                    Ok::<_, Error>(((), end))
+                })
+                .await,
+            );
+            Err::<((), _), _>(Failed::Process)
+        }),
+        server(&mut s),
+        server(&mut s2),
+    ));
+    assert!(
+        matches!(inner, Some(Err(Error::ForeignEnd { role: "c" }))),
+        "{inner:?}"
+    );
+    assert!(matches!(outer.0, Err(Failed::Process)));
+    assert!(c.is_poisoned() && c2.is_poisoned());
+    outer.1.unwrap();
+    outer.2.unwrap();
+}
+
+#[test]
+fn sessions_that_swap_their_ends_are_both_refused() {
+    let [
+        Roles { mut s, mut c },
+        Roles {
+            s: mut s2,
+            c: mut c2,
+        },
+    ] = two();
+    let (to_first, from_second) = futures::channel::oneshot::channel();
+    let (to_second, from_first) = futures::channel::oneshot::channel();
+    let (first, second, _) = block_on(join3(
+        try_session(&mut c, async |s: Client<'_>| {
+            let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
+            to_second.send(end).unwrap();
+            Ok::<_, Error>(((), from_second.await.unwrap()))
+        }),
+        try_session(&mut c2, async |s: Client<'_>| {
+            let (Pong(_), end) = s.send(Ping(2)).await?.receive().await?;
+            to_first.send(end).unwrap();
+            Ok::<_, Error>(((), from_first.await.unwrap()))
+        }),
+        join(server(&mut s), server(&mut s2)),
+    ));
+    assert!(
+        matches!(first, Err(Error::ForeignEnd { role: "c" })),
+        "{first:?}"
+    );
+    assert!(
+        matches!(second, Err(Error::ForeignEnd { role: "c" })),
+        "{second:?}"
+    );
+    assert!(c.is_poisoned() && c2.is_poisoned());
+}
+
+#[test]
+fn sessions_that_swap_their_states_are_both_refused() {
+    let [
+        Roles { mut s, mut c },
+        Roles {
+            s: mut s2,
+            c: mut c2,
+        },
+    ] = two();
+    let (to_first, from_second) = futures::channel::oneshot::channel();
+    let (to_second, from_first) = futures::channel::oneshot::channel();
+    let (first, second, _) = block_on(join3(
+        try_session(&mut c, async |mut s: Client<'_>| {
+            let mut other = from_second.await.unwrap();
+            std::mem::swap(&mut s, &mut other);
+            to_second.send(other).unwrap();
+            let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
+            Ok::<_, Error>((answer, end))
+        }),
+        try_session(&mut c2, async |s: Client<'_>| {
+            to_first.send(s).unwrap();
+            let (Pong(answer), end) = from_first
+                .await
+                .unwrap()
+                .send(Ping(2))
+                .await?
+                .receive()
+                .await?;
+            Ok::<_, Error>((answer, end))
+        }),
+        join(server(&mut s), server(&mut s2)),
+    ));
+    assert!(
+        matches!(first, Err(Error::ForeignEnd { role: "c" })),
+        "{first:?}"
+    );
+    assert!(
+        matches!(second, Err(Error::ForeignEnd { role: "c" })),
+        "{second:?}"
+    );
+    assert!(c.is_poisoned() && c2.is_poisoned());
+}
+
+#[test]
+fn an_error_after_the_end_poisons_too() {
+    // `Ok` is the only way out that leaves a role clean.
+    let Roles { mut s, mut c } = Roles::default();
+    let late = try_session(&mut c, async |s: Client<'_>| {
+        let (Pong(_), _end) = s.send(Ping(1)).await?.receive().await?;
+        Err::<((), _), _>(Failed::Process)
+    });
+    let (late, served) = block_on(join(late, server(&mut s)));
+    assert!(matches!(late, Err(Failed::Process)));
+    served.unwrap();
+    assert!(c.is_poisoned() && !s.is_poisoned());
+}
+
+#[test]
+fn a_failed_send_returns_its_label() {
+    let Roles { s, mut c } = Roles::default();
+    drop(s);
+    let mut returned = None;
+    let result = block_on(try_session(
+        &mut c,
+        async |s: Client<'_>| -> Result<((), End<'_, C>)> {
+            let unsent = s.send_or_return(Ping(7)).await.unwrap_err();
+            returned = unsent.label;
+            Err(unsent.error)
+        },
+    ));
+    assert_eq!(returned, Some(Ping(7)));
+    assert_closed(result, "c", "s", Action::Send("Ping"));
+
+    let numbers::Roles(mut p, q) = numbers::Roles::default();
+    drop(q);
+    let result = block_on(try_session(&mut p, async |s: Producer<'_>| {
+        let unsent = s.select_or_return(numbers::Number(8)).await.unwrap_err();
+        assert_eq!(unsent.label.as_ref().unwrap().0, 8);
+        assert_eq!(
+            unsent.to_string(),
+            "`p` cannot send `Number` to `q`: `q` has closed the route (it failed, was cancelled or was dropped)"
+        );
+        Err::<((), _), Error>(unsent.into())
+    }));
+    assert_closed(result, "p", "q", Action::Send("Number"));
+}
+
+#[test]
+fn an_unexpected_label_names_what_was_legal_and_what_came() {
+    // Only a foreign program at the other end can send it: here, the test itself.
+    let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
+    let mut c = C { s: near };
+    let (tx, rx) = far.into_inner().unwrap();
+    tx.unbounded_send(Label::Ping(Ping(0))).unwrap();
+    let result = block_on(client(&mut c, 1));
+    let Err(Error::Unexpected {
+        role: "c",
+        peer: "s",
+        legal: ["Pong"],
+        came: "Ping",
+    }) = &result
+    else {
+        panic!("{result:?}");
+    };
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "`c` got `Ping` from `s` but can only receive `Pong`"
+    );
+    assert!(c.is_poisoned());
+    drop(rx);
+}
+
+#[test]
+fn an_unexpected_label_in_a_branch_names_all_that_were_legal() {
+    let (near, far) = <Channel<numbers::Label> as Pair<Channel<numbers::Label>>>::pair();
+    let mut q = numbers::Q(near);
+    let (tx, _rx) = far.into_inner().unwrap();
+    tx.unbounded_send(numbers::Label::Number(numbers::Number(1)))
+        .unwrap();
+    tx.unbounded_send(numbers::Label::Total(numbers::Sum(1)))
+        .unwrap();
+    let error = block_on(consumer(&mut q)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`q` got `sum` from `p` but can only receive `Number` or `Stop`"
+    );
+}
+
+#[test]
+fn a_dropped_peer_is_a_closed_peer() {
+    let numbers::Roles(mut p, q) = numbers::Roles::default();
+    drop(q);
+    assert_closed(
+        block_on(producer(&mut p, &[1])),
+        "p",
+        "q",
+        Action::Send("Number"),
+    );
+    let ping::Roles { mut s, c } = Roles::default();
+    drop(c);
+    assert_closed(
+        block_on(server(&mut s)),
+        "s",
+        "c",
+        Action::Receive(&["Ping"]),
+    );
+}
+
+#[test]
+fn errors_explain_themselves() {
+    let role = "k";
+    assert_eq!(
+        Error::ForeignEnd { role }.to_string(),
+        "the session of `k` returned the end of another session; both roles are poisoned"
+    );
+    assert_eq!(
+        Error::Poisoned { role }.to_string(),
+        "role `k` is poisoned: an earlier session of it did not reach its end; replace the role together with its peers"
+    );
+    let legal = &["a", "b", "c"];
+    assert_eq!(
+        Error::Unexpected {
+            role,
+            peer: "s",
+            legal,
+            came: "d"
+        }
+        .to_string(),
+        "`k` got `d` from `s` but can only receive `a`, `b` or `c`"
+    );
+}
+
+#[derive(Debug)]
+enum Failed {
+    Process,
+    Session,
+}
+
+impl From<Error> for Failed {
+    fn from(_: Error) -> Self {
+        Self::Session
+    }
+}

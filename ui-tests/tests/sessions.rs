@@ -1,0 +1,183 @@
+//! Sessions that go well.
+
+use futures::executor::block_on;
+use futures::future::{join, join3, try_join};
+use rumpsteak_runtime::{Error, Role};
+use rumpsteak_ui_tests::numbers::{self, consumer, producer};
+use rumpsteak_ui_tests::ping::{self, Client, Ping, Pong, client, server};
+use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
+
+#[test]
+fn a_session_returns_the_values_of_its_processes() {
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    let (answer, ()) = block_on(try_join(client(&mut c, 41), server(&mut s))).unwrap();
+    assert_eq!(answer, 42);
+}
+
+#[test]
+fn roles_run_one_session_after_the_other() {
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    for question in 0..100 {
+        let (answer, ()) = block_on(try_join(client(&mut c, question), server(&mut s))).unwrap();
+        assert_eq!(answer, question + 1);
+    }
+    assert!(!c.is_poisoned() && !s.is_poisoned());
+}
+
+#[test]
+fn a_role_may_be_a_session_ahead_of_its_peer() {
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    block_on(async {
+        let both = async {
+            let first = client(&mut c, 1).await?;
+            let second = client(&mut c, 10).await?;
+            Ok::<_, Error>((first, second))
+        };
+        let twice = async {
+            server(&mut s).await?;
+            server(&mut s).await
+        };
+        assert_eq!(try_join(both, twice).await.unwrap(), ((2, 11), ()));
+    });
+}
+
+#[test]
+fn a_producer_chooses_and_a_consumer_follows() {
+    let numbers::Roles(mut p, mut q) = numbers::Roles::default();
+    for list in [&[][..], &[7], &[1, 2, 3, 4]] {
+        let sum: i32 = list.iter().sum();
+        let sums = block_on(try_join(producer(&mut p, list), consumer(&mut q))).unwrap();
+        assert_eq!(sums, (sum, sum));
+    }
+}
+
+#[test]
+fn a_session_without_an_end_runs_until_a_process_fails() {
+    let ring::Roles {
+        mut x,
+        mut y,
+        mut z,
+    } = ring::Roles::default();
+    let (x, y, z) = block_on(join3(first(&mut x, 300), second(&mut y), third(&mut z)));
+    assert!(matches!(x, Err(Stopped::After(300))), "{x:?}");
+    // The others waited for the token.
+    assert!(matches!(y, Err(Error::Closed { .. })), "{y:?}");
+    assert!(matches!(z, Err(Error::Closed { .. })), "{z:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_are_tasks_on_any_thread() {
+    let mut tasks = Vec::new();
+    for question in 0..50 {
+        let ping::Roles { mut s, mut c } = ping::Roles::default();
+        tokio::spawn(async move { server(&mut s).await });
+        tasks.push(tokio::spawn(async move { client(&mut c, question).await }));
+    }
+    for (question, task) in (0..50).zip(tasks) {
+        assert_eq!(task.await.unwrap().unwrap(), question + 1);
+    }
+
+    let numbers::Roles(mut p, mut q) = numbers::Roles::default();
+    let producer = tokio::spawn(async move { producer(&mut p, &[1, 2, 3]).await });
+    let consumer = tokio::spawn(async move { consumer(&mut q).await });
+    assert_eq!(producer.await.unwrap().unwrap(), 6);
+    assert_eq!(consumer.await.unwrap().unwrap(), 6);
+
+    let ring::Roles {
+        mut x,
+        mut y,
+        mut z,
+    } = ring::Roles::default();
+    tokio::spawn(async move { second(&mut y).await });
+    tokio::spawn(async move { third(&mut z).await });
+    let x = tokio::spawn(async move { first(&mut x, 30).await })
+        .await
+        .unwrap();
+    assert!(matches!(x, Err(Stopped::After(30))), "{x:?}");
+}
+
+#[test]
+fn processes_run_on_threads() {
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| block_on(server(&mut s)).unwrap());
+        assert_eq!(block_on(client(&mut c, 1)).unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_process_may_be_a_function() {
+    async fn process(s: Client<'_>) -> Result<(i32, rumpsteak_runtime::End<'_, ping::C>), Error> {
+        let (Pong(answer), end) = s.send(Ping(5)).await?.receive().await?;
+        Ok((answer, end))
+    }
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    let asked = rumpsteak_runtime::try_session(&mut c, process);
+    assert_eq!(block_on(try_join(asked, server(&mut s))).unwrap(), (6, ()));
+}
+
+#[test]
+fn a_process_may_have_errors_of_its_own() {
+    #[derive(Debug)]
+    enum Own {
+        Session,
+        TooSmall(i32),
+    }
+    impl From<Error> for Own {
+        fn from(_: Error) -> Self {
+            Self::Session
+        }
+    }
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    let asked = rumpsteak_runtime::try_session(&mut c, async |s: Client<'_>| {
+        let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
+        if answer < 10 {
+            return Err(Own::TooSmall(answer));
+        }
+        Ok((answer, end))
+    });
+    let (asked, served) = block_on(join(asked, server(&mut s)));
+    assert!(matches!(asked, Err(Own::TooSmall(2))), "{asked:?}");
+    served.unwrap();
+    assert!(matches!(
+        Own::from(Error::Poisoned { role: "c" }),
+        Own::Session
+    ));
+}
+
+#[test]
+fn a_process_that_cannot_fail_uses_session() {
+    let ping::Roles { s: _, mut c } = ping::Roles::default();
+    // Without a peer, the only processes that do not fail are those that never end.
+    let asked = rumpsteak_runtime::session(&mut c, async |s: Client<'_>| {
+        match s.send(Ping(1)).await {
+            Ok(_) => unreachable!("there is no server"),
+            Err(error) => panic!("{error}"),
+        }
+        #[allow(unreachable_code)]
+        futures::future::pending::<((), _)>().await
+    });
+    let panic =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| block_on(asked))).unwrap_err();
+    let text = panic.downcast_ref::<String>().unwrap();
+    assert!(text.starts_with("`c` cannot send `Ping` to `s`"), "{text}");
+    assert!(c.is_poisoned());
+}
+
+#[test]
+fn states_can_be_printed() {
+    let ping::Roles { s: _, mut c } = ping::Roles::default();
+    let shown = block_on(rumpsteak_runtime::try_session(
+        &mut c,
+        async |s: Client<'_>| Err::<(std::convert::Infallible, _), _>(Shown(format!("{s:?}"))),
+    ));
+    assert_eq!(shown.unwrap_err().0, "Send(c)");
+
+    #[derive(Debug)]
+    struct Shown(String);
+    impl From<Error> for Shown {
+        fn from(error: Error) -> Self {
+            Self(error.to_string())
+        }
+    }
+}
