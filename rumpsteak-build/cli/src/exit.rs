@@ -18,6 +18,18 @@ pub(crate) enum Outcome {
     BadInput,
 }
 
+impl Outcome {
+    /// The word that JSON has for it; nothing for an input that is bad.
+    pub(crate) fn verdict(self) -> Option<&'static str> {
+        match self {
+            Self::Holds => Some("safe"),
+            Self::Fails => Some("unsafe"),
+            Self::Undecided => Some("undecided"),
+            Self::BadInput => None,
+        }
+    }
+}
+
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {

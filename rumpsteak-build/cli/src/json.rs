@@ -1,6 +1,7 @@
 //! The object that `--json` prints.
 
-use serde_json::{Value, json};
+use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort, run::Run};
+use serde_json::{Map, Value, json};
 
 use crate::report::Report;
 
@@ -32,4 +33,88 @@ pub(crate) fn bad_input(report: &Report) -> Value {
     let mut object = verdict(None, None, None, None, Some(report.message().to_owned()));
     object["error"] = report.to_json();
     object
+}
+
+/// A machine: states by number, transitions in the order of the machine.
+pub(crate) fn machine(fsm: &Fsm) -> Value {
+    let transitions = fsm.transitions().map(|transition| {
+        let mut object = json!({
+            "from": transition.source.index(),
+            "to": transition.target.index(),
+        });
+        extend(&mut object, action(transition.action));
+        object
+    });
+    json!({
+        "role": fsm.role().as_str(),
+        "initial": fsm.initial().index(),
+        "states": fsm.len(),
+        "transitions": transitions.collect::<Vec<_>>(),
+    })
+}
+
+/// An action: its parts, and the whole as text.
+pub(crate) fn action(action: &Action) -> Value {
+    let payload = action.message.payload.iter().map(Sort::as_str);
+    json!({
+        "action": action.to_string(),
+        "peer": action.peer.as_str(),
+        "direction": match action.direction {
+            Direction::Send => "send",
+            Direction::Receive => "receive",
+        },
+        "label": action.message.label.as_str(),
+        "payload": payload.collect::<Vec<_>>(),
+    })
+}
+
+/// Appends the fields of one object to another.
+pub(crate) fn extend(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
+    }
+}
+
+/// The steps of a run: `null` without a run, and empty where everything is wrong from the start.
+pub(crate) fn steps(run: &Run) -> Vec<Value> {
+    let steps = run.steps.iter().map(|step| {
+        let mut object = json!({"role": step.role.as_str()});
+        extend(&mut object, action(&step.action));
+        object
+    });
+    steps.collect()
+}
+
+/// How things stand at the end of a run.
+pub(crate) fn end(run: &Run) -> Value {
+    let states = run.states.iter();
+    let queues = run.queues.iter().map(|queue| {
+        let messages = queue.messages.iter().map(ToString::to_string);
+        json!({
+            "from": queue.from.as_str(),
+            "to": queue.to.as_str(),
+            "messages": messages.collect::<Vec<_>>(),
+        })
+    });
+    let waits = run.waits.iter().map(|wait| {
+        let actions = wait
+            .transitions
+            .iter()
+            .map(|(_, action)| action.to_string());
+        json!({"role": wait.role.as_str(), "for": actions.collect::<Vec<_>>()})
+    });
+    json!({
+        "failure": run.failure.to_string(),
+        "states": states
+            .map(|(role, state)| (role.to_string(), json!(state.index())))
+            .collect::<Map<_, _>>(),
+        "queues": queues.collect::<Vec<_>>(),
+        "waits": waits.collect::<Vec<_>>(),
+        "chart": run.chart(),
+    })
+}
+
+/// The limit that ended a search.
+pub(crate) fn limit(limit: Limit) -> Value {
+    json!({"setting": limit.setting(), "value": limit.value()})
 }

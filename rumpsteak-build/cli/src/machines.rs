@@ -2,7 +2,10 @@
 
 use std::{ops::Range, path::Path, rc::Rc};
 
-use rumpsteak_fsm::{Defect, Fsm, Role, TransitionId, dot};
+use rumpsteak_fsm::{
+    Defect, Fsm, Role, TransitionId,
+    text::{self, Form},
+};
 
 use crate::{
     input::{Reader, Source},
@@ -17,13 +20,13 @@ pub(crate) struct Machine {
     /// The file that it is in.
     pub(crate) source: Rc<Source>,
     /// Where each transition was written, by [`TransitionId::index`].
-    labels: Vec<Range<usize>>,
+    actions: Vec<Range<usize>>,
 }
 
 impl Machine {
     /// Where a transition was written.
     pub(crate) fn place(&self, transition: TransitionId) -> Range<usize> {
-        self.labels
+        self.actions
             .get(transition.index())
             .cloned()
             .unwrap_or_default()
@@ -37,29 +40,49 @@ impl Machine {
 pub(crate) fn read(reader: &mut Reader, path: &Path) -> Result<Vec<Machine>, Report> {
     let source = Rc::new(reader.read(
         path,
-        "a machine in DOT: `digraph k { 0 -> 1 [label=\"s!ready\"]; }`",
+        "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`",
     )?);
-    let machines = dot::parse_named(&source.text).map_err(|error| {
-        let (message, way_out) = match error.message.split_once("; ") {
-            Some((message, way_out)) => (message, Some(way_out)),
-            None => (error.message.as_str(), None),
-        };
-        let report = Report::error(message).mark(&source, error.span, "");
-        match way_out {
-            Some(way_out) => report.help(way_out),
-            None => report,
-        }
+    let form = Form::detect(&source.text);
+    let machines = text::parse_named(&source.text, form).map_err(|error| {
+        let (message, way_out) = split_way_out(&error.message);
+        let report = Report::error(message)
+            .mark(&source, error.span, "")
+            .maybe_help(way_out);
+        report.remark(format!(
+            "it begins as {}, so it is read as that",
+            described(form)
+        ))
     })?;
     if machines.is_empty() {
         return Err(Report::error(format!("`{}` holds no machine", source.name))
             .help("write `digraph NAME { 0 -> 1 [label=\"peer!message\"]; }`"));
     }
-    let machine = |digraph: dot::Digraph| Machine {
-        fsm: digraph.fsm,
+    let machine = |named: text::Named| Machine {
+        fsm: named.fsm,
         source: Rc::clone(&source),
-        labels: digraph.labels,
+        actions: named.actions,
     };
     Ok(machines.into_iter().map(machine).collect())
+}
+
+/// A form in words.
+fn described(form: Form) -> &'static str {
+    match form {
+        Form::Binary => "a binary type",
+        Form::Cfsm => "CFSM text",
+        Form::Dot => "DOT",
+        Form::Local => "local types",
+        Form::Mermaid => "Mermaid",
+        _ => "machines",
+    }
+}
+
+/// The libraries' messages are `what is wrong; what to do`.
+pub(crate) fn split_way_out(message: &str) -> (&str, Option<&str>) {
+    match message.split_once("; ") {
+        Some((message, way_out)) => (message, Some(way_out)),
+        None => (message, None),
+    }
 }
 
 /// Picks the machine of `role`, or the only one.
@@ -114,22 +137,19 @@ pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> Strin
 /// A machine that is no local type, at the place where it is not.
 pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Report {
     let text = defect.to_string();
-    let (message, way_out) = text.split_once("; ").unwrap_or((&text, ""));
+    let (message, way_out) = split_way_out(&text);
     let mut report = Report::error(format!(
         "the machine of `{}`: {message}",
         machine.fsm.role()
     ));
-    for (transition, label) in marks(machine, defect) {
+    for (transition, label) in marks(&machine.fsm, defect) {
         report = report.mark(&machine.source, machine.place(transition), label);
     }
-    match way_out.is_empty() {
-        true => report,
-        false => report.help(way_out),
-    }
+    report.maybe_help(way_out)
 }
 
 /// The transitions that a defect is about.
-fn marks(machine: &Machine, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
+pub(crate) fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
     match defect {
         Defect::Mixed { send, receive, .. } => vec![(*send, "sends"), (*receive, "receives")],
         Defect::Nondeterministic {
@@ -139,7 +159,7 @@ fn marks(machine: &Machine, defect: &Defect) -> Vec<(TransitionId, &'static str)
         Defect::SelfMessage { transition, .. } => vec![(*transition, "to itself")],
         Defect::Undirected { state, peers } => {
             let first = |peer: &Role| {
-                let mut leaving = machine.fsm.transitions_from(*state);
+                let mut leaving = machine.transitions_from(*state);
                 leaving.find(|transition| transition.action.peer == *peer)
             };
             let firsts = peers.iter().filter_map(first);

@@ -14,6 +14,7 @@ mod exit;
 mod input;
 mod json;
 mod machines;
+mod modules;
 mod report;
 mod terminal;
 mod verb;

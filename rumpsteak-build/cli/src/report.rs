@@ -94,6 +94,14 @@ impl Report {
         self
     }
 
+    /// As [`help`](Self::help), if there is one.
+    pub(crate) fn maybe_help(self, help: Option<impl Into<String>>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+
     /// What it says, in one line or a few, without the excerpt.
     pub(crate) fn message(&self) -> &str {
         &self.message

@@ -1,5 +1,7 @@
 //! The verbs, one module each.
 
+mod check;
+mod project;
 mod subtype;
 
 use clap::Subcommand;
@@ -9,12 +11,16 @@ use crate::{exit::Outcome, json, report::Report, terminal::Terminal};
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Check(check::Arguments),
+    Project(project::Arguments),
     Subtype(subtype::Arguments),
 }
 
 /// Does it, and prints what came of it.
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let (result, json) = match verb {
+        Verb::Check(arguments) => (check::run(arguments, terminal), arguments.json),
+        Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
         Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),
     };
     result.unwrap_or_else(|report: Report| {

@@ -1,0 +1,58 @@
+//! The cases of `corpora/pairs` through the command.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, corpora};
+
+/// The exit statuses that an expected verdict allows.
+///
+/// `not-or-undecided` marks the machines whose pending messages grow for ever; `sub-starves` is a subtype, and
+/// that a third role may wait for ever is for the whole-system check to say.
+fn allowed(expected: &str) -> &'static [i32] {
+    match expected {
+        "sub" | "sub-starves" => &[0],
+        "not" => &[1],
+        "bad-input" => &[2],
+        "not-or-undecided" => &[1, 3],
+        other => panic!("unknown expectation `{other}`"),
+    }
+}
+
+#[test]
+fn every_pair_has_its_exit_status() {
+    let Some(corpora) = corpora() else { return };
+    let pairs = corpora.join("pairs");
+    let folder = Folder::new("pairs");
+    let table = fs::read_to_string(pairs.join("expected.csv")).unwrap();
+    let rows = table.lines().skip(1).filter(|line| !line.is_empty());
+
+    let mut wrong = vec![];
+    let mut count = 0;
+    for row in rows {
+        count += 1;
+        let (name, expected) = row.split_once(',').unwrap();
+        let sub = pairs.join(format!("{name}.sub.dot"));
+        let sup = pairs.join(format!("{name}.sup.dot"));
+
+        let run = folder.run(["subtype".as_ref(), sub.as_path(), &sup]);
+        let status = run.status.unwrap();
+        if !allowed(expected).contains(&status) {
+            wrong.push(format!("{name}: {expected}, but {run:?}"));
+        }
+
+        // The same with --json, whose verdict agrees with the status.
+        let json = folder.run(["subtype".as_ref(), sub.as_path(), &sup, "--json".as_ref()]);
+        let verdict = match status {
+            0 => "safe".into(),
+            1 => "unsafe".into(),
+            3 => "undecided".into(),
+            _ => serde_json::Value::Null,
+        };
+        assert_eq!(json.status, Some(status), "{name}");
+        assert_eq!(json.json()["verdict"], verdict, "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 27, "only {count} rows");
+}
