@@ -500,12 +500,24 @@ pub(crate) fn choice_subject(
     ))
 }
 
+/// Marks the messages with which the branches of a choice begin equally.
+fn equal_beginning(mut diagnostic: Diagnostic, equal: &[Span]) -> Diagnostic {
+    for (position, &span) in equal.iter().enumerate() {
+        let label = match position {
+            0 => "the branches begin equally, with this",
+            _ => "and with this",
+        };
+        diagnostic = diagnostic.with(span, label);
+    }
+    diagnostic.help("begin the branches with different messages")
+}
+
 pub(crate) fn no_subject(
     first: Span,
     one: &str,
     second: Span,
     other: &str,
-    choice: Option<Span>,
+    equal: &[Span],
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::NoSubject,
@@ -514,14 +526,15 @@ pub(crate) fn no_subject(
         format!("in this branch `{other}` goes on"),
     )
     .with(first, format!("in this one `{one}` does"));
-    match choice {
-        Some(choice) => diagnostic.with(choice, "the branches of this choice begin equally"),
-        None => diagnostic,
-    }
-    .help("begin the branches with different messages")
+    equal_beginning(diagnostic, equal)
 }
 
-pub(crate) fn end_or_continue(next: Span, sender: &str, choice: Option<Span>) -> Diagnostic {
+pub(crate) fn end_or_continue(
+    next: Span,
+    sender: &str,
+    choice: Option<Span>,
+    equal: &[Span],
+) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::EndOrContinue,
         "the protocol may be over here, and nobody is told",
@@ -529,10 +542,11 @@ pub(crate) fn end_or_continue(next: Span, sender: &str, choice: Option<Span>) ->
         format!("`{sender}` sends this, or the protocol is over"),
     );
     match choice {
-        Some(choice) => diagnostic.with(choice, "one branch of this choice ends instead"),
-        None => diagnostic,
+        Some(choice) => diagnostic
+            .with(choice, "one branch of this choice ends instead")
+            .help("let the branch that ends begin with a message of its own"),
+        None => equal_beginning(diagnostic, equal),
     }
-    .help("let the branch that ends begin with a message of its own")
 }
 
 pub(crate) fn payload_clash(
@@ -613,7 +627,7 @@ pub(crate) fn send_unknown(role: &str, step: &Step, branches: Option<&Branches>)
             step.text
         ),
         step.span,
-        format!("`{role}` sends this in one branch only"),
+        format!("in one branch `{role}` sends this next, in another not"),
     );
     match branches {
         Some(branches) => branches

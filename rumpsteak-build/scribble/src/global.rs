@@ -94,9 +94,11 @@ impl Global {
     }
 
     fn text(&self, letter: Letter) -> String {
+        let Message { label, payload } = &self.messages[letter.message.0 as usize];
+        let payload: Vec<_> = payload.iter().map(|sort| sort.as_str()).collect();
         format!(
-            "{} from {} to {}",
-            self.messages[letter.message.0 as usize],
+            "{label}({}) from {} to {}",
+            payload.join(", "),
             self.roles[letter.from as usize],
             self.roles[letter.to as usize]
         )
@@ -316,6 +318,8 @@ struct Determiniser<'u, 'a, 'm> {
     letter_ids: Map<Letter, u32>,
     /// The places that each state stands for, before choices are followed.
     cores: Vec<Core>,
+    /// For each state the origins of the edge that led there first.
+    beginnings: Vec<(u32, u32)>,
     /// The state of each single place, or [`END`].
     single: Vec<u32>,
     several: Map<Vec<u32>, u32>,
@@ -337,6 +341,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             letters: Vec::new(),
             letter_ids: Map::default(),
             cores: Vec::new(),
+            beginnings: Vec::new(),
             single: Vec::new(),
             several: Map::default(),
             seen: Vec::new(),
@@ -375,8 +380,17 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         let mut state = 0;
         while state < self.cores.len() {
             offers.clear();
+            let known = self.diagnostics.len();
             let ends = self.offers(state, &mut offers)?;
-            self.check(&offers, ends);
+            let clear = self.diagnostics.len() == known;
+            let beginning = self.beginnings[state];
+            let equal = &origins[beginning.0 as usize..beginning.1 as usize];
+            self.check(
+                &offers,
+                ends,
+                clear,
+                if equal.len() > 1 { equal } else { &[] },
+            );
             self.step(&offers, &mut edges, &mut origins)?;
             offsets.push(index(edges.len()));
             state += 1;
@@ -431,6 +445,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             return Err(TooLarge);
         }
         self.cores.push(core);
+        self.beginnings.push((0, 0));
         Ok(index(self.cores.len() - 1))
     }
 
@@ -550,8 +565,15 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         }
     }
 
-    /// What must hold of each state.
-    fn check(&mut self, offers: &[Offer], ends: Option<Option<Chooser>>) {
+    /// What must hold of each state. It is `clear` if no choice in it was refused; `equal` are the
+    /// messages that led here if several branches begin with them.
+    fn check(
+        &mut self,
+        offers: &[Offer],
+        ends: Option<Option<Chooser>>,
+        clear: bool,
+        equal: &[Span],
+    ) {
         let Some(first) = offers.first() else {
             return;
         };
@@ -561,22 +583,24 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         let sender = letter(first).from;
         if let Some(chooser) = ends {
             let choice = chooser.map(|chooser| chooser.span);
-            found.push(codes::end_or_continue(first.origin, name(sender), choice));
+            found.push(codes::end_or_continue(
+                first.origin,
+                name(sender),
+                choice,
+                equal,
+            ));
         }
         // Where a `choice at` has said so already, a second sender is an echo.
         let other = offers.iter().find(|&offer| letter(offer).from != sender);
         if let Some(other) = other
-            && !self.diagnostics.iter().any(|diagnostic| {
-                diagnostic.code == codes::Code::ChoiceSubject
-                    && (diagnostic.primary == other.origin || diagnostic.primary == first.origin)
-            })
+            && clear
         {
             found.push(codes::no_subject(
                 first.origin,
                 name(sender),
                 other.origin,
                 name(letter(other).from),
-                None,
+                equal,
             ));
         }
         if offers.len() > 1 {
@@ -635,10 +659,15 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             origins.extend(group.iter().map(|&position| offers[position].origin));
             let tail = &mut origins[start as usize..];
             tail.sort_unstable();
+            let written = (start, index(origins.len()));
+            let beginning = &mut self.beginnings[target as usize];
+            if *beginning == (0, 0) {
+                *beginning = written;
+            }
             edges.push(Edge {
                 letter,
                 target,
-                origins: (start, index(origins.len())),
+                origins: written,
             });
         }
         Ok(())

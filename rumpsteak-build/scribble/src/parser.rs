@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::{
     ast::*,
-    codes::{self, Construct},
+    codes::{self, Code, Construct},
     diagnostic::{self, Diagnostic},
     lexer::{self, Token, TokenKind},
     span::{SourceId, Span},
@@ -69,11 +69,13 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
         source,
         tokens,
         at: 0,
+        lexical: &diagnostics,
         blamed: None,
-        diagnostics,
+        diagnostics: Vec::new(),
     };
     let module = parser.module(Span::new(source, 0, length));
-    let mut diagnostics = parser.diagnostics;
+    let found = parser.diagnostics;
+    diagnostics.extend(found);
     diagnostic::sort(&mut diagnostics);
     Parsed {
         module,
@@ -92,6 +94,8 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     /// Always inside `tokens`: the end token is never passed.
     at: usize,
+    /// What the lexer has reported, in order.
+    lexical: &'a [Diagnostic],
     /// The token that the last error was about.
     blamed: Option<usize>,
     diagnostics: Vec<Diagnostic>,
@@ -184,7 +188,7 @@ impl<'a> Parser<'a> {
 
     /// Reports the token in front, unless it has been already.
     fn unexpected(&mut self, expected: &str) -> Failed {
-        if self.blamed != Some(self.at) {
+        if self.blamed != Some(self.at) && !self.follows_lexical_error() {
             self.blamed = Some(self.at);
             let found = match self.kind() {
                 TokenKind::End => None,
@@ -196,6 +200,27 @@ impl<'a> Parser<'a> {
                 .push(codes::unexpected(self.span(), found, expected, before));
         }
         Failed
+    }
+
+    /// Whether the lexer has reported something in front of this token: what is missing there may be just that.
+    /// A quote without its end spoils its whole line.
+    fn follows_lexical_error(&self) -> bool {
+        let after = match self.at.checked_sub(1) {
+            Some(before) => self.tokens[before].end as usize,
+            None => 0,
+        };
+        let here = self.token().start as usize;
+        let next = self
+            .lexical
+            .partition_point(|error| error.primary.start() < after);
+        self.lexical.get(next).is_some_and(|error| {
+            let start = error.primary.start();
+            // Lines are short where people write them, and looking further for every error of a long one is not free.
+            start < here
+                || error.code == Code::OpenString
+                    && start - here < 1_000
+                    && !self.text.as_bytes()[here..start].contains(&b'\n')
+        })
     }
 
     fn unsupported(&mut self, construct: Construct, start: usize) {
@@ -431,9 +456,11 @@ impl Parser<'_> {
             self.diagnostics.push(codes::unsupported(construct, span));
         }
         let name = self.name("the name of the protocol")?;
-        let local = matches!(refused, Some((Construct::LocalProtocol, _)));
-        if local && self.take_word("at") {
-            self.name("the name of a role")?;
+        if refused.is_some_and(|(construct, _)| construct != Construct::Explicit) {
+            // Their headings and bodies have a grammar of their own.
+            self.skip_to_brace()?;
+            self.skip_balanced();
+            return Ok(None);
         }
         let parameters = if self.take(b'<') {
             self.list(b'>', Self::parameter)?
@@ -443,14 +470,6 @@ impl Parser<'_> {
         self.expect(b'(')?;
         let roles = self.list(b')', Self::role)?;
         let annotations = self.annotations()?;
-        if refused.is_some_and(|(construct, _)| construct != Construct::Explicit) {
-            // Their bodies have a grammar of their own.
-            if !self.is(b'{') {
-                return Err(self.unexpected("`{`"));
-            }
-            self.skip_balanced();
-            return Ok(None);
-        }
         if !self.is(b'{') {
             return Err(self.unexpected("`{`"));
         }
@@ -464,6 +483,17 @@ impl Parser<'_> {
             body,
             span: self.span_from(start),
         }))
+    }
+
+    /// Skips a heading that is not read.
+    fn skip_to_brace(&mut self) -> Result<()> {
+        while !self.is(b'{') {
+            if matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'}')) {
+                return Err(self.unexpected("`{`"));
+            }
+            self.advance();
+        }
+        Ok(())
     }
 
     fn parameter(&mut self) -> Result<Parameter> {
@@ -482,10 +512,6 @@ impl Parser<'_> {
     }
 
     fn role(&mut self) -> Result<RoleDecl> {
-        let start = self.at;
-        if self.take_word("new") {
-            self.unsupported(Construct::NestedProtocol, start);
-        }
         self.expect_word("role")?;
         let name = self.name("the name of a role")?;
         let alias = if self.take_word("as") {
@@ -761,6 +787,14 @@ impl Parser<'_> {
                 let Failed = failed;
                 self.add(body, stack, start, InteractionKind::Invalid, Vec::new());
             }
+            "rec" if brace => {
+                self.advance();
+                return Err(self.unexpected("the name of the recursion"));
+            }
+            "continue" if next == TokenKind::Punct(b';') => {
+                self.advance();
+                return Err(self.unexpected("the name of a recursion"));
+            }
             "rec" if name && !self.is_word_at(1, "from") => {
                 self.advance();
                 let variable = self.name("the name of the recursion")?;
@@ -821,12 +855,7 @@ impl Parser<'_> {
                 self.refuse(body, stack, start, construct);
             }
             "nested" if name && self.is_word_at(1, "protocol") => {
-                while !self.is(b'{') {
-                    if matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'}' | b';')) {
-                        return Err(self.unexpected("`{`"));
-                    }
-                    self.advance();
-                }
+                self.skip_to_brace()?;
                 self.skip_balanced();
                 self.refuse(body, stack, start, Construct::NestedProtocol);
             }

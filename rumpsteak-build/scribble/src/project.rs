@@ -120,12 +120,15 @@ struct TooLarge {
 
 const NONE: u32 = u32::MAX;
 
+/// An edge of the global automaton: its source, and its position among the edges of the source.
+type EdgeAt = (u32, u32);
+
 /// A transition of a local state, before states are merged.
 struct LocalEdge {
     letter: u32,
     target: u32,
-    /// `(source, position)` of the global edges that it stands for.
-    edges: Vec<(u32, u32)>,
+    /// The global edges that it stands for.
+    edges: Vec<EdgeAt>,
 }
 
 struct LocalState {
@@ -141,7 +144,7 @@ enum Problem {
     SendUnknown { edge: usize, stuck: u32 },
     SendOrReceive { send: usize, receive: usize },
     NeverTold { edge: usize, stuck: u32 },
-    Overtaken { awaited: usize, taken: (u32, u32) },
+    Overtaken { awaited: usize, taken: EdgeAt },
     PayloadUnknown { one: usize, other: usize },
 }
 
@@ -275,8 +278,8 @@ impl<'g> Local<'g> {
     }
 
     /// The visible edges of all members by letter, first seen first.
-    fn group(&self) -> Vec<(u32, Vec<(u32, u32)>)> {
-        let mut groups: Vec<(u32, Vec<(u32, u32)>)> = Vec::new();
+    fn group(&self) -> Vec<(u32, Vec<EdgeAt>)> {
+        let mut groups: Vec<(u32, Vec<EdgeAt>)> = Vec::new();
         // A list is searched while it is short.
         let mut positions: Map<u32, usize> = Map::default();
         for &member in &self.members {
@@ -301,7 +304,7 @@ impl<'g> Local<'g> {
         groups
     }
 
-    fn check(&mut self, state: u32, groups: &[(u32, Vec<(u32, u32)>)]) -> Result<(), TooLarge> {
+    fn check(&mut self, state: u32, groups: &[(u32, Vec<EdgeAt>)]) -> Result<(), TooLarge> {
         let Some((first, _)) = groups.first() else {
             return Ok(());
         };
@@ -320,7 +323,13 @@ impl<'g> Local<'g> {
             };
             Some(Problem::SendOrReceive { send, receive })
         } else if self.sends(*first) {
-            self.send_validity(groups)
+            for (edge, group) in groups.iter().enumerate() {
+                if let Some(stuck) = self.stuck(group.1.iter()) {
+                    self.problems
+                        .push((state, Problem::SendUnknown { edge, stuck }));
+                }
+            }
+            None
         } else if let Some(stuck) = self.stuck(groups.iter().flat_map(|group| &group.1)) {
             Some(Problem::NeverTold { edge: 0, stuck })
         } else {
@@ -332,7 +341,7 @@ impl<'g> Local<'g> {
     }
 
     /// Two groups with one peer and label that differ in their payload.
-    fn same_label(&self, groups: &[(u32, Vec<(u32, u32)>)]) -> Option<(usize, usize)> {
+    fn same_label(&self, groups: &[(u32, Vec<EdgeAt>)]) -> Option<(usize, usize)> {
         let mut keys: Vec<_> = groups
             .iter()
             .enumerate()
@@ -349,7 +358,7 @@ impl<'g> Local<'g> {
     }
 
     /// A member from which none of `sources` is reachable by ε.
-    fn stuck<'e>(&self, sources: impl Iterator<Item = &'e (u32, u32)>) -> Option<u32> {
+    fn stuck<'e>(&self, sources: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
         let mut reaches = vec![false; self.members.len()];
         let mut work = Vec::new();
         let mut missing = self.members.len();
@@ -398,17 +407,7 @@ impl<'g> Local<'g> {
         (offsets, silent.into_iter().map(|(_, from)| from).collect())
     }
 
-    fn send_validity(&self, groups: &[(u32, Vec<(u32, u32)>)]) -> Option<Problem> {
-        groups.iter().enumerate().find_map(|(edge, group)| {
-            let stuck = self.stuck(group.1.iter())?;
-            Some(Problem::SendUnknown { edge, stuck })
-        })
-    }
-
-    fn receive_validity(
-        &self,
-        groups: &[(u32, Vec<(u32, u32)>)],
-    ) -> Result<Option<Problem>, TooLarge> {
+    fn receive_validity(&self, groups: &[(u32, Vec<EdgeAt>)]) -> Result<Option<Problem>, TooLarge> {
         let sender = |letter: u32| self.global.letters[letter as usize].from;
         let mut senders: Vec<u32> = groups.iter().map(|group| sender(group.0)).collect();
         senders.sort_unstable();
@@ -611,11 +610,11 @@ impl<'g> Local<'g> {
         diagnostics
     }
 
-    fn edge(&self, (source, at): (u32, u32)) -> &'g Edge {
+    fn edge(&self, (source, at): EdgeAt) -> &'g Edge {
         &self.global.edges(source)[at as usize]
     }
 
-    fn step(&self, edge: (u32, u32)) -> codes::Step {
+    fn step(&self, edge: EdgeAt) -> codes::Step {
         self.global.step(self.edge(edge))
     }
 
@@ -638,9 +637,9 @@ impl<'g> Local<'g> {
 
     /// Two runs that look the same to the role, one to each of two edges (or states, where the second
     /// number is [`NONE`]): the global state where they part, and the two ways there.
-    fn branches(&self, state: u32, one: (u32, u32), other: (u32, u32)) -> Option<(u32, Branches)> {
+    fn branches(&self, state: u32, one: EdgeAt, other: EdgeAt) -> Option<(u32, Branches)> {
         let word = self.word(state);
-        let run = |to: (u32, u32)| {
+        let run = |to: EdgeAt| {
             let mut run = self.run(&word, to.0)?;
             if to.1 != NONE {
                 run.push(to);
@@ -677,10 +676,10 @@ impl<'g> Local<'g> {
 
     /// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges. Breadth first over
     /// pairs of a global state and how much of the word is seen: O(word · edges).
-    fn run(&self, word: &[u32], goal: u32) -> Option<Vec<(u32, u32)>> {
+    fn run(&self, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
         let mut found: Map<(u32, u32), usize> = Map::default();
         // The state, how much is seen, and the edge and entry that led here.
-        let mut queue: Vec<(u32, u32, Option<(usize, (u32, u32))>)> = vec![(0, 0, None)];
+        let mut queue: Vec<(u32, u32, Option<(usize, EdgeAt)>)> = vec![(0, 0, None)];
         found.insert((0, 0), 0);
         let mut at = 0;
         while at < queue.len() {
