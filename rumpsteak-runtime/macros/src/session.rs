@@ -231,85 +231,61 @@ impl<'a> Expansion<'a> {
                 #visibility fn into_session(self) -> #session {
                     self.0
                 }
-            }
 
-            #methods
+                #methods
+            }
         }
     }
 
     /// The methods of the action that a struct begins with. A struct that begins with another name has only `into_session`.
+    ///
+    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one fails.
     fn methods(&self, chain: &Chain) -> TokenStream {
-        let visibility = &self.item.visibility;
-        let (name, role) = (&self.item.name, &self.role);
-        let session =
-            quote!(::rumpsteak_runtime::Session<State = ::rumpsteak_runtime::State<'s, #role>>);
-        let (bounds, methods) = if let Some((action, rest)) = chain.actions.split_first() {
-            let Action { peer, label, .. } = action;
+        let role = &self.role;
+        let message = quote!(<#role as ::rumpsteak_runtime::Role>::Message);
+        let state = quote!(State = ::rumpsteak_runtime::State<'s, #role>);
+        if let Some((
+            Action {
+                direction,
+                peer,
+                label,
+                ..
+            },
+            rest,
+        )) = chain.actions.split_first()
+        {
             let then = self.session(rest, &chain.tail);
-            match action.direction {
-                Direction::Send => (
-                    quote! {
-                        #role: ::rumpsteak_runtime::Route<
-                            #peer,
-                            Link: ::rumpsteak_runtime::Outgoing<<#role as ::rumpsteak_runtime::Role>::Message>,
-                            Message: ::rumpsteak_runtime::Message<#label>,
-                        >,
-                        #then: #session,
-                    },
-                    quote! {
-                        /// Sends the label and returns the next state, as `Send::send`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Send::send`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn send(self, label: #label) -> ::rumpsteak_runtime::Result<#then> {
-                            self.0.send(label).await
-                        }
-
-                        /// Sends the label, or returns it, as `Send::send_or_return`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Send::send_or_return`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn send_or_return(
-                            self,
-                            label: #label,
-                        ) -> ::rumpsteak_runtime::Result<#then, ::rumpsteak_runtime::Unsent<#label>> {
-                            self.0.send_or_return(label).await
-                        }
-                    },
-                ),
-                Direction::Receive => (
-                    quote! {
-                        #role: ::rumpsteak_runtime::Route<
-                            #peer,
-                            Link: ::rumpsteak_runtime::Incoming<<#role as ::rumpsteak_runtime::Role>::Message>,
-                            Message: ::rumpsteak_runtime::Message<#label>,
-                        >,
-                        #then: #session,
-                    },
-                    quote! {
-                        /// Waits for the label and returns it with the next state, as `Receive::receive`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Receive::receive`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn receive(self) -> ::rumpsteak_runtime::Result<(#label, #then)> {
-                            self.0.receive().await
-                        }
-                    },
+            let link = link(*direction);
+            let bounds = quote! {
+                #role: ::rumpsteak_runtime::Route<
+                    #peer,
+                    Link: ::rumpsteak_runtime::#link<#message>,
+                    Message: ::rumpsteak_runtime::Message<#label>,
+                >,
+                #then: ::rumpsteak_runtime::Session<#state>,
+            };
+            match direction {
+                Direction::Send => {
+                    let unsent = quote!(::rumpsteak_runtime::Unsent<#label>);
+                    let send = self.method(
+                        "Send::send",
+                        quote!(send(self, label: #label)),
+                        &quote!(#then),
+                        &bounds,
+                    );
+                    let send_or_return = self.method(
+                        "Send::send_or_return",
+                        quote!(send_or_return(self, label: #label)),
+                        &quote!(#then, #unsent),
+                        &bounds,
+                    );
+                    quote!(#send #send_or_return)
+                }
+                Direction::Receive => self.method(
+                    "Receive::receive",
+                    quote!(receive(self)),
+                    &quote!((#label, #then)),
+                    &bounds,
                 ),
             }
         } else if let Tail::Choice {
@@ -320,102 +296,79 @@ impl<'a> Expansion<'a> {
         } = &chain.tail
         {
             let choice = self.apply(choice);
-            let selected = fresh(self.item, "L");
+            let label = fresh(self.item, "L");
+            let link = link(*direction);
             match direction {
-                Direction::Send => (
-                    quote! {
+                Direction::Send => {
+                    let bounds = quote! {
+                        #choice: ::rumpsteak_runtime::Offers<#label, #state>,
                         #role: ::rumpsteak_runtime::Route<
                             #peer,
-                            Link: ::rumpsteak_runtime::Outgoing<<#role as ::rumpsteak_runtime::Role>::Message>,
+                            Link: ::rumpsteak_runtime::#link<#message>,
+                            Message: ::rumpsteak_runtime::Message<#label>,
                         >,
-                        #choice: ::rumpsteak_runtime::Choice<
-                            State = ::rumpsteak_runtime::State<'s, #role>,
-                            Message = <#role as ::rumpsteak_runtime::Role>::Message,
-                        >,
-                    },
-                    quote! {
-                        /// Sends one of the labels of the choice and returns the state that follows it, as `Select::select`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Select::select`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn select<#selected>(
-                            self,
-                            label: #selected,
-                        ) -> ::rumpsteak_runtime::Result<<#choice as ::rumpsteak_runtime::Offers<#selected>>::Then>
-                        where
-                            <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
-                            #choice: ::rumpsteak_runtime::Offers<#selected>,
-                        {
-                            self.0.select(label).await
-                        }
-
-                        /// Sends one of the labels of the choice, or returns it, as `Select::select_or_return`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Select::select_or_return`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn select_or_return<#selected>(
-                            self,
-                            label: #selected,
-                        ) -> ::rumpsteak_runtime::Result<
-                            <#choice as ::rumpsteak_runtime::Offers<#selected>>::Then,
-                            ::rumpsteak_runtime::Unsent<#selected>,
-                        >
-                        where
-                            <#role as ::rumpsteak_runtime::Role>::Message: ::rumpsteak_runtime::Message<#selected>,
-                            #choice: ::rumpsteak_runtime::Offers<#selected>,
-                        {
-                            self.0.select_or_return(label).await
-                        }
-                    },
-                ),
-                Direction::Receive => (
-                    quote! {
-                        #role: ::rumpsteak_runtime::Route<
-                            #peer,
-                            Link: ::rumpsteak_runtime::Incoming<<#role as ::rumpsteak_runtime::Role>::Message>,
-                        >,
-                        #choice: ::rumpsteak_runtime::Choice<
-                            State = ::rumpsteak_runtime::State<'s, #role>,
-                            Message = <#role as ::rumpsteak_runtime::Role>::Message,
-                        >,
-                    },
-                    quote! {
-                        /// Waits for a label and returns the alternative that it selects, as `Branch::branch`.
-                        ///
-                        /// # Errors
-                        ///
-                        /// Those of `Branch::branch`.
-                        ///
-                        /// # Cancel safety
-                        ///
-                        /// Not cancel safe: dropping the future poisons the role.
-                        #visibility async fn branch(self) -> ::rumpsteak_runtime::Result<#choice> {
-                            self.0.branch().await
-                        }
-                    },
-                ),
+                    };
+                    let then = quote!(<#choice as ::rumpsteak_runtime::Offers<#label>>::Then);
+                    let unsent = quote!(::rumpsteak_runtime::Unsent<#label>);
+                    let select = self.method(
+                        "Select::select",
+                        quote!(select<#label>(self, label: #label)),
+                        &then,
+                        &bounds,
+                    );
+                    let select_or_return = self.method(
+                        "Select::select_or_return",
+                        quote!(select_or_return<#label>(self, label: #label)),
+                        &quote!(#then, #unsent),
+                        &bounds,
+                    );
+                    quote!(#select #select_or_return)
+                }
+                Direction::Receive => {
+                    let bounds = quote! {
+                        #role: ::rumpsteak_runtime::Route<#peer, Link: ::rumpsteak_runtime::#link<#message>>,
+                        #choice: ::rumpsteak_runtime::Choice<#state, Message = #message>,
+                    };
+                    self.method("Branch::branch", quote!(branch(self)), &choice, &bounds)
+                }
             }
         } else {
-            return TokenStream::new();
-        };
+            TokenStream::new()
+        }
+    }
+
+    /// A method that does what the `original` of the state inside does.
+    fn method(
+        &self,
+        original: &str,
+        signature: TokenStream,
+        output: &TokenStream,
+        bounds: &TokenStream,
+    ) -> TokenStream {
+        let visibility = &self.item.visibility;
+        let (summary, errors) = (
+            format!("As [`{original}`](::rumpsteak_runtime::{original})."),
+            format!("Those of `{original}`."),
+        );
+        let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
+        // Every method with an argument calls it `label`.
+        let arguments =
+            (!matches!(original, "Branch::branch" | "Receive::receive")).then(|| quote!(label));
         quote! {
-            #[allow(dead_code, reason = "a process may use either way in")]
-            impl<'s, #role> #name<'s, #role>
+            #[doc = #summary]
+            ///
+            /// # Errors
+            ///
+            #[doc = #errors]
+            ///
+            /// # Cancel safety
+            ///
+            /// Not cancel safe: dropping the future poisons the role.
+            #visibility async fn #signature -> ::rumpsteak_runtime::Result<#output>
             where
-                #role: ::rumpsteak_runtime::Role,
                 #bounds
             {
-                #methods
+                self.0.#method(#arguments).await
             }
         }
     }
@@ -567,6 +520,14 @@ impl<'a> Expansion<'a> {
         let (mut name, role) = (self.item.name.clone(), &self.role);
         name.set_span(span);
         quote!(#name<'s, #role>)
+    }
+}
+
+/// The trait of a route that goes this way.
+fn link(direction: Direction) -> Ident {
+    match direction {
+        Direction::Receive => format_ident!("Incoming"),
+        Direction::Send => format_ident!("Outgoing"),
     }
 }
 

@@ -16,12 +16,7 @@ pub struct Branch<'s, R: Role, P, C> {
     names: Names<(P, C)>,
 }
 
-impl<'s, R, P, C> Branch<'s, R, P, C>
-where
-    R: Route<P, Link: Incoming<R::Message>>,
-    P: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message>,
-{
+impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     /// Waits for a label and returns the variant of the choice that it selects, which holds the label and the next state.
     ///
     /// # Errors
@@ -34,7 +29,12 @@ where
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
     /// wake with [`Error::Closed`](crate::Error::Closed).
-    pub async fn branch(self) -> Result<C> {
+    pub async fn branch(self) -> Result<C>
+    where
+        R: Route<P, Link: Incoming<R::Message>>,
+        P: Role,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
         const { C::VERIFIED };
         let Self { state, .. } = self;
         let message = accept::<R, P>(state.role, C::LABELS).await?;

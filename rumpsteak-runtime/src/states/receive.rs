@@ -16,12 +16,7 @@ pub struct Receive<'s, R: Role, P, L, C> {
     names: Names<(P, L, C)>,
 }
 
-impl<'s, R, P, L, C> Receive<'s, R, P, L, C>
-where
-    R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
-    P: Role,
-    C: Session<State = State<'s, R>>,
-{
+impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     /// Waits for the label and returns it with the next state.
     ///
     /// # Errors
@@ -34,7 +29,12 @@ where
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
     /// wake with [`Error::Closed`](crate::Error::Closed). A timeout around a `receive` therefore ends the session.
-    pub async fn receive(self) -> Result<(L, C)> {
+    pub async fn receive(self) -> Result<(L, C)>
+    where
+        R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
         let Self { state, .. } = self;
         let labels = const { &[<R::Message as Message<L>>::NAME] };
         let message = accept::<R, P>(state.role, labels).await?;

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Choice, Names, Offers, Session, State, transmit};
+use super::{Names, Offers, Session, State, transmit};
 use crate::error::{Error, Result, Unsent};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
@@ -17,12 +17,7 @@ pub struct Select<'s, R: Role, P, C> {
     names: Names<(P, C)>,
 }
 
-impl<'s, R, P, C> Select<'s, R, P, C>
-where
-    R: Role,
-    P: Role,
-    C: Choice<State = State<'s, R>, Message = R::Message>,
-{
+impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     /// Sends `label` and returns the state that follows it.
     ///
     /// Over a [`Channel`](crate::Channel) this never waits.
@@ -36,10 +31,11 @@ where
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
     /// wake with [`Error::Closed`]. The label may or may not have been sent.
-    pub async fn select<L>(self, label: L) -> Result<<C as Offers<L>>::Then>
+    pub async fn select<L>(self, label: L) -> Result<C::Then>
     where
+        C: Offers<L, State = State<'s, R>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        C: Offers<L>,
+        P: Role,
     {
         self.select_or_return(label).await.map_err(Error::from)
     }
@@ -53,10 +49,11 @@ where
     /// # Cancel safety
     ///
     /// As `select`; a label whose future is dropped is not returned.
-    pub async fn select_or_return<L>(self, label: L) -> Result<<C as Offers<L>>::Then, Unsent<L>>
+    pub async fn select_or_return<L>(self, label: L) -> Result<C::Then, Unsent<L>>
     where
+        C: Offers<L, State = State<'s, R>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        C: Offers<L>,
+        P: Role,
     {
         const { C::VERIFIED };
         let Self { state, .. } = self;

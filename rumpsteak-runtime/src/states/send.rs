@@ -16,12 +16,8 @@ pub struct Send<'s, R: Role, P, L, C> {
     names: Names<(P, L, C)>,
 }
 
-impl<'s, R, P, L, C> Send<'s, R, P, L, C>
-where
-    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-    P: Role,
-    C: Session<State = State<'s, R>>,
-{
+// The bounds stand on the methods: so rustc tells which one fails, not just that there is no such method.
+impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
     /// Over a [`Channel`](crate::Channel) this never waits.
@@ -35,7 +31,12 @@ where
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
     /// wake with [`Error::Closed`]. The label may or may not have been sent.
-    pub async fn send(self, label: L) -> Result<C> {
+    pub async fn send(self, label: L) -> Result<C>
+    where
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
         self.send_or_return(label).await.map_err(Error::from)
     }
 
@@ -48,7 +49,12 @@ where
     /// # Cancel safety
     ///
     /// As `send`; a label whose future is dropped is not returned.
-    pub async fn send_or_return(self, label: L) -> Result<C, Unsent<L>> {
+    pub async fn send_or_return(self, label: L) -> Result<C, Unsent<L>>
+    where
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
         let Self { state, .. } = self;
         transmit::<R, P, L>(state.role, label).await?;
         Ok(C::from_state(state))
