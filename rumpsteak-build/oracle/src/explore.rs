@@ -47,6 +47,8 @@ use rumpsteak_fsm::{Direction, Fsm, Message, Role, StateId, Transition, Transiti
 #[derive(Clone, Debug)]
 pub struct System {
     machines: Vec<Fsm>,
+    /// For each machine and transition the queue that it uses, as sender and receiver.
+    channels: Vec<Vec<(usize, usize)>>,
 }
 
 /// Machines that form no system.
@@ -217,28 +219,32 @@ impl System {
     /// # Errors
     /// If two machines play one role, or a machine speaks to a role that none plays.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
-        let system = Self { machines };
-        for (index, machine) in system.machines.iter().enumerate() {
-            if system.position(machine.role()) != Some(index) {
+        let position = |role: &Role| machines.iter().position(|m| m.role() == role);
+        let mut channels = vec![];
+        for (index, machine) in machines.iter().enumerate() {
+            if position(machine.role()) != Some(index) {
                 return Err(SystemError::Twice(machine.role().clone()));
             }
+            let mut own = vec![];
             for transition in machine.transitions() {
-                let peer = &transition.action.peer;
-                if system.position(peer).is_none() {
-                    return Err(SystemError::Missing(machine.role().clone(), peer.clone()));
-                }
+                let action = transition.action;
+                let Some(peer) = position(&action.peer) else {
+                    let (role, peer) = (machine.role().clone(), action.peer.clone());
+                    return Err(SystemError::Missing(role, peer));
+                };
+                own.push(match action.direction {
+                    Direction::Send => (index, peer),
+                    Direction::Receive => (peer, index),
+                });
             }
+            channels.push(own);
         }
-        Ok(system)
+        Ok(Self { machines, channels })
     }
 
     /// The machines, in the order of [`Configuration::states`].
     pub fn machines(&self) -> &[Fsm] {
         &self.machines
-    }
-
-    fn position(&self, role: &Role) -> Option<usize> {
-        self.machines.iter().position(|m| m.role() == role)
     }
 
     /// All machines in their initial states, all queues empty.
@@ -249,14 +255,9 @@ impl System {
         }
     }
 
-    /// The queue that `transition` of machine `machine` uses, as sender and receiver. `None` if no machine
-    /// plays the peer, which `new` excludes.
-    fn channel(&self, machine: usize, transition: Transition<'_>) -> Option<(usize, usize)> {
-        let peer = self.position(&transition.action.peer)?;
-        Some(match transition.action.direction {
-            Direction::Send => (machine, peer),
-            Direction::Receive => (peer, machine),
-        })
+    /// The queue that a transition uses, as sender and receiver.
+    fn channel(&self, machine: usize, transition: TransitionId) -> (usize, usize) {
+        self.channels[machine][transition.index()]
     }
 
     /// The configuration after `step`, if the step can be taken; queues may grow without bound.
@@ -269,7 +270,7 @@ impl System {
         if transition.source != configuration.states[step.machine] {
             return None;
         }
-        let channel = self.channel(step.machine, transition)?;
+        let channel = self.channel(step.machine, step.transition);
 
         let mut next = configuration.clone();
         next.states[step.machine] = transition.target;
@@ -362,10 +363,8 @@ impl System {
         receiver: usize,
         receive: Transition<'_>,
     ) -> bool {
-        let front = self
-            .channel(receiver, receive)
-            .and_then(|channel| configuration.queues.get(&channel))
-            .and_then(VecDeque::front);
+        let channel = self.channel(receiver, receive.id);
+        let front = configuration.queues.get(&channel).and_then(VecDeque::front);
         let Some(front) = front else {
             return false;
         };
@@ -377,7 +376,12 @@ impl System {
 
     /// Visits configurations breadth first, up to `limits`, and reports the first fault of each kind.
     pub fn explore(&self, limits: &Limits) -> Report {
-        let graph = Graph::new(self, limits);
+        self.explore_from(self.initial(), limits)
+    }
+
+    /// The same from another configuration, where the runs start.
+    pub fn explore_from(&self, start: Configuration, limits: &Limits) -> Report {
+        let graph = Graph::new(self, start, limits);
         let (coverage, uncertain) = graph.coverage(self);
 
         // Of each kind the fault with the shortest run; of equally short ones that which is seen first.
@@ -396,13 +400,12 @@ impl System {
         }
 
         // The rest is about all runs from a configuration: those that lead where the graph ends are unknown.
-        let channels = self.channels();
+        let channels = self.used_channels();
         for &(sender, receiver) in &channels {
             let received = graph.can_reach(|node| {
                 graph.edges[node].iter().any(|&(step, _)| {
-                    let transition = self.machines[step.machine].transition(step.transition);
                     step.machine == receiver
-                        && self.channel(receiver, transition) == Some((sender, receiver))
+                        && self.channel(receiver, step.transition) == (sender, receiver)
                 })
             });
             for (node, configuration) in graph.configurations.iter().enumerate() {
@@ -467,9 +470,7 @@ impl System {
                 continue;
             }
             for transition in fsm.transitions_from(state) {
-                if transition.action.direction == Direction::Receive
-                    && self.channel(receiver, transition) == Some((sender, receiver))
-                {
+                if self.channel(receiver, transition.id) == (sender, receiver) {
                     if transition.action.message == *message {
                         return true;
                     }
@@ -482,14 +483,11 @@ impl System {
     }
 
     /// Every queue that some transition uses.
-    fn channels(&self) -> Vec<(usize, usize)> {
-        let mut channels = vec![];
-        for (machine, fsm) in self.machines.iter().enumerate() {
-            channels.extend(fsm.transitions().filter_map(|t| self.channel(machine, t)));
-        }
-        channels.sort_unstable();
-        channels.dedup();
-        channels
+    fn used_channels(&self) -> Vec<(usize, usize)> {
+        let mut used = self.channels.concat();
+        used.sort_unstable();
+        used.dedup();
+        used
     }
 
     /// The run as text, a step a line: `1. k to s: ready`.
@@ -549,8 +547,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(system: &System, limits: &Limits) -> Self {
-        let root = system.initial();
+    fn new(system: &System, root: Configuration, limits: &Limits) -> Self {
         let mut known = HashMap::from([(root.clone(), 0)]);
         let mut graph = Self {
             configurations: vec![root],
@@ -568,10 +565,9 @@ impl Graph {
             let mut held = vec![];
             let mut cut = false;
             for (step, next) in system.successors(&graph.configurations[node]) {
-                let transition = system.machines[step.machine].transition(step.transition);
-                if let Some(channel) = system.channel(step.machine, transition)
-                    && next.queues.get(&channel).map_or(0, VecDeque::len) > limits.queue
-                {
+                let channel = system.channel(step.machine, step.transition);
+                // Only a send makes a queue longer, so no receive is held back.
+                if next.queues.get(&channel).map_or(0, VecDeque::len) > limits.queue {
                     held.push(channel);
                     continue;
                 }
@@ -660,7 +656,7 @@ impl Graph {
     /// something about the unbounded system only if the machines are directed.
     fn is_exhaustive(&self, system: &System) -> bool {
         system.machines.iter().all(|m| m.check_directed().is_ok())
-            && system.channels().into_iter().all(|channel| {
+            && system.used_channels().into_iter().all(|channel| {
                 let room = self.can_reach_without(Some(channel.0), |node| {
                     let queue = self.configurations[node].queues.get(&channel);
                     queue.map_or(0, VecDeque::len) < self.queue

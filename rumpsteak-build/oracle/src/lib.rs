@@ -10,13 +10,17 @@
 //! * [`cases`] is one table of cases with known verdicts, for every engine.
 
 pub mod cases;
+mod equal;
 mod explore;
 mod local;
 mod mutation;
 pub mod paper;
+mod project;
 mod protocol;
 mod rng;
+mod shrink;
 
+pub use equal::equal;
 pub use explore::{
     Configuration, Coverage, Fault, FaultKind, Finding, Limits, Report, Step, System, SystemError,
 };
@@ -24,3 +28,4 @@ pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate};
 pub use protocol::{Global, Shape};
 pub use rng::Rng;
+pub use shrink::{Rewritten, shrink};

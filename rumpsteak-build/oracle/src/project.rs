@@ -1,0 +1,231 @@
+//! Projection as a set of possibilities, and balance: what the graph of a protocol says about its roles.
+//!
+//! The machine of a role is what the protocol's graph says once the messages of others are invisible: a state is
+//! the set of all places where the protocol may be, as far as the role can tell (the subset construction; Li,
+//! Stutz, Wies and Zufferey, CAV'23). There is no merging of types here, so that the projection of
+//! `rumpsteak-scribble` is compared with something else than itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rumpsteak_fsm::{Action, Fsm};
+
+use crate::{Global, protocol::role_name};
+
+/// A protocol as a graph: the nodes are its messages, ends, choices and loops.
+struct Node {
+    /// Sender, receiver, label and payload.
+    message: Option<(usize, usize, String, Option<&'static str>)>,
+    next: Vec<usize>,
+    is_end: bool,
+}
+
+impl Global {
+    /// The machine of `role`; `None` where the role cannot tell what it must do: whether to end or go on, to
+    /// send what another branch does not, or to choose between directions or peers.
+    ///
+    /// Where there is one, it still need not be safe among the others: explore it.
+    pub fn project(&self, role: usize) -> Option<Fsm> {
+        let nodes = graph(self);
+        let party = |node: &Node| {
+            node.message
+                .as_ref()
+                .is_some_and(|(from, to, ..)| *from == role || *to == role)
+        };
+        // The places where the role takes part or the protocol ends, that others can bring the protocol to.
+        let closure = |starts: &mut dyn Iterator<Item = usize>| {
+            let mut seen = BTreeSet::new();
+            let mut pending: Vec<usize> = starts.collect();
+            while let Some(node) = pending.pop() {
+                if seen.insert(node) && !party(&nodes[node]) {
+                    pending.extend(&nodes[node].next);
+                }
+            }
+            seen.retain(|&node| party(&nodes[node]) || nodes[node].is_end);
+            seen
+        };
+
+        let mut builder = Fsm::builder(role_name(role).to_string());
+        let start = closure(&mut [0].into_iter());
+        let initial = builder.add_state();
+        let mut ids = BTreeMap::from([(start.clone(), initial)]);
+        let mut pending = vec![start];
+        while let Some(places) = pending.pop() {
+            let mut targets: BTreeMap<Action, Vec<usize>> = BTreeMap::new();
+            for &place in &places {
+                let Some((from, to, label, payload)) = &nodes[place].message else {
+                    continue;
+                };
+                let action = match *from == role {
+                    true => Action::send(
+                        role_name(*to).to_string(),
+                        label.as_str(),
+                        payload.as_slice(),
+                    ),
+                    false => Action::receive(
+                        role_name(*from).to_string(),
+                        label.as_str(),
+                        payload.as_slice(),
+                    ),
+                };
+                targets
+                    .entry(action)
+                    .or_default()
+                    .extend(&nodes[place].next);
+            }
+            // It may be over, but it may also go on.
+            if !targets.is_empty() && places.iter().any(|&place| nodes[place].is_end) {
+                return None;
+            }
+            for (action, next) in targets {
+                let next = closure(&mut next.into_iter());
+                let source = ids[&places];
+                let target = match ids.get(&next) {
+                    Some(&id) => id,
+                    None => {
+                        let id = builder.add_state();
+                        ids.insert(next.clone(), id);
+                        pending.push(next);
+                        id
+                    }
+                };
+                builder.add_transition(source, action, target);
+            }
+        }
+        let fsm = builder.build(initial);
+        let decided = ids
+            .keys()
+            .all(|places| sends_are_decided(&nodes, role, places, &party));
+        (decided && fsm.check_directed().is_ok()).then_some(fsm)
+    }
+
+    /// Whether each role that occurs later occurs after boundedly many messages, whatever is chosen.
+    ///
+    /// In an unbalanced protocol one role may wait while others go round a loop for as long as they choose; a
+    /// subtype that never leaves the loop then starves it. In a balanced one subtyping preserves that everybody
+    /// is served.
+    pub fn is_balanced(&self) -> bool {
+        let nodes = graph(self);
+        let messages = nodes.iter().filter_map(|node| node.message.as_ref());
+        let roles = messages.map(|(from, to, ..)| from.max(to) + 1).max();
+
+        (0..roles.unwrap_or(0)).all(|role| {
+            let is_party = |node: &Node| {
+                node.message
+                    .as_ref()
+                    .is_some_and(|(from, to, ..)| *from == role || *to == role)
+            };
+            // Least fixed point: some way leads to a message of the role.
+            let mut occurs: Vec<bool> = nodes.iter().map(is_party).collect();
+            // Greatest fixed point: some way, endless or to the end, has no message of the role.
+            let mut avoids: Vec<bool> = nodes.iter().map(|node| !is_party(node)).collect();
+            loop {
+                let mut changed = false;
+                for (index, node) in nodes.iter().enumerate() {
+                    if !occurs[index] && node.next.iter().any(|&next| occurs[next]) {
+                        occurs[index] = true;
+                        changed = true;
+                    }
+                    if avoids[index]
+                        && !node.next.is_empty()
+                        && !node.next.iter().any(|&next| avoids[next])
+                    {
+                        avoids[index] = false;
+                        changed = true;
+                    }
+                }
+                if !changed {
+                    break;
+                }
+            }
+            (0..nodes.len()).all(|index| !(occurs[index] && avoids[index]))
+        })
+    }
+}
+
+/// Whether whatever `role` may send in one of `places` it may send in all of them: where others have chosen and
+/// the role does not know what, it must not depend on it. Choices that are the role's own do not count, so each
+/// place is judged with the places that the same own choice offers.
+fn sends_are_decided(
+    nodes: &[Node],
+    role: usize,
+    places: &BTreeSet<usize>,
+    party: &dyn Fn(&Node) -> bool,
+) -> bool {
+    let sends = |places: &mut dyn Iterator<Item = usize>| -> BTreeSet<Action> {
+        places
+            .filter_map(|place| nodes[place].message.as_ref())
+            .filter(|(from, ..)| *from == role)
+            .map(|(_, to, label, payload)| {
+                Action::send(
+                    role_name(*to).to_string(),
+                    label.as_str(),
+                    payload.as_slice(),
+                )
+            })
+            .collect()
+    };
+    let all = sends(&mut places.iter().copied());
+    if all.is_empty() {
+        return true;
+    }
+    // Each place belongs to the choice that leads to it, or stands for itself.
+    places.iter().all(|&place| {
+        let choice = nodes.iter().find(|node| {
+            node.message.is_none() && node.next.len() > 1 && node.next.contains(&place)
+        });
+        let offered = match choice {
+            Some(choice) if choice.next.iter().all(|&next| party(&nodes[next])) => {
+                sends(&mut choice.next.iter().copied())
+            }
+            _ => sends(&mut [place].into_iter()),
+        };
+        offered == all
+    })
+}
+
+fn graph(global: &Global) -> Vec<Node> {
+    let mut nodes = vec![];
+    flatten(global, &mut vec![], &mut nodes);
+    nodes
+}
+
+/// Adds the protocol to `nodes`; returns the node that it starts with. `loops` are the loops in scope.
+fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Node>) -> usize {
+    let index = nodes.len();
+    nodes.push(Node {
+        message: None,
+        next: vec![],
+        is_end: matches!(global, Global::End),
+    });
+    match global {
+        Global::End => {}
+        Global::Message {
+            from,
+            to,
+            label,
+            payload,
+            then,
+        } => {
+            nodes[index].message = Some((*from, *to, label.clone(), *payload));
+            let next = flatten(then, loops, nodes);
+            nodes[index].next.push(next);
+        }
+        Global::Choice { branches, .. } => {
+            for branch in branches {
+                let next = flatten(branch, loops, nodes);
+                nodes[index].next.push(next);
+            }
+        }
+        Global::Rec { name, body } => {
+            loops.push((*name, index));
+            let next = flatten(body, loops, nodes);
+            nodes[index].next.push(next);
+            loops.pop();
+        }
+        Global::Continue(name) => {
+            let target = loops.iter().rev().find(|(known, _)| known == name);
+            nodes[index].next.extend(target.map(|(_, target)| *target));
+        }
+    }
+    index
+}
