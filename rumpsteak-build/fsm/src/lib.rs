@@ -23,9 +23,11 @@
 pub mod dot;
 pub mod machine;
 pub mod run;
+pub mod subtype;
 pub mod system;
 pub mod text;
 pub mod verdict;
+pub mod verify;
 
 pub use machine::{
     Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
@@ -34,3 +36,4 @@ pub use machine::{
 pub use run::Run;
 pub use system::{Exploration, System};
 pub use verdict::{Limit, Limits, Verdict};
+pub use verify::verify;

@@ -41,6 +41,9 @@ pub struct Limits {
     /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
     /// does others first.
     pub anticipation: usize,
+    /// Subtyping: how many branching states of the supertype may be passed over at once where passing them
+    /// over brings no nearer to the action looked for. Never more than 256 on one path.
+    pub branching: usize,
     /// Exploration: how many configurations of the composed system are visited.
     pub configurations: usize,
     /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
@@ -53,6 +56,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             anticipation: 1_000,
+            branching: 8,
             configurations: 100_000,
             queue: 64,
             steps: 1_000_000,
@@ -66,6 +70,8 @@ impl Default for Limits {
 pub enum Limit {
     /// [`Limits::anticipation`].
     Anticipation(usize),
+    /// [`Limits::branching`].
+    Branching(usize),
     /// [`Limits::configurations`].
     Configurations(usize),
     /// [`Limits::queue`].
@@ -79,6 +85,7 @@ impl Limit {
     pub fn setting(self) -> &'static str {
         match self {
             Self::Anticipation(_) => "anticipation",
+            Self::Branching(_) => "branching",
             Self::Configurations(_) => "configurations",
             Self::Queue(_) => "queue",
             Self::Steps(_) => "steps",
@@ -89,6 +96,7 @@ impl Limit {
     pub fn value(self) -> usize {
         match self {
             Self::Anticipation(value)
+            | Self::Branching(value)
             | Self::Configurations(value)
             | Self::Queue(value)
             | Self::Steps(value) => value,
@@ -101,6 +109,10 @@ impl fmt::Display for Limit {
         let value = self.value();
         match self {
             Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
+            Self::Branching(_) => write!(
+                f,
+                "more than {value} choices of the supertype would be passed over at once"
+            ),
             Self::Configurations(_) => write!(f, "the system has more than {value} configurations"),
             Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
             Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),

@@ -1,0 +1,720 @@
+//! The search: every situation in which a subtype and what is pending of its supertype can be.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::{
+    Rule,
+    ahead::{Ahead, Place, Stop, Why, for_ever, mismatch},
+    pair::{Kind, Pair, State},
+    pending::{Item, Pending, Segment, Tail},
+};
+use crate::{
+    machine::TransitionId,
+    verdict::{Limit, Limits},
+};
+
+/// How a search ends.
+pub(super) enum Outcome {
+    Holds {
+        situations: usize,
+        anticipation: usize,
+    },
+    /// There is no derivation.
+    Fails(Failure),
+    /// There is none among those that were tried.
+    Lossy,
+    Limited(Limit),
+}
+
+/// Where there is no derivation.
+pub(super) struct Failure {
+    pub(super) rule: Rule,
+    /// What the subtype did until then.
+    pub(super) path: Vec<TransitionId>,
+    pub(super) sub_state: u32,
+    /// What it does then, if that is the trouble.
+    pub(super) sub: Option<TransitionId>,
+    pub(super) sup: Place,
+    /// The loop in which an action is forgotten.
+    pub(super) cycle: Vec<TransitionId>,
+}
+
+/// An edge of the derivation: from and to, and what the subtype did in between, as a range of `Search::trails`.
+struct Step {
+    from: u32,
+    to: u32,
+    trail: (u32, u32),
+}
+
+struct Node {
+    state: u32,
+    /// The step by which it was met first.
+    parent: Option<u32>,
+    /// What is promised, as a range of `Search::promises`.
+    promises: (u32, u32),
+    lossy: bool,
+}
+
+/// A situation between two nodes.
+struct Task {
+    /// The last node before it.
+    from: Option<u32>,
+    /// What the subtype did since.
+    trail: Vec<u32>,
+    state: u32,
+    pending: Pending,
+    lossy: bool,
+}
+
+pub(super) struct Search<'a> {
+    pair: &'a Pair,
+    limits: &'a Limits,
+    ahead: Ahead<'a>,
+    /// Whether a state of the subtype is where situations are compared with earlier ones.
+    anchors: Vec<bool>,
+    /// By kind, in which states the subtype may go on for ever by outputs of other kinds.
+    for_ever: HashMap<Kind, Vec<bool>>,
+    ids: HashMap<Box<[u32]>, u32>,
+    nodes: Vec<Node>,
+    steps: Vec<Step>,
+    trails: Vec<u32>,
+    /// For each node and each kind that is pending there, the first promise.
+    promises: Vec<(Kind, u32)>,
+    tasks: VecDeque<Task>,
+    spent: usize,
+    longest: usize,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(pair: &'a Pair, limits: &'a Limits, slack: usize) -> Self {
+        let first = Task {
+            from: None,
+            trail: vec![],
+            state: pair.sub.initial,
+            pending: Pending::new(pair.kinds(), pair.sup.initial),
+            lossy: false,
+        };
+        Self {
+            pair,
+            limits,
+            ahead: Ahead::new(pair, slack, limits.steps),
+            anchors: anchors(pair),
+            for_ever: HashMap::new(),
+            ids: HashMap::new(),
+            nodes: vec![],
+            steps: vec![],
+            trails: vec![],
+            promises: vec![],
+            tasks: VecDeque::from([first]),
+            spent: 0,
+            longest: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outcome {
+        let mut lossy = false;
+        let mut limit = None;
+        while let Some(task) = self.tasks.pop_front() {
+            match self.follow(task) {
+                Ok(()) => {}
+                Err(Halt::Limited(reached)) => {
+                    limit.get_or_insert(reached);
+                    if matches!(reached, Limit::Steps(_)) {
+                        break;
+                    }
+                }
+                Err(Halt::Failed(true, _)) => lossy = true,
+                Err(Halt::Failed(false, failure)) => return Outcome::Fails(failure),
+            }
+        }
+        // The graph may be incomplete, but its loops are loops.
+        match self.forgotten() {
+            Some((false, failure)) => return Outcome::Fails(failure),
+            Some((true, _)) => lossy = true,
+            None => {}
+        }
+        match (limit, lossy) {
+            (Some(limit), _) => Outcome::Limited(limit),
+            (None, true) => Outcome::Lossy,
+            (None, false) => Outcome::Holds {
+                situations: self.nodes.len(),
+                anticipation: self.longest,
+            },
+        }
+    }
+
+    /// Goes on from a situation to the next node or branching.
+    fn follow(&mut self, mut task: Task) -> Result<(), Halt> {
+        loop {
+            if self.anchors[task.state as usize] && self.arrive(&mut task)? {
+                return Ok(());
+            }
+            self.spend(1)?;
+            let pending = task.pending.len() + task.pending.tail.size();
+            if pending > self.limits.anticipation {
+                return Err(Halt::Limited(Limit::Anticipation(self.limits.anticipation)));
+            }
+            self.longest = self.longest.max(pending);
+
+            let (from, state) = (task.from, task.state);
+            let mut trail = task.trail;
+            let mut successors = self.successors(from, &trail, state, task.pending, task.lossy)?;
+            match successors.len() {
+                0 => return Ok(()),
+                1 => {
+                    let Successor {
+                        transition,
+                        state,
+                        pending,
+                        lossy,
+                    } = successors.remove(0);
+                    trail.push(transition);
+                    task = Task {
+                        from,
+                        trail,
+                        state,
+                        pending,
+                        lossy,
+                    };
+                }
+                _ => {
+                    for Successor {
+                        transition,
+                        state,
+                        pending,
+                        lossy,
+                    } in successors
+                    {
+                        let mut trail = trail.clone();
+                        trail.push(transition);
+                        self.spend(trail.len() + pending.len())?;
+                        self.tasks.push_back(Task {
+                            from,
+                            trail,
+                            state,
+                            pending,
+                            lossy,
+                        });
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn spend(&mut self, cost: usize) -> Result<(), Halt> {
+        self.spent += cost;
+        match self.spent > self.limits.steps {
+            true => Err(Halt::Limited(Limit::Steps(self.limits.steps))),
+            false => Ok(()),
+        }
+    }
+
+    /// Rule ASM: compares the situation with earlier ones and adds a step to it. `true` if it is not new; otherwise the task
+    /// starts from the new node.
+    fn arrive(&mut self, task: &mut Task) -> Result<bool, Halt> {
+        let mut key = vec![task.state << 1 | u32::from(task.lossy)];
+        task.pending.encode(&mut key);
+        self.spend(key.len())?;
+
+        let trail = (
+            self.trails.len() as u32,
+            (self.trails.len() + task.trail.len()) as u32,
+        );
+        self.trails.append(&mut task.trail);
+        let next = self.nodes.len() as u32;
+        let (to, known) = match self.ids.get(key.as_slice()) {
+            Some(&id) => (id, true),
+            None => (next, false),
+        };
+        let parent = task.from.map(|from| {
+            self.steps.push(Step { from, to, trail });
+            self.steps.len() as u32 - 1
+        });
+        if known {
+            return Ok(true);
+        }
+
+        self.ids.insert(key.into(), next);
+        let start = self.promises.len() as u32;
+        for kind in 0..self.pair.kinds() as Kind {
+            if let Some(item) = task.pending.promise(self.pair, kind) {
+                self.promises.push((kind, item.origin));
+            }
+        }
+        let promises = (start, self.promises.len() as u32);
+        self.nodes.push(Node {
+            state: task.state,
+            parent,
+            promises,
+            lossy: task.lossy,
+        });
+        task.from = Some(next);
+        self.never(next)?;
+        Ok(false)
+    }
+
+    /// Refuses a situation from which the subtype may go on for ever without doing something that is promised.
+    ///
+    /// The subtype's outputs are for it to choose, so if it can go on for ever by outputs alone, none of them of some kind, it may; then
+    /// what is pending of this kind stays pending. Without this, an anticipation that grows in each round of such a loop would
+    /// end at a limit instead.
+    fn never(&mut self, node: u32) -> Result<(), Halt> {
+        let Node {
+            state,
+            promises: (start, end),
+            lossy,
+            ..
+        } = self.nodes[node as usize];
+        for index in start as usize..end as usize {
+            let (kind, origin) = self.promises[index];
+            let pair = self.pair;
+            let for_ever = self
+                .for_ever
+                .entry(kind)
+                .or_insert_with(|| for_ever(pair, kind));
+            if !for_ever[state as usize] {
+                continue;
+            }
+            let mut cycle = vec![];
+            let mut seen = vec![NEVER; pair.sub.len()];
+            let mut at = state;
+            while seen[at as usize] == NEVER {
+                seen[at as usize] = cycle.len() as u32;
+                let edges = pair.sub.edges(at);
+                let Some(edge) = edges.iter().find(|edge| for_ever[edge.target as usize]) else {
+                    break;
+                };
+                cycle.push(edge.id);
+                at = edge.target;
+            }
+            let start = seen[at as usize].min(cycle.len() as u32) as usize;
+            let failure = Failure {
+                rule: Rule::Forgotten,
+                path: self.path(Some(node), &[]),
+                sub_state: state,
+                sub: None,
+                sup: Place::Transition(origin),
+                cycle: cycle.split_off(start),
+            };
+            return Err(Halt::Failed(lossy, failure));
+        }
+        Ok(())
+    }
+
+    /// The situations after the subtype's next action.
+    fn successors(
+        &mut self,
+        from: Option<u32>,
+        trail: &[u32],
+        state: u32,
+        mut pending: Pending,
+        lossy: bool,
+    ) -> Result<Vec<Successor>, Halt> {
+        let pair = self.pair;
+        let fail = |search: &Self, lossy, sub: Option<TransitionId>, why: Why| {
+            let (path, cycle) = (search.path(from, trail), vec![]);
+            let Why { rule, sup } = why;
+            Halt::Failed(
+                lossy,
+                Failure {
+                    rule,
+                    path,
+                    sub_state: state,
+                    sub,
+                    sup,
+                    cycle,
+                },
+            )
+        };
+        let edges = pair.sub.edges(state);
+        match pair.sub.state(state) {
+            // Rule END.
+            State::End => {
+                let sup = match (pending.head(), &pending.tail) {
+                    (Some(item), _) => Place::Transition(item.origin),
+                    (None, &Tail::State(end)) => match pair.sup.edges(end).first() {
+                        None => return Ok(vec![]),
+                        Some(edge) => Place::Transition(edge.id.index() as u32),
+                    },
+                    // A choice has a head.
+                    (None, Tail::Choice(_)) => Place::State(pair.sup.initial),
+                };
+                Err(fail(
+                    self,
+                    lossy,
+                    None,
+                    Why {
+                        rule: Rule::Forgotten,
+                        sup,
+                    },
+                ))
+            }
+
+            // Rules OI and OO: all outputs of the subtype.
+            State::Send(kind) => {
+                let mut successors = vec![];
+                for (index, edge) in edges.iter().enumerate() {
+                    let last = index + 1 == edges.len();
+                    let (transition, state) = (edge.id.index() as u32, edge.target);
+                    if let Some(item) = pending.first(kind) {
+                        if item.act != edge.act {
+                            let why = mismatch(item);
+                            return Err(fail(self, lossy, Some(edge.id), why));
+                        }
+                        let mut pending = self.copy(&mut pending, last)?;
+                        // Reduction by [)O] or [)B].
+                        pending.take(kind);
+                        successors.push(Successor {
+                            transition,
+                            state,
+                            pending,
+                            lossy,
+                        });
+                        continue;
+                    }
+                    self.ahead.lossy = false;
+                    let found = self.ahead.take(&pending.tail, edge.act, edge.target);
+                    let lossy = lossy || self.ahead.lossy;
+                    let segments = match found {
+                        Ok(segments) => segments,
+                        Err(Stop::Limited(limit)) => return Err(Halt::Limited(limit)),
+                        Err(Stop::Refused(why)) => {
+                            return Err(fail(self, lossy, Some(edge.id), why));
+                        }
+                    };
+                    let count = segments.len();
+                    for (nth, segment) in segments.into_iter().enumerate() {
+                        let mut pending = self.copy(&mut pending, last && nth + 1 == count)?;
+                        self.spend(segment.items.len())?;
+                        pending.extend(pair, segment);
+                        successors.push(Successor {
+                            transition,
+                            state,
+                            pending,
+                            lossy,
+                        });
+                    }
+                }
+                Ok(successors)
+            }
+
+            // Rules II and IO: the inputs of the supertype, as its peers choose them.
+            State::Receive(kind) => {
+                let own = |act| edges.iter().find(|edge| edge.act == act);
+                let blocking = pending.first_send(pair);
+                if let Some(position) = pending.position(kind) {
+                    let item = pending
+                        .first(kind)
+                        .filter(|_| blocking.is_none_or(|(send, _)| position < send));
+                    let Some(item) = item else {
+                        let sup =
+                            Place::Transition(blocking.map_or(NEVER, |(_, item)| item.origin));
+                        let sub = pending
+                            .first(kind)
+                            .and_then(|item| own(item.act))
+                            .unwrap_or(&edges[0]);
+                        return Err(fail(
+                            self,
+                            lossy,
+                            Some(sub.id),
+                            Why {
+                                rule: Rule::InputBeforeOutput,
+                                sup,
+                            },
+                        ));
+                    };
+                    let Some(edge) = own(item.act) else {
+                        let sup = Place::Transition(item.origin);
+                        return Err(fail(
+                            self,
+                            lossy,
+                            None,
+                            Why {
+                                rule: Rule::InputNotHandled,
+                                sup,
+                            },
+                        ));
+                    };
+                    // Reduction by [)I] or [)A].
+                    pending.take(kind);
+                    let (transition, state) = (edge.id.index() as u32, edge.target);
+                    return Ok(vec![Successor {
+                        transition,
+                        state,
+                        pending,
+                        lossy,
+                    }]);
+                }
+                let blocking = blocking.map(|(_, item)| item).or(match &pending.tail {
+                    Tail::Choice(branches) => Some(branches[0].item),
+                    Tail::State(_) => None,
+                });
+                if let Some(item) = blocking {
+                    let why = Why {
+                        rule: Rule::InputBeforeOutput,
+                        sup: Place::Transition(item.origin),
+                    };
+                    return Err(fail(self, lossy, Some(edges[0].id), why));
+                }
+                let Tail::State(start) = pending.tail else {
+                    return Ok(vec![]);
+                };
+                let inputs = match self.inputs(start, kind)? {
+                    Ok(inputs) => inputs,
+                    Err(why) => return Err(fail(self, lossy, Some(edges[0].id), why)),
+                };
+                let mut successors = vec![];
+                let count = inputs.len();
+                for (nth, (item, segment)) in inputs.into_iter().enumerate() {
+                    let Some(edge) = own(item.act) else {
+                        let sup = Place::Transition(item.origin);
+                        return Err(fail(
+                            self,
+                            lossy,
+                            None,
+                            Why {
+                                rule: Rule::InputNotHandled,
+                                sup,
+                            },
+                        ));
+                    };
+                    let mut pending = self.copy(&mut pending, nth + 1 == count)?;
+                    self.spend(segment.items.len())?;
+                    pending.extend(pair, segment);
+                    let (transition, state) = (edge.id.index() as u32, edge.target);
+                    successors.push(Successor {
+                        transition,
+                        state,
+                        pending,
+                        lossy,
+                    });
+                }
+                Ok(successors)
+            }
+        }
+    }
+
+    /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p): inputs of other kinds. Each is that input
+    /// and what comes before it, with the state after it.
+    fn inputs(
+        &mut self,
+        start: u32,
+        kind: Kind,
+    ) -> Result<Result<Vec<(Item, Segment)>, Why>, Halt> {
+        let sup = &self.pair.sup;
+        let mut found = vec![];
+        let mut open: Vec<(u32, Vec<Item>)> = vec![(start, vec![])];
+        while let Some((state, items)) = open.pop() {
+            self.spend(1 + items.len())?;
+            let refused = |rule, sup| Ok(Err(Why { rule, sup }));
+            let edges = sup.edges(state);
+            match sup.state(state) {
+                State::End => return refused(Rule::InputNotReached, Place::State(state)),
+                State::Send(_) => {
+                    let sup = Place::Transition(edges[0].id.index() as u32);
+                    return refused(Rule::InputBeforeOutput, sup);
+                }
+                State::Receive(own) => {
+                    // A path longer than there are states has a loop, and peers may stay in it.
+                    if items.len() > sup.len() {
+                        let sup = Place::Transition(edges[0].id.index() as u32);
+                        return refused(Rule::InputNotReached, sup);
+                    }
+                    // Backwards, so that the first alternative is looked at first.
+                    for edge in edges.iter().rev() {
+                        let item = Item {
+                            act: edge.act,
+                            origin: edge.id.index() as u32,
+                        };
+                        if own == kind {
+                            let tail = Tail::State(edge.target);
+                            found.push((
+                                item,
+                                Segment {
+                                    items: items.clone(),
+                                    tail,
+                                },
+                            ));
+                            continue;
+                        }
+                        let mut items = items.clone();
+                        items.push(item);
+                        open.push((edge.target, items));
+                    }
+                }
+            }
+        }
+        Ok(Ok(found))
+    }
+
+    /// A copy that is paid for, or the original if it is not needed any more.
+    fn copy(&mut self, pending: &mut Pending, last: bool) -> Result<Pending, Halt> {
+        if last {
+            let spare = Pending::new(0, self.pair.sup.initial);
+            return Ok(std::mem::replace(pending, spare));
+        }
+        self.spend(1 + pending.len())?;
+        Ok(pending.clone())
+    }
+
+    /// What the subtype did to come to a node, and then along a trail.
+    fn path(&self, mut node: Option<u32>, trail: &[u32]) -> Vec<TransitionId> {
+        let mut path: Vec<u32> = trail.iter().rev().copied().collect();
+        while let Some(step) = node.and_then(|node| self.nodes[node as usize].parent) {
+            let step = &self.steps[step as usize];
+            path.extend(self.trail(step).iter().rev());
+            node = Some(step.from);
+        }
+        path.into_iter()
+            .rev()
+            .map(|id| TransitionId::from_index(id as usize))
+            .collect()
+    }
+
+    fn trail(&self, step: &Step) -> &[u32] {
+        &self.trails[step.trail.0 as usize..step.trail.1 as usize]
+    }
+
+    /// The act check: a loop in which something is pending that the loop never does. The flag says whether a dropped choice
+    /// may be to blame; a loop that is not so is preferred.
+    fn forgotten(&self) -> Option<(bool, Failure)> {
+        let mut blamed = None;
+        for kind in 0..self.pair.kinds() as Kind {
+            for lossy in [false, true] {
+                match self.forgotten_kind(kind, lossy) {
+                    Some(failure) if lossy => blamed = Some((true, failure)),
+                    Some(failure) => return Some((false, failure)),
+                    None => {}
+                }
+            }
+        }
+        blamed
+    }
+
+    fn forgotten_kind(&self, kind: Kind, lossy: bool) -> Option<Failure> {
+        let promise = |node: u32| {
+            let (start, end) = self.nodes[node as usize].promises;
+            let promises = &self.promises[start as usize..end as usize];
+            promises
+                .iter()
+                .find(|(own, _)| *own == kind)
+                .map(|&(_, origin)| origin)
+        };
+        let concerned: Vec<bool> = (0..self.nodes.len() as u32)
+            .map(|node| self.nodes[node as usize].lossy == lossy && promise(node).is_some())
+            .collect();
+        if !concerned.contains(&true) {
+            return None;
+        }
+
+        // The steps between situations where the kind is pending that do nothing of the kind: is there a loop of them?
+        // Take away what has no step onward, as long as there is something.
+        let mut onward = vec![0_usize; self.nodes.len()];
+        let mut incoming: Vec<Vec<u32>> = vec![vec![]; self.nodes.len()];
+        for (index, step) in self.steps.iter().enumerate() {
+            if concerned[step.from as usize]
+                && concerned[step.to as usize]
+                && !self.does(step, kind)
+            {
+                onward[step.from as usize] += 1;
+                incoming[step.to as usize].push(index as u32);
+            }
+        }
+        let mut open: Vec<u32> = (0..self.nodes.len() as u32)
+            .filter(|&node| onward[node as usize] == 0)
+            .collect();
+        while let Some(node) = open.pop() {
+            for &step in &incoming[node as usize] {
+                let from = self.steps[step as usize].from;
+                onward[from as usize] -= 1;
+                if onward[from as usize] == 0 {
+                    open.push(from);
+                }
+            }
+        }
+        let first = (0..self.nodes.len() as u32).find(|&node| onward[node as usize] > 0)?;
+
+        // Whatever is left has a step onward to something that is left, so walking ends in a loop.
+        let mut out: HashMap<u32, u32> = HashMap::new();
+        for (to, steps) in incoming
+            .iter()
+            .enumerate()
+            .filter(|&(to, _)| onward[to] > 0)
+        {
+            debug_assert!(concerned[to]);
+            for &step in steps {
+                out.entry(self.steps[step as usize].from).or_insert(step);
+            }
+        }
+        let mut walked: Vec<u32> = vec![];
+        let mut met: HashMap<u32, usize> = HashMap::new();
+        let mut node = first;
+        while let Some(&step) = out.get(&node) {
+            if met.contains_key(&node) {
+                break;
+            }
+            met.insert(node, walked.len());
+            walked.push(step);
+            node = self.steps[step as usize].to;
+        }
+        let start = met.get(&node).copied().unwrap_or(0).min(walked.len());
+        let cycle = walked[start..]
+            .iter()
+            .flat_map(|&step| self.trail(&self.steps[step as usize]))
+            .map(|&id| TransitionId::from_index(id as usize))
+            .collect();
+        Some(Failure {
+            rule: Rule::Forgotten,
+            path: self.path(Some(node), &[]),
+            sub_state: self.nodes[node as usize].state,
+            sub: None,
+            sup: Place::Transition(promise(node)?),
+            cycle,
+        })
+    }
+
+    /// Whether the subtype does an action of `kind` on a step.
+    fn does(&self, step: &Step, kind: Kind) -> bool {
+        self.trail(step)
+            .iter()
+            .any(|&id| self.pair.sub.kind_of[id as usize] == kind)
+    }
+}
+
+const NEVER: u32 = u32::MAX;
+
+struct Successor {
+    transition: u32,
+    state: u32,
+    pending: Pending,
+    /// Whether a choice was dropped on the way that might have been right.
+    lossy: bool,
+}
+
+enum Halt {
+    Limited(Limit),
+    /// The flag says whether a dropped choice may be to blame.
+    Failed(bool, Failure),
+}
+
+/// The states of the subtype where situations are compared: the first one, and those that several transitions lead to. Every
+/// loop has one of them, for it is entered from somewhere. What lies between is passed without storing anything.
+fn anchors(pair: &Pair) -> Vec<bool> {
+    let sub = &pair.sub;
+    let mut entries = vec![0_u8; sub.len()];
+    let mut seen = vec![false; sub.len()];
+    let mut open = vec![sub.initial];
+    seen[sub.initial as usize] = true;
+    while let Some(state) = open.pop() {
+        for edge in sub.edges(state) {
+            let entries = &mut entries[edge.target as usize];
+            *entries = entries.saturating_add(1);
+            if !std::mem::replace(&mut seen[edge.target as usize], true) {
+                open.push(edge.target);
+            }
+        }
+    }
+    entries[sub.initial as usize] = 2;
+    entries.into_iter().map(|entries| entries > 1).collect()
+}

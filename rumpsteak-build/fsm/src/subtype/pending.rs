@@ -1,0 +1,215 @@
+//! What the supertype has promised and the subtype has not yet done: the prefix π′.
+//!
+//! ```text
+//!   t?ready · ● · t!value · s!{ stop · ⟨7⟩, more · k?ack · ⟨2⟩ }
+//!   └────── spine ──────┘   └─ an open choice, at the end only ─┘
+//! ```
+//!
+//! The *spine* is a sequence of single actions. Most often it ends in a state of the supertype, from which it can be
+//! prolonged. It ends in a choice if the subtype overtook a choice of outputs that it has not made itself yet:
+//! then each alternative has a spine of its own, and the subtype's own later output decides between them.
+//!
+//! Actions leave the spine from anywhere, but of each kind (`p?` or `p!`) always the first one. So the actions of one kind are
+//! linked, and finding and removing costs O(1); what is removed leaves a hole (`●`) until it comes to the front, as
+//! in the paper's lazily removable lists (App. B.5).
+
+use std::{collections::VecDeque, rc::Rc};
+
+use super::pair::{Act, Kind, Pair};
+
+/// A promised action, and the transition of the supertype that promised it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub(super) act: Act,
+    pub(super) origin: u32,
+}
+
+/// How a spine ends.
+#[derive(Clone, Debug)]
+pub(super) enum Tail {
+    /// In a state of the supertype.
+    State(u32),
+    /// In a choice between at least two outputs to one peer.
+    Choice(Rc<[Branch]>),
+}
+
+/// An alternative of an open choice.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) item: Item,
+    pub(super) segment: Segment,
+}
+
+/// What follows an alternative, or prolongs a spine.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub(super) items: Vec<Item>,
+    pub(super) tail: Tail,
+}
+
+const NONE: usize = usize::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    item: Item,
+    /// The next of its kind, by absolute position.
+    next: usize,
+    live: bool,
+}
+
+/// The prefix π′ with the state or choice behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    slots: VecDeque<Slot>,
+    /// The absolute position of the first slot.
+    base: usize,
+    /// By kind, the absolute positions of its first and last live slot.
+    ends: Vec<(usize, usize)>,
+    live: usize,
+    pub(super) tail: Tail,
+}
+
+impl Pending {
+    pub(super) fn new(kinds: usize, initial: u32) -> Self {
+        Self {
+            slots: VecDeque::new(),
+            base: 0,
+            ends: vec![(NONE, NONE); kinds],
+            live: 0,
+            tail: Tail::State(initial),
+        }
+    }
+
+    /// The number of actions on the spine.
+    pub(super) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Where the first action of a kind stands, as a number that only orders positions.
+    pub(super) fn position(&self, kind: Kind) -> Option<usize> {
+        let (first, _) = self.ends[kind as usize];
+        (first != NONE).then_some(first)
+    }
+
+    /// The first action of a kind.
+    pub(super) fn first(&self, kind: Kind) -> Option<Item> {
+        self.position(kind)
+            .map(|position| self.slots[position - self.base].item)
+    }
+
+    /// The first send on the spine, with its position.
+    pub(super) fn first_send(&self, pair: &Pair) -> Option<(usize, Item)> {
+        let kinds = (0..pair.kinds() as Kind).filter(|&kind| pair.sends(kind));
+        let position = kinds.filter_map(|kind| self.position(kind)).min()?;
+        Some((position, self.slots[position - self.base].item))
+    }
+
+    /// The first action on the spine, or else an alternative of the choice behind it.
+    pub(super) fn head(&self) -> Option<Item> {
+        match (self.items().next(), &self.tail) {
+            (Some(item), _) => Some(item),
+            (None, Tail::Choice(branches)) => branches.first().map(|branch| branch.item),
+            (None, Tail::State(_)) => None,
+        }
+    }
+
+    /// The first action of a kind on the spine, or an alternative of the choice at its end if that is of the kind.
+    pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Item> {
+        self.first(kind).or(match &self.tail {
+            Tail::Choice(branches) => {
+                Some(branches[0].item).filter(|item| pair.kind(item.act) == kind)
+            }
+            Tail::State(_) => None,
+        })
+    }
+
+    /// The actions on the spine.
+    pub(super) fn items(&self) -> impl Iterator<Item = Item> {
+        self.slots
+            .iter()
+            .filter(|slot| slot.live)
+            .map(|slot| slot.item)
+    }
+
+    /// Takes the first action of a kind off the spine.
+    pub(super) fn take(&mut self, kind: Kind) -> Option<Item> {
+        let position = self.position(kind)?;
+        let slot = &mut self.slots[position - self.base];
+        slot.live = false;
+        let (item, next) = (slot.item, slot.next);
+        let (first, last) = &mut self.ends[kind as usize];
+        *first = next;
+        if next == NONE {
+            *last = NONE;
+        }
+        self.live -= 1;
+        while self.slots.front().is_some_and(|slot| !slot.live) {
+            self.slots.pop_front();
+            self.base += 1;
+        }
+        Some(item)
+    }
+
+    /// Prolongs the spine beyond its tail, which `segment` replaces.
+    pub(super) fn extend(&mut self, pair: &Pair, segment: Segment) {
+        for item in segment.items {
+            self.push(pair.kind(item.act), item);
+        }
+        self.tail = segment.tail;
+    }
+
+    fn push(&mut self, kind: Kind, item: Item) {
+        let position = self.base + self.slots.len();
+        let (first, last) = self.ends[kind as usize];
+        match last {
+            NONE => self.ends[kind as usize] = (position, position),
+            last => {
+                self.slots[last - self.base].next = position;
+                self.ends[kind as usize] = (first, position);
+            }
+        }
+        self.slots.push_back(Slot {
+            item,
+            next: NONE,
+            live: true,
+        });
+        self.live += 1;
+    }
+
+    /// Appends a text that is equal for two prefixes if and only if the same actions are promised in the same order, the same
+    /// choices are open and the same states follow. Where they were promised does not matter.
+    pub(super) fn encode(&self, key: &mut Vec<u32>) {
+        key.push(self.live as u32);
+        key.extend(self.items().map(|item| item.act));
+        encode_tail(&self.tail, key);
+    }
+}
+
+/// The depth of the recursion is the number of open choices on a path, which `Limits::branching` bounds.
+fn encode_tail(tail: &Tail, key: &mut Vec<u32>) {
+    match tail {
+        Tail::State(state) => key.extend([0, *state]),
+        Tail::Choice(branches) => {
+            key.push(branches.len() as u32);
+            for Branch { item, segment } in branches.iter() {
+                key.extend([item.act, segment.items.len() as u32]);
+                key.extend(segment.items.iter().map(|item| item.act));
+                encode_tail(&segment.tail, key);
+            }
+        }
+    }
+}
+
+impl Tail {
+    /// The number of promised actions in all alternatives.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::State(_) => 0,
+            Self::Choice(branches) => {
+                let size =
+                    |branch: &Branch| 1 + branch.segment.items.len() + branch.segment.tail.size();
+                branches.iter().map(size).sum()
+            }
+        }
+    }
+}
