@@ -22,6 +22,10 @@ pub trait Role: Sized {
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;
 
+    /// What `#[derive(Roles)]` needs to wire the role: one slot for each route.
+    #[doc(hidden)]
+    type Seat: Default;
+
     /// Whether an earlier session of this role did not return its [`End`](crate::End).
     ///
     /// Such a role refuses to begin a session ([`Error::Poisoned`](crate::Error::Poisoned)). It never recovers by itself: its peers may

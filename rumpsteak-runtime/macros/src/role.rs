@@ -60,7 +60,24 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         Some(link) => (link.protocol.to_string(), link.role.clone()),
         None => (String::new(), name.to_string()),
     };
-    let members: Vec<_> = routes.iter().map(|route| &route.member).collect();
+    let members = || {
+        routes
+            .iter()
+            .map(|route| (&route.member, route.field.ty.span()))
+    };
+    let marks = members().map(|(member, span)| quote_spanned!(span=> || ::rumpsteak_runtime::Link::in_session(&self.#member)));
+    let set = |mark: bool| {
+        members().map(move |(member, span)| {
+            quote_spanned!(span=> ::rumpsteak_runtime::Link::set_in_session(&mut self.#member, #mark);)
+        })
+    };
+    let (begin, finish, abort) = (set(true), set(false), set(true));
+    let close = members().map(|(member, span)| quote_spanned!(span=> ::rumpsteak_runtime::Link::close(&mut self.#member);));
+    // A list of slots, one for each route: `(Option<A>, (Option<B>, ()))`.
+    let seat = routes.iter().rev().fold(quote!(()), |rest, route| {
+        let ty = &route.field.ty;
+        quote!((::core::option::Option<#ty>, #rest))
+    });
     let implementations = routes
         .iter()
         .enumerate()
@@ -73,24 +90,23 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             const PROTOCOL: &'static str = #protocol;
             const NAME: &'static str = #role;
             type Message = #message;
+            type Seat = #seat;
 
             fn is_poisoned(&self) -> bool {
-                false #(|| ::rumpsteak_runtime::Link::in_session(&self.#members))*
+                false #(#marks)*
             }
 
             fn begin(&mut self) {
-                #(::rumpsteak_runtime::Link::set_in_session(&mut self.#members, true);)*
+                #(#begin)*
             }
 
             fn finish(&mut self) {
-                #(::rumpsteak_runtime::Link::set_in_session(&mut self.#members, false);)*
+                #(#finish)*
             }
 
             fn abort(&mut self) {
-                #(
-                    ::rumpsteak_runtime::Link::set_in_session(&mut self.#members, true);
-                    ::rumpsteak_runtime::Link::close(&mut self.#members);
-                )*
+                #(#abort)*
+                #(#close)*
             }
         }
         #(#implementations)*
@@ -158,7 +174,6 @@ fn implement_route(item: &RoleItem, index: usize, route: &RouteField<'_>) -> Tok
             }
         }
 
-        #[automatically_derived]
         impl<__Board> ::rumpsteak_runtime::private::wiring::Joins<#peer, __Board> for #name
         where
             __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
@@ -177,10 +192,6 @@ fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenS
     let name = &item.name;
     let types: Vec<_> = routes.iter().map(|route| &route.field.ty).collect();
     let peers: Vec<_> = routes.iter().map(|route| &route.peer.peer).collect();
-    let seat = types.iter().rev().fold(
-        quote!(()),
-        |rest, ty| quote!((::core::option::Option<#ty>, #rest)),
-    );
     let ends = peers.iter().map(
         |peer| quote!(::rumpsteak_runtime::private::wiring::connect::<#name, #peer, __Board>(board)),
     );
@@ -192,12 +203,6 @@ fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenS
         _ => (quote!(board), quote!(Self { #(#members: #ends),* })),
     };
     quote! {
-        #[automatically_derived]
-        impl ::rumpsteak_runtime::private::wiring::Seated for #name {
-            type Seat = #seat;
-        }
-
-        #[automatically_derived]
         impl<__Board> ::rumpsteak_runtime::private::wiring::Wire<__Board> for #name
         where
             __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,

@@ -49,12 +49,18 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     };
 
     let name = &derive.ident;
-    let types: Vec<_> = roles.iter().map(|(_, ty)| ty).collect();
+    // All spans are those of the field's type, so that rustc says only once that it is no role.
+    let slots = roles
+        .iter()
+        .map(|(_, ty)| quote_spanned!(ty.span()=> <#ty as ::rumpsteak_runtime::Role>::Seat));
+    let empty = roles.iter().map(|(_, ty)| {
+        quote_spanned!(ty.span()=> <<#ty as ::rumpsteak_runtime::Role>::Seat as ::core::default::Default>::default())
+    });
     let seats = roles.iter().enumerate().map(|(index, (_, ty))| {
         let index = Index::from(index);
         quote_spanned! {ty.span()=>
             impl ::rumpsteak_runtime::private::wiring::Seats<#ty> for __Board {
-                fn seat(&mut self) -> &mut <#ty as ::rumpsteak_runtime::private::wiring::Seated>::Seat {
+                fn seat(&mut self) -> &mut <#ty as ::rumpsteak_runtime::Role>::Seat {
                     &mut self.#index
                 }
             }
@@ -65,41 +71,43 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             #member: <#ty as ::rumpsteak_runtime::private::wiring::Wire<__Board>>::wire(&mut board)
         }
     });
-    let assertions = roles.iter().skip(1).map(|(_, ty)| {
-        let text = format!(
-            "`{}` and `{}` play different protocols: all roles of a set play the same one",
+    let assertions = roles.iter().enumerate().skip(1).map(|(index, (_, ty))| {
+        let text = quote!(#ty).to_string();
+        let protocols = format!(
+            "`{}` and `{text}` play different protocols: all roles of a set play the same one",
             quote!(#first),
-            quote!(#ty),
         );
+        let names = format!("`{text}` plays the same role as another struct of this set");
+        let earlier = roles.iter().take(index).map(|(_, earlier)| earlier);
         quote_spanned! {ty.span()=>
-            ::core::assert!(
+            const _: () = ::core::assert!(
                 ::rumpsteak_runtime::private::wiring::same(
                     <#first as ::rumpsteak_runtime::Role>::PROTOCOL,
                     <#ty as ::rumpsteak_runtime::Role>::PROTOCOL,
                 ),
-                #text
+                #protocols
+            );
+            const _: () = ::core::assert!(
+                ::rumpsteak_runtime::private::wiring::differs(
+                    <#ty as ::rumpsteak_runtime::Role>::NAME,
+                    &[#(<#earlier as ::rumpsteak_runtime::Role>::NAME),*],
+                ),
+                #names
             );
         }
     });
     Ok(quote! {
         const _: () = {
             #(#assertions)*
-            ::core::assert!(
-                ::rumpsteak_runtime::private::wiring::distinct(
-                    &[#(<#types as ::rumpsteak_runtime::Role>::NAME),*],
-                ),
-                "two structs of this set play the same role"
-            );
 
-            #[derive(::core::default::Default)]
-            struct __Board(#(<#types as ::rumpsteak_runtime::private::wiring::Seated>::Seat),*);
+            struct __Board(#(#slots),*);
 
             #(#seats)*
 
             #[automatically_derived]
             impl ::core::default::Default for #name {
                 fn default() -> Self {
-                    let mut board = <__Board as ::core::default::Default>::default();
+                    let mut board = __Board(#(#empty),*);
                     Self { #(#wired),* }
                 }
             }

@@ -3,6 +3,8 @@
 pub mod fingerprint;
 pub mod wiring;
 
+use crate::role::Role;
+
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.
 ///
 /// `#[session]` implements it, beside the assertion that the verdict is about this very type.
@@ -13,6 +15,13 @@ pub mod wiring;
     note = "the session that was asked for is `{S}`"
 )]
 pub trait Plays<S>: Sized {}
+
+/// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from its being the only one: a process of
+/// another type then gets the message above, and not one about closure signatures. It is no state, so no session begins with it.
+#[derive(Clone, Copy, Debug)]
+pub enum Unnamed {}
+
+impl<R: Role> Plays<Unnamed> for R {}
 
 /// A session type, as rustc resolved its names. See [`fingerprint`].
 pub trait Structure {

@@ -13,18 +13,8 @@
 //! A peer that is not in the set (`B: Seats<P>` fails) or that has no route back (`P: Joins<R, B>` fails) does not compile. All bounds
 //! mention the board, so a role alone, whose peers live elsewhere, compiles.
 
+use crate::role::Role;
 use crate::route::Pair;
-
-/// A role that takes a seat on a board. Implemented by `#[derive(Role)]`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a role",
-    label = "not a role",
-    note = "every field of a set of roles has a type with `#[derive(Role)]`"
-)]
-pub trait Seated {
-    /// One slot for each route of the role.
-    type Seat: Default;
-}
 
 /// A board that has a seat for role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
@@ -32,7 +22,7 @@ pub trait Seated {
     label = "has a route to `{P}`, which this set lacks",
     note = "add a field of type `{P}` to the set"
 )]
-pub trait Seats<P: Seated> {
+pub trait Seats<P: Role> {
     /// The seat.
     fn seat(&mut self) -> &mut P::Seat;
 }
@@ -95,16 +85,12 @@ pub const fn same(left: &str, right: &str) -> bool {
     true
 }
 
-/// Whether no two roles of a set have the same name.
-pub const fn distinct(names: &[&str]) -> bool {
+/// Whether a role has another name than the earlier ones of its set.
+pub const fn differs(name: &str, earlier: &[&str]) -> bool {
     let mut index = 0;
-    while index < names.len() {
-        let mut other = 0;
-        while other < index {
-            if same(names[index], names[other]) {
-                return false;
-            }
-            other += 1;
+    while index < earlier.len() {
+        if same(name, earlier[index]) {
+            return false;
         }
         index += 1;
     }
@@ -125,9 +111,9 @@ mod tests {
 
     #[test]
     fn a_repeated_name_is_found_anywhere() {
-        assert!(distinct(&[]));
-        assert!(distinct(&["a", "b", "c"]));
-        assert!(!distinct(&["a", "b", "a"]));
-        assert!(!distinct(&["a", "b", "b"]));
+        assert!(differs("a", &[]));
+        assert!(differs("c", &["a", "b"]));
+        assert!(!differs("a", &["a", "b"]));
+        assert!(!differs("b", &["a", "b"]));
     }
 }

@@ -1,0 +1,41 @@
+//! `X` plays in `Ring`, the alias is for `Ping`.
+
+use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(Label)]
+pub struct C {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Ping::s)]
+#[message(Label)]
+pub struct S {
+    #[route(C)]
+    c: Channel<Label>,
+}
+
+#[derive(Message)]
+pub enum Label {
+    Ping(Ping),
+    Pong(Pong),
+}
+
+pub struct Ping(i32);
+pub struct Pong(i32);
+
+#[derive(Role)]
+#[protocol(Ring::x)]
+#[message(Label)]
+pub struct X;
+
+#[session(C)]
+pub type Client = Send<S, Ping, Receive<X, Pong, End>>;
+
+#[session(S)]
+pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
+
+fn main() {}

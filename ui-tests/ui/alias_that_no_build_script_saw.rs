@@ -1,0 +1,42 @@
+//! An alias made by a macro is not in the source that the build script reads.
+
+use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(Label)]
+pub struct C {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Ping::s)]
+#[message(Label)]
+pub struct S {
+    #[route(C)]
+    c: Channel<Label>,
+}
+
+#[derive(Message)]
+pub enum Label {
+    Ping(Ping),
+    Pong(Pong),
+}
+
+pub struct Ping(i32);
+pub struct Pong(i32);
+
+macro_rules! client {
+    () => {
+        #[session(C)]
+        pub type Unseen = Send<S, Ping, Receive<S, Pong, End>>;
+    };
+}
+
+client!();
+
+#[session(S)]
+pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
+
+fn main() {}

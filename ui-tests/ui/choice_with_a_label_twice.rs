@@ -1,0 +1,42 @@
+//! Nobody could tell the two apart.
+
+use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Select, Send, session};
+
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(Label)]
+pub struct C {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Ping::s)]
+#[message(Label)]
+pub struct S {
+    #[route(C)]
+    c: Channel<Label>,
+}
+
+#[derive(Message)]
+pub enum Label {
+    Ping(Ping),
+    Pong(Pong),
+}
+
+pub struct Ping(i32);
+pub struct Pong(i32);
+
+#[session(C)]
+pub type Client = Select<S, Choice>;
+
+#[session]
+pub enum Choice {
+    Once(Ping, Receive<S, Pong, End>),
+    Again(Ping, End),
+}
+
+#[session(S)]
+pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
+
+fn main() {}

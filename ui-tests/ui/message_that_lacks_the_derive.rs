@@ -1,0 +1,15 @@
+//! `Label` is no message type.
+
+use rumpsteak_runtime::{Channel, Role};
+
+pub enum Label {}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct A(#[route(B)] Channel<Label>);
+
+#[derive(Role)]
+#[message(Label)]
+pub struct B(#[route(A)] Channel<Label>);
+
+fn main() {}

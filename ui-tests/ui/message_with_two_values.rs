@@ -1,0 +1,10 @@
+//! A label is a type of its own.
+
+use rumpsteak_runtime::Message;
+
+#[derive(Message)]
+pub enum Label {
+    Add(i32, i32),
+}
+
+fn main() {}

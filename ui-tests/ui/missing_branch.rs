@@ -1,0 +1,17 @@
+//! The peer may choose `Stop`, which the process does not handle.
+
+use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Q};
+
+pub async fn consumer(role: &mut Q) -> Result<i32> {
+    try_session(role, async |mut s: Consumer<'_>| {
+        loop {
+            s = match s.branch().await? {
+                Next::Number(Number(_), s) => s,
+            };
+        }
+    })
+    .await
+}
+
+fn main() {}

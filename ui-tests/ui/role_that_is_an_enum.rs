@@ -1,0 +1,12 @@
+//! A role is a struct.
+
+use rumpsteak_runtime::{Message, Role};
+
+#[derive(Message)]
+pub struct Note;
+
+#[derive(Role)]
+#[message(Note)]
+pub enum A {}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! `Ping` has no role `d`.
+
+use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(Label)]
+pub struct C {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Ping::s)]
+#[message(Label)]
+pub struct S {
+    #[route(C)]
+    c: Channel<Label>,
+}
+
+#[derive(Message)]
+pub enum Label {
+    Ping(Ping),
+    Pong(Pong),
+}
+
+pub struct Ping(i32);
+pub struct Pong(i32);
+
+#[derive(Role)]
+#[protocol(Ping::d)]
+#[message(Label)]
+pub struct D {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[session(C)]
+pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
+
+#[session(S)]
+pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
+
+fn main() {}

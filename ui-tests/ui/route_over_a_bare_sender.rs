@@ -1,0 +1,18 @@
+//! A sender alone carries no mark of the session.
+
+use rumpsteak_runtime::{Channel, Message, Role};
+
+#[derive(Message)]
+pub struct Note;
+
+use futures::channel::mpsc::UnboundedSender;
+
+#[derive(Role)]
+#[message(Note)]
+pub struct A(#[route(B)] UnboundedSender<Note>);
+
+#[derive(Role)]
+#[message(Note)]
+pub struct B(#[route(A)] Channel<Note>);
+
+fn main() {}

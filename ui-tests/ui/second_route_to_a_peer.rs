@@ -1,0 +1,16 @@
+//! One route for each peer.
+
+use rumpsteak_runtime::{Channel, Message, Role};
+
+#[derive(Message)]
+pub struct Note;
+
+#[derive(Role)]
+#[message(Note)]
+pub struct A(#[route(B)] Channel<Note>, #[route(B)] Channel<Note>);
+
+#[derive(Role)]
+#[message(Note)]
+pub struct B(#[route(A)] Channel<Note>);
+
+fn main() {}

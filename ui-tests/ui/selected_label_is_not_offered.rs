@@ -1,0 +1,14 @@
+//! The choice offers `Number` and `Stop`, not `Sum`.
+
+use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_ui_tests::numbers::{P, Producer, Sum};
+
+pub async fn producer(role: &mut P) -> Result<()> {
+    try_session(role, async |s: Producer<'_>| {
+        let end = s.select(Sum(1)).await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! One struct, two fields.
+
+use rumpsteak_runtime::{Message, Role, Roles};
+
+#[derive(Message)]
+pub struct Note;
+
+#[derive(Roles)]
+pub struct Roles(A, A);
+
+#[derive(Role)]
+#[message(Note)]
+pub struct A;
+
+fn main() {}

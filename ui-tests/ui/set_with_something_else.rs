@@ -1,0 +1,15 @@
+//! `String` is not a role.
+
+use rumpsteak_runtime::{Message, Role, Roles};
+
+#[derive(Message)]
+pub struct Note;
+
+#[derive(Roles)]
+pub struct Roles(A, String);
+
+#[derive(Role)]
+#[message(Note)]
+pub struct A;
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! `Ping` carries an `i32`.
+
+use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};
+
+pub async fn client(role: &mut C) -> Result<()> {
+    try_session(role, async |s: Client<'_>| {
+        let (Pong(_), end) = s.send(Ping("one")).await?.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+fn main() {}
