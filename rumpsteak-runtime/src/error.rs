@@ -1,16 +1,18 @@
 //! What can go wrong while a session runs.
 //!
-//! The protocol itself cannot: a session that compiles was verified, so its roles never wait for each other in
-//! a circle and never meet a message that they do not expect. What remains is the outside world (a peer that
-//! failed, a broken transport, a foreign program at the other end) and the two misuses of a role that Rust's types
-//! cannot refuse. Every error leaves the role poisoned: see [`Role::is_poisoned`](crate::Role::is_poisoned).
+//! The protocol itself cannot: a session that compiles was verified, so its roles never wait for
+//! each other in a circle and never meet a message that they do not expect. What remains is the
+//! outside world (a peer that failed, a broken transport, a foreign program at the other end) and
+//! the two misuses of a role that Rust's types cannot refuse. Every error leaves the role poisoned:
+//! see [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;
 use std::fmt;
 
 /// The result of a session or of one of its actions.
 ///
-/// The error defaults to [`Error`], so that processes read as in the papers: `async fn kernel(..) -> Result<i32>`.
+/// The error defaults to [`Error`], so that processes read as in the papers: `async fn kernel(..)
+/// -> Result<i32>`.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of a transport, as it came from its `Sink` or `Stream`.
@@ -24,8 +26,8 @@ pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 pub enum Error {
     /// The peer has closed the route.
     ///
-    /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What the peer had sent before
-    /// is still delivered; this is what follows it.
+    /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What
+    /// the peer had sent before is still delivered; this is what follows it.
     Closed {
         /// The role that reports the error.
         role: &'static str,
@@ -37,18 +39,18 @@ pub enum Error {
 
     /// The session returned the [`End`](crate::End) of another session.
     ///
-    /// Two sessions of one role type exchanged their states. Both roles are poisoned, because neither can
-    /// tell how far its own session has come.
+    /// Two sessions of one role type exchanged their states. Both roles are poisoned, because
+    /// neither can tell how far its own session has come.
     ForeignEnd {
         /// The role whose session did not end.
         role: &'static str,
     },
 
-    /// An earlier session of this role did not return its [`End`](crate::End): it failed, panicked, was cancelled, or leaked
-    /// its state.
+    /// An earlier session of this role did not return its [`End`](crate::End): it failed, panicked,
+    /// was cancelled, or leaked its state.
     ///
-    /// Messages of that session may still be under way, so the role cannot begin another. Replace it together with
-    /// its peers, for example with `*roles = Roles::default()`.
+    /// Messages of that session may still be under way, so the role cannot begin another. Replace
+    /// it together with its peers, for example with `*roles = Roles::default()`.
     Poisoned {
         /// The role that cannot begin a session.
         role: &'static str,
@@ -68,8 +70,8 @@ pub enum Error {
 
     /// A message arrived that the protocol does not allow here.
     ///
-    /// Roles that were verified together never do this to each other: the peer is another program, or an older version of
-    /// the protocol.
+    /// Roles that were verified together never do this to each other: the peer is another program,
+    /// or an older version of the protocol.
     Unexpected {
         /// The role that reports the error.
         role: &'static str,
@@ -171,7 +173,8 @@ fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
 /// A send that failed, with its label where the transport had not yet taken it.
 ///
 /// Returned by [`Send::send_or_return`](crate::Send::send_or_return) and
-/// [`Select::select_or_return`](crate::Select::select_or_return); `?` turns it into the plain [`Error`].
+/// [`Select::select_or_return`](crate::Select::select_or_return); `?` turns it into the plain
+/// [`Error`].
 pub struct Unsent<L> {
     /// Why the send failed.
     pub error: Error,

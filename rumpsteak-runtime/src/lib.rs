@@ -1,9 +1,10 @@
 //! Session-typed message passing whose reorderings are verified at build time.
 //!
-//! Write a protocol once, write each of its roles as ordinary async Rust over a session type, and reorder sends and receives
-//! for speed. The build script of [`rumpsteak-build`](https://docs.rs/rumpsteak-build) proves that the roles cannot deadlock,
-//! lose or confuse a message, or shows the shortest run in which they do, at the offending token. This crate is
-//! what runs: roles, routes, and the states of sessions.
+//! Write a protocol once, write each of its roles as ordinary async Rust over a session type, and
+//! reorder sends and receives for speed. The build script of
+//! [`rumpsteak-build`](https://docs.rs/rumpsteak-build) proves that the roles cannot deadlock, lose
+//! or confuse a message, or shows the shortest run in which they do, at the offending token. This
+//! crate is what runs: roles, routes, and the states of sessions.
 //!
 //! # Example
 //!
@@ -98,20 +99,25 @@
 //! # Ok::<(), rumpsteak_runtime::Error>(())
 //! ```
 //!
-//! Any executor will do. The futures are `Send` where the messages are, so roles may run as tasks on many threads.
+//! Any executor will do. The futures are `Send` where the messages are, so roles may run as tasks
+//! on many threads.
 //!
 //! # What is where
 //!
-//! * A session type is built from [`Send`], [`Receive`], [`Select`], [`Branch`] and [`End`] under the attribute
-//!   [`#[session]`](macro@session). Each is a state with the one method that it allows, which consumes it and returns the next.
-//! * A process runs in [`try_session`] or [`session`](fn@session()), which lends it the routes of a [`Role`].
-//! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, or by hand over any `Sink` and `Stream` in a [`Bidirectional`].
+//! * A session type is built from [`Send`], [`Receive`], [`Select`], [`Branch`] and [`End`] under
+//!   the attribute [`#[session]`](macro@session). Each is a state with the one method that it
+//!   allows, which consumes it and returns the next.
+//! * A process runs in [`try_session`] or [`session`](fn@session()), which lends it the routes of a
+//!   [`Role`].
+//! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, or by hand over any `Sink` and
+//!   `Stream` in a [`Bidirectional`].
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers.
 //!
 //! # When not to use it
 //!
-//! A protocol is between a fixed number of roles. For one request and one answer, a oneshot channel says it all; for peers that come and
-//! go, verify the protocol that each connection follows, and keep the set of connections outside.
+//! A protocol is between a fixed number of roles. For one request and one answer, a oneshot channel
+//! says it all; for peers that come and go, verify the protocol that each connection follows, and
+//! keep the set of connections outside.
 
 mod error;
 mod message;

@@ -1,8 +1,9 @@
 //! Messages: what travels over a route.
 //!
-//! A role exchanges one *message type* with all its peers, usually an enum with one variant per *label*. Each label is a
-//! type of its own (PPoPP'22 §2.1, Listing 2), which is what sessions name and processes handle; the enum is what the channels carry.
-//! Payloads move from one to the other and are never cloned.
+//! A role exchanges one *message type* with all its peers, usually an enum with one variant per
+//! *label*. Each label is a type of its own (PPoPP'22 §2.1, Listing 2), which is what sessions name
+//! and processes handle; the enum is what the channels carry. Payloads move from one to the other
+//! and are never cloned.
 
 /// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
 #[diagnostic::on_unimplemented(
@@ -15,7 +16,8 @@ pub trait Labelled {
     fn label(&self) -> &'static str;
 }
 
-/// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per label.
+/// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per
+/// label.
 #[diagnostic::on_unimplemented(
     message = "the message type `{Self}` has no label `{L}`",
     label = "`{L}` is not a label of `{Self}`",
@@ -24,8 +26,8 @@ pub trait Labelled {
 pub trait Message<L>: Labelled + Sized {
     /// The name of the label in the protocol.
     ///
-    /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with those of the protocol
-    /// without regard to case and `_`.
+    /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with
+    /// those of the protocol without regard to case and `_`.
     const NAME: &'static str;
 
     /// Wraps a label.

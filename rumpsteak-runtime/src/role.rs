@@ -1,7 +1,8 @@
 //! Roles: the participants of a protocol.
 //!
-//! A role is a struct that holds one route per peer. It outlives its sessions: a role runs one after the other over the same
-//! routes, because `try_session` borrows it exclusively for as long as a session lasts.
+//! A role is a struct that holds one route per peer. It outlives its sessions: a role runs one
+//! after the other over the same routes, because `try_session` borrows it exclusively for as long
+//! as a session lasts.
 
 use crate::message::Labelled;
 use crate::route::Link;
@@ -28,8 +29,9 @@ pub trait Role: Sized {
 
     /// Whether an earlier session of this role did not return its [`End`](crate::End).
     ///
-    /// Such a role refuses to begin a session ([`Error::Poisoned`](crate::Error::Poisoned)). It never recovers by itself: its peers may
-    /// hold messages of the aborted session, so all roles of the set must be replaced together.
+    /// Such a role refuses to begin a session ([`Error::Poisoned`](crate::Error::Poisoned)). It
+    /// never recovers by itself: its peers may hold messages of the aborted session, so all roles
+    /// of the set must be replaced together.
     fn is_poisoned(&self) -> bool;
 
     /// Marks the role as being in a session, which only `finish` undoes.
@@ -45,7 +47,8 @@ pub trait Role: Sized {
     fn abort(&mut self);
 }
 
-/// A role that has a route to `Peer`. Implemented by `#[derive(Role)]` for each field with `#[route(Peer)]`.
+/// A role that has a route to `Peer`. Implemented by `#[derive(Role)]` for each field with
+/// `#[route(Peer)]`.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no route to `{Peer}`",
     label = "`{Self}` has no route to `{Peer}`",
@@ -57,6 +60,7 @@ pub trait Route<Peer>: Role {
 
     /// The route to `Peer`.
     ///
-    /// Messages put into it by hand are not part of any session: the verification knows nothing of them.
+    /// Messages put into it by hand are not part of any session: the verification knows nothing of
+    /// them.
     fn route(&mut self) -> &mut Self::Link;
 }

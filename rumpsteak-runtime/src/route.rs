@@ -1,11 +1,14 @@
 //! Routes: what connects two roles.
 //!
-//! A route is any pair of a [`Sink`] and a [`Stream`] in a [`Bidirectional`], with [`Nil`] for a half that is not needed. The
-//! verification assumes what PPoPP'22 §2 assumes: each direction of a route is a first-in first-out queue that loses nothing and never
-//! refuses a message for want of room. [`Channel`] is such a queue in memory. A bounded queue makes a sender wait, and waiting senders can deadlock where
-//! the verified session would not; give it room for all messages that can be under way at once.
+//! A route is any pair of a [`Sink`] and a [`Stream`] in a [`Bidirectional`], with [`Nil`] for a
+//! half that is not needed. The verification assumes what PPoPP'22 §2 assumes: each direction of a
+//! route is a first-in first-out queue that loses nothing and never refuses a message for want of
+//! room. [`Channel`] is such a queue in memory. A bounded queue makes a sender wait, and waiting
+//! senders can deadlock where the verified session would not; give it room for all messages that
+//! can be under way at once.
 //!
-//! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and [`Incoming`] itself.
+//! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
+//! [`Incoming`] itself.
 
 use std::fmt;
 use std::pin::Pin;
@@ -35,7 +38,8 @@ pub enum RouteError {
     Transport(BoxError),
 }
 
-/// A route, in whatever direction. It carries the mark by which a role knows that a session did not end.
+/// A route, in whatever direction. It carries the mark by which a role knows that a session did not
+/// end.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a route",
     label = "not a route",
@@ -96,7 +100,8 @@ pub trait Incoming<M>: Link {
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 }
 
-/// What the stream of a route may yield: messages, or results of messages where the transport can fail.
+/// What the stream of a route may yield: messages, or results of messages where the transport can
+/// fail.
 #[diagnostic::on_unimplemented(
     message = "a stream of `{Self}` does not yield `{M}`",
     note = "a route's stream yields `{M}` or `Result<{M}, E>` with an error that is `Send + Sync`"

@@ -7,8 +7,9 @@ use crate::states::{End, Session, State, address_of};
 
 /// Runs `process` as a session of `role`, where the process may fail.
 ///
-/// The process gets the first state of a session type that carries `#[session(Role)]`, and returns its value together with the [`End`] that the last action
-/// gave it. A session without an end runs for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
+/// The process gets the first state of a session type that carries `#[session(Role)]`, and returns
+/// its value together with the [`End`] that the last action gave it. A session without an end runs
+/// for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```text
 /// async fn adder(role: &mut A, x: i32) -> Result<i32> {
@@ -21,12 +22,14 @@ use crate::states::{End, Session, State, address_of};
 /// }
 /// ```
 ///
-/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]` gives.
+/// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
+/// gives.
 ///
 /// # Errors
 ///
-/// What the process returns; [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the process returned the end of another session.
-/// Unless the result is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`Error::Closed`].
+/// What the process returns; [`Error::Poisoned`] if an earlier session of this role did not end;
+/// [`Error::ForeignEnd`] if the process returned the end of another session. Unless the result is
+/// `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`Error::Closed`].
 ///
 /// # Panics
 ///
@@ -34,8 +37,8 @@ use crate::states::{End, Session, State, address_of};
 ///
 /// # Cancel safety
 ///
-/// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its peers. Dropping it before it
-/// was first polled has no effect.
+/// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
+/// peers. Dropping it before it was first polled has no effect.
 pub async fn try_session<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
 where
     R: Role + Plays<S>,
@@ -53,12 +56,14 @@ where
 
 /// Runs `process` as a session of `role`, where the process itself handles all errors.
 ///
-/// As [`try_session`], with a process that returns `(value, end)`. Since an action that fails leaves no way to the [`End`], this suits processes without a
-/// fallible action left unhandled: those that diverge, panic, or have nothing to do.
+/// As [`try_session`], with a process that returns `(value, end)`. Since an action that fails
+/// leaves no way to the [`End`], this suits processes without a fallible action left unhandled:
+/// those that diverge, panic, or have nothing to do.
 ///
 /// # Errors
 ///
-/// [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the process returned the end of another session.
+/// [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the
+/// process returned the end of another session.
 ///
 /// # Panics
 ///

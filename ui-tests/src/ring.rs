@@ -73,7 +73,8 @@ pub struct Second(Receive<X, Token, Send<Z, Token, Self>>);
 #[session(Z)]
 pub struct Third(Receive<Y, Token, Send<X, Token, Self>>);
 
-/// Sends a token round until it has made `hops`, then fails with the number of hops that it really made.
+/// Sends a token round until it has made `hops`, then fails with the number of hops that it really
+/// made.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The macros of [`rumpsteak-runtime`](https://docs.rs/rumpsteak-runtime), which re-exports them: use that crate.
+//! The macros of [`rumpsteak-runtime`](https://docs.rs/rumpsteak-runtime), which re-exports them:
+//! use that crate.
 //!
 //! | macro | module | gives |
 //! |---|---|---|
@@ -8,8 +9,9 @@
 //! | `#[session]` | `session` | a session type, and the proof that it was verified |
 //! | `include_protocols!()` | `verdict` | the problems of the protocol files |
 //!
-//! The macros verify nothing. The build script does, and leaves its verdicts in `OUT_DIR`, where `verdict` reads them.
-//! Both sides parse with `rumpsteak-syntax`, so they accept the same language.
+//! The macros verify nothing. The build script does, and leaves its verdicts in `OUT_DIR`, where
+//! `verdict` reads them. Both sides parse with `rumpsteak-syntax`, so they accept the same
+//! language.
 
 mod message;
 mod role;
@@ -21,8 +23,9 @@ use proc_macro::TokenStream;
 
 /// Makes an enum of labels, or a single label, a message type.
 ///
-/// Each variant carries one label, a type of its own. The label's name in the protocol is the name of the variant, compared
-/// without regard to case and `_`; `#[label("…")]` on the variant names it literally.
+/// Each variant carries one label, a type of its own. The label's name in the protocol is the name
+/// of the variant, compared without regard to case and `_`; `#[label("…")]` on the variant names it
+/// literally.
 ///
 /// ```text
 /// #[derive(Message)]
@@ -54,11 +57,12 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A tuple struct does as well. `#[protocol(DoubleBuffering)]` alone means the role with the name of the struct, compared without
-/// regard to case and `_`, or with the literal name in `#[role("…")]`. A role without `#[protocol(…)]` belongs to no protocol file.
+/// A tuple struct does as well. `#[protocol(DoubleBuffering)]` alone means the role with the name
+/// of the struct, compared without regard to case and `_`, or with the literal name in
+/// `#[role("…")]`. A role without `#[protocol(…)]` belongs to no protocol file.
 ///
-/// Where the build script found that the protocol or the role does not exist, the derive raises its error at the
-/// attribute.
+/// Where the build script found that the protocol or the role does not exist, the derive raises its
+/// error at the attribute.
 #[proc_macro_derive(Role, attributes(message, protocol, role, route))]
 pub fn derive_role(input: TokenStream) -> TokenStream {
     role::expand(input.into()).into()
@@ -73,9 +77,10 @@ pub fn derive_role(input: TokenStream) -> TokenStream {
 /// let Roles { s, k, t } = Roles::default();
 /// ```
 ///
-/// The routes are connected by the types of the roles, never by their position: the route `#[route(T)]` of `S` and the
-/// route `#[route(S)]` of `T` become the two ends of one channel. A set that lacks a peer, a route without a way back, two roles of different protocols,
-/// and two structs that play the same role do not compile.
+/// The routes are connected by the types of the roles, never by their position: the route
+/// `#[route(T)]` of `S` and the route `#[route(S)]` of `T` become the two ends of one channel. A
+/// set that lacks a peer, a route without a way back, two roles of different protocols, and two
+/// structs that play the same role do not compile.
 #[proc_macro_derive(Roles)]
 pub fn derive_roles(input: TokenStream) -> TokenStream {
     roles::expand(input.into()).into()
@@ -97,20 +102,22 @@ pub fn derive_roles(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The attribute adds the parameters that the source leaves out: the lifetime `'s` of the session and its role `R`. Refer to the types as
-/// `Kernel<'_>` or `Kernel<'_, _>`, and to parts as `KernelLoop<'_, K>`.
+/// The attribute adds the parameters that the source leaves out: the lifetime `'s` of the session
+/// and its role `R`. Refer to the types as `Kernel<'_>` or `Kernel<'_, _>`, and to parts as
+/// `KernelLoop<'_, K>`.
 ///
-/// A struct gets the method of the action that it begins with, so that it is used like the session inside; `into_session` unwraps it.
+/// A struct gets the method of the action that it begins with, so that it is used like the session
+/// inside; `into_session` unwraps it.
 ///
-/// `#[session(K)]` implements the proof that `try_session` demands, if the build script recorded a passing verdict
-/// for exactly these tokens. Otherwise the errors appear at the tokens at fault.
+/// `#[session(K)]` implements the proof that `try_session` demands, if the build script recorded a
+/// passing verdict for exactly these tokens. Otherwise the errors appear at the tokens at fault.
 #[proc_macro_attribute]
 pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
     session::expand(arguments.into(), item.into()).into()
 }
 
-/// Raises the problems of the protocol files that belong to no place in the Rust source, such as a syntax error in a
-/// `.scr` file. Write it once, anywhere in the crate: `include_protocols!();`.
+/// Raises the problems of the protocol files that belong to no place in the Rust source, such as a
+/// syntax error in a `.scr` file. Write it once, anywhere in the crate: `include_protocols!();`.
 #[proc_macro]
 pub fn include_protocols(input: TokenStream) -> TokenStream {
     verdict::include(input.into()).into()

@@ -1,7 +1,7 @@
 //! `#[session]`.
 //!
-//! A session item is written without the lifetime `'s` of the session and without its role `R`. The expansion inserts both, and
-//! seals the item to its verdict.
+//! A session item is written without the lifetime `'s` of the session and without its role `R`. The
+//! expansion inserts both, and seals the item to its verdict.
 //!
 //! ```text
 //! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
@@ -23,8 +23,9 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
-//! An item whose verification failed expands all the same, proof included, beside the `compile_error!`s: types that exist
-//! cause no errors elsewhere, and nothing runs, because the crate does not compile.
+//! An item whose verification failed expands all the same, proof included, beside the
+//! `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
+//! crate does not compile.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
@@ -126,7 +127,8 @@ impl<'a> Expansion<'a> {
         quote!(<'s, #role #bound #default>)
     }
 
-    /// The proof that the role may run this session, and the assertion that it was this session that was verified.
+    /// The proof that the role may run this session, and the assertion that it was this session
+    /// that was verified.
     fn root(&self, role: &Path) -> TokenStream {
         let name = &self.item.name;
         let plays = self.plays.then(|| {
@@ -237,9 +239,11 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The methods of the action that a struct begins with. A struct that begins with another name has only `into_session`.
+    /// The methods of the action that a struct begins with. A struct that begins with another name
+    /// has only `into_session`.
     ///
-    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one fails.
+    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one
+    /// fails.
     fn methods(&self, chain: &Chain) -> TokenStream {
         let role = &self.role;
         let message = quote!(<#role as ::rumpsteak_runtime::Role>::Message);
@@ -471,7 +475,8 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// The type of a chain with all parameters, written from left to right: however long the chain, this does not recurse.
+    /// The type of a chain with all parameters, written from left to right: however long the chain,
+    /// this does not recurse.
     fn session(&self, actions: &[Action], tail: &Tail) -> TokenStream {
         let role = &self.role;
         let mut tokens = TokenStream::new();
@@ -531,7 +536,8 @@ fn link(direction: Direction) -> Ident {
     }
 }
 
-/// A name for a parameter that shadows no name in the item: the one proposed, unless a role or label is called so.
+/// A name for a parameter that shadows no name in the item: the one proposed, unless a role or
+/// label is called so.
 fn fresh(item: &SessionItem, proposed: &str) -> Ident {
     let taken = |name: &Ident| {
         let is_name = |kind: &TokenKind| matches!(kind, TokenKind::Ident(ident) if ident == name);
@@ -563,8 +569,8 @@ fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
     None
 }
 
-/// The fingerprint of a chain as it was verified, written from the last action to the first: a chain of statements, so
-/// that its length does not nest.
+/// The fingerprint of a chain as it was verified, written from the last action to the first: a
+/// chain of statements, so that its length does not nest.
 fn chain_fingerprint(chain: &recorded::Chain) -> TokenStream {
     let tail = match &chain.tail {
         recorded::Tail::Choice {

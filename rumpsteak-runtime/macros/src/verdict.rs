@@ -16,8 +16,9 @@ pub(crate) enum Lookup {
     Unverified(String),
     /// There are verdicts, but none for this item as it stands.
     Unseen,
-    /// As `Unseen`, while somebody types: rust-analyzer keeps macros running on tokens that no build script has seen yet, and
-    /// gives no positions. The item expands without a proof and without a message; `cargo check` has the last word.
+    /// As `Unseen`, while somebody types: rust-analyzer keeps macros running on tokens that no
+    /// build script has seen yet, and gives no positions. The item expands without a proof and
+    /// without a message; `cargo check` has the last word.
     Typing,
 }
 
@@ -46,7 +47,8 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
 
 /// Reads the verdict file.
 ///
-/// Each expansion reads it anew. A cache would outlive the file in rust-analyzer, whose macro server runs on from build to build.
+/// Each expansion reads it anew. A cache would outlive the file in rust-analyzer, whose macro
+/// server runs on from build to build.
 fn read() -> Result<Verdicts, String> {
     let Some(out_dir) = std::env::var_os("OUT_DIR") else {
         return Err(NO_BUILD_SCRIPT.to_owned());

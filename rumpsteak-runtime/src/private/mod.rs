@@ -16,8 +16,9 @@ use crate::role::Role;
 )]
 pub trait Plays<S>: Sized {}
 
-/// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from its being the only one: a process of
-/// another type then gets the message above, and not one about closure signatures. It is no state, so no session begins with it.
+/// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from
+/// its being the only one: a process of another type then gets the message above, and not one about
+/// closure signatures. It is no state, so no session begins with it.
 #[derive(Clone, Copy, Debug)]
 pub enum Unnamed {}
 

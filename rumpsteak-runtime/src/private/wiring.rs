@@ -1,17 +1,21 @@
 //! How `#[derive(Roles)]` connects a set of roles: by type, and statically.
 //!
-//! The derive on the set sees the types of the roles but not their routes; the derive on a role sees the peers of its routes but not the set. They meet on a *board*, a
-//! struct local to the set that gives each role a *seat*: one slot per route of that role. Each role is then wired in turn. For its route to a peer it first looks into its own
-//! slot for that peer. If a peer that was wired earlier has left an end there, the role takes it; else it creates both ends, keeps one and leaves the other
-//! in the peer's slot. So each route is created exactly once, whatever the order of the fields.
+//! The derive on the set sees the types of the roles but not their routes; the derive on a role
+//! sees the peers of its routes but not the set. They meet on a *board*, a struct local to the set
+//! that gives each role a *seat*: one slot per route of that role. Each role is then wired in turn.
+//! For its route to a peer it first looks into its own slot for that peer. If a peer that was wired
+//! earlier has left an end there, the role takes it; else it creates both ends, keeps one and
+//! leaves the other in the peer's slot. So each route is created exactly once, whatever the order
+//! of the fields.
 //!
 //! ```text
 //! set {a, b}   wire a: slot a→b is empty: (x, y) = pair(); keep x, put y into slot b→a
 //!              wire b: slot b→a holds y: take it
 //! ```
 //!
-//! A peer that is not in the set (`B: Seats<P>` fails) or that has no route back (`P: Joins<R, B>` fails) does not compile. All bounds
-//! mention the board, so a role alone, whose peers live elsewhere, compiles.
+//! A peer that is not in the set (`B: Seats<P>` fails) or that has no route back (`P: Joins<R, B>`
+//! fails) does not compile. All bounds mention the board, so a role alone, whose peers live
+//! elsewhere, compiles.
 
 use crate::role::Role;
 use crate::route::Pair;

@@ -8,8 +8,8 @@ use crate::route::Incoming;
 
 /// Receives one of the labels of the choice `C` from the role `P`: an external choice.
 ///
-/// In a session type it is written `Branch<P, C>`, where `C` is an enum with `#[session]`. The process matches on
-/// it, and Rust makes sure that it handles every label.
+/// In a session type it is written `Branch<P, C>`, where `C` is an enum with `#[session]`. The
+/// process matches on it, and Rust makes sure that it handles every label.
 #[must_use = "the session stops here, and the role is poisoned, unless you `branch`"]
 pub struct Branch<'s, R: Role, P, C> {
     state: State<'s, R>,
@@ -17,18 +17,20 @@ pub struct Branch<'s, R: Role, P, C> {
 }
 
 impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
-    /// Waits for a label and returns the variant of the choice that it selects, which holds the label and the next state.
+    /// Waits for a label and returns the variant of the choice that it selects, which holds the
+    /// label and the next state.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the queue,
-    /// [`Error::Transport`](crate::Error::Transport) if the transport failed, [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which
-    /// peers of the same verified protocol never send.
+    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the
+    /// queue, [`Error::Transport`](crate::Error::Transport) if the transport failed,
+    /// [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which peers of the
+    /// same verified protocol never send.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
-    /// wake with [`Error::Closed`](crate::Error::Closed).
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
+    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed).
     pub async fn branch(self) -> Result<C>
     where
         R: Route<P, Link: Incoming<R::Message>>,

@@ -19,7 +19,8 @@ impl<R: Role> End<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignEnd`](crate::Error::ForeignEnd) if this is the end of another session; both roles are then poisoned.
+    /// [`Error::ForeignEnd`](crate::Error::ForeignEnd) if this is the end of another session; both
+    /// roles are then poisoned.
     pub(crate) fn complete(self, address: usize) -> Result<()> {
         self.state.end(address)
     }

@@ -1,8 +1,10 @@
-//! The states of a session: the generic primitives of PPoPP'22 §2.1 from which each session type is built.
+//! The states of a session: the generic primitives of PPoPP'22 §2.1 from which each session type is
+//! built.
 //!
-//! A state owns the right to perform one action. Performing it consumes the state and returns the next, so that Rust's affine
-//! types enforce the order; a state cannot be made, copied or used twice. All states of a session share one [`State`], which borrows the role. Where it
-//! is dropped before the session ends, the role is poisoned.
+//! A state owns the right to perform one action. Performing it consumes the state and returns the
+//! next, so that Rust's affine types enforce the order; a state cannot be made, copied or used
+//! twice. All states of a session share one [`State`], which borrows the role. Where it is dropped
+//! before the session ends, the role is poisoned.
 
 mod branch;
 mod end;
@@ -32,10 +34,12 @@ use crate::route::{Incoming, Outgoing, RouteError};
             of them needs the attribute `#[session]`"
 )]
 pub trait Session {
-    /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the role `R`.
+    /// The session in progress, as every state of it owns it: `State<'s, R>` in a session of the
+    /// role `R`.
     ///
-    /// The lifetime is here and no parameter of the trait, because the `Send` check of a future that holds a state
-    /// forgets which lifetimes are equal: it would ask for a state of one session that is a state of another.
+    /// The lifetime is here and no parameter of the trait, because the `Send` check of a future
+    /// that holds a state forgets which lifetimes are equal: it would ask for a state of one
+    /// session that is a state of another.
     type State;
 
     /// Enters the state.
@@ -59,7 +63,8 @@ pub trait Choice: Sized {
     /// The names of the labels in the protocol.
     const LABELS: &'static [&'static str];
 
-    /// Does not compile unless the choice is what the build script verified: see `private::fingerprint`.
+    /// Does not compile unless the choice is what the build script verified: see
+    /// `private::fingerprint`.
     #[doc(hidden)]
     const VERIFIED: ();
 
@@ -85,8 +90,9 @@ pub trait Offers<L>: Choice {
 
 /// A session in progress: the exclusive right to use the routes of a role.
 ///
-/// Invariant: between `try_session` and the end there is exactly one per session, because it can be neither cloned nor
-/// constructed outside this crate. It is never stored in the role, so a session that leaks it (`mem::forget`) leaves the role marked as in a session.
+/// Invariant: between `try_session` and the end there is exactly one per session, because it can be
+/// neither cloned nor constructed outside this crate. It is never stored in the role, so a session
+/// that leaks it (`mem::forget`) leaves the role marked as in a session.
 pub struct State<'s, R: Role> {
     role: &'s mut R,
 }
@@ -104,20 +110,21 @@ impl<'s, R: Role> State<'s, R> {
             self.role.finish();
             Ok(())
         } else {
-            // Dropping `self` poisons the other role. The session's own role is poisoned by its own state, wherever that is.
+            // Dropping `self` poisons the other role. The session's own role is poisoned by its own
+            // state, wherever that is.
             Err(Error::ForeignEnd { role: R::NAME })
         }
     }
 }
 
-/// The types that a state mentions. A function returns them, because the state has none of their values: only its role
-/// decides whether it can move between threads.
+/// The types that a state mentions. A function returns them, because the state has none of their
+/// values: only its role decides whether it can move between threads.
 type Names<T> = PhantomData<fn() -> T>;
 
 /// The address of a role identifies it among all roles that sessions borrow at the same time.
 ///
-/// Two roles can only share an address if their type has no size. A role of no size has no routes, hence no session but the
-/// empty one.
+/// Two roles can only share an address if their type has no size. A role of no size has no routes,
+/// hence no session but the empty one.
 pub(crate) fn address_of<R>(role: &R) -> usize {
     std::ptr::from_ref(role).addr()
 }

@@ -9,7 +9,8 @@ use crate::route::Incoming;
 
 /// Receives the label `L` from the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Receive<P, L, C>`: `#[session]` inserts the lifetime of the session and its role `R`.
+/// In a session type it is written `Receive<P, L, C>`: `#[session]` inserts the lifetime of the
+/// session and its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `receive`"]
 pub struct Receive<'s, R: Role, P, L, C> {
     state: State<'s, R>,
@@ -21,14 +22,16 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the queue,
-    /// [`Error::Transport`](crate::Error::Transport) if the transport failed, [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which
-    /// peers of the same verified protocol never send.
+    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the
+    /// queue, [`Error::Transport`](crate::Error::Transport) if the transport failed,
+    /// [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which peers of the
+    /// same verified protocol never send.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
-    /// wake with [`Error::Closed`](crate::Error::Closed). A timeout around a `receive` therefore ends the session.
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
+    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). A timeout
+    /// around a `receive` therefore ends the session.
     pub async fn receive(self) -> Result<(L, C)>
     where
         R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,

@@ -9,8 +9,8 @@ use crate::route::Outgoing;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
-/// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the session
-/// continues as the variant says whose label is selected.
+/// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the
+/// session continues as the variant says whose label is selected.
 #[must_use = "the session stops here, and the role is poisoned, unless you `select`"]
 pub struct Select<'s, R: Role, P, C> {
     state: State<'s, R>,
@@ -24,13 +24,14 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The label is lost; use
-    /// [`select_or_return`](Select::select_or_return) to have it back.
+    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The
+    /// label is lost; use [`select_or_return`](Select::select_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
-    /// wake with [`Error::Closed`]. The label may or may not have been sent.
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
+    /// role is poisoned and its peers wake with [`Error::Closed`]. The label may or may not have
+    /// been sent.
     pub async fn select<L>(self, label: L) -> Result<C::Then>
     where
         C: Offers<L, State = State<'s, R>>,

@@ -9,14 +9,16 @@ use crate::route::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
-/// In a session type it is written `Send<P, L, C>`: `#[session]` inserts the lifetime of the session and its role `R`.
+/// In a session type it is written `Send<P, L, C>`: `#[session]` inserts the lifetime of the
+/// session and its role `R`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `send`"]
 pub struct Send<'s, R: Role, P, L, C> {
     state: State<'s, R>,
     names: Names<(P, L, C)>,
 }
 
-// The bounds stand on the methods: so rustc tells which one fails, not just that there is no such method.
+// The bounds stand on the methods: so rustc tells which one fails, not just that there is no such
+// method.
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
@@ -24,13 +26,14 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The label is lost; use
-    /// [`send_or_return`](Send::send_or_return) to have it back.
+    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The
+    /// label is lost; use [`send_or_return`](Send::send_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the role is poisoned and its peers
-    /// wake with [`Error::Closed`]. The label may or may not have been sent.
+    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
+    /// role is poisoned and its peers wake with [`Error::Closed`]. The label may or may not have
+    /// been sent.
     pub async fn send(self, label: L) -> Result<C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
