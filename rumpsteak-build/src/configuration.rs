@@ -1,0 +1,351 @@
+//! What a build script asks for, and what it gets.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_fsm::Limits;
+use rumpsteak_syntax::verdict::{Target, TargetKind};
+
+use crate::cfg::Cfg;
+use crate::paths::Base;
+use crate::protocols::Protocols;
+use crate::report::{self, Report};
+use crate::targets::{self, Package, Root};
+use crate::verify::Findings;
+use crate::{verdicts, verify, walk};
+
+/// What to verify. Made by [`configure`](crate::configure).
+#[derive(Clone, Debug)]
+#[must_use = "nothing is verified until `verify` is called"]
+pub struct Configuration {
+    protocols: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
+    limits: Limits,
+}
+
+/// What was verified.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many protocols there are.
+    pub protocols: usize,
+    /// How many roots, `#[session(…)]` with a role, there are in all targets.
+    pub sessions: usize,
+    /// How many of them hold. The others are errors that rustc will show.
+    pub verified: usize,
+}
+
+/// What [`Configuration::check`] found out about a package.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The problems in the Rust source, by place.
+    pub problems: Vec<Problem>,
+    /// What is wrong with the protocol files and the package itself.
+    pub reports: Vec<Report>,
+    /// What was not verified because nothing asks for it: one line each.
+    pub warnings: Vec<String>,
+    /// How much was verified.
+    pub summary: Summary,
+}
+
+/// A problem at a place in the Rust source.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The file, as rustc would show it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The bytes of the offending token in the file.
+    pub range: Range<usize>,
+    /// The text of the error, without colours, of several lines.
+    pub text: String,
+    /// The problem drawn with its source line: plain, then styled.
+    rendered: [String; 2],
+}
+
+impl Problem {
+    /// The problem as rustc would draw it, with colours or without.
+    #[must_use]
+    pub fn render(&self, styled: bool) -> &str {
+        &self.rendered[usize::from(styled)]
+    }
+}
+
+impl Check {
+    /// Whether everything holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.problems.is_empty() && self.reports.is_empty()
+    }
+}
+
+impl Configuration {
+    pub(crate) fn new() -> Self {
+        let (protocols, sources) = (Vec::new(), Vec::new());
+        Self {
+            protocols,
+            sources,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Adds a `.scr` file, or a folder with such files in it or below it. Relative to the package.
+    pub fn protocols(mut self, path: impl Into<PathBuf>) -> Self {
+        self.protocols.push(path.into());
+        self
+    }
+
+    /// Adds source files that are no targets of the package and hold sessions: each is read as the root of a crate.
+    /// Relative to the package.
+    pub fn sources(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.sources.extend(files.into_iter().map(Into::into));
+        self
+    }
+
+    /// How much each proof may cost. The defaults do for every protocol that a person writes.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Verifies the package whose build script this is.
+    ///
+    /// Errors with a place in the Rust source are left to the macros, which raise them there. If there are others, this
+    /// prints them and ends the process with status 1.
+    pub fn verify(self) {
+        if let Err(report) = self.try_verify() {
+            // Cargo shows what a failing build script prints, and takes the colours out if its own output is no
+            // terminal; the script itself cannot tell.
+            let plain = |name: &str, off: &str| {
+                std::env::var(name).is_ok_and(|value| off.is_empty() || value == off)
+            };
+            let colours = !plain("NO_COLOR", "")
+                && !plain("TERM", "dumb")
+                && !plain("CARGO_TERM_COLOR", "never");
+            let text = if colours {
+                &report.styled
+            } else {
+                &report.plain
+            };
+            let mut message = String::new();
+            // Writing to a string does not fail.
+            let _ = writeln!(message, "{text}");
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes());
+            std::process::exit(1);
+        }
+    }
+
+    /// Verifies the package whose build script this is, and returns what [`verify`](Self::verify) would print.
+    ///
+    /// # Errors
+    ///
+    /// Errors in protocol files that no item of the Rust source can show; a package or a folder of protocols that cannot
+    /// be read; a caller that is no build script.
+    pub fn try_verify(self) -> Result<Summary, Report> {
+        let folder = variable("CARGO_MANIFEST_DIR")?;
+        let out_dir = variable("OUT_DIR")?;
+        let vars = std::env::vars_os()
+            .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+        let analysis = self.analyse(&folder, &Cfg::from_vars(vars))?;
+        analysis.announce(&folder);
+
+        let mut reports = analysis.reports();
+        let mut verdicts = analysis.findings.verdicts.clone();
+        if analysis.includes_protocols() {
+            verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
+        }
+        verdicts::write(&out_dir, &verdicts).map_err(|error| {
+            let message = format!(
+                "cannot write the verdicts to {}: {error}",
+                out_dir.display()
+            );
+            Report::of(&message, "check the permissions and the space left")
+        })?;
+        if reports.is_empty() {
+            Ok(analysis.summary())
+        } else {
+            Err(join(&reports))
+        }
+    }
+
+    /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
+    ///
+    /// # Errors
+    ///
+    /// If the package cannot be read.
+    pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
+        let analysis = self.analyse(folder, cfg)?;
+        let mut reports = analysis.reports();
+        // Without macros to raise them, all errors in protocol files are the caller's to show.
+        for (position, file) in analysis.protocols.files.iter().enumerate() {
+            if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
+                reports.push(Report::new(|renderer| report::file_with(file, renderer)));
+            }
+        }
+        Ok(Check {
+            problems: analysis.problems(),
+            reports,
+            warnings: analysis.findings.warnings.clone(),
+            summary: analysis.summary(),
+        })
+    }
+
+    fn analyse(&self, folder: &Path, cfg: &Cfg) -> Result<Analysis, Report> {
+        let package = targets::package(folder).map_err(|message| {
+            Report::of(
+                &message,
+                "this is called from the build script of a package, or with its folder",
+            )
+        })?;
+        let base = Base::new(folder);
+        let mut roots = package.roots.clone();
+        roots.extend(self.sources.iter().map(|source| {
+            let name = source
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned());
+            let target = Target {
+                kind: TargetKind::Source,
+                name: name.unwrap_or_default(),
+            };
+            Root {
+                target,
+                path: base.join(source),
+            }
+        }));
+        let tree = walk::walk(&roots, cfg);
+        let protocols = Protocols::load(&base, &self.protocols);
+        let findings = verify::verify(&tree, &protocols, &base, &self.limits);
+        Ok(Analysis {
+            base,
+            package,
+            tree,
+            protocols,
+            findings,
+        })
+    }
+}
+
+/// All that is known about a package.
+struct Analysis {
+    base: Base,
+    package: Package,
+    tree: walk::Tree,
+    protocols: Protocols,
+    findings: Findings,
+}
+
+impl Analysis {
+    fn summary(&self) -> Summary {
+        Summary {
+            protocols: self.protocols.protocols.len(),
+            sessions: self.findings.roots,
+            verified: self.findings.passed,
+        }
+    }
+
+    /// Whether the source reports by `include_protocols!()` what belongs to no item. See [`verify`] for where it counts.
+    fn includes_protocols(&self) -> bool {
+        self.findings.includes_protocols
+    }
+
+    /// The errors that belong to no item of the Rust source.
+    fn reports(&self) -> Vec<Report> {
+        let unreadable = self.protocols.unreadable.iter().map(|(path, error)| {
+            Report::of(
+                &format!("cannot read the protocols in `{path}`: {error}"),
+                "build.rs names the folder or the file relative to the package: `rumpsteak_build::verify(\"protocols\")`",
+            )
+        });
+        let broken = self.findings.unanchored.iter().map(|&file| {
+            let file = &self.protocols.files[file];
+            Report::new(|renderer| report::file_with(file, renderer))
+        });
+        unreadable.chain(broken).collect()
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = self
+            .findings
+            .problems
+            .iter()
+            .map(|located| {
+                let path = &self.tree.files[located.file.0].path;
+                let start = located.span.start();
+                let mut problem = Problem {
+                    file: self.base.show(path),
+                    line: start.line,
+                    column: start.column + 1,
+                    range: located.span.byte_range(),
+                    text: located.text.clone(),
+                    rendered: Default::default(),
+                };
+                let source = std::fs::read_to_string(path).ok();
+                let renderers = [
+                    annotate_snippets::Renderer::plain(),
+                    annotate_snippets::Renderer::styled(),
+                ];
+                problem.rendered = renderers
+                    .map(|renderer| report::problem(&problem, source.as_deref(), &renderer));
+                problem
+            })
+            .collect();
+        let key = |problem: &Problem| (problem.file.clone(), problem.line, problem.column);
+        problems.sort_by_cached_key(key);
+        // One file may belong to several targets.
+        problems.dedup();
+        problems
+    }
+
+    /// Tells Cargo what was read, and what was not verified.
+    fn announce(&self, folder: &Path) {
+        let mut watched: BTreeSet<PathBuf> = self.package.folders.iter().cloned().collect();
+        watched.insert(folder.join("Cargo.toml"));
+        watched.extend(self.tree.files.iter().map(|file| file.path.clone()));
+        watched.extend(self.tree.awaited.iter().cloned());
+        watched.extend(self.protocols.looked_at.iter().cloned());
+        let mut text = String::new();
+        for path in &watched {
+            // Cargo watches a folder with all that is below it.
+            let is_below = |ancestor: &Path| watched.contains(ancestor);
+            if path.exists() && !path.ancestors().skip(1).any(is_below) {
+                let shown = path.strip_prefix(folder).unwrap_or(path);
+                let shown = if shown.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    shown
+                };
+                let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
+            }
+        }
+        for warning in &self.findings.warnings {
+            let _ = writeln!(text, "cargo::warning={warning}");
+        }
+        // If nobody listens there is nobody to tell.
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+    }
+}
+
+/// A folder that Cargo names to build scripts.
+fn variable(name: &str) -> Result<PathBuf, Report> {
+    std::env::var_os(name).map(PathBuf::from).ok_or_else(|| {
+        Report::of(
+            &format!("`{name}` is not set: this was not called from a build script"),
+            "call it in `main` of build.rs; elsewhere, `cargo rumpsteak check` verifies a package",
+        )
+    })
+}
+
+fn join(reports: &[Report]) -> Report {
+    let join =
+        |part: fn(&Report) -> &str| reports.iter().map(part).collect::<Vec<_>>().join("\n\n");
+    Report {
+        plain: join(|report| &report.plain),
+        styled: join(|report| &report.styled),
+    }
+}

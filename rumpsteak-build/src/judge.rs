@@ -1,0 +1,135 @@
+//! One root against its protocol.
+//!
+//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the written machine must be an asynchronous subtype of the
+//! projection onto its role. This module finds the token to blame and the names to blame it with.
+
+use rumpsteak_fsm::subtype::Side;
+use rumpsteak_fsm::verify::VerifyError;
+use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Role, Verdict, verify};
+
+use crate::pair::{LabelMatch, Linked, Pairs, match_label};
+use crate::protocols::{Loaded, ScrFile};
+use crate::report::refusal;
+use crate::serialise::{Fault, Place, Written};
+use crate::walk::{ItemId, ItemKind, Tree};
+
+/// What a root is judged by.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) pairs: &'a Pairs,
+    pub(crate) protocol: &'a Loaded,
+    pub(crate) file: &'a ScrFile,
+    pub(crate) linked: Linked,
+    /// The root.
+    pub(crate) root: ItemId,
+    /// The struct that plays it.
+    pub(crate) role: ItemId,
+}
+
+/// Judges a root; what is wrong is at the token to blame.
+pub(crate) fn judge(setting: &Setting<'_>, written: &Written, limits: &Limits) -> Option<Fault> {
+    let projection = &setting.protocol.projections[setting.linked.role];
+    let others = setting.protocol.projections.iter().enumerate();
+    let peers: Vec<Fsm> = others
+        .filter(|(position, _)| *position != setting.linked.role)
+        .map(|(_, projection)| projection.fsm.clone())
+        .collect();
+    let (place, text) = match verify(&written.fsm, &projection.fsm, &peers, limits) {
+        Ok(Verdict::Safe(_)) => return None,
+        Ok(Verdict::Unsafe(refused)) => {
+            let place = blame(setting, written, &refused);
+            (place, refusal::refused(setting, written, &refused))
+        }
+        Ok(Verdict::Undecided(limit)) => (setting.name(), refusal::undecided(setting, limit)),
+        Err(VerifyError::Machine(error)) if error.side == Side::Sub => {
+            let place = match &error.defect {
+                Defect::Nondeterministic {
+                    transitions: [_, second],
+                    ..
+                } => written.origins[second.index()],
+                _ => setting.name(),
+            };
+            (place, refusal::ambiguous_choice(setting, &error.defect))
+        }
+        Err(VerifyError::Machine(error)) => (
+            setting.name(),
+            refusal::unsupported_protocol(setting, &error.defect),
+        ),
+        Err(error) => (setting.name(), refusal::unjudged(setting, &error)),
+    };
+    Some(Fault { place, text })
+}
+
+/// The token to report a refusal at: the action that comes too early or should not be, or else the place where an action
+/// is missing.
+fn blame(
+    setting: &Setting<'_>,
+    written: &Written,
+    refused: &rumpsteak_fsm::verify::Refused,
+) -> Place {
+    match &refused.refusal {
+        Some(refusal) => match (refusal.sub, refusal.cycle.first()) {
+            (Some(transition), _) | (None, Some(&transition)) => {
+                written.origins[transition.index()]
+            }
+            (None, None) => written.states[refusal.sub_state.index()],
+        },
+        None => setting.name(),
+    }
+}
+
+impl Setting<'_> {
+    /// The root's own name.
+    fn name(&self) -> Place {
+        let token = match &self.tree.item(self.root).kind {
+            ItemKind::Session(session) => session.name_token,
+            _ => 0,
+        };
+        Place {
+            item: self.root,
+            token,
+        }
+    }
+
+    /// What the user calls a role of the protocol: the struct that plays it, in the root's own crate if there is one.
+    pub(crate) fn rust_role(&self, role: &Role) -> String {
+        let plays = |(_, pair): &(&ItemId, &crate::pair::RolePair)| {
+            pair.link.as_ref().is_ok_and(|linked| {
+                linked.protocol == self.linked.protocol
+                    && self.protocol.role_at(linked.role) == role
+            })
+        };
+        let krate = |id: ItemId| self.tree.module(self.tree.item(id).module).krate;
+        let own = krate(self.root);
+        let played = self.pairs.roles.iter().filter(plays).map(|(&id, _)| id);
+        // Of several in one crate, the one nearest to the root in the source.
+        let distance = |id: &ItemId| (krate(*id) != own, id.0.abs_diff(self.root.0));
+        match played.min_by_key(distance) {
+            Some(id) => self.tree.item(id).name.clone(),
+            None => role.to_string(),
+        }
+    }
+
+    /// What the user calls the message of an action.
+    pub(crate) fn rust_label(&self, action: &Action) -> String {
+        let labels = self
+            .pairs
+            .roles
+            .get(&self.role)
+            .map_or(&[][..], |role| &role.labels);
+        let found = labels.iter().find(|label| {
+            matches!(match_label(label, self.protocol, self.file),
+                LabelMatch::Found(message) if *message == action.message)
+        });
+        match found {
+            Some(label) => label.written.clone(),
+            None => action.message.label.to_string(),
+        }
+    }
+
+    /// The name of the root.
+    pub(crate) fn root_name(&self) -> &str {
+        &self.tree.item(self.root).name
+    }
+}

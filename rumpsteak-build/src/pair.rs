@@ -1,0 +1,316 @@
+//! Which Rust items stand for which parts of a protocol.
+//!
+//! * A `#[derive(Role)]` struct is a role of a protocol by its `#[protocol(DoubleBuffering::k)]`.
+//! * A label type is a message of the protocol by the variant of the role's `#[message(…)]` enum that carries it: by the
+//!   variant's name, or its `#[label("…")]`, and by its payload.
+//!
+//! Names are compared as [`name`] says. Payloads are compared as types are written, without the modules before a name:
+//! `value(i32)` is `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes `name(Str)` a
+//! `struct Name(String)`. A payload whose type is of another package is not compared: rustc sees that both ends of a
+//! channel agree, and this crate cannot read that package.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{TokenStream, TokenTree};
+use rumpsteak_fsm::{Message, Sort};
+use rumpsteak_syntax::name;
+use rumpsteak_syntax::role::{MessageVariant, RoleItem};
+use rumpsteak_syntax::verdict::RoleName;
+
+use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
+use crate::report::text;
+use crate::resolve::{Resolution, resolve};
+use crate::walk::{ItemId, ItemKind, Meaning, ModuleId, Tree};
+
+/// The Rust side of the roles of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    /// Every role struct with a link to a protocol.
+    pub(crate) roles: BTreeMap<ItemId, RolePair>,
+}
+
+/// A role struct with what it stands for.
+#[derive(Debug)]
+pub(crate) struct RolePair {
+    /// The names as written, which rustc sees as constants.
+    pub(crate) name: RoleName,
+    /// What is linked to, or why nothing is.
+    pub(crate) link: Result<Linked, LinkError>,
+    /// The labels of the role's message enum.
+    pub(crate) labels: Vec<LabelPair>,
+}
+
+/// A role of a usable protocol, by position.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Linked {
+    pub(crate) protocol: usize,
+    pub(crate) role: usize,
+}
+
+/// Why a role struct is linked to nothing.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkError {
+    /// The file at this position has errors.
+    Broken { file: usize },
+    /// The link itself is wrong: at this token of the struct, with this text.
+    Wrong { token: usize, text: String },
+}
+
+/// A label of a message enum.
+#[derive(Debug)]
+pub(crate) struct LabelPair {
+    /// The name as written, which rustc sees as a constant.
+    pub(crate) name: String,
+    /// The types that it carries, one alternative after the other; none if they are not known.
+    pub(crate) payloads: Vec<Vec<String>>,
+    /// The label type, if it is an item of this package.
+    pub(crate) item: Option<ItemId>,
+    /// The label type as written, for one that is none.
+    pub(crate) written: String,
+}
+
+impl Pairs {
+    pub(crate) fn new(tree: &Tree, protocols: &Protocols) -> Self {
+        let mut roles = BTreeMap::new();
+        for id in tree.item_ids() {
+            let item = tree.item(id);
+            let ItemKind::Role(role) = &item.kind else {
+                continue;
+            };
+            let Some(link) = &role.link else { continue };
+            let pair = RolePair {
+                name: RoleName {
+                    protocol: link.protocol.to_string(),
+                    role: link.role.clone(),
+                },
+                link: follow_link(link, protocols),
+                labels: labels(tree, item.module, role),
+            };
+            roles.insert(id, pair);
+        }
+        Self { roles }
+    }
+}
+
+fn follow_link(
+    link: &rumpsteak_syntax::role::Link,
+    protocols: &Protocols,
+) -> Result<Linked, LinkError> {
+    let wanted = link.protocol.to_string();
+    let wrong = |token, text| Err(LinkError::Wrong { token, text });
+    match protocols.lookup(&wanted) {
+        Lookup::Broken(file) => Err(LinkError::Broken { file }),
+        Lookup::Found(position) => {
+            let protocol = &protocols.protocols[position];
+            match protocol.role(&link.role) {
+                Some(role) => Ok(Linked {
+                    protocol: position,
+                    role,
+                }),
+                None => wrong(
+                    link.role_token,
+                    text::unknown_role(&link.role, protocol, protocols),
+                ),
+            }
+        }
+        Lookup::Several(first, second) => {
+            let files = [first, second].map(|file| protocols.files[file].shown.as_str());
+            wrong(
+                link.protocol_token,
+                text::protocol_declared_twice(&wanted, files),
+            )
+        }
+        Lookup::Unknown => wrong(
+            link.protocol_token,
+            text::unknown_protocol(&wanted, protocols),
+        ),
+    }
+}
+
+/// The labels of a role's message enum; none if the enum is not found, which its derive or rustc says.
+fn labels(tree: &Tree, module: ModuleId, role: &RoleItem) -> Vec<LabelPair> {
+    let Some(path) = &role.message else {
+        return Vec::new();
+    };
+    let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
+        return Vec::new();
+    };
+    let ItemKind::Message(message) = &tree.item(id).kind else {
+        return Vec::new();
+    };
+    message
+        .variants
+        .iter()
+        .map(|variant| label(tree, tree.item(id).module, variant))
+        .collect()
+}
+
+fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
+    let written = type_text(variant.payload_tokens.clone());
+    let item = variant
+        .payload
+        .as_ref()
+        .and_then(|path| match resolve(tree, module, path) {
+            Resolution::Found(Meaning::Item(id)) => Some(id),
+            _ => None,
+        });
+    let payloads = match item.map(|id| &tree.item(id).kind) {
+        // A struct stands for its fields, or for itself: `order(Order)`.
+        Some(ItemKind::Other(Some(fields))) => {
+            vec![
+                fields.iter().cloned().map(type_text).collect(),
+                vec![written.clone()],
+            ]
+        }
+        Some(_) => vec![vec![written.clone()]],
+        None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
+            let unit = written == "()";
+            vec![if unit {
+                Vec::new()
+            } else {
+                vec![written.clone()]
+            }]
+        }
+        None => Vec::new(),
+    };
+    LabelPair {
+        name: variant.label.clone(),
+        payloads,
+        item,
+        written,
+    }
+}
+
+/// The types that every Rust program knows by one name.
+const PRIMITIVES: [&str; 18] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String",
+    "u8", "u16", "u32", "u64", "u128", "usize",
+];
+
+/// The message of a protocol that a label stands for.
+pub(crate) enum LabelMatch<'a> {
+    /// This one.
+    Found(&'a Message),
+    /// Messages of this name, with other payloads.
+    OtherPayload(Vec<&'a Message>),
+    /// None of this name.
+    Unknown,
+}
+
+/// Looks for the message of `protocol` that `label` stands for.
+pub(crate) fn match_label<'a>(
+    label: &LabelPair,
+    protocol: &'a Loaded,
+    file: &ScrFile,
+) -> LabelMatch<'a> {
+    let messages = || protocol.messages.iter();
+    let mut named: Vec<&Message> = messages()
+        .filter(|message| message.label.as_str() == label.name)
+        .collect();
+    if named.is_empty() {
+        named = messages()
+            .filter(|message| name::same(message.label.as_str(), &label.name))
+            .collect();
+    }
+    if named.is_empty() {
+        return LabelMatch::Unknown;
+    }
+    match named
+        .iter()
+        .find(|message| payload_matches(label, message, file))
+    {
+        Some(message) => LabelMatch::Found(message),
+        None => LabelMatch::OtherPayload(named),
+    }
+}
+
+fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool {
+    let sorts: Vec<Option<String>> = message
+        .payload
+        .iter()
+        .map(|sort| rust_type(sort, file))
+        .collect();
+    let matches = |payload: &Vec<String>| {
+        payload.len() == sorts.len()
+            && payload
+                .iter()
+                .zip(&sorts)
+                .all(|(rust, sort)| sort.as_ref().is_none_or(|s| s == rust))
+    };
+    label.payloads.is_empty() || label.payloads.iter().any(matches)
+}
+
+/// The Rust type of a sort; nothing if the sort is declared for another language.
+fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
+    let text = match file.module.sort(sort.as_str()) {
+        Some(declaration) if declaration.schema.as_str() == "rust" => declaration.external.as_str(),
+        Some(_) => return None,
+        None => sort.as_str(),
+    };
+    Some(text.parse().map_or_else(|_| text.to_owned(), type_text))
+}
+
+/// A type without blanks and without the modules before each name, so that `std::vec::Vec < u8 >` is `Vec<u8>`.
+pub(crate) fn type_text(tokens: TokenStream) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut open = vec![(tokens.into_iter(), "")];
+    while let Some((trees, close)) = open.last_mut() {
+        let Some(tree) = trees.next() else {
+            parts.push((*close).to_owned());
+            open.pop();
+            continue;
+        };
+        match tree {
+            TokenTree::Group(group) => {
+                let (start, end) = match group.delimiter() {
+                    proc_macro2::Delimiter::Brace => ("{", "}"),
+                    proc_macro2::Delimiter::Bracket => ("[", "]"),
+                    proc_macro2::Delimiter::None => ("", ""),
+                    proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                };
+                parts.push(start.to_owned());
+                open.push((group.stream().into_iter(), end));
+            }
+            TokenTree::Ident(ident) => {
+                let separators = parts.iter().rev().take_while(|part| *part == ":").count();
+                if separators >= 2 {
+                    parts.truncate(parts.len() - 2);
+                    let is_name = |part: &String| {
+                        part.chars()
+                            .next()
+                            .is_some_and(|c| c.is_alphabetic() || c == '_')
+                    };
+                    if parts.last().is_some_and(is_name) {
+                        parts.pop();
+                    }
+                }
+                // A blank between words, as in `dyn Fn` and `&'a mut T`.
+                let text = ident.to_string();
+                let after_word = parts
+                    .last()
+                    .is_some_and(|part| part.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+                parts.push(if after_word { format!(" {text}") } else { text });
+            }
+            other => parts.push(other.to_string()),
+        }
+    }
+    parts.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::type_text;
+
+    #[test]
+    fn types_as_text() {
+        let text = |source: &str| source.parse().map(type_text).unwrap_or_default();
+        assert_eq!(text("std :: vec::Vec< u8 >"), "Vec<u8>");
+        assert_eq!(
+            text("::std::collections::HashMap<a::B, (c::D, [u8; 4])>"),
+            "HashMap<B,(D,[u8;4])>"
+        );
+        assert_eq!(text("Box<dyn Fn(i32) -> i32>"), "Box<dyn Fn(i32)->i32>");
+        assert_eq!(text("&'static str"), "&'static str");
+        assert_eq!(text("()"), "()");
+    }
+}

@@ -1,0 +1,45 @@
+//! How paths are shown: as rustc shows those of the same package.
+
+use std::path::{Path, PathBuf};
+
+use crate::walk::normalise;
+
+/// The package's folder, and the folder that shown paths start from.
+#[derive(Clone, Debug)]
+pub(crate) struct Base {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+impl Base {
+    /// The base of the package in `folder`: rustc runs in the root of the workspace, so its paths start there.
+    pub(crate) fn new(folder: &Path) -> Self {
+        let folder = normalise(folder);
+        let declares_workspace = |ancestor: &&Path| {
+            let manifest = std::fs::read_to_string(ancestor.join("Cargo.toml"));
+            manifest.is_ok_and(|text| text.lines().any(|line| line.trim() == "[workspace]"))
+        };
+        let root = folder
+            .ancestors()
+            .find(declares_workspace)
+            .unwrap_or(&folder)
+            .to_owned();
+        Self { folder, root }
+    }
+
+    /// A path that the user gave, from the package's folder on.
+    pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
+        normalise(&self.folder.join(path))
+    }
+
+    /// A path as the user should see it: below the root of the workspace if it is there, with `/`.
+    pub(crate) fn show(&self, path: &Path) -> String {
+        let path = normalise(path);
+        let shown = path.strip_prefix(&self.root).unwrap_or(&path);
+        let parts: Vec<_> = shown.iter().map(|part| part.to_string_lossy()).collect();
+        let text = parts.join("/");
+        // The root of the file system is a part of its own.
+        text.strip_prefix("//")
+            .map_or(text.clone(), |rest| format!("/{rest}"))
+    }
+}

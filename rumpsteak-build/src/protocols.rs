@@ -1,0 +1,264 @@
+//! The protocols of a package: read, checked and projected onto all of their roles.
+//!
+//! A file with an error is of no use for verification: none of its protocols takes part, and all of its errors are
+//! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
+//! safe for none.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_fsm::{Message, Role};
+use rumpsteak_scribble::{Diagnostic, Module, Projection, Protocol, check, parse};
+use rumpsteak_syntax::name;
+
+use crate::paths::Base;
+
+/// All `.scr` files of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Protocols {
+    pub(crate) files: Vec<ScrFile>,
+    /// The usable protocols, in the order of the files.
+    pub(crate) protocols: Vec<Loaded>,
+    /// What could not be read: a path as shown, and why.
+    pub(crate) unreadable: Vec<(String, String)>,
+    /// The existing files and folders that were looked at.
+    pub(crate) looked_at: BTreeSet<PathBuf>,
+}
+
+/// A file of protocols.
+#[derive(Debug)]
+pub(crate) struct ScrFile {
+    /// The path as shown.
+    pub(crate) shown: String,
+    pub(crate) text: String,
+    pub(crate) module: Module,
+    /// Everything that is wrong with the file, in the order of the text.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// A protocol that is well formed and projectable onto each of its roles.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The position of its file.
+    pub(crate) file: usize,
+    pub(crate) protocol: Protocol,
+    /// One for each role, in the protocol's order.
+    pub(crate) projections: Vec<Projection>,
+    /// Every message of the protocol.
+    pub(crate) messages: BTreeSet<Message>,
+}
+
+/// What the name of a protocol stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lookup {
+    /// One of the file at this position, which has errors.
+    Broken(usize),
+    /// The protocol at this position.
+    Found(usize),
+    /// Several protocols, of the files at the first two of these positions.
+    Several(usize, usize),
+    /// None.
+    Unknown,
+}
+
+impl Protocols {
+    /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
+    pub(crate) fn load(base: &Base, paths: &[PathBuf]) -> Self {
+        let mut loaded = Self::default();
+        let mut files = BTreeSet::new();
+        for path in paths {
+            let path = base.join(path);
+            if let Err(error) = loaded.find(&path, &mut files) {
+                loaded
+                    .unreadable
+                    .push((base.show(&path), error.to_string()));
+            }
+        }
+        for path in files {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => loaded.add(base.show(&path), text),
+                Err(error) => loaded
+                    .unreadable
+                    .push((base.show(&path), error.to_string())),
+            }
+        }
+        loaded
+    }
+
+    /// Looks for files at and below a path.
+    fn find(&mut self, path: &Path, files: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
+        let mut pending = vec![path.to_owned()];
+        let is_file = std::fs::metadata(path)?.is_file();
+        self.looked_at.insert(path.to_owned());
+        if is_file {
+            files.insert(path.to_owned());
+            return Ok(());
+        }
+        while let Some(folder) = pending.pop() {
+            for entry in std::fs::read_dir(folder)? {
+                let entry = entry?;
+                let kind = entry.file_type()?;
+                let path = entry.path();
+                if kind.is_dir() {
+                    pending.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "scr") {
+                    files.insert(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, shown: String, text: String) {
+        let parsed = parse(&text);
+        let checked = check(&parsed.module);
+        let mut diagnostics = parsed.diagnostics;
+        diagnostics.extend(checked.diagnostics);
+        let file = self.files.len();
+        let mut usable = Vec::new();
+        for protocol in checked.protocols {
+            let mut projections = Vec::new();
+            for role in protocol.roles() {
+                match protocol.project(role) {
+                    Ok(projection) => projections.push(projection),
+                    Err(errors) => diagnostics.extend(errors),
+                }
+            }
+            let actions = projections
+                .iter()
+                .flat_map(|projection| projection.fsm.transitions());
+            let messages = actions
+                .map(|transition| transition.action.message.clone())
+                .collect();
+            usable.push(Loaded {
+                file,
+                protocol,
+                projections,
+                messages,
+            });
+        }
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
+        diagnostics.dedup();
+        if diagnostics.is_empty() {
+            self.protocols.append(&mut usable);
+        }
+        self.files.push(ScrFile {
+            shown,
+            text,
+            module: parsed.module,
+            diagnostics,
+        });
+    }
+
+    /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same name in the sense of
+    /// [`name::same`].
+    pub(crate) fn lookup(&self, wanted: &str) -> Lookup {
+        let exact = |known: &str| known == wanted;
+        let same = |known: &str| name::same(known, wanted);
+        match self.lookup_by(exact) {
+            Lookup::Unknown => self.lookup_by(same),
+            found => found,
+        }
+    }
+
+    fn lookup_by(&self, is_wanted: impl Fn(&str) -> bool) -> Lookup {
+        let declared_in = |(position, file): (usize, &ScrFile)| {
+            let protocols = file.module.protocols.iter();
+            let wanted = protocols.filter(|protocol| is_wanted(protocol.name.as_str()));
+            wanted.map(|_| position).collect::<Vec<_>>()
+        };
+        let files: Vec<usize> = self
+            .files
+            .iter()
+            .enumerate()
+            .flat_map(declared_in)
+            .collect();
+        match files[..] {
+            [] => Lookup::Unknown,
+            [file] => {
+                let of_name = |loaded: &Loaded| is_wanted(loaded.protocol.name().as_str());
+                self.protocols
+                    .iter()
+                    .position(|loaded| loaded.file == file && of_name(loaded))
+                    .map_or(Lookup::Broken(file), Lookup::Found)
+            }
+            [first, second, ..] => Lookup::Several(first, second),
+        }
+    }
+
+    /// The names of all declared protocols.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let declared = self.files.iter().flat_map(|file| &file.module.protocols);
+        declared.map(|protocol| protocol.name.as_str())
+    }
+}
+
+impl Loaded {
+    pub(crate) fn name(&self) -> &str {
+        self.protocol.name().as_str()
+    }
+
+    /// The position of the role that a Rust name stands for, as with protocols.
+    pub(crate) fn role(&self, wanted: &str) -> Option<usize> {
+        let roles = self.protocol.roles();
+        let exact = roles.iter().position(|role| role.as_str() == wanted);
+        exact.or_else(|| {
+            roles
+                .iter()
+                .position(|role| name::same(role.as_str(), wanted))
+        })
+    }
+
+    pub(crate) fn role_at(&self, position: usize) -> &Role {
+        &self.protocol.roles()[position]
+    }
+}
+
+/// The known name that is most like the wanted one, if one is like it at all: a third of its letters may differ.
+pub(crate) fn similar<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let wanted = name::normalise(wanted);
+    known
+        .into_iter()
+        .map(|candidate| (distance(&wanted, &name::normalise(candidate)), candidate))
+        .filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names longer than this are like no other: nobody mistypes them, and comparing them is quadratic.
+const LONGEST: usize = 64;
+
+/// The number of letters to insert, delete or replace (Levenshtein).
+fn distance(left: &str, right: &str) -> usize {
+    if left.len() > LONGEST || right.len() > LONGEST {
+        return usize::MAX;
+    }
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, left) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &right) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similar;
+
+    #[test]
+    fn similar_names() {
+        assert_eq!(similar("redy", ["ready", "value"]), Some("ready"));
+        assert_eq!(similar("Ready", ["value"]), None);
+        assert_eq!(similar("x", ["y"]), Some("y"));
+        assert_eq!(similar("", ["value"]), None);
+    }
+}

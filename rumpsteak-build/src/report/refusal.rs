@@ -1,0 +1,361 @@
+//! Why a session is refused: the product's most important page.
+//!
+//! ```text
+//! unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
+//!
+//!  --> protocols/double_buffering.scr:6:5
+//!   |
+//! 6 |     ready() from k to s;
+//!   |     ^^^^^^^^^^^^^^^^^^^^ the protocol has `k` send this first …
+//! 7 |     value(i32) from s to k;
+//!   |     ---------------------- … and receive this afterwards
+//!
+//! the shortest run that gets stuck, with all other roles as the protocol has them:
+//!
+//!      k                      s                      t
+//!      …
+//!
+//! help: send `Ready` to `S` before this
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::subtype::{Refusal, Rule};
+use rumpsteak_fsm::system::Coverage;
+use rumpsteak_fsm::verify::{Evidence, Refused, VerifyError};
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Limit, Run, StateId, TransitionId};
+
+use super::excerpt;
+use crate::judge::Setting;
+use crate::serialise::Written;
+
+/// The text for a session that is no subtype of its projection.
+pub(crate) fn refused(setting: &Setting<'_>, written: &Written, refused: &Refused) -> String {
+    let mut text = String::new();
+    let Some(refusal) = &refused.refusal else {
+        let _ = write!(
+            text,
+            "`{}` goes wrong with the other roles of the protocol",
+            setting.root_name()
+        );
+        evidence(&mut text, &refused.evidence);
+        return text;
+    };
+    let words = Words::new(setting, written, refusal);
+    text.push_str(&words.headline());
+    text.push_str("\n\n");
+    text.push_str(&words.excerpt());
+    evidence(&mut text, &refused.evidence);
+    let _ = write!(text, "\n\nhelp: {}", words.help());
+    text
+}
+
+/// The text for a session that a limit left undecided.
+pub(crate) fn undecided(setting: &Setting<'_>, limit: Limit) -> String {
+    let name = setting.root_name();
+    format!(
+        "`{name}` could not be verified: {limit}\n\n\
+         note: it may be safe, but the search for a proof was stopped\n\
+         help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
+         rumpsteak_build::configure().protocols(…).limits(Limits {{ {}: {}, ..Limits::default() }}).verify()",
+        limit.setting(),
+        limit.value().saturating_mul(10)
+    )
+}
+
+/// The text for a choice that offers one label twice.
+pub(crate) fn ambiguous_choice(setting: &Setting<'_>, defect: &Defect) -> String {
+    match defect {
+        Defect::Nondeterministic { action, .. } => format!(
+            "two options of one choice have the label `{}`, so that the message does not tell which is meant\n\n\
+             help: give them different labels, or join the two options",
+            setting.rust_label(action)
+        ),
+        other => format!("`{}` is no session type: {other}", setting.root_name()),
+    }
+}
+
+/// The text for a protocol whose projection subtyping has no answer for.
+pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> String {
+    let name = setting.root_name();
+    let role = setting.protocol.role_at(setting.linked.role);
+    let projection = &setting.protocol.projections[setting.linked.role];
+    let state = match defect {
+        Defect::Mixed { state, .. }
+        | Defect::Nondeterministic { state, .. }
+        | Defect::SelfMessage { state, .. }
+        | Defect::Undirected { state, .. } => Some(*state),
+        _ => None,
+    };
+    let what = match defect {
+        Defect::Undirected { peers, .. } => {
+            let peers: Vec<&str> = peers.iter().map(|peer| peer.as_str()).collect();
+            format!(
+                "`{role}` has to wait for {} at once",
+                super::text::list(&peers)
+            )
+        }
+        other => other.to_string(),
+    };
+    let transitions = state
+        .into_iter()
+        .flat_map(|state| projection.fsm.transitions_from(state));
+    let spans: BTreeSet<_> = transitions
+        .flat_map(|transition| projection.origins(transition.id))
+        .copied()
+        .collect();
+    let marks: Vec<_> = spans
+        .into_iter()
+        .map(|span| (span, "this may come next".to_owned()))
+        .collect();
+    let excerpt = match marks.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", excerpt::of(setting.file, &marks)),
+    };
+    format!(
+        "`{name}` could not be verified: in the protocol `{}`, {what}\n\n{excerpt}\n\
+         help: let one role decide, and the others tell `{role}` after it",
+        setting.protocol.name()
+    )
+}
+
+/// The text for what should not happen: projections that make no system.
+pub(crate) fn unjudged(setting: &Setting<'_>, error: &VerifyError) -> String {
+    format!("`{}` could not be verified: {error}", setting.root_name())
+}
+
+/// The run, or why there is none.
+fn evidence(text: &mut String, evidence: &Evidence) {
+    match evidence {
+        Evidence::Run(run) => {
+            let _ = write!(
+                text,
+                "\n\nthe shortest run that {}, with all other roles as the protocol has them:\n\n{}",
+                failure(run),
+                run.chart().trim_end()
+            );
+        }
+        Evidence::NoRun(Coverage {
+            exhaustive,
+            bound,
+            configurations,
+        }) => {
+            let how_far = if *exhaustive {
+                format!("all {configurations} configurations were explored")
+            } else {
+                format!("explored were all runs with at most {bound} messages in each queue")
+            };
+            let _ = write!(
+                text,
+                "\n\nnote: with the other roles exactly as the protocol has them, no run goes wrong ({how_far});\n      \
+                 but they may be replaced by others that keep to the protocol too, and with some of these one does"
+            );
+        }
+        Evidence::NoSystem(error) => {
+            let _ = write!(text, "\n\nnote: {error}");
+        }
+    }
+}
+
+fn failure(run: &Run) -> String {
+    match &run.failure {
+        Failure::Deadlock => "gets stuck".to_owned(),
+        Failure::Orphan { from, to } => {
+            format!("leaves a message from `{from}` to `{to}` behind")
+        }
+        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
+        Failure::UnspecifiedReception { from, to } => {
+            format!("brings `{to}` a message from `{from}` that it cannot take")
+        }
+    }
+}
+
+/// The words for one refusal.
+struct Words<'a> {
+    setting: &'a Setting<'a>,
+    refusal: &'a Refusal,
+    projected: &'a Fsm,
+    /// What the session does, and what the protocol has instead.
+    sub: Option<&'a Action>,
+    sup: Option<&'a Action>,
+}
+
+impl<'a> Words<'a> {
+    fn new(setting: &'a Setting<'a>, written: &'a Written, refusal: &'a Refusal) -> Self {
+        let projected = &setting.protocol.projections[setting.linked.role].fsm;
+        let sub = refusal.sub.map(|id| written.fsm.transition(id).action);
+        let sup = refusal.sup.map(|id| projected.transition(id).action);
+        Self {
+            setting,
+            refusal,
+            projected,
+            sub,
+            sup,
+        }
+    }
+
+    /// "receives `Value` from `S`"
+    fn does(&self, action: &Action) -> String {
+        let label = self.setting.rust_label(action);
+        let peer = self.setting.rust_role(&action.peer);
+        match action.direction {
+            Direction::Receive => format!("receives `{label}` from `{peer}`"),
+            Direction::Send => format!("sends `{label}` to `{peer}`"),
+        }
+    }
+
+    fn does_sub(&self) -> String {
+        self.sub
+            .map_or("ends".to_owned(), |action| self.does(action))
+    }
+
+    fn does_sup(&self) -> String {
+        self.sup
+            .map_or("ends".to_owned(), |action| self.does(action))
+    }
+
+    /// "receive `Value` from `S`"
+    fn advice(&self, action: Option<&Action>) -> String {
+        action.map_or("end".to_owned(), |action| {
+            self.does(action)
+                .replacen("receives", "receive", 1)
+                .replacen("sends", "send", 1)
+        })
+    }
+
+    fn headline(&self) -> String {
+        let name = self.setting.root_name();
+        let role = self.setting.protocol.role_at(self.setting.linked.role);
+        let (sub, sup) = (self.does_sub(), self.does_sup());
+        match self.refusal.rule {
+            Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
+                format!("unsafe reordering: `{name}` {sub} before it {sup}")
+            }
+            Rule::Forgotten if self.refusal.cycle.is_empty() => {
+                format!("`{name}` ends, but the protocol goes on: `{role}` still {sup}")
+            }
+            Rule::Forgotten => format!("`{name}` repeats itself and never {sup}"),
+            Rule::InputNotHandled => {
+                let (label, peer) = self.sup.map_or(Default::default(), |action| {
+                    (
+                        self.setting.rust_label(action),
+                        self.setting.rust_role(&action.peer),
+                    )
+                });
+                format!("`{name}` does not handle `{label}`, which `{peer}` may send here")
+            }
+            Rule::InputNotReached | Rule::OutputNotReached => match self.sup {
+                Some(_) => format!(
+                    "`{name}` {sub} too early: the protocol has not decided yet, and may go on with another message"
+                ),
+                None => format!("`{name}` {sub}, but the protocol of `{role}` has ended here"),
+            },
+            Rule::OutputNotOffered => {
+                format!(
+                    "`{name}` {sub}, but here the protocol has `{role}` do something else: it {sup}"
+                )
+            }
+            Rule::PayloadDiffers => {
+                format!("`{name}` {sub} with another payload than the protocol has")
+            }
+            other => format!("`{name}` {sub}, but the protocol {sup}: {other}"),
+        }
+    }
+
+    /// The lines of the protocol that matter.
+    fn excerpt(&self) -> String {
+        let role = self.setting.protocol.role_at(self.setting.linked.role);
+        let verb = |action: Option<&Action>| match action.map(|action| action.direction) {
+            Some(Direction::Send) => "send",
+            _ => "receive",
+        };
+        let mut marks = Vec::new();
+        let after = self.sub.and_then(|action| self.next(action));
+        if let Some(id) = self.refusal.sup {
+            let label = match (self.refusal.rule, after) {
+                (_, Some(_)) => {
+                    format!("the protocol has `{role}` {} this first …", verb(self.sup))
+                }
+                (Rule::InputNotHandled, None) => {
+                    format!("this may come, and `{role}` has to receive it")
+                }
+                (Rule::Forgotten, None) => format!("`{role}` has to {} this", verb(self.sup)),
+                (_, None) => format!("here the protocol has `{role}` {} this", verb(self.sup)),
+            };
+            marks.extend(self.spans(id).map(|span| (span, label.clone())));
+        }
+        if let Some(id) = after.filter(|id| Some(*id) != self.refusal.sup) {
+            let word = match self.refusal.sup {
+                Some(_) => "… and",
+                None => "the protocol has it",
+            };
+            let label = format!("{word} {} this afterwards", verb(self.sub));
+            marks.extend(self.spans(id).map(|span| (span, label.clone())));
+        }
+        if marks.is_empty() {
+            let declared = self.setting.protocol.protocol.role_span(role);
+            let name = self.setting.protocol.protocol.name().span;
+            marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
+        }
+        excerpt::of(self.setting.file, &marks)
+    }
+
+    /// The interactions of a transition, the first few of them.
+    fn spans(&self, id: TransitionId) -> impl Iterator<Item = rumpsteak_scribble::Span> {
+        const MOST: usize = 3;
+        let projection = &self.setting.protocol.projections[self.setting.linked.role];
+        projection.origins(id).iter().copied().take(MOST)
+    }
+
+    /// Where the protocol does an action, the nearest place from where it stands.
+    fn next(&self, wanted: &Action) -> Option<TransitionId> {
+        let mut seen: BTreeSet<StateId> = [self.refusal.sup_state].into();
+        let mut layer = vec![self.refusal.sup_state];
+        while !layer.is_empty() {
+            let transitions = || {
+                layer
+                    .iter()
+                    .flat_map(|&state| self.projected.transitions_from(state))
+            };
+            if let Some(found) = transitions().find(|transition| transition.action == wanted) {
+                return Some(found.id);
+            }
+            let targets: Vec<StateId> = transitions().map(|transition| transition.target).collect();
+            layer = targets
+                .into_iter()
+                .filter(|&target| seen.insert(target))
+                .collect();
+        }
+        None
+    }
+
+    fn help(&self) -> String {
+        let first = self.advice(self.sup);
+        match self.refusal.rule {
+            Rule::InputBeforeOutput => {
+                format!("{first} before this; a send may move ahead of a receive, never a receive ahead of a send")
+            }
+            Rule::InputsFromOnePeer => {
+                format!("{first} before this; messages from one role arrive in the order in which it sends them")
+            }
+            Rule::OutputsToOnePeer => {
+                format!("{first} before this; the other role takes messages in the order of the protocol")
+            }
+            Rule::Forgotten if self.refusal.cycle.is_empty() => format!("{first} before `End`"),
+            Rule::Forgotten => format!("{first} somewhere in the loop"),
+            Rule::InputNotHandled => {
+                "handle it: a choice that is received (`Branch`) needs an option for every message that may come"
+                    .to_owned()
+            }
+            Rule::InputNotReached | Rule::OutputNotReached => match self.sup {
+                Some(_) => "do this only after the message that decides".to_owned(),
+                None => "end here, or extend the protocol".to_owned(),
+            },
+            Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
+            Rule::PayloadDiffers => "use the label whose payload is that of the protocol".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! From a package to its verdicts.
+//!
+//! For each root, in order:
+//!
+//! 1. the role that plays it and the role's projection ([`crate::pair`]);
+//! 2. all names that it reaches ([`crate::serialise`]);
+//! 3. asynchronous subtyping of the written machine against the projection ([`crate::judge`]).
+//!
+//! Whatever is wrong is a *fault* at a token of an item. When all roots are done, the faults decide what each item's
+//! entry says:
+//!
+//! * An item with a fault is *failed*: its macro raises the error.
+//! * A `type` with a fault spoils every item that contains it, since a `type` leaves no trace in what rustc sees: those
+//!   items are failed as well, and refer to it.
+//! * A `struct` or `enum` with a fault takes another identity. Items that contain it are *failed elsewhere*: their
+//!   proofs name that other identity, and hold only if the failed item's macro has run and raised its error.
+//!
+//! So each mistake is one error at its token, with as few others as soundness allows.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use proc_macro2::Span;
+use rumpsteak_fsm::Limits;
+use rumpsteak_syntax::token::Hasher;
+use rumpsteak_syntax::verdict::{
+    self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
+};
+
+use crate::judge::{self, Setting};
+use crate::pair::{LinkError, Linked, Pairs, RolePair};
+use crate::paths::Base;
+use crate::protocols::Protocols;
+use crate::report::{self, text};
+use crate::resolve::{Resolution, resolve};
+use crate::serialise::{Context, Fault, Place, Reached, ResolvedTail, is_nominal, reach};
+use crate::walk::{CrateId, ItemId, ItemKind, Meaning, Tree};
+
+/// What was found out about a package.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    pub(crate) verdicts: Verdicts,
+    /// Every problem with its place, in the order of the entries.
+    pub(crate) problems: Vec<Located>,
+    /// Files of protocols whose errors no item of the Rust source can show, by position.
+    pub(crate) unanchored: Vec<usize>,
+    /// Whether the Rust source shows what no item can show, by `include_protocols!()`.
+    pub(crate) includes_protocols: bool,
+    /// One line each.
+    pub(crate) warnings: Vec<String>,
+    /// How many roots there are, and how many of them hold.
+    pub(crate) roots: usize,
+    pub(crate) passed: usize,
+}
+
+/// A problem with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Located {
+    pub(crate) file: crate::walk::FileId,
+    pub(crate) span: Span,
+    pub(crate) text: String,
+}
+
+/// Verifies every root.
+pub(crate) fn verify(tree: &Tree, protocols: &Protocols, base: &Base, limits: &Limits) -> Findings {
+    let pairs = Pairs::new(tree, protocols);
+    let context = Context {
+        tree,
+        protocols,
+        pairs: &pairs,
+    };
+    let mut state = State {
+        context,
+        limits,
+        faults: BTreeMap::new(),
+        roots: BTreeMap::new(),
+    };
+    for id in tree.item_ids() {
+        state.root(id);
+    }
+    state.spoil();
+    state.compare();
+    state.findings(base)
+}
+
+struct State<'a> {
+    context: Context<'a>,
+    limits: &'a Limits,
+    faults: BTreeMap<ItemId, BTreeSet<(usize, String)>>,
+    roots: BTreeMap<ItemId, Root>,
+}
+
+/// A root whose role is known.
+struct Root {
+    role: ItemId,
+    plays: verdict::RoleName,
+    reached: Reached,
+}
+
+impl<'a> State<'a> {
+    fn fault(&mut self, item: ItemId, token: usize, text: String) {
+        self.faults.entry(item).or_default().insert((token, text));
+    }
+
+    /// Verifies an item if it is a root.
+    fn root(&mut self, id: ItemId) {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let ItemKind::Session(session) = &tree.item(id).kind else {
+            return;
+        };
+        let Some(path) = &session.role else { return };
+        let (role_id, role, linked) = match self.role(id, path) {
+            Ok(found) => found,
+            Err(text) => return self.fault(id, path.last_token(), text),
+        };
+        let (reached, faults) = reach(self.context, id, role, linked);
+        let resolved = faults.is_empty();
+        for Fault { place, text } in faults {
+            self.fault(place.item, place.token, text);
+        }
+        if resolved {
+            let protocol = &protocols.protocols[linked.protocol];
+            let written = reached.machine(id, protocol.role_at(linked.role));
+            let setting = Setting {
+                tree,
+                pairs,
+                protocol,
+                file: &protocols.files[protocol.file],
+                linked,
+                root: id,
+                role: role_id,
+            };
+            if let Some(Fault { place, text }) = judge::judge(&setting, &written, self.limits) {
+                self.fault(place.item, place.token, text);
+            }
+        }
+        self.roots.insert(
+            id,
+            Root {
+                role: role_id,
+                plays: role.name.clone(),
+                reached,
+            },
+        );
+    }
+
+    /// The role that the argument of `#[session(…)]` names.
+    fn role(
+        &self,
+        id: ItemId,
+        path: &rumpsteak_syntax::Path,
+    ) -> Result<(ItemId, &'a RolePair, Linked), String> {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let found = match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => found,
+            Resolution::Found(Meaning::Module(_)) => return Err(text::is_module(path)),
+            Resolution::Ambiguous(_) => return Err(text::ambiguous(path)),
+            Resolution::Nothing => return Err(text::unresolved(path)),
+        };
+        match (&tree.item(found).kind, pairs.roles.get(&found)) {
+            (_, Some(role)) => match &role.link {
+                Ok(linked) => Ok((found, role, *linked)),
+                Err(LinkError::Broken { file }) => Err(text::file_has_errors(
+                    &tree.item(id).name,
+                    &protocols.files[*file],
+                )),
+                Err(LinkError::Wrong { .. }) => Err(text::depends_on(path.last())),
+            },
+            (ItemKind::Role(_), None) => Err(text::role_without_link(path)),
+            (ItemKind::Broken, None) => Err(text::depends_on(path.last())),
+            _ => Err(text::no_role(path)),
+        }
+    }
+
+    /// Marks the items that contain a `type` with a fault.
+    fn spoil(&mut self) {
+        let tree = self.context.tree;
+        // Who names an item at the end of a chain, and at which token.
+        let mut users: BTreeMap<ItemId, BTreeSet<Place>> = BTreeMap::new();
+        for Root { reached, .. } in self.roots.values() {
+            for (&item, chains) in &reached.items {
+                for chain in chains {
+                    if let ResolvedTail::Named { item: named, token } = chain.tail {
+                        users
+                            .entry(named)
+                            .or_default()
+                            .insert(Place { item, token });
+                    }
+                }
+            }
+        }
+        let mut pending: Vec<ItemId> = self.faults.keys().copied().collect();
+        while let Some(failed) = pending.pop() {
+            if is_nominal(tree, failed) {
+                continue;
+            }
+            let ItemKind::Session(session) = &tree.item(failed).kind else {
+                continue;
+            };
+            for &Place { item, token } in users.get(&failed).into_iter().flatten() {
+                if !self.faults.contains_key(&item) {
+                    self.fault(item, token, text::depends_on(&session.name));
+                    pending.push(item);
+                }
+            }
+        }
+    }
+
+    /// Refuses items that mean different things to different roots.
+    fn compare(&mut self) {
+        let tree = self.context.tree;
+        let identity = |item: ItemId| item.0 as u64;
+        let mut bodies: HashMap<ItemId, Body> = HashMap::new();
+        let mut differing = BTreeSet::new();
+        for Root { reached, .. } in self.roots.values() {
+            for &item in reached.items.keys().filter(|&&item| is_nominal(tree, item)) {
+                let Some(body) = reached.body(tree, item, &identity) else {
+                    continue;
+                };
+                if *bodies.entry(item).or_insert_with(|| body.clone()) != body {
+                    differing.insert(item);
+                }
+            }
+        }
+        for item in differing {
+            let ItemKind::Session(session) = &tree.item(item).kind else {
+                continue;
+            };
+            self.fault(
+                item,
+                session.name_token,
+                text::two_meanings(&tree.item(item).name),
+            );
+        }
+    }
+
+    /// The identity of an item, which is another one if the item has a fault.
+    fn identity(&self, id: ItemId) -> u64 {
+        let tree = self.context.tree;
+        let item = tree.item(id);
+        let target = &tree.crate_of(id).target;
+        let ItemKind::Session(session) = &item.kind else {
+            return 0;
+        };
+        let mut hasher = Hasher::new();
+        hasher.text(&target.kind.to_string());
+        hasher.text(&target.name);
+        hasher.text(&tree.module_path(item.module));
+        hasher.text(&item.name);
+        hasher.bytes(&session.hash().to_be_bytes());
+        if self.faults.contains_key(&id) {
+            hasher.text("failed");
+        }
+        hasher.finish()
+    }
+
+    fn findings(&self, base: &Base) -> Findings {
+        let tree = self.context.tree;
+        let identities: HashMap<ItemId, u64> = tree
+            .item_ids()
+            .filter(|&id| is_nominal(tree, id))
+            .map(|id| (id, self.identity(id)))
+            .collect();
+        let identity = |id: ItemId| identities.get(&id).copied().unwrap_or_default();
+
+        // The structure of each item, from the first root that reaches it: they agree, or the item has a fault.
+        let mut bodies: HashMap<ItemId, Body> = HashMap::new();
+        let mut in_failed_root: HashSet<ItemId> = HashSet::new();
+        for (&root, Root { reached, .. }) in &self.roots {
+            let failed = reached
+                .items
+                .keys()
+                .any(|item| self.faults.contains_key(item));
+            for &item in reached.items.keys() {
+                if (is_nominal(tree, item) || item == root)
+                    && !bodies.contains_key(&item)
+                    && let Some(body) = reached.body(tree, item, &identity)
+                {
+                    bodies.insert(item, body);
+                }
+                if failed {
+                    in_failed_root.insert(item);
+                }
+            }
+        }
+
+        let mut findings = Findings {
+            verdicts: Verdicts::default(),
+            problems: Vec::new(),
+            unanchored: Vec::new(),
+            includes_protocols: self.includes_protocols(),
+            warnings: Vec::new(),
+            roots: 0,
+            passed: 0,
+        };
+        let anchors = self.anchors(&mut findings.unanchored);
+        for id in tree.item_ids() {
+            let item = tree.item(id);
+            let (kind, name, hash, outcome) = match &item.kind {
+                ItemKind::Role(role) => (
+                    Kind::Role,
+                    &role.name,
+                    role.hash(),
+                    self.role_outcome(id, &anchors),
+                ),
+                ItemKind::Session(session) => {
+                    let id_of_item = is_nominal(tree, id).then(|| identity(id));
+                    let proof = Proof {
+                        plays: self.roots.get(&id).map(|root| root.plays.clone()),
+                        id: id_of_item,
+                        body: bodies.remove(&id),
+                    };
+                    let outcome = match self.faults.get(&id) {
+                        Some(faults) => Outcome::Failed {
+                            id: id_of_item,
+                            problems: faults.iter().map(problem).collect(),
+                        },
+                        None if in_failed_root.contains(&id) => Outcome::FailedElsewhere(proof),
+                        None => Outcome::Passed(proof),
+                    };
+                    if session.role.is_some() {
+                        findings.roots += 1;
+                        findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
+                    }
+                    (Kind::Session, &session.name, session.hash(), outcome)
+                }
+                _ => continue,
+            };
+            if let Outcome::Failed { problems, .. } = &outcome {
+                findings
+                    .problems
+                    .extend(problems.iter().map(|problem| Located {
+                        file: item.file,
+                        span: span_of(&item.kind, problem.token),
+                        text: problem.text.clone(),
+                    }));
+            }
+            findings.verdicts.entries.push(Entry {
+                kind,
+                name: name.to_string(),
+                hash,
+                target: tree.crate_of(id).target.clone(),
+                file: base.show(&tree.files[item.file.0].path),
+                line: item.line,
+                outcome,
+            });
+        }
+        let at = |entry: &Entry| {
+            (
+                entry.target.clone(),
+                entry.file.clone(),
+                entry.line,
+                entry.kind,
+                entry.name.clone(),
+            )
+        };
+        findings.verdicts.entries.sort_by_cached_key(at);
+        findings.warnings = self.warnings(base);
+        findings
+    }
+
+    /// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or one of the
+    /// binaries of a package without one.
+    fn includes_protocols(&self) -> bool {
+        let crates = &self.context.tree.crates;
+        let has_library = crates
+            .iter()
+            .any(|krate| krate.target.kind == TargetKind::Lib);
+        let is_compiled = |kind| match kind {
+            TargetKind::Lib | TargetKind::Source => true,
+            TargetKind::Bin => !has_library,
+            TargetKind::Bench | TargetKind::Example | TargetKind::Test => false,
+        };
+        crates
+            .iter()
+            .any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
+    }
+
+    /// For each file with errors the roles to report them at: the first one of each target that is linked to it. Files
+    /// that no role is linked to are added to `unanchored`.
+    fn anchors(&self, unanchored: &mut Vec<usize>) -> HashMap<ItemId, usize> {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        if self.includes_protocols() {
+            let broken = |file: &usize| !protocols.files[*file].diagnostics.is_empty();
+            unanchored.extend((0..protocols.files.len()).filter(broken));
+            return HashMap::new();
+        }
+        let mut anchors = HashMap::new();
+        let mut seen: BTreeSet<(usize, CrateId)> = BTreeSet::new();
+        for (&id, role) in &pairs.roles {
+            if let Err(LinkError::Broken { file }) = role.link
+                && seen.insert((file, tree.module(tree.item(id).module).krate))
+            {
+                anchors.insert(id, file);
+            }
+        }
+        let anchored: HashSet<usize> = anchors.values().copied().collect();
+        for (file, scr) in protocols.files.iter().enumerate() {
+            if !scr.diagnostics.is_empty() && !anchored.contains(&file) {
+                unanchored.push(file);
+            }
+        }
+        anchors
+    }
+
+    fn role_outcome(&self, id: ItemId, anchors: &HashMap<ItemId, usize>) -> Outcome {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let failed = |token, text| Outcome::Failed {
+            id: None,
+            problems: vec![Problem { token, text }],
+        };
+        let (Some(role), ItemKind::Role(item)) = (pairs.roles.get(&id), &tree.item(id).kind) else {
+            return Outcome::Passed(Proof::default());
+        };
+        match (&role.link, anchors.get(&id)) {
+            (Err(LinkError::Wrong { token, text }), _) => failed(*token, text.clone()),
+            (Err(LinkError::Broken { .. }), Some(&file)) => {
+                let token = item
+                    .link
+                    .as_ref()
+                    .map_or(item.name_token, |link| link.protocol_token);
+                failed(token, report::file(&protocols.files[file]))
+            }
+            _ => Outcome::Passed(Proof::default()),
+        }
+    }
+
+    /// What was not verified because nothing asked for it.
+    fn warnings(&self, base: &Base) -> Vec<String> {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let mut warnings = Vec::new();
+        for (position, protocol) in protocols.protocols.iter().enumerate() {
+            let plays = |role: &RolePair| role.link.as_ref().is_ok_and(|l| l.protocol == position);
+            if !pairs.roles.values().any(plays) {
+                warnings.push(text::unplayed_protocol(
+                    protocol,
+                    &protocols.files[protocol.file],
+                ));
+            }
+        }
+        let with_session: HashSet<ItemId> = self.roots.values().map(|root| root.role).collect();
+        for (&id, role) in &pairs.roles {
+            if role.link.is_ok() && !with_session.contains(&id) && !self.has_failed_root(id) {
+                let item = tree.item(id);
+                let file = base.show(&tree.files[item.file.0].path);
+                let place = format!("{file}:{}", item.line);
+                warnings.push(text::role_without_session(&item.name, &role.name, place));
+            }
+        }
+        warnings.sort();
+        warnings.dedup();
+        warnings
+    }
+
+    /// Whether some session that could not be read further names the role.
+    fn has_failed_root(&self, role: ItemId) -> bool {
+        let tree = self.context.tree;
+        self.faults.keys().any(|&id| match &tree.item(id).kind {
+            ItemKind::Session(session) => session.role.as_ref().is_some_and(|path| {
+                resolve(tree, tree.item(id).module, path) == Resolution::Found(Meaning::Item(role))
+            }),
+            _ => false,
+        })
+    }
+}
+
+fn problem((token, text): &(usize, String)) -> Problem {
+    Problem {
+        token: *token,
+        text: text.clone(),
+    }
+}
+
+fn span_of(kind: &ItemKind, token: usize) -> Span {
+    match kind {
+        ItemKind::Role(role) => role.span_of(token),
+        ItemKind::Session(session) => session.span_of(token),
+        _ => Span::call_site(),
+    }
+}
