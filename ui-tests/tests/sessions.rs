@@ -1,8 +1,11 @@
 //! Sessions that go well.
 
+use std::rc::Rc;
+
 use futures::executor::block_on;
 use futures::future::{join, join3, try_join};
 use rumpsteak_runtime::{Error, Role};
+use rumpsteak_ui_tests::handover::{self, give, take};
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, Client, Ping, Pong, client, server};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
@@ -94,6 +97,16 @@ async fn processes_are_tasks_on_any_thread() {
         .await
         .unwrap();
     assert!(matches!(x, Err(Stopped::After(30))), "{x:?}");
+}
+
+#[test]
+fn a_payload_moves_and_need_not_be_send() {
+    let handover::Roles(mut taker, mut giver) = handover::Roles::default();
+    let gift: Rc<str> = Rc::from("a gift");
+    let address = Rc::as_ptr(&gift);
+    let ((), taken) = block_on(try_join(give(&mut giver, gift), take(&mut taker))).unwrap();
+    assert_eq!(Rc::strong_count(&taken), 1);
+    assert!(std::ptr::addr_eq(Rc::as_ptr(&taken), address));
 }
 
 #[test]
