@@ -69,6 +69,12 @@ codes! {
     SelfMessage = "S0209",
     /// A message to one role twice.
     RepeatedReceiver = "S0210",
+    /// A module that cannot be found.
+    MissingModule = "S0211",
+    /// A module that imports itself.
+    SelfImport = "S0212",
+    /// A module that calls itself by another name than the one it is imported by.
+    OtherModule = "S0213",
 
     /// A recursion that can repeat without a message.
     Unguarded = "S0301",
@@ -241,7 +247,10 @@ pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
             "`explicit` protocols",
             "remove `explicit` and every `connect`: all roles are connected from the start",
         ),
-        Construct::Import => ("imports", "declare what the module needs in this file"),
+        Construct::Import => (
+            "imports, in a text that is read alone,",
+            "load the text with `Modules::load`, which finds the modules that it imports",
+        ),
         Construct::Interruptible => (
             "`interruptible` blocks",
             "offer the interrupt as a branch of each `choice` in the block",
@@ -304,6 +313,17 @@ pub(crate) fn duplicate(what: &str, name: &str, span: Span, first: Span) -> Diag
     )
     .with(first, "first declared here")
     .help("rename one of the two, or remove it")
+}
+
+pub(crate) fn module_clash(name: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::Duplicate,
+        format!("two modules are visible as `{name}`"),
+        span,
+        "the second one",
+    )
+    .with(first, "the first one")
+    .help("give the import another alias, or remove it")
 }
 
 pub(crate) fn unknown_role<'a>(
@@ -438,6 +458,40 @@ pub(crate) fn repeated_receiver(role: &str, span: Span, first: Span) -> Diagnost
     )
     .with(first, "it receives it already")
     .help("remove one of the two, or write two interactions")
+}
+
+pub(crate) fn missing_module(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::MissingModule,
+        format!("there is no module `{name}`"),
+        span,
+        "not found",
+    )
+    .help(format!(
+        "it is looked for as `{}.scr` below the import path",
+        name.replace('.', "/")
+    ))
+}
+
+pub(crate) fn self_import(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::SelfImport,
+        format!("the module `{name}` imports itself"),
+        span,
+        "this is the module itself",
+    )
+    .help("remove the import: its own protocols are visible already")
+}
+
+pub(crate) fn other_module(name: &str, import: Span, header: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::OtherModule,
+        format!("the module that is imported as `{name}` calls itself `{header}`"),
+        span,
+        format!("expected `{name}`"),
+    )
+    .with(import, "imported here")
+    .help("correct one of the two names; the `module` line may be left out")
 }
 
 // The protocol as a whole.

@@ -27,7 +27,7 @@ pub(crate) fn check(program: &mut Program<'_>, diagnostics: &mut Vec<Diagnostic>
     let silent = flat.reach(true);
     let mut broken = Vec::new();
     flat.unreachable(&reach, &mut broken, diagnostics);
-    flat.unguarded(&silent, &mut broken, diagnostics);
+    flat.unguarded(&reach, &silent, &mut broken, diagnostics);
     flat.nested_recursion(&reach, &mut broken, diagnostics);
     for protocol in broken {
         program.protocols[protocol].valid = false;
@@ -149,6 +149,7 @@ impl<'p, 'm> Flat<'p, 'm> {
     /// S0301, for each edge that closes a cycle in a depth-first search.
     fn unguarded(
         &self,
+        reach: &Reach,
         silent: &Reach,
         broken: &mut Vec<usize>,
         diagnostics: &mut Vec<Diagnostic>,
@@ -171,6 +172,9 @@ impl<'p, 'm> Flat<'p, 'm> {
         for root in self.valid() {
             for start in 0..self.program.protocols[root].nodes.len() {
                 let start = (root, crate::resolve::index(start));
+                if !reach.nodes[self.number(start.0, start.1)] {
+                    continue;
+                }
                 tasks.push(Task::Enter(start, start));
                 while let Some(task) = tasks.pop() {
                     let (from, to) = match task {

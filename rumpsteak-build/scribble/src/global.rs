@@ -199,7 +199,8 @@ impl Unfolding<'_, '_> {
         if let Some(&id) = self.place_ids.get(&place) {
             return Ok(id);
         }
-        if self.places.len() > self.limit {
+        // Choices and branches take places too, so there are a few per state.
+        if self.places.len() / 4 > self.limit {
             return Err(TooLarge);
         }
         let id = index(self.places.len());

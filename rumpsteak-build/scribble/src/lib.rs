@@ -36,7 +36,8 @@
 //! | step | module | gives |
 //! |---|---|---|
 //! | [`parse`] | lexer, parser | a [`Module`], with whatever could be understood |
-//! | [`check`] | resolve, flow, global | a [`Protocol`] for each protocol without errors: its global automaton |
+//! | [`Modules::load`] | modules | the same with all that it imports |
+//! | [`check`] | shape, resolve, flow, global | a [`Protocol`] for each protocol without errors: its global automaton |
 //! | [`Protocol::project`] | project, minimise | a [`Projection`]: a machine and where its transitions are written |
 //!
 //! Nothing here overflows the stack, whatever the nesting of the text, and every search has a bound in [`Limits`].
@@ -54,11 +55,13 @@ mod global;
 mod hash;
 mod lexer;
 mod minimise;
+mod modules;
 mod names;
 mod parser;
 mod print;
 mod project;
 mod resolve;
+mod shape;
 mod span;
 
 pub use self::{
@@ -70,6 +73,7 @@ pub use self::{
     check::{Checked, Limits, Protocol, check, check_with},
     codes::Code,
     diagnostic::Diagnostic,
+    modules::Modules,
     parser::{Parsed, parse},
     project::Projection,
     span::{SourceId, Span},

@@ -1,7 +1,7 @@
 //! "Did you mean": names that look like another.
 
-/// The known name most like `name`, if one is near enough to be meant: equal but for case and `_`, or at most a
-/// third of the letters apart. The first one wins among equals. Costs O(known · length²).
+/// The known name most like `name`, if one is near enough to be meant: equal but for case and `_`, equal
+/// behind the last dot, or at most a third of the letters apart. The first one wins among equals. Costs O(known · length²).
 pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // A name of a thousand letters is not a slip of the finger.
     if name.len() > 64 {
@@ -13,15 +13,23 @@ pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .filter_map(|candidate| {
             let distance = if fold(candidate) == fold(name) {
                 0
+            } else if fold(last(candidate)) == fold(last(name)) {
+                1
             } else {
                 distance(name, candidate)
             };
             // For one letter every other letter is one change away: only its case may differ.
-            let near = distance == 0 || (distance <= limit && name.chars().count() > 2);
+            let near = distance == 0
+                || last(candidate) == last(name)
+                || (distance <= limit && name.chars().count() > 2);
             near.then_some((distance, candidate))
         })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 fn fold(name: &str) -> String {
@@ -67,5 +75,6 @@ mod tests {
         assert_eq!(similar("Raedy"), Some("Ready"));
         assert_eq!(similar("Shipper"), None);
         assert_eq!(similar("x"), None);
+        assert_eq!(similar("shop.Base.Buyer"), Some("Buyer"));
     }
 }

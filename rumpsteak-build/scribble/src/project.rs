@@ -677,9 +677,11 @@ impl<'g> Local<'g> {
     /// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges. Breadth first over
     /// pairs of a global state and how much of the word is seen: O(word · edges).
     fn run(&self, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
+        /// The entry of the queue before, and the edge from there.
+        type Back = (usize, EdgeAt);
         let mut found: Map<(u32, u32), usize> = Map::default();
-        // The state, how much is seen, and the edge and entry that led here.
-        let mut queue: Vec<(u32, u32, Option<(usize, EdgeAt)>)> = vec![(0, 0, None)];
+        // The state, how much is seen, and how it was reached.
+        let mut queue: Vec<(u32, u32, Option<Back>)> = vec![(0, 0, None)];
         found.insert((0, 0), 0);
         let mut at = 0;
         while at < queue.len() {

@@ -10,7 +10,14 @@ use std::sync::Arc;
 
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use crate::{ast::*, codes, diagnostic::Diagnostic, hash::Map, span::Span};
+use crate::{
+    ast::*,
+    codes,
+    diagnostic::Diagnostic,
+    hash::Map,
+    shape::{self, Shape},
+    span::Span,
+};
 
 /// Behind the last interaction of a protocol.
 pub(crate) const END: u32 = u32::MAX;
@@ -151,13 +158,13 @@ pub(crate) struct Source<'m> {
 }
 
 /// What a name of a module can stand for: its own declarations, `alias.Name` and `full.module.Name`.
-struct Scope<'m> {
+struct Scope {
     protocols: Map<String, u32>,
     signatures: Map<String, ()>,
     sorts: Map<String, ()>,
     /// For suggestions, in order.
-    protocol_names: Vec<&'m str>,
-    signature_names: Vec<&'m str>,
+    protocol_names: Vec<String>,
+    signature_names: Vec<String>,
     /// Whether everything that can be meant is known.
     complete: bool,
 }
@@ -176,8 +183,8 @@ pub(crate) fn resolve<'m>(
     }
     let mut messages = Messages::default();
     let mut protocols = Vec::with_capacity(decls.len());
-    for source in sources {
-        let scope = scope(source, sources, &bases);
+    for (own, source) in sources.iter().enumerate() {
+        let scope = scope(own, sources, &bases);
         for decl in &source.module.protocols {
             let resolver = Resolver {
                 decl,
@@ -237,7 +244,9 @@ fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn scope<'m>(source: &Source<'m>, sources: &[Source<'m>], bases: &[usize]) -> Scope<'m> {
+/// What the names of the module at `own` can stand for.
+fn scope(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Scope {
+    let source = &sources[own];
     let mut scope = Scope {
         protocols: Map::default(),
         signatures: Map::default(),
@@ -246,13 +255,10 @@ fn scope<'m>(source: &Source<'m>, sources: &[Source<'m>], bases: &[usize]) -> Sc
         signature_names: Vec::new(),
         complete: source.module.complete,
     };
-    let own = sources
-        .iter()
-        .position(|other| std::ptr::eq(other.module, source.module));
     // Where a name can come from: a module, and what stands before the name.
-    let mut visible = vec![(own, String::new())];
+    let mut visible = vec![(Some(own), String::new())];
     if let Some(header) = &source.module.header {
-        visible.push((own, format!("{header}.")));
+        visible.push((Some(own), format!("{header}.")));
     }
     for (import, &position) in source.module.imports.iter().zip(&source.imports) {
         let name = import.alias.as_ref().unwrap_or(&import.module);
@@ -266,24 +272,25 @@ fn scope<'m>(source: &Source<'m>, sources: &[Source<'m>], bases: &[usize]) -> Sc
         let module = sources[position].module;
         scope.complete &= module.complete;
         for (offset, protocol) in module.protocols.iter().enumerate() {
-            // The first of two declarations counts; the second is reported.
-            scope
-                .protocols
-                .entry(format!("{prefix}{}", protocol.name))
-                .or_insert(index(bases[position] + offset));
-            if prefix.is_empty() {
-                scope.protocol_names.push(protocol.name.as_str());
+            let name = format!("{prefix}{}", protocol.name);
+            if position != own || prefix.is_empty() {
+                scope.protocol_names.push(name.clone());
             }
+            // The first of two declarations counts; the second is reported.
+            let number = index(bases[position] + offset);
+            scope.protocols.entry(name).or_insert(number);
         }
         for declaration in &module.declarations {
             let name = format!("{prefix}{}", declaration.name);
             match declaration.kind {
                 DeclarationKind::Payload => scope.sorts.insert(name, ()),
-                DeclarationKind::Signature => scope.signatures.insert(name, ()),
+                DeclarationKind::Signature => {
+                    if position != own || prefix.is_empty() {
+                        scope.signature_names.push(name.clone());
+                    }
+                    scope.signatures.insert(name, ())
+                }
             };
-            if prefix.is_empty() && declaration.kind == DeclarationKind::Signature {
-                scope.signature_names.push(declaration.name.as_str());
-            }
         }
     }
     scope
@@ -315,7 +322,7 @@ pub(crate) fn spread_invalid(protocols: &mut [Proto<'_>]) {
 struct Resolver<'a, 'm> {
     decl: &'m ProtocolDecl,
     decls: &'a [&'m ProtocolDecl],
-    scope: &'a Scope<'m>,
+    scope: &'a Scope,
     messages: &'a mut Messages,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -352,14 +359,21 @@ impl<'m> Resolver<'_, 'm> {
                 span: interaction.span,
             })
             .collect();
-        // The recursions around a block, innermost first: a list that its inner blocks share.
-        let mut recs: Vec<(&Name, u32, Option<usize>)> = Vec::new();
-        let mut blocks: Vec<(BlockId, u32, Option<usize>)> = vec![(body.root(), END, None)];
-        while let Some((block, after, around)) = blocks.pop() {
-            let items = &body.block(block).items;
+        let shape = Shape::new(body);
+        for (variable, around) in &shape.unbound {
+            let known = around.iter().copied();
+            self.error(codes::unknown_recursion(
+                variable.as_str(),
+                variable.span,
+                known,
+            ));
+        }
+        let mut blocks: Vec<(BlockId, u32)> = vec![(body.root(), END)];
+        while let Some((block, after)) = blocks.pop() {
+            let items = shape.items(body, block);
             for (position, &id) in items.iter().enumerate() {
                 let next = items.get(position + 1).map_or(after, |next| next.0);
-                let start = |block: BlockId| match &*body.block(block).items {
+                let start = |block: BlockId| match shape.items(body, block) {
                     [first, ..] => first.0,
                     [] => next,
                 };
@@ -373,7 +387,7 @@ impl<'m> Resolver<'_, 'm> {
                     }
                     InteractionKind::Choice { at, branches } => {
                         let at = self.role(&roles, at);
-                        blocks.extend(branches.iter().rev().map(|&block| (block, next, around)));
+                        blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                         match at {
                             Some(at) => NodeKind::Choice {
                                 at,
@@ -382,22 +396,17 @@ impl<'m> Resolver<'_, 'm> {
                             None => NodeKind::Invalid,
                         }
                     }
-                    InteractionKind::Rec {
-                        variable,
-                        body: block,
-                    } => {
-                        recs.push((variable, id.0, around));
-                        blocks.push((*block, next, Some(recs.len() - 1)));
+                    InteractionKind::Rec { body: block, .. } => {
+                        blocks.push((*block, next));
+                        let inert = shape.inert[id.0 as usize];
                         NodeKind::Rec {
-                            body: start(*block),
+                            body: if inert { next } else { start(*block) },
                         }
                     }
-                    InteractionKind::Continue { variable } => {
-                        match self.recursion(&recs, around, variable) {
-                            Some(target) => NodeKind::Continue { target },
-                            None => NodeKind::Invalid,
-                        }
-                    }
+                    InteractionKind::Continue { .. } => match shape.targets[id.0 as usize] {
+                        shape::NONE => NodeKind::Invalid,
+                        target => NodeKind::Continue { target },
+                    },
                     InteractionKind::Do {
                         protocol,
                         arguments,
@@ -414,7 +423,10 @@ impl<'m> Resolver<'_, 'm> {
         Proto {
             decl,
             valid: self.valid,
-            entry: body.block(body.root()).items.first().map_or(END, |id| id.0),
+            entry: shape
+                .items(body, body.root())
+                .first()
+                .map_or(END, |id| id.0),
             nodes,
         }
     }
@@ -466,26 +478,6 @@ impl<'m> Resolver<'_, 'm> {
             ));
         }
         role
-    }
-
-    fn recursion(
-        &mut self,
-        recs: &[(&Name, u32, Option<usize>)],
-        around: Option<usize>,
-        variable: &Name,
-    ) -> Option<u32> {
-        let mut enclosing = std::iter::successors(around, |&rec| recs[rec].2);
-        let found = enclosing.find(|&rec| recs[rec].0.as_str() == variable.as_str());
-        if found.is_none() {
-            let known =
-                std::iter::successors(around, |&rec| recs[rec].2).map(|rec| recs[rec].0.as_str());
-            self.error(codes::unknown_recursion(
-                variable.as_str(),
-                variable.span,
-                known,
-            ));
-        }
-        found.map(|rec| recs[rec].1)
     }
 
     fn message(
@@ -554,7 +546,12 @@ impl<'m> Resolver<'_, 'm> {
                         .iter()
                         .filter(|parameter| parameter.kind == ParameterKind::Signature)
                         .map(|parameter| parameter.name.as_str());
-                    let known = self.scope.signature_names.iter().copied().chain(parameters);
+                    let known = self
+                        .scope
+                        .signature_names
+                        .iter()
+                        .map(String::as_str)
+                        .chain(parameters);
                     self.error(codes::unknown_message(name.as_str(), name.span, known));
                     return None;
                 }
@@ -627,7 +624,7 @@ impl<'m> Resolver<'_, 'm> {
     fn unknown_protocol(&mut self, name: &Name) {
         self.valid = false;
         if self.scope.complete {
-            let known = self.scope.protocol_names.iter().copied();
+            let known = self.scope.protocol_names.iter().map(String::as_str);
             self.error(codes::unknown_protocol(name.as_str(), name.span, known));
         }
     }

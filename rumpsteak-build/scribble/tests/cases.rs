@@ -1,27 +1,36 @@
 //! Accepted and refused protocols, with what is expected of them, as Markdown.
 //!
-//! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences, and behind each of them what the crate says:
+//! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules that one imports in
+//! ```` ```module NAME ```` fences before it), and behind each of them what the crate says:
 //! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles that can be projected; the latter is left
 //! out where it says nothing new. With `RUMPSTEAK_UPDATE=1` the expectations are rewritten, to be read in the diff.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use std::{collections::BTreeSet, env, fmt::Write, fs, path::Path};
 
 use rumpsteak_fsm::dot;
-use rumpsteak_scribble::{Code, Diagnostic, Span, check, parse};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, SourceId, Span};
 
-/// `line:column` and the text of a span, on one line.
-fn place(source: &str, span: Span) -> String {
+/// The root first, under an empty name.
+type Texts = [(String, String)];
+
+/// `line:column` and the text of a span, on one line; in an imported module with its name before.
+fn place(modules: &Modules, texts: &Texts, span: Span) -> String {
+    let name = match span.source() {
+        SourceId::ROOT => "",
+        source => modules.name(source).unwrap(),
+    };
+    let (_, source) = texts.iter().find(|text| text.0 == name).unwrap();
     let before = &source[..span.start()];
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-    let text: String = source[span.range()]
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    format!("{line}:{column} `{text}`")
+    let text: Vec<_> = source[span.range()].split_whitespace().collect();
+    let separator = if name.is_empty() { "" } else { ":" };
+    format!("{name}{separator}{line}:{column} `{}`", text.join(" "))
 }
 
-fn show(source: &str, diagnostic: &Diagnostic) -> String {
+fn show(modules: &Modules, texts: &Texts, diagnostic: &Diagnostic) -> String {
     let Diagnostic {
         code,
         message,
@@ -30,12 +39,10 @@ fn show(source: &str, diagnostic: &Diagnostic) -> String {
         secondary,
         help,
     } = diagnostic;
-    let mut text = format!(
-        "{code}: {message}\n  {}: {label}\n",
-        place(source, *primary)
-    );
+    let place = |span| place(modules, texts, span);
+    let mut text = format!("{code}: {message}\n  {}: {label}\n", place(*primary));
     for (span, label) in secondary {
-        writeln!(text, "  {}: {label}", place(source, *span)).unwrap();
+        writeln!(text, "  {}: {label}", place(*span)).unwrap();
     }
     if let Some(help) = help {
         writeln!(text, "  help: {help}").unwrap();
@@ -49,11 +56,14 @@ struct Outcome {
     codes: BTreeSet<Code>,
 }
 
-fn run(source: &str) -> Outcome {
-    let parsed = parse(source);
-    let checked = check(&parsed.module);
+fn run(texts: &Texts) -> Outcome {
+    let (modules, mut diagnostics) = Modules::load(&texts[0].1, |name| {
+        let text = texts.iter().find(|text| text.0 == name);
+        text.map(|text| text.1.clone())
+    });
+    let checked = modules.check(&Limits::default());
     let mut machines = String::new();
-    let mut diagnostics = [parsed.diagnostics, checked.diagnostics].concat();
+    diagnostics.extend(checked.diagnostics);
     for protocol in &checked.protocols {
         for role in protocol.roles() {
             match protocol.project(role) {
@@ -70,7 +80,7 @@ fn run(source: &str) -> Outcome {
     Outcome {
         errors: diagnostics
             .iter()
-            .map(|diagnostic| show(source, diagnostic))
+            .map(|diagnostic| show(&modules, texts, diagnostic))
             .collect(),
         machines,
         codes: diagnostics
@@ -84,11 +94,13 @@ fn run(source: &str) -> Outcome {
 fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
     let text = fs::read_to_string(path).unwrap();
     let mut actual = String::new();
+    let mut imports = Vec::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         actual += line;
         actual += "\n";
-        if line != "```scribble" {
+        let import = line.strip_prefix("```module ");
+        if line != "```scribble" && import.is_none() {
             continue;
         }
         let mut source = String::new();
@@ -96,6 +108,14 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
             source += line;
             source += "\n";
         }
+        actual += &source;
+        actual += "```\n";
+        if let Some(name) = import {
+            imports.push((name.to_owned(), source));
+            continue;
+        }
+        let mut texts = vec![(String::new(), source)];
+        texts.append(&mut imports);
         let mut shows_machines = false;
         // The old expectations, in whatever order.
         while let Some(kind @ ("```errors" | "```dot")) = lines.peek().copied() {
@@ -105,10 +125,8 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
                 .take_while(|&line| line != "```")
                 .for_each(drop);
         }
-        let outcome = run(&source);
+        let outcome = run(&texts);
         codes.extend(outcome.codes);
-        actual += &source;
-        actual += "```\n";
         if !outcome.errors.is_empty() {
             write!(actual, "```errors\n{}```\n", outcome.errors).unwrap();
         }

@@ -1,0 +1,253 @@
+//! What a protocol's text says about itself before any name of a role is looked at.
+//!
+//! * Which recursion each `continue` means.
+//! * Which recursions do nothing: `rec X { continue X; }` exchanges no message however often it repeats, and Scribble has
+//!   always read it as nothing. Where some branch has a message, a silent repetition is a mistake instead (S0301).
+//! * What runs beside something that never ends. Behind `rec X { m() from A to B; continue X; }` the interaction
+//!   `n() from C to D;` never happens in the order of the text. But it shares no role with the recursion, so
+//!   the two may as well be written the other way round: nobody can see the order of interactions without a
+//!   common role. What follows is moved in front if it ends and all its roles are others; anything else is unreachable (S0302).
+//!
+//! Costs O(body), with stacks of its own.
+
+use std::collections::BTreeSet;
+
+use crate::{ast::*, hash::Map};
+
+/// No interaction.
+pub(crate) const NONE: u32 = u32::MAX;
+
+pub(crate) struct Shape<'m> {
+    /// For each `continue` the recursion that it means, or [`NONE`]; for others [`NONE`].
+    pub(crate) targets: Vec<u32>,
+    /// Whether the interaction is a recursion that does nothing.
+    pub(crate) inert: Vec<bool>,
+    /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
+    pub(crate) unbound: Vec<(&'m Name, Vec<&'m str>)>,
+    /// The blocks whose interactions are taken in another order.
+    orders: Map<BlockId, Vec<InteractionId>>,
+}
+
+impl<'m> Shape<'m> {
+    pub(crate) fn new(body: &'m Body) -> Self {
+        let mut shape = Self {
+            targets: vec![NONE; body.interactions.len()],
+            inert: vec![false; body.interactions.len()],
+            unbound: Vec::new(),
+            orders: Map::default(),
+        };
+        shape.bind(body);
+        shape.summarise(body);
+        shape
+    }
+
+    /// The interactions of a block, in the order in which they are to be understood.
+    pub(crate) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
+        match self.orders.get(&block) {
+            Some(order) => order,
+            None => &body.block(block).items,
+        }
+    }
+
+    fn bind(&mut self, body: &'m Body) {
+        enum Task<'m> {
+            Enter(BlockId),
+            /// The name of a recursion that has ended.
+            Leave(&'m Name),
+            Rec(InteractionId, &'m Name, BlockId),
+        }
+        /// An unbound name lists this many recursions around it at most.
+        const MOST_NAMES: usize = 16;
+        let mut bound: Map<&str, Vec<u32>> = Map::default();
+        let mut around: Vec<&str> = Vec::new();
+        let mut tasks = vec![Task::Enter(body.root())];
+        while let Some(task) = tasks.pop() {
+            let block = match task {
+                Task::Enter(block) => block,
+                Task::Leave(name) => {
+                    around.pop();
+                    if let Some(stack) = bound.get_mut(name.as_str()) {
+                        stack.pop();
+                    }
+                    continue;
+                }
+                Task::Rec(id, name, block) => {
+                    around.push(name.as_str());
+                    bound.entry(name.as_str()).or_default().push(id.0);
+                    tasks.push(Task::Leave(name));
+                    block
+                }
+            };
+            // All `continue`s of this block see the same recursions, so the inner blocks can wait.
+            for &id in &body.block(block).items {
+                match &body.interaction(id).kind {
+                    InteractionKind::Choice { branches, .. } => {
+                        tasks.extend(branches.iter().map(|&block| Task::Enter(block)));
+                    }
+                    InteractionKind::Rec { variable, body } => {
+                        tasks.push(Task::Rec(id, variable, *body));
+                    }
+                    InteractionKind::Continue { variable } => {
+                        let found = bound.get(variable.as_str()).and_then(|stack| stack.last());
+                        match found {
+                            Some(&target) => self.targets[id.0 as usize] = target,
+                            None => {
+                                let names = around.iter().rev().take(MOST_NAMES);
+                                self.unbound.push((variable, names.copied().collect()));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Finds recursions that do nothing and what runs beside something endless, from the innermost blocks outwards:
+    /// a block has a greater number than those around it.
+    fn summarise(&mut self, body: &Body) {
+        let mut summaries = vec![Summary::NOTHING; body.blocks.len()];
+        // Comparing the roles of nested blocks again and again is not free: no more than this in all.
+        let mut budget = 16 * body.interactions.len();
+        for number in (0..body.blocks.len()).rev() {
+            let items = &body.blocks[number].items;
+            let parts: Vec<Summary> = items
+                .iter()
+                .map(|&id| self.summary(body, id, &summaries))
+                .collect();
+            let mut whole = Summary::NOTHING;
+            for part in &parts {
+                whole.ends &= part.ends;
+                whole.silent &= part.silent;
+                whole.target = whole.target.min(part.target);
+            }
+            summaries[number] = whole;
+
+            let Some(endless) = parts.iter().position(|part| !part.ends) else {
+                continue;
+            };
+            let closed = |part: &Summary| part.target == NONE;
+            let (before, beside) = items.split_at(endless + 1);
+            if !beside.is_empty()
+                && closed(&parts[endless])
+                && parts[endless + 1..]
+                    .iter()
+                    .all(|part| part.ends && closed(part))
+                && disjoint(body, before[endless], beside, &mut budget)
+            {
+                let order = [&before[..endless], beside, &before[endless..]].concat();
+                let block = BlockId(crate::resolve::index(number));
+                self.orders.insert(block, order);
+            }
+        }
+    }
+
+    fn summary(&mut self, body: &Body, id: InteractionId, blocks: &[Summary]) -> Summary {
+        let block = |block: BlockId| blocks[block.0 as usize];
+        match &body.interaction(id).kind {
+            InteractionKind::Message { .. }
+            | InteractionKind::Do { .. }
+            | InteractionKind::Invalid => Summary {
+                silent: false,
+                ..Summary::NOTHING
+            },
+            InteractionKind::Continue { .. } => match self.targets[id.0 as usize] {
+                NONE => Summary {
+                    silent: false,
+                    ..Summary::NOTHING
+                },
+                target => Summary {
+                    ends: false,
+                    silent: true,
+                    target,
+                },
+            },
+            InteractionKind::Choice { branches, .. } => {
+                let mut whole = Summary {
+                    ends: false,
+                    ..Summary::NOTHING
+                };
+                for &branch in branches {
+                    let part = block(branch);
+                    whole.ends |= part.ends;
+                    whole.silent &= part.silent;
+                    whole.target = whole.target.min(part.target);
+                }
+                whole
+            }
+            InteractionKind::Rec { body, .. } => {
+                let inner = block(*body);
+                // Recursions further out have smaller numbers.
+                let closed = inner.target >= id.0;
+                if inner.silent && closed {
+                    self.inert[id.0 as usize] = true;
+                    return Summary::NOTHING;
+                }
+                Summary {
+                    target: if closed { NONE } else { inner.target },
+                    ..inner
+                }
+            }
+        }
+    }
+}
+
+/// What is known of a part of a body.
+#[derive(Clone, Copy)]
+struct Summary {
+    /// Whether something can come behind it.
+    ends: bool,
+    /// Whether it has neither messages nor calls.
+    silent: bool,
+    /// The outermost recursion that it continues and that is around it, or [`NONE`].
+    target: u32,
+}
+
+impl Summary {
+    const NOTHING: Self = Self {
+        ends: true,
+        silent: true,
+        target: NONE,
+    };
+}
+
+/// Whether no role of `one` is a role of `others`. Answers no when the budget, in interactions, is used up.
+fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
+    let (Some(one), Some(others)) = (roles(body, &[one], budget), roles(body, others, budget))
+    else {
+        return false;
+    };
+    one.is_disjoint(&others)
+}
+
+/// The roles of some interactions and all that is in them.
+fn roles<'b>(
+    body: &'b Body,
+    items: &[InteractionId],
+    budget: &mut usize,
+) -> Option<BTreeSet<&'b str>> {
+    let mut roles = BTreeSet::new();
+    let mut work = items.to_vec();
+    while let Some(id) = work.pop() {
+        *budget = budget.checked_sub(1)?;
+        match &body.interaction(id).kind {
+            InteractionKind::Message { from, to, .. } => {
+                roles.insert(from.as_str());
+                roles.extend(to.iter().map(Name::as_str));
+            }
+            InteractionKind::Choice { at, branches } => {
+                roles.insert(at.as_str());
+                for &branch in branches {
+                    work.extend(&body.block(branch).items);
+                }
+            }
+            InteractionKind::Rec { body: block, .. } => work.extend(&body.block(*block).items),
+            InteractionKind::Do { roles: players, .. } => {
+                roles.extend(players.iter().map(Name::as_str));
+            }
+            InteractionKind::Continue { .. } => {}
+            InteractionKind::Invalid => return None,
+        }
+    }
+    Some(roles)
+}

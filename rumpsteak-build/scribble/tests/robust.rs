@@ -1,0 +1,385 @@
+//! No text makes the crate panic, hang or overflow the stack, and every error is inside of the text.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use std::fmt::Write;
+
+use rumpsteak_scribble::{Code, Limits, Parsed, check, check_with, parse};
+
+/// Everything that can be done with a text. Returns the number of errors.
+fn run(source: &str) -> usize {
+    let Parsed {
+        module,
+        mut diagnostics,
+    } = parse(source);
+    // Small limits: what is tested is that they hold.
+    let mut limits = Limits::default();
+    limits.global_states = 2_000;
+    limits.local_states = 2_000;
+    limits.overtaking = 2_000;
+    let checked = check_with(&module, &limits);
+    diagnostics.extend(checked.diagnostics);
+    for protocol in &checked.protocols {
+        for role in protocol.roles() {
+            if let Err(found) = protocol.project(role) {
+                assert_ne!(found, []);
+                diagnostics.extend(found);
+            }
+        }
+    }
+    let printed = module.to_string();
+    for diagnostic in &diagnostics {
+        let spans = diagnostic.secondary.iter().map(|(span, _)| *span);
+        for span in spans.chain([diagnostic.primary]) {
+            assert!(source.get(span.range()).is_some(), "{span:?}\n{source}");
+        }
+        assert!(!diagnostic.message.is_empty());
+    }
+    if diagnostics.is_empty() {
+        let again = parse(&printed);
+        assert_eq!(again.diagnostics, [], "{printed}");
+        assert_eq!(again.module.to_string(), printed);
+    }
+    diagnostics.len()
+}
+
+/// Steele, Lea, Flood's SplitMix: the same texts on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ word >> 31) as usize % bound
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
+        from[self.below(from.len())]
+    }
+}
+
+const TOKENS: &[&str] = &[
+    "global",
+    "protocol",
+    "aux",
+    "role",
+    "choice",
+    "at",
+    "or",
+    "rec",
+    "continue",
+    "do",
+    "from",
+    "to",
+    "type",
+    "sig",
+    "data",
+    "as",
+    "module",
+    "import",
+    "par",
+    "and",
+    "explicit",
+    "connect",
+    "nested",
+    "calls",
+    "{",
+    "}",
+    "(",
+    ")",
+    "<",
+    ">",
+    "[",
+    "]",
+    ",",
+    ";",
+    ":",
+    ".",
+    "@",
+    "\"x\"",
+    "\"",
+    "(*",
+    "*)",
+    "/*",
+    "*/",
+    "//",
+    "\n",
+    "A",
+    "B",
+    "P",
+    "Q",
+    "X",
+    "é",
+    "→",
+    "\u{feff}",
+    "\u{0}",
+    "1",
+    "'",
+    "=",
+    "global protocol P(role A, role B) {",
+    "m() from A to B;",
+    "choice at A {",
+    "} or {",
+    "rec X {",
+    "continue X;",
+    "do P(A, B);",
+    "do P(B, A);",
+    "do Q(A, B);",
+    "n(Int, x: T) from B to A;",
+];
+
+#[test]
+fn random_tokens() {
+    let mut random = Random(1);
+    for _ in 0..4_000 {
+        let mut source = String::new();
+        for _ in 0..random.below(60) {
+            source += random.pick(TOKENS);
+            source += if random.below(8) == 0 { "" } else { " " };
+        }
+        run(&source);
+    }
+}
+
+#[test]
+fn random_bytes() {
+    let mut random = Random(2);
+    for _ in 0..4_000 {
+        let bytes: Vec<u8> = (0..random.below(80))
+            .map(|_| match random.below(4) {
+                0 => random.below(256) as u8,
+                _ => random
+                    .pick(&[
+                        "{", "}", "(", "*", ")", "/", "\"", ";", "a", "\n", "é", "\r",
+                    ])
+                    .as_bytes()[0],
+            })
+            .collect();
+        run(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+const PROTOCOL: &str = "\u{feff}module a.B;\r\ntype <rust> \"std::string::String\" from \"std\" as Str;\r\n
+sig <rust> \"Cancel\" as Cancel;
+aux global protocol Q<sig M, type T>(role A, role B) @\"note\" { M from A to B; n(T, x: a.b, P@A) from B to A; }
+global protocol P(role A, role B, role C) { // comment
+    rec X { choice at A { do Q<Cancel, Str>(A, B); m(Str) from B to C, A; continue X; }
+            or { done() from A to B; (* why *) bye() from B to C; @\"text\" } }
+    do R(A, B, C);
+}
+aux global protocol R(role A, role B, role C) { t() from C to A; choice at C { x() from C to B, A; do R(B, C, A); } or { y() from C to A, B; } }";
+
+#[test]
+fn mutated_text() {
+    let mut random = Random(3);
+    let characters: Vec<char> = PROTOCOL.chars().collect();
+    assert_eq!(run(PROTOCOL), 0, "{:?}", check(&parse(PROTOCOL).module));
+    let mut accepted = 0;
+    for _ in 0..4_000 {
+        let mut text = characters.clone();
+        for _ in 0..random.below(3) + 1 {
+            let at = random.below(text.len());
+            let to = (at + random.below(12)).min(text.len());
+            match random.below(4) {
+                0 => drop(text.drain(at..to)),
+                1 => text.insert(at, random.pick(TOKENS).chars().next().unwrap()),
+                2 => {
+                    let other = random.below(text.len());
+                    text.swap(at, other);
+                }
+                _ => {
+                    let part = text[at..to].to_vec();
+                    let other = random.below(text.len());
+                    text.splice(other..other, part);
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        accepted += usize::from(run(&text) == 0);
+    }
+    // Changes inside of names and comments harm nothing, but most do.
+    assert!((20..2_000).contains(&accepted), "{accepted}");
+}
+
+const DEPTH: usize = 100_000;
+
+fn protocol(body: &str) -> String {
+    format!("global protocol P(role A, role B) {{ {body} }}")
+}
+
+#[test]
+fn a_hundred_thousand_nested_choices() {
+    let mut body = "choice at A { a() from A to B; ".repeat(DEPTH);
+    body += &"} or { b() from A to B; } ".repeat(DEPTH);
+    let source = protocol(&body);
+    let parsed = parse(&source);
+    assert_eq!(parsed.diagnostics, []);
+    let checked = check(&parsed.module);
+    assert_eq!(checked.diagnostics, []);
+    let projection = checked.protocols[0].project(&"B".into()).unwrap();
+    assert_eq!(projection.fsm.len(), DEPTH + 1);
+    let printed = parsed.module.to_string();
+    assert_eq!(parse(&printed).module.to_string(), printed);
+}
+
+#[test]
+fn a_hundred_thousand_nested_recursions_without_a_message_between() {
+    let mut body = String::new();
+    for depth in 0..DEPTH {
+        write!(body, "rec X{depth} {{ ").unwrap();
+    }
+    body += "a() from A to B; continue X0; ";
+    body += &"}".repeat(DEPTH);
+    let checked = check(&parse(&protocol(&body)).module);
+    assert_eq!(checked.diagnostics, []);
+    assert_eq!(checked.protocols[0].states(), 1);
+}
+
+#[test]
+fn a_hundred_thousand_open_brackets_of_each_kind() {
+    for open in [
+        "{",
+        "(",
+        "<",
+        "[",
+        "(*",
+        "/*",
+        "choice at A {",
+        "par {",
+        "rec X {",
+        "m(x: y{",
+        "do Q<a(",
+    ] {
+        let source = format!("global protocol P(role A) {{ {}", open.repeat(DEPTH));
+        assert!(run(&source) >= 1, "{open}");
+    }
+}
+
+#[test]
+fn a_chain_of_calls() {
+    let mut source = String::new();
+    for depth in 0..20_000 {
+        writeln!(
+            source,
+            "aux global protocol P{depth}(role A, role B) {{ do P{}(B, A); }}",
+            depth + 1
+        )
+        .unwrap();
+    }
+    source += "aux global protocol P20000(role A, role B) { m() from A to B; }\n";
+    source += "global protocol P(role A, role B) { do P0(A, B); n() from A to B; }";
+    let checked = check(&parse(&source).module);
+    assert_eq!(checked.diagnostics, []);
+    assert_eq!(checked.protocols[0].states(), 3);
+}
+
+/// `P0` calls `P1` twice, which calls `P2` twice, …
+fn doubling(depth: usize, call: &str) -> String {
+    let mut source = "global protocol P(role A, role B) { do P0(A, B); }\n".to_owned();
+    for level in 0..depth {
+        let call = call.replace("NEXT", &format!("do P{}(A, B);", level + 1));
+        writeln!(
+            source,
+            "aux global protocol P{level}(role A, role B) {{ {call} }}"
+        )
+        .unwrap();
+    }
+    writeln!(
+        source,
+        "aux global protocol P{depth}(role A, role B) {{ m() from A to B; }}"
+    )
+    .unwrap();
+    source
+}
+
+#[test]
+fn calls_in_branches_are_shared() {
+    let source = doubling(
+        40,
+        "choice at A { l() from A to B; NEXT } or { r() from A to B; NEXT }",
+    );
+    let checked = check(&parse(&source).module);
+    assert_eq!(checked.diagnostics, []);
+    assert_eq!(checked.protocols[0].states(), 42);
+}
+
+#[test]
+fn choices_one_after_the_other_share_what_follows() {
+    let choice = "choice at A { l() from A to B; } or { r() from A to B; }";
+    let checked = check(&parse(&protocol(&choice.repeat(40))).module);
+    assert_eq!(checked.diagnostics, []);
+    assert_eq!(checked.protocols[0].states(), 41);
+}
+
+#[test]
+fn calls_in_sequence_meet_the_limit() {
+    let source = doubling(40, "NEXT NEXT");
+    let checked = check(&parse(&source).module);
+    let [error] = &*checked.diagnostics else {
+        panic!("{:?}", checked.diagnostics);
+    };
+    assert_eq!(error.code, Code::TooLarge);
+    assert_eq!(error.message, "the protocol has more than 200000 states");
+    assert!(
+        error
+            .help
+            .as_ref()
+            .unwrap()
+            .contains("`Limits::global_states`")
+    );
+
+    let small = check(&parse(&doubling(10, "NEXT NEXT")).module);
+    assert_eq!(small.diagnostics, []);
+    assert_eq!(small.protocols[0].states(), 1_025);
+}
+
+#[test]
+fn the_limits_of_projection_are_answers() {
+    // C sees nothing for a long time: three states at once suffice, and are too many here.
+    let source = "global protocol P(role A, role B, role C) {
+        choice at A { l() from A to C; } or { r() from A to B; x() from B to C; } m() from C to A; }";
+    let parsed = parse(source);
+    let mut limits = Limits::default();
+    limits.local_states = 2;
+    let checked = check_with(&parsed.module, &limits);
+    let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
+    assert_eq!(errors[0].code, Code::ProjectionTooLarge);
+    assert!(
+        errors[0]
+            .help
+            .as_ref()
+            .unwrap()
+            .contains("`Limits::local_states`")
+    );
+
+    let mut limits = Limits::default();
+    limits.overtaking = 1;
+    let checked = check_with(&parsed.module, &limits);
+    let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
+    assert_eq!(errors[0].code, Code::ProjectionTooLarge);
+    assert!(
+        errors[0]
+            .help
+            .as_ref()
+            .unwrap()
+            .contains("`Limits::overtaking`")
+    );
+}
+
+#[test]
+fn a_role_that_is_not_there() {
+    let checked = check(&parse(&protocol("m() from A to B;")).module);
+    let errors = checked.protocols[0].project(&"a".into()).unwrap_err();
+    assert_eq!(errors[0].code, Code::NoSuchRole);
+    assert_eq!(errors[0].help.as_deref(), Some("did you mean `A`?"));
+}
+
+#[test]
+fn many_errors_take_no_time() {
+    let source = protocol(&"m() frm A to B; ".repeat(20_000));
+    assert_eq!(run(&source), 20_000);
+    let source = protocol(&"m() from A to Z; ".repeat(20_000));
+    assert_eq!(run(&source), 20_000);
+}
