@@ -402,12 +402,7 @@ impl System {
         // The rest is about all runs from a configuration: those that lead where the graph ends are unknown.
         let channels = self.used_channels();
         for &(sender, receiver) in &channels {
-            let received = graph.can_reach(|node| {
-                graph.edges[node].iter().any(|&(step, _)| {
-                    step.machine == receiver
-                        && self.channel(receiver, step.transition) == (sender, receiver)
-                })
-            });
+            let received = self.receives(&graph, (sender, receiver));
             for (node, configuration) in graph.configurations.iter().enumerate() {
                 let terminal = self.machines[receiver].is_terminal(configuration.states[receiver]);
                 let Some(front) = configuration
@@ -426,11 +421,7 @@ impl System {
             }
         }
         for machine in 0..self.machines.len() {
-            let moved = graph.can_reach(|node| {
-                graph.edges[node]
-                    .iter()
-                    .any(|(step, _)| step.machine == machine)
-            });
+            let moved = graph.can_reach(|node| graph.moves(node, machine));
             for (node, configuration) in graph.configurations.iter().enumerate() {
                 if self.only_receives(configuration, machine) && !moved[node] && !uncertain[node] {
                     note(Fault::Starvation { machine }, node);
@@ -450,6 +441,54 @@ impl System {
             findings,
             configurations: graph.configurations.len(),
             coverage,
+        }
+    }
+
+    /// From which nodes a message of the channel may be received, sooner or later.
+    fn receives(&self, graph: &Graph, channel: (usize, usize)) -> Vec<bool> {
+        graph.can_reach(|node| {
+            graph.edges[node].iter().any(|(step, _)| {
+                step.machine == channel.1 && self.channel(step.machine, step.transition) == channel
+            })
+        })
+    }
+
+    /// Whether `fault` is what is wrong at `configuration`; `None` if `limits` are too small to know.
+    pub fn holds(
+        &self,
+        configuration: &Configuration,
+        fault: Fault,
+        limits: &Limits,
+    ) -> Option<bool> {
+        let (reached, graph) = match fault {
+            Fault::Abandoned { sender, receiver } => {
+                let Some(front) = configuration
+                    .queues
+                    .get(&(sender, receiver))
+                    .and_then(VecDeque::front)
+                else {
+                    return Some(false);
+                };
+                let state = configuration.states[receiver];
+                if !self.may_receive(receiver, state, sender, front) {
+                    return Some(true);
+                }
+                let graph = Graph::new(self, configuration.clone(), limits);
+                (self.receives(&graph, (sender, receiver))[0], graph)
+            }
+            Fault::Starvation { machine } => {
+                if !self.only_receives(configuration, machine) {
+                    return Some(false);
+                }
+                let graph = Graph::new(self, configuration.clone(), limits);
+                (graph.can_reach(|node| graph.moves(node, machine))[0], graph)
+            }
+            immediate => return Some(self.faults(configuration).contains(&immediate)),
+        };
+        match (reached, graph.coverage(self).1[0]) {
+            (true, _) => Some(false),
+            (false, true) => None,
+            (false, false) => Some(true),
         }
     }
 
@@ -607,6 +646,12 @@ impl Graph {
         }
         run.reverse();
         run
+    }
+
+    fn moves(&self, node: usize, machine: usize) -> bool {
+        self.edges[node]
+            .iter()
+            .any(|(step, _)| step.machine == machine)
     }
 
     /// For each node, whether a path leads from it to a node that is `good`.

@@ -5,6 +5,13 @@
 //! | `RUMPSTEAK_FUZZ` | how many systems each test tries, 2,000 otherwise |
 //! | `RUMPSTEAK_FUZZ_SEED` | the one system to try |
 
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test states what holds, and prints its figures"
+)]
+
 mod fuzz;
 mod projections;
+mod runs;
 mod verdicts;

@@ -2,17 +2,33 @@
 
 use std::fmt::Write;
 
-use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::{
+    Fsm, Limits, Run, Verdict,
+    system::{self, explore},
+    verify::{Evidence, Refused, verify},
+};
 use rumpsteak_oracle::{
     Coverage, FaultKind, Finding, Mutation, Rewritten, Rng, System, mutate,
     paper::{self, Answer},
     shrink,
 };
 
-use crate::fuzz::{self, Sample};
+use crate::{
+    fuzz::{self, Sample},
+    runs::{Confirmed, confirm},
+};
 
 /// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
+
+/// What the verifier may spend: less than by default, since here thousands of systems are tried.
+fn limits() -> Limits {
+    Limits {
+        configurations: 8_000,
+        steps: 200_000,
+        ..Limits::default()
+    }
+}
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -22,18 +38,47 @@ struct Tally {
     /// Accepted, and a role may wait for ever because another never chooses what it waits for.
     accepted_starving: usize,
     refused: usize,
-    /// Refused, but nothing goes wrong among these peers.
+    /// Refused, but nothing goes wrong when all written machines run together.
     refused_safe: usize,
     undecided: usize,
     /// Undecided, but nothing goes wrong.
     undecided_safe: usize,
-    roles_accepted: usize,
-    roles_refused: usize,
-    roles_undecided: usize,
+    roles: Roles,
+    /// Runs of refusals, and of systems.
+    runs: Runs,
+    /// A message is never received or a role starves, and the verifier's exploration does not see it.
+    unseen: usize,
     /// Accepted by the paper's algorithm and not by ours.
     missed: usize,
     /// Accepted by ours and not by the paper's algorithm.
     gained: usize,
+}
+
+#[derive(Debug, Default)]
+struct Roles {
+    accepted: usize,
+    refused: usize,
+    /// Refused, but no run of the machine with the projections of its peers goes wrong.
+    refused_without_run: usize,
+    undecided: usize,
+}
+
+#[derive(Debug, Default)]
+struct Runs {
+    shortest: usize,
+    /// Something goes wrong earlier.
+    longer: usize,
+    unknown: usize,
+}
+
+impl Runs {
+    fn add(&mut self, confirmed: Confirmed) {
+        match confirmed {
+            Confirmed::Shortest => self.shortest += 1,
+            Confirmed::Longer(_) => self.longer += 1,
+            Confirmed::Unknown => self.unknown += 1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,11 +88,15 @@ enum Decision {
     Refused,
 }
 
-fn verify(written: &Fsm, projected: &Fsm) -> Decision {
-    match paper::subtype(written, projected, 3, 20_000) {
-        Answer::Subtype => Decision::Accepted,
-        Answer::NoDerivation => Decision::Refused,
-        Answer::GaveUp => Decision::Undecided,
+/// The verdict on one role among the projections of its peers, with the evidence of a refusal.
+fn decide(of: &Rewritten, role: usize) -> Result<(Decision, Option<Evidence>), String> {
+    let mut peers = of.projected.clone();
+    let projected = peers.remove(role);
+    match verify(&of.written[role], &projected, &peers, &limits()) {
+        Ok(Verdict::Safe(_)) => Ok((Decision::Accepted, None)),
+        Ok(Verdict::Unsafe(Refused { evidence, .. })) => Ok((Decision::Refused, Some(evidence))),
+        Ok(Verdict::Undecided(_)) => Ok((Decision::Undecided, None)),
+        Err(error) => Err(format!("cannot be judged: {error}")),
     }
 }
 
@@ -98,22 +147,26 @@ fn accepted_roles_are_safe_together() {
 
 fn judge(text: &str, rewritten: Rewritten, may_starve: bool) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    let Rewritten { projected, written } = &rewritten;
     let mut worst = Decision::Accepted;
-    for (projected, written) in projected.iter().zip(written) {
-        let decision = verify(written, projected);
+    for role in 0..rewritten.projected.len() {
+        let (decision, evidence) = decide(&rewritten, role)?;
         worst = worst.max(decision);
         match decision {
-            Decision::Accepted => tally.roles_accepted += 1,
-            Decision::Refused => tally.roles_refused += 1,
-            Decision::Undecided => tally.roles_undecided += 1,
+            Decision::Accepted => tally.roles.accepted += 1,
+            Decision::Refused => tally.roles.refused += 1,
+            Decision::Undecided => tally.roles.undecided += 1,
         }
+        if let Some(evidence) = evidence {
+            check_evidence(&mut tally, &rewritten, role, &evidence)?;
+        }
+
+        let (written, projected) = (&rewritten.written[role], &rewritten.projected[role]);
         let derived = paper::subtype(written, projected, 3, 20_000) == Answer::Subtype;
         tally.missed += usize::from(derived && decision != Decision::Accepted);
         tally.gained += usize::from(!derived && decision == Decision::Accepted);
     }
 
-    let Ok(system) = System::new(written.clone()) else {
+    let Ok(system) = System::new(rewritten.written.clone()) else {
         return match worst {
             Decision::Accepted => Err(format!("accepted, but no system:\n{}", show(&rewritten))),
             _ => Ok(tally),
@@ -142,7 +195,85 @@ fn judge(text: &str, rewritten: Rewritten, may_starve: bool) -> Result<Tally, St
             tally.refused_safe += usize::from(is_safe);
         }
     }
+
+    let composed = system::System::new(rewritten.written.clone()).map_err(|e| e.to_string())?;
+    let theirs = explore(&composed, &limits());
+    let disagree = |what: String| Err(format!("{what}\n{text}{}", show(&rewritten)));
+    let run = theirs.verdict.refusal().or(theirs.starvation.as_ref());
+    if let Some(run) = run {
+        match confirm(&system, run) {
+            Ok(confirmed) => tally.runs.add(confirmed),
+            Err(what) => return disagree(what),
+        }
+    } else if let Some(finding) = first_fault(&explored.findings) {
+        if overlooks(finding, &theirs.coverage) {
+            return disagree(format!(
+                "the system's exploration does not see {:?}:\n{}",
+                finding.fault,
+                system.describe(&finding.run)
+            ));
+        }
+        tally.unseen += 1;
+    }
     Ok(tally)
+}
+
+/// Whether an exploration that went so far should have met `finding`. What is about all continuations it need
+/// see only where it knows all of them.
+fn overlooks(finding: &Finding, coverage: &system::Coverage) -> bool {
+    coverage.exhaustive
+        || finding.fault.kind().is_immediate()
+            && coverage.configurations < limits().configurations / 2
+}
+
+/// Checks the run, or that there is none.
+fn check_evidence(
+    tally: &mut Tally,
+    rewritten: &Rewritten,
+    role: usize,
+    evidence: &Evidence,
+) -> Result<(), String> {
+    let mut machines = rewritten.projected.clone();
+    machines[role] = rewritten.written[role].clone();
+    let system = System::new(machines.clone());
+    let disagree = |what: String| {
+        let alone = Rewritten {
+            projected: rewritten.projected.clone(),
+            written: machines.clone(),
+        };
+        Err(format!("{what}\n{}", show(&alone)))
+    };
+    let system = match (system, evidence) {
+        (Err(_), Evidence::NoSystem(_)) => return Ok(()),
+        (Ok(system), Evidence::Run(_) | Evidence::NoRun(_)) => system,
+        (Err(error), _) => return disagree(format!("evidence of no system: {error}")),
+        (Ok(_), Evidence::NoSystem(error)) => return disagree(format!("is a system: {error}")),
+    };
+    match evidence {
+        Evidence::Run(run) => {
+            let run: &Run = run;
+            match confirm(&system, run) {
+                Ok(confirmed) => tally.runs.add(confirmed),
+                Err(what) => return disagree(what),
+            }
+        }
+        Evidence::NoRun(coverage) => {
+            tally.roles.refused_without_run += 1;
+            let explored = fuzz::explore(&system, CONFIGURATIONS);
+            if let Some(finding) = first_fault(&explored.findings) {
+                if overlooks(finding, coverage) {
+                    return disagree(format!(
+                        "no run was found to {:?}:\n{}",
+                        finding.fault,
+                        system.describe(&finding.run)
+                    ));
+                }
+                tally.unseen += 1;
+            }
+        }
+        Evidence::NoSystem(_) => {}
+    }
+    Ok(())
 }
 
 /// The finding that says most: what one configuration shows before what all runs from it show.
@@ -160,11 +291,8 @@ fn unsound(text: &str, rewritten: Rewritten, kind: FaultKind) -> String {
         };
         let (_, before) = explore(&candidate.projected)?;
         let safe = before.findings.is_empty() && before.coverage > Coverage::Partial;
-        let accepted = candidate
-            .projected
-            .iter()
-            .zip(&candidate.written)
-            .all(|(projected, written)| verify(written, projected) == Decision::Accepted);
+        let accepted = (0..candidate.projected.len())
+            .all(|role| matches!(decide(candidate, role), Ok((Decision::Accepted, _))));
         if !safe || !accepted {
             return None;
         }
@@ -205,7 +333,8 @@ fn report(tallies: &[Tally]) {
          accepted   {:6}  ({} not fully explored, {} starving by choice)\n\
          refused    {:6}  ({} safe among these peers)\n\
          undecided  {:6}  ({} safe)\n\
-         roles: {} accepted, {} refused, {} undecided\n\
+         roles: {} accepted, {} refused ({} of them without a run), {} undecided\n\
+         runs: {} shortest, {} longer, {} not known; {} faults for ever unseen\n\
          against the paper's algorithm: {} more accepted, {} fewer",
         tallies.len(),
         sum(|t| t.accepted),
@@ -215,9 +344,14 @@ fn report(tallies: &[Tally]) {
         sum(|t| t.refused_safe),
         sum(|t| t.undecided),
         sum(|t| t.undecided_safe),
-        sum(|t| t.roles_accepted),
-        sum(|t| t.roles_refused),
-        sum(|t| t.roles_undecided),
+        sum(|t| t.roles.accepted),
+        sum(|t| t.roles.refused),
+        sum(|t| t.roles.refused_without_run),
+        sum(|t| t.roles.undecided),
+        sum(|t| t.runs.shortest),
+        sum(|t| t.runs.longer),
+        sum(|t| t.runs.unknown),
+        sum(|t| t.unseen),
         sum(|t| t.gained),
         sum(|t| t.missed),
     );

@@ -1,0 +1,112 @@
+//! Whether a run of the verifier is one: replayed in the explorer's semantics, to the failure that it names, and
+//! as short as it gets.
+
+use rumpsteak_fsm::{
+    Fsm,
+    run::{Failure, Run},
+};
+use rumpsteak_oracle::{Configuration, Fault, Limits, Step, System};
+
+/// Where runs are tried to be shorter, and continuations are searched.
+const CONFIGURATIONS: usize = 20_000;
+
+/// What is known about a run that replays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirmed {
+    /// The failure is there, and no failure that a configuration shows comes after fewer steps.
+    Shortest,
+    /// The failure is there; something goes wrong earlier.
+    Longer(usize),
+    /// The limits are too small to tell.
+    Unknown,
+}
+
+/// Replays `run` on these machines.
+///
+/// # Errors
+/// If it does not replay, or nothing is wrong at its end, or something else than it names.
+pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
+    let steps = steps(system.machines(), run)?;
+    let wrong = |what: &str| {
+        let described = system.describe(&steps);
+        Err(format!("{what}\n{:?}\n{described}", run.failure))
+    };
+    let Ok(end) = system.replay(&steps) else {
+        return wrong("the run does not replay:");
+    };
+
+    let beyond = Limits {
+        queue: 8,
+        configurations: CONFIGURATIONS,
+        steps: usize::MAX,
+    };
+    let faults = candidates(system, &end, &run.failure);
+    let held: Vec<_> = faults
+        .iter()
+        .map(|&f| system.holds(&end, f, &beyond))
+        .collect();
+    if !held.contains(&Some(true)) {
+        return match held.contains(&None) {
+            true => Ok(Confirmed::Unknown),
+            false => wrong("the failure is not there after the run:"),
+        };
+    }
+
+    // A run of n steps needs no longer queue.
+    let shorter = system.explore(&Limits {
+        queue: steps.len(),
+        configurations: CONFIGURATIONS,
+        steps: steps.len().saturating_sub(1),
+    });
+    match shorter.immediate() {
+        Some(finding) if finding.run.len() < steps.len() => {
+            Ok(Confirmed::Longer(finding.run.len()))
+        }
+        _ if shorter.configurations >= CONFIGURATIONS => Ok(Confirmed::Unknown),
+        _ => Ok(Confirmed::Shortest),
+    }
+}
+
+/// What the failure may be in the explorer's terms.
+fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fault> {
+    let position = |role| system.machines().iter().position(|m| m.role() == role);
+    match failure {
+        Failure::Deadlock => vec![Fault::Deadlock],
+        Failure::UnspecifiedReception { from, to } => match (position(from), position(to)) {
+            (Some(sender), Some(receiver)) if end.queues.contains_key(&(sender, receiver)) => {
+                vec![Fault::UnspecifiedReception { receiver }]
+            }
+            _ => vec![],
+        },
+        Failure::Orphan { from, to } => match (position(from), position(to)) {
+            (Some(sender), Some(receiver)) => vec![
+                Fault::Orphan { sender, receiver },
+                Fault::Abandoned { sender, receiver },
+            ],
+            _ => vec![],
+        },
+        Failure::Starvation { role } => {
+            let fault = |machine| Fault::Starvation { machine };
+            position(role).map(fault).into_iter().collect()
+        }
+    }
+}
+
+fn steps(machines: &[Fsm], run: &Run) -> Result<Vec<Step>, String> {
+    run.steps
+        .iter()
+        .map(|step| {
+            let machine = machines.iter().position(|m| *m.role() == step.role);
+            let machine = machine.ok_or_else(|| format!("no machine plays {}", step.role))?;
+            let transition = step.transition;
+            let known = transition.index() < machines[machine].transition_count();
+            if !known || *machines[machine].transition(transition).action != step.action {
+                return Err(format!("{} does not do {}", step.role, step.action));
+            }
+            Ok(Step {
+                machine,
+                transition,
+            })
+        })
+        .collect()
+}
