@@ -48,7 +48,10 @@ pub type Take = Receive<Giver, Gift, End>;
 ///
 /// Those of the session.
 pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
-    try_session(role, async |s: Give<'_>| Ok(((), s.send(Gift(gift)).await?))).await
+    try_session(role, async |s: Give<'_>| {
+        Ok(((), s.send(Gift(gift)).await?))
+    })
+    .await
 }
 
 /// Takes.
