@@ -1,0 +1,410 @@
+//! Random protocols: what is accepted is safe, what merging accepts is accepted, what is printed is read back.
+//!
+//! `RUMPSTEAK_RANDOM=1700` tries 20,000 protocols; without it 1,200 are tried.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use std::{collections::BTreeMap, env, fmt::Write};
+
+use rumpsteak_fsm::{
+    Fsm, Limits as Search, Verdict, dot,
+    system::{System, explore},
+};
+use rumpsteak_scribble::{Diagnostic, check, parse};
+
+/// Steele, Lea, Flood's SplitMix: the same protocols on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (word ^ word >> 31) as usize % bound
+    }
+
+    /// Two different roles.
+    fn pair(&mut self, roles: usize) -> (usize, usize) {
+        let from = self.below(roles);
+        (from, (from + 1 + self.below(roles - 1)) % roles)
+    }
+}
+
+/// Eight protocols of the first kind and four of the second are tried a round.
+fn rounds() -> u64 {
+    match env::var("RUMPSTEAK_RANDOM") {
+        Ok(rounds) => rounds.parse().unwrap(),
+        Err(_) => 100,
+    }
+}
+
+fn role(number: usize) -> char {
+    char::from(b'A' + number as u8)
+}
+
+/// The machines of the only protocol that is not auxiliary, or what is wrong.
+fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
+    let parsed = parse(source);
+    assert_eq!(parsed.diagnostics, [], "{source}");
+    let checked = check(&parsed.module);
+    if !checked.diagnostics.is_empty() {
+        return Err(checked.diagnostics);
+    }
+    let protocol = &checked.protocols[0];
+    let projections = protocol.roles().iter().map(|role| protocol.project(role));
+    projections
+        .map(|projection| projection.map(|found| found.fsm))
+        .collect()
+}
+
+/// No run of the system goes wrong, as far as it is explored.
+fn assert_safe(source: &str, machines: Vec<Fsm>) {
+    let text = dot::print_all(&machines);
+    let search = Search {
+        configurations: 2_000,
+        queue: 8,
+        ..Search::default()
+    };
+    let found = explore(&System::new(machines).unwrap(), &search);
+    let is_unsafe = matches!(found.verdict, Verdict::Unsafe(_));
+    assert!(!is_unsafe, "{source}\n{text}\n{:?}", found.verdict);
+    assert_eq!(found.starvation, None, "{source}\n{text}");
+}
+
+/// Whatever the grammar allows: sequencing, nested choices and recursions, calls with permuted roles, empty branches,
+/// few labels. Mostly refused.
+struct Anything<'r> {
+    random: &'r mut Random,
+    roles: usize,
+    text: String,
+    loops: Vec<usize>,
+    names: usize,
+}
+
+impl Anything<'_> {
+    fn message(&mut self, from: usize, to: usize) {
+        let label = self.random.below(3);
+        let payload = ["", "", "Int"][self.random.below(3)];
+        write!(
+            self.text,
+            "m{label}({payload}) from {} to {}; ",
+            role(from),
+            role(to)
+        )
+        .unwrap();
+    }
+
+    /// Says whether something can follow.
+    fn block(&mut self, size: usize, chooser: Option<usize>) -> bool {
+        let mut chooser = chooser;
+        for _ in 0..self
+            .random
+            .below(size + 1)
+            .max(usize::from(chooser.is_some()))
+        {
+            let (from, to) = self.random.pair(self.roles);
+            let from = chooser.take().unwrap_or(from);
+            match self.random.below(10) {
+                _ if from == to => self.message(from, (to + 1) % self.roles),
+                0..5 => self.message(from, to),
+                5 | 6 if size > 1 => {
+                    write!(self.text, "choice at {} {{ ", role(from)).unwrap();
+                    let mut goes_on = false;
+                    for branch in 0..2 + self.random.below(2) {
+                        if branch > 0 {
+                            self.text += "} or { ";
+                        }
+                        let empty = self.random.below(12) == 0;
+                        goes_on |= empty || self.block(size / 2, Some(from));
+                    }
+                    self.text += "} ";
+                    if !goes_on {
+                        return false;
+                    }
+                }
+                7 if size > 1 => {
+                    let name = self.names;
+                    self.names += 1;
+                    write!(self.text, "rec X{name} {{ ").unwrap();
+                    self.message(from, to);
+                    self.loops.push(name);
+                    let goes_on = self.block(size / 2, None);
+                    self.loops.pop();
+                    self.text += "} ";
+                    if !goes_on {
+                        return false;
+                    }
+                }
+                8 if !self.loops.is_empty() => {
+                    let name = self.loops[self.random.below(self.loops.len())];
+                    write!(self.text, "continue X{name}; ").unwrap();
+                    return false;
+                }
+                _ => {
+                    let mut players: Vec<usize> = (0..self.roles).collect();
+                    for at in (1..players.len()).rev() {
+                        let other = self.random.below(at + 1);
+                        players.swap(at, other);
+                    }
+                    let players: Vec<_> =
+                        players.into_iter().map(|p| role(p).to_string()).collect();
+                    write!(
+                        self.text,
+                        "do Q{}({}); ",
+                        self.random.below(2),
+                        players.join(", ")
+                    )
+                    .unwrap();
+                }
+            }
+        }
+        true
+    }
+}
+
+fn anything(random: &mut Random) -> String {
+    let roles = 2 + random.below(4);
+    let header: Vec<_> = (0..roles)
+        .map(|number| format!("role {}", role(number)))
+        .collect();
+    let header = header.join(", ");
+    let mut source = String::new();
+    for heading in [
+        "global protocol P",
+        "aux global protocol Q0",
+        "aux global protocol Q1",
+    ] {
+        let mut anything = Anything {
+            random,
+            roles,
+            text: String::new(),
+            loops: Vec::new(),
+            names: 0,
+        };
+        anything.block(4, None);
+        let text = anything.text;
+        writeln!(source, "{heading}({header}) {{ {text}}}").unwrap();
+    }
+    source
+}
+
+#[test]
+fn what_is_accepted_is_safe() {
+    let mut accepted = 0;
+    for seed in 0..8 * rounds() {
+        let source = anything(&mut Random(seed));
+        let module = parse(&source).module;
+        let printed = module.to_string();
+        let again = parse(&printed);
+        assert_eq!(again.diagnostics, [], "{printed}");
+        assert_eq!(again.module.to_string(), printed);
+
+        let outcome = project(&source);
+        match (&outcome, project(&printed)) {
+            (Ok(machines), Ok(again)) => {
+                assert_eq!(dot::print_all(machines), dot::print_all(&again))
+            }
+            (Err(errors), Err(again)) => assert_eq!(errors.len(), again.len(), "{printed}"),
+            _ => panic!("printing changes the verdict\n{source}\n{printed}"),
+        }
+        if let Ok(machines) = outcome {
+            accepted += 1;
+            assert_safe(&source, machines);
+        }
+    }
+    println!("{accepted} of {} accepted", 8 * rounds());
+    assert!(accepted as u64 > rounds() / 4);
+}
+
+/// Global types of the papers: choices with one chooser and different labels, tail recursion.
+enum Global {
+    End,
+    Continue(usize),
+    Rec(usize, Box<Global>),
+    /// Sender; then receiver, label and continuation of each branch.
+    Choice(usize, Vec<(usize, usize, Global)>),
+}
+
+impl Global {
+    fn random(random: &mut Random, roles: usize, depth: usize, loops: usize) -> Self {
+        match random.below(if depth == 0 { 2 } else { 8 }) {
+            0 => Self::End,
+            1 if loops > 0 => Self::Continue(random.below(loops)),
+            1 => Self::End,
+            2 if loops < 3 => {
+                let body = Self::choice(random, roles, depth, loops + 1);
+                Self::Rec(loops, Box::new(body))
+            }
+            _ => Self::choice(random, roles, depth, loops),
+        }
+    }
+
+    fn choice(random: &mut Random, roles: usize, depth: usize, loops: usize) -> Self {
+        let (from, to) = random.pair(roles);
+        let branches = 1 + random.below(3) / 2 + random.below(3) / 2;
+        // Everybody is told, by the same role in each branch, often enough for merging to have a chance.
+        let told = random.below(3) > 0;
+        let branches = (0..branches)
+            .map(|label| {
+                let mut then = Self::random(random, roles, depth.saturating_sub(1), loops);
+                if told {
+                    for other in (0..roles).filter(|&other| other != from && other != to) {
+                        then = Self::Choice(to, vec![(other, 10 + label, then)]);
+                    }
+                }
+                (to, label, then)
+            })
+            .collect();
+        Self::Choice(from, branches)
+    }
+
+    fn print(&self, text: &mut String) {
+        match self {
+            Self::End => {}
+            Self::Continue(name) => write!(text, "continue X{name}; ").unwrap(),
+            Self::Rec(name, body) => {
+                write!(text, "rec X{name} {{ ").unwrap();
+                body.print(text);
+                *text += "} ";
+            }
+            Self::Choice(from, branches) => {
+                let several = branches.len() > 1;
+                for (position, (to, label, then)) in branches.iter().enumerate() {
+                    if several && position == 0 {
+                        write!(text, "choice at {} {{ ", role(*from)).unwrap();
+                    } else if several {
+                        *text += "} or { ";
+                    }
+                    write!(text, "l{label}() from {} to {}; ", role(*from), role(*to)).unwrap();
+                    then.print(text);
+                }
+                if several {
+                    *text += "} ";
+                }
+            }
+        }
+    }
+
+    /// Projection with full merging (as νScr and PPoPP'22 have it), where it is defined.
+    fn merge_project(&self, role: usize) -> Option<Local> {
+        Some(match self {
+            Self::End => Local::End,
+            Self::Continue(name) => Local::Continue(*name),
+            Self::Rec(name, body) => match body.merge_project(role)? {
+                // Nothing happens to the role before the loop repeats.
+                Local::Continue(inner) if inner == *name => Local::End,
+                body if !body.has_free(*name) => body,
+                body => Local::Rec(*name, Box::new(body)),
+            },
+            Self::Choice(from, branches) => {
+                let mut merged: Option<Local> = None;
+                for (to, label, then) in branches {
+                    let then = then.merge_project(role)?;
+                    let one = BTreeMap::from([(*label, then.clone())]);
+                    let branch = if role == *from {
+                        Local::Send(*to, one)
+                    } else if role == *to {
+                        Local::Receive(*from, one)
+                    } else {
+                        then
+                    };
+                    merged = Some(match (merged, branch) {
+                        (None, branch) => branch,
+                        // The chooser may do either.
+                        (Some(Local::Send(peer, mut all)), Local::Send(_, one))
+                            if role == *from =>
+                        {
+                            all.extend(one);
+                            Local::Send(peer, all)
+                        }
+                        (Some(all), branch) => all.merge(&branch)?,
+                    });
+                }
+                merged?
+            }
+        })
+    }
+}
+
+#[derive(Clone, PartialEq)]
+enum Local {
+    End,
+    Continue(usize),
+    Rec(usize, Box<Local>),
+    Send(usize, BTreeMap<usize, Local>),
+    Receive(usize, BTreeMap<usize, Local>),
+}
+
+impl Local {
+    fn has_free(&self, name: usize) -> bool {
+        match self {
+            Self::End => false,
+            Self::Continue(other) => *other == name,
+            Self::Rec(other, body) => *other != name && body.has_free(name),
+            Self::Send(_, branches) | Self::Receive(_, branches) => {
+                branches.values().any(|then| then.has_free(name))
+            }
+        }
+    }
+
+    fn merge(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (one, other) if one == other => Some(one.clone()),
+            (Self::Receive(peer, one), Self::Receive(other_peer, other)) if peer == other_peer => {
+                let mut all = one.clone();
+                for (label, then) in other {
+                    let merged = match one.get(label) {
+                        Some(known) => known.merge(then)?,
+                        None => then.clone(),
+                    };
+                    all.insert(*label, merged);
+                }
+                Some(Self::Receive(*peer, all))
+            }
+            (Self::Send(peer, one), Self::Send(other_peer, other))
+                if peer == other_peer && one.keys().eq(other.keys()) =>
+            {
+                let merged = one
+                    .iter()
+                    .zip(other.values())
+                    .map(|((label, one), other)| Some((*label, one.merge(other)?)));
+                Some(Self::Send(*peer, merged.collect::<Option<_>>()?))
+            }
+            (Self::Rec(name, one), Self::Rec(other_name, other)) if name == other_name => {
+                Some(Self::Rec(*name, Box::new(one.merge(other)?)))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn what_merging_accepts_is_accepted() {
+    let (mut merging, mut accepted) = (0, 0);
+    for seed in 0..4 * rounds() {
+        let random = &mut Random(seed.wrapping_mul(3).wrapping_add(1 << 32));
+        let roles = 2 + random.below(5);
+        let global = Global::random(random, roles, 5, 0);
+        let header: Vec<_> = (0..roles)
+            .map(|number| format!("role {}", role(number)))
+            .collect();
+        let mut source = format!("global protocol P({}) {{ ", header.join(", "));
+        global.print(&mut source);
+        source += "}";
+        let merged = (0..roles).all(|role| global.merge_project(role).is_some());
+        let outcome = project(&source);
+        merging += usize::from(merged);
+        accepted += usize::from(outcome.is_ok());
+        match outcome {
+            Ok(machines) => assert_safe(&source, machines),
+            Err(errors) => assert!(!merged, "{source}\n{errors:?}"),
+        }
+    }
+    println!(
+        "{accepted} of {} accepted, merging accepts {merging}",
+        4 * rounds()
+    );
+    assert!(merging as u64 > rounds() / 2);
+    assert!(accepted > merging);
+}
