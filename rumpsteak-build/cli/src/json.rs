@@ -85,6 +85,11 @@ pub(crate) fn steps(run: &Run) -> Vec<Value> {
     steps.collect()
 }
 
+/// A run with its end.
+pub(crate) fn run(run: &Run) -> Value {
+    json!({"run": steps(run), "end": end(run)})
+}
+
 /// How things stand at the end of a run.
 pub(crate) fn end(run: &Run) -> Value {
     let states = run.states.iter();

@@ -16,6 +16,8 @@ pub(crate) enum Severity {
     Error,
     /// It holds, but is worth knowing.
     Note,
+    /// Something was left out that may have been meant.
+    Warning,
 }
 
 /// One diagnostic.
@@ -57,6 +59,14 @@ impl Report {
     pub(crate) fn note(message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Note,
+            ..Self::error(message)
+        }
+    }
+
+    /// Something that was left out and may have been meant.
+    pub(crate) fn warning(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
             ..Self::error(message)
         }
     }
@@ -107,16 +117,12 @@ impl Report {
         &self.message
     }
 
-    /// Whether it has to be mended.
-    pub(crate) fn is_error(&self) -> bool {
-        self.severity == Severity::Error
-    }
-
     /// The text for people: title, excerpt, notes and help, ending with a line break.
     pub(crate) fn render(&self, colour: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Note => Level::NOTE,
+            Severity::Warning => Level::WARNING,
         };
         let message = plain(&self.message);
         let mut title = level.primary_title(message);
@@ -157,6 +163,7 @@ impl Report {
             "level": match self.severity {
                 Severity::Error => "error",
                 Severity::Note => "note",
+                Severity::Warning => "warning",
             },
             "code": self.code,
             "message": self.message,
@@ -223,6 +230,11 @@ impl Mark {
     }
 }
 
+/// `1 message`, `2 messages`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The name that somebody who wrote `wanted` most likely meant, if there is one like it: the closest by edit
 /// distance, at most a third of its length away.
 pub(crate) fn similar<'a>(
@@ -233,7 +245,7 @@ pub(crate) fn similar<'a>(
         .into_iter()
         .filter_map(|name| {
             let distance = edit_distance(&wanted.to_lowercase(), &name.to_lowercase());
-            let limit = wanted.chars().count().max(3) / 3;
+            let limit = wanted.chars().count() / 3;
             (distance <= limit).then_some((distance, name))
         })
         .min()
@@ -272,7 +284,8 @@ mod tests {
     #[test]
     fn the_closest_name_wins_and_a_distant_one_does_not() {
         assert_eq!(similar("Kernal", ["kernel", "kettle"]), Some("kernel"));
-        assert_eq!(similar("k", ["s", "k1", "t"]), Some("k1"));
+        assert_eq!(similar("k", ["s", "k1", "t"]), None);
+        assert_eq!(similar("k", ["s", "K", "t"]), Some("K"));
         assert_eq!(similar("buyer", ["seller", "agency"]), None);
         assert_eq!(similar("x", []), None);
     }

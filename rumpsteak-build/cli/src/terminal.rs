@@ -69,9 +69,14 @@ impl Terminal {
             .err();
     }
 
+    /// Whether diagnostics are to be coloured.
+    pub(crate) fn colours_diagnostics(&self) -> bool {
+        self.colour.applies(io::stderr().is_terminal())
+    }
+
     /// Writes a diagnostic to standard error.
     pub(crate) fn report(&mut self, report: &Report) {
-        let colour = self.colour.applies(io::stderr().is_terminal());
+        let colour = self.colours_diagnostics();
         self.remark(&report.render(colour));
     }
 
@@ -81,9 +86,10 @@ impl Terminal {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
-    /// Whether standard output is to be coloured.
-    pub(crate) fn colours(&self) -> bool {
-        self.colour.applies(io::stdout().is_terminal())
+    /// Writes a verdict that is drawn like a diagnostic to standard output.
+    pub(crate) fn print_report(&mut self, report: &Report) {
+        let colour = self.colour.applies(io::stdout().is_terminal());
+        self.print(&report.render(colour));
     }
 
     /// The outcome, given that everything was written.

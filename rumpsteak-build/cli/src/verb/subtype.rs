@@ -1,21 +1,51 @@
-//! `subtype`: may one machine stand in for another?
+//! `subtype`: may one machine take the place of another?
 
 use std::path::PathBuf;
 
 use clap::Args;
+use rumpsteak_fsm::{
+    Fsm, Limits, Run, System, TransitionId, Verdict,
+    subtype::{InputError, Proof, Refusal, Rule, Side, check},
+    system::explore,
+    verify,
+    verify::{Evidence, VerifyError},
+};
+use serde_json::{Value, json};
 
-use crate::{exit::Outcome, input::Reader, machines, report::Report, terminal::Terminal};
+use crate::{
+    exit::Outcome,
+    input::Reader,
+    json,
+    machines::{self, Machine},
+    report::{Report, count},
+    terminal::{Terminal, plain},
+};
 
-/// Asks whether SUB can take the place of SUP: asynchronous subtyping of two machines
+/// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Machines are digraphs in DOT, local types, CFSM text or binary types; the file's content tells which.
+Where SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
+wrong, and a role that may wait for ever is noted.
+
+  cargo rumpsteak project protocols/double_buffering.scr | cargo rumpsteak subtype kernel.dot - --role k")]
 pub(crate) struct Arguments {
-    /// The machine that takes the place, in DOT; `-` is standard input
+    /// The machine that takes the place; `-` is standard input
     sub: PathBuf,
     /// The machine whose place it takes
     sup: PathBuf,
-    /// Which machine to take where a file holds several
+    /// Which machine, where a file holds several
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// Let at most N actions of SUP be pending because SUB does others first
+    #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
+    bound: usize,
+    /// Keep at most N open choices that SUB overtakes in a loop
+    #[arg(long, value_name = "N", default_value_t = Limits::default().branching)]
+    branching: usize,
+    /// Compare at most N actions
+    #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
+    steps: usize,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -29,13 +59,370 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
     let sub = machines::pick(machines::read(&mut reader, &arguments.sub)?, role)?;
-    let sup = machines::pick(machines::read(&mut reader, &arguments.sup)?, role)?;
-    for machine in [&sub, &sup] {
-        machine
-            .fsm
-            .check_directed()
-            .map_err(|defect| machines::defect(machine, &defect))?;
+    let system = machines::read(&mut reader, &arguments.sup)?;
+    let sup = machines::pick(system.clone(), role)?;
+
+    let limits = Limits {
+        anticipation: arguments.bound,
+        branching: arguments.branching,
+        steps: arguments.steps,
+        ..Limits::default()
+    };
+    let others = system.iter().map(|machine| &machine.fsm);
+    let peers = others
+        .filter(|fsm| fsm.role() != sup.fsm.role())
+        .cloned()
+        .collect();
+    let comparison = Comparison { sub, sup, peers };
+    let verdict = comparison.judge(&limits, terminal)?;
+    let (sub, sup) = (&comparison.sub, &comparison.sup);
+    if sub.fsm.role() != sup.fsm.role() {
+        let roles = (sub.fsm.role(), sup.fsm.role());
+        terminal.report(&Report::note(format!(
+            "SUB is a machine of `{}` and SUP one of `{}`; only the names of their peers are compared",
+            roles.0, roles.1
+        )));
     }
-    terminal.print("");
-    Ok(Outcome::Undecided)
+
+    let (object, outcome) = match &verdict {
+        Verdict::Safe(proof) => {
+            let starvation = comparison.starvation(&limits);
+            if let Some(run) = &starvation {
+                let note = Report::note(format!("among these peers, {}", run.failure));
+                terminal.report(&note.remark(drawn(run)));
+            }
+            if !arguments.json {
+                terminal.print(&comparison.accepted(*proof));
+            }
+            let mut object =
+                json::verdict(Some("safe"), Some(proof.anticipation), None, None, None);
+            object["situations"] = proof.situations.into();
+            object["starvation"] = starvation.as_ref().map(json::run).into();
+            (object, Outcome::Holds)
+        }
+        Verdict::Unsafe(refused) => {
+            let report = comparison.refused(refused);
+            if !arguments.json {
+                terminal.print_report(&report);
+            }
+            (comparison.object(refused, &report), Outcome::Fails)
+        }
+        Verdict::Undecided(limit) => {
+            let option = match limit.setting() {
+                "anticipation" => "bound",
+                setting => setting,
+            };
+            let report = Report::error(format!("undecided: {limit}"))
+                .help(format!("raise the limit with `--{option}`"));
+            terminal.report(&report);
+            let (reason, limit) = (Some(limit.to_string()), Some(json::limit(*limit)));
+            (
+                json::verdict(Some("undecided"), None, limit, None, reason),
+                Outcome::Undecided,
+            )
+        }
+    };
+    if arguments.json {
+        terminal.print(&json::text(&object));
+    }
+    Ok(outcome)
+}
+
+/// The two machines, and the others in the file of the second.
+struct Comparison {
+    sub: Machine,
+    sup: Machine,
+    peers: Vec<Fsm>,
+}
+
+/// Why not: what subtyping says, and what happens among the peers if there are any.
+struct Refused {
+    refusal: Option<Refusal>,
+    evidence: Option<Evidence>,
+}
+
+impl Comparison {
+    /// Judges with the peers, if they and the supertype make a system; without them otherwise, and says why.
+    fn judge(
+        &self,
+        limits: &Limits,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict<Proof, Refused>, Report> {
+        let (sub, sup) = (&self.sub.fsm, &self.sup.fsm);
+        if !self.peers.is_empty() {
+            match verify(sub, sup, &self.peers, limits) {
+                Ok(Verdict::Safe(proof)) => return Ok(Verdict::Safe(proof)),
+                Ok(Verdict::Unsafe(refused)) => {
+                    let (refusal, evidence) = (refused.refusal, Some(refused.evidence));
+                    return Ok(Verdict::Unsafe(Refused { refusal, evidence }));
+                }
+                Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
+                Err(VerifyError::Machine(error)) => return Err(self.bad(&error)),
+                Err(error) => terminal.report(&Report::note(format!(
+                    "the machines in `{}` are not tried together: {error}",
+                    self.sup.source.name
+                ))),
+            }
+        }
+        Ok(
+            match check(sub, sup, limits).map_err(|error| self.bad(&error))? {
+                Verdict::Safe(proof) => Verdict::Safe(proof),
+                Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
+                    refusal: Some(refusal),
+                    evidence: None,
+                }),
+                Verdict::Undecided(limit) => Verdict::Undecided(limit),
+            },
+        )
+    }
+
+    /// A machine that is no local type.
+    fn bad(&self, error: &InputError) -> Report {
+        let machine = match error.side {
+            Side::Sub => &self.sub,
+            Side::Sup => &self.sup,
+        };
+        machines::defect(machine, &error.defect)
+    }
+
+    /// A run to where a role waits for ever, if there is one once the subtype has taken its place.
+    fn starvation(&self, limits: &Limits) -> Option<Run> {
+        if self.peers.is_empty() {
+            return None;
+        }
+        let mut machines = vec![self.sub.fsm.clone()];
+        machines.extend(self.peers.iter().cloned());
+        explore(&System::new(machines).ok()?, limits).starvation
+    }
+
+    fn accepted(&self, proof: Proof) -> String {
+        format!(
+            "`{}` may take the place of `{}`: {} compared, {}\n",
+            plain(&self.sub.source.name),
+            plain(&self.sup.source.name),
+            count(proof.situations, "situation"),
+            match proof.anticipation {
+                0 => "nothing is done early".to_owned(),
+                pending => format!("at most {} pending", count(pending, "action")),
+            },
+        )
+    }
+
+    fn refused(&self, Refused { refusal, evidence }: &Refused) -> Report {
+        let title = format!(
+            "`{}` may not take the place of `{}`",
+            self.sub.source.name, self.sup.source.name
+        );
+        let mut report = match refusal {
+            Some(refusal) => self.explained(title, refusal),
+            None => Report::error(title)
+                .remark("whether it is a subtype is undecided, but this run decides it"),
+        };
+        match evidence {
+            Some(Evidence::Run(run)) => {
+                report = report.remark(format!(
+                    "among these peers, {}; {}",
+                    run.failure,
+                    drawn(run)
+                ));
+            }
+            Some(Evidence::NoRun(coverage)) => {
+                let how_far = match coverage.exhaustive {
+                    true => String::new(),
+                    false => format!(
+                        " as long as no queue holds more than {}",
+                        count(coverage.bound, "message")
+                    ),
+                };
+                report = report.remark(format!(
+                    "among these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
+                ));
+            }
+            Some(Evidence::NoSystem(error)) => report = report.remark(error.to_string()),
+            None => {}
+        }
+        report
+    }
+
+    /// The two actions that may not change places.
+    fn explained(&self, title: String, refusal: &Refusal) -> Report {
+        let wording = Wording::of(refusal.rule);
+        let mut report = Report::error(format!("{title}: {}", refusal.rule)).help(wording.help);
+        let (sub, sup) = (&self.sub, &self.sup);
+        let own = refusal.sub.map(|id| (id, wording.sub));
+        // Where the subtype does nothing, what it does last.
+        let last = || {
+            refusal
+                .path
+                .last()
+                .map(|&id| (id, "nothing more is done behind this"))
+        };
+        let own = match refusal.rule {
+            Rule::Forgotten => {
+                let in_loop = refusal.cycle.first().map(|&id| (id, wording.sub));
+                in_loop.or_else(last)
+            }
+            Rule::InputNotHandled => {
+                let mut offered = sub.fsm.transitions_from(refusal.sub_state);
+                own.or_else(|| offered.next().map(|other| (other.id, wording.sub)))
+            }
+            _ => own.or_else(last),
+        };
+        if let Some((id, label)) = own {
+            report = report.mark(&sub.source, sub.place(id), label);
+        }
+        match refusal.sup {
+            Some(id) => report = report.mark(&sup.source, sup.place(id), wording.sup),
+            None => report = report.remark("the protocol may be over then"),
+        }
+
+        if !refusal.path.is_empty() {
+            report = report.remark(format!("this is after {}", self.actions(&refusal.path)));
+        }
+        if !refusal.cycle.is_empty() {
+            report = report.remark(format!("the loop is {}", self.actions(&refusal.cycle)));
+        }
+        report
+    }
+
+    /// `` `s!ready`, `t?value` ``, the last ones if they are many.
+    fn actions(&self, path: &[TransitionId]) -> String {
+        const MOST: usize = 12;
+        let skipped = path.len().saturating_sub(MOST);
+        let action = |&id: &TransitionId| format!("`{}`", self.sub.fsm.transition(id).action);
+        let shown = path[skipped..]
+            .iter()
+            .map(action)
+            .collect::<Vec<_>>()
+            .join(", ");
+        match skipped {
+            0 => shown,
+            _ => format!("{} and {shown}", count(skipped, "other action")),
+        }
+    }
+
+    /// What `--json` prints of a refusal. Its run is what the subtype does until the rule is broken.
+    fn object(&self, Refused { refusal, evidence }: &Refused, report: &Report) -> Value {
+        let own = |id: &TransitionId| json::action(self.sub.fsm.transition(*id).action);
+        let path = refusal
+            .as_ref()
+            .map(|refusal| refusal.path.iter().map(own).collect());
+        let run = match evidence {
+            Some(Evidence::Run(run)) => Some(run),
+            _ => None,
+        };
+        let reason = match (refusal, run) {
+            (Some(refusal), _) => Some(refusal.rule.to_string()),
+            (None, Some(run)) => Some(run.failure.to_string()),
+            (None, None) => None,
+        };
+        let mut object = json::verdict(Some("unsafe"), None, None, path, reason);
+        object["refusal"] = match refusal {
+            Some(refusal) => json!({
+                "rule": Wording::of(refusal.rule).code,
+                "sub": refusal.sub.as_ref().map(own),
+                "sub_state": refusal.sub_state.index(),
+                "sup": refusal.sup.map(|id| json::action(self.sup.fsm.transition(id).action)),
+                "sup_state": refusal.sup_state.index(),
+                "cycle": refusal.cycle.iter().map(own).collect::<Vec<_>>(),
+            }),
+            None => Value::Null,
+        };
+        object["system"] = run.map(|run| json::run(run)).into();
+        object["rendered"] = report.render(false).into();
+        object
+    }
+}
+
+fn drawn(run: &Run) -> String {
+    format!(
+        "the shortest run that leads there:\n{}",
+        run.chart().trim_end()
+    )
+}
+
+/// How a rule is told.
+struct Wording {
+    /// What JSON calls it.
+    code: &'static str,
+    /// What is written at the subtype's action.
+    sub: &'static str,
+    /// What is written at the supertype's action.
+    sup: &'static str,
+    /// The way out.
+    help: &'static str,
+}
+
+impl Wording {
+    fn of(rule: Rule) -> Self {
+        let (code, sub, sup, help) = match rule {
+            Rule::Forgotten => (
+                "forgotten",
+                "goes on for ever without it",
+                "never done",
+                "do the action, or take it out of the protocol",
+            ),
+            Rule::InputBeforeOutput => (
+                "input-before-output",
+                "received before …",
+                "… this is sent",
+                "send first",
+            ),
+            Rule::InputNotHandled => (
+                "input-not-handled",
+                "not received in this state",
+                "the peer may send this",
+                "receive this message here too",
+            ),
+            Rule::InputNotReached => (
+                "input-not-reached",
+                "waits for this",
+                "the protocol may go on with this instead",
+                "receive it only where the protocol has decided that it comes",
+            ),
+            Rule::InputsFromOnePeer => (
+                "inputs-from-one-peer",
+                "received before …",
+                "… this, which comes first from the same peer",
+                "receive them in the order of the protocol",
+            ),
+            Rule::OutputNotOffered => (
+                "output-not-offered",
+                "this is sent",
+                "the protocol offers this",
+                "send a message that the protocol offers",
+            ),
+            Rule::OutputNotReached => (
+                "output-not-reached",
+                "this is sent",
+                "the protocol may go on with this instead",
+                "send it only where the protocol has decided on it",
+            ),
+            Rule::OutputsToOnePeer => (
+                "outputs-to-one-peer",
+                "sent before …",
+                "… this, which goes first to the same peer",
+                "send them in the order of the protocol",
+            ),
+            Rule::PayloadDiffers => (
+                "payload-differs",
+                "this payload",
+                "the protocol has this one",
+                "make the payloads equal",
+            ),
+            // A rule of a later version of the library.
+            _ => (
+                "other",
+                "this",
+                "against this",
+                "keep to the order of the protocol",
+            ),
+        };
+        Self {
+            code,
+            sub,
+            sup,
+            help,
+        }
+    }
 }

@@ -1,63 +1,26 @@
-//! `check`: is everything all right with these protocols?
+//! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
 use rumpsteak_fsm::{
-    Limits, Verdict,
+    Verdict,
     run::Run,
     system::{Exploration, System, explore},
 };
 use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::{Value, json};
 
+use super::{Arguments, MessageFormat};
 use crate::{
     exit::Outcome,
     input::Reader,
     json,
     machines::{marks, split_way_out},
     modules::{self, Module},
-    report::Report,
+    report::{Report, count},
     terminal::{Terminal, plain},
 };
 
-/// Checks protocols: syntax, well-formedness, every projection, and that the projections are safe together
-#[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// Scribble files; `-` is standard input
-    #[arg(value_name = "FILE.scr", required = true)]
-    files: Vec<PathBuf>,
-    /// Explore at most this many configurations of the roles and their queues
-    #[arg(long, value_name = "N", default_value_t = Limits::default().configurations)]
-    configurations: usize,
-    /// Explore queues of at most this length where queues grow for ever
-    #[arg(long, value_name = "N", default_value_t = Limits::default().queue)]
-    queue: usize,
-    /// Print one JSON object at the end
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// How to print diagnostics and verdicts; `json` prints one object per line, as it goes
-    #[arg(
-        long,
-        value_enum,
-        default_value = "human",
-        value_name = "FORM",
-        conflicts_with = "json"
-    )]
-    message_format: MessageFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MessageFormat {
-    Human,
-    Json,
-}
-
 /// Checks all files, and goes on after one that is bad.
-///
-/// # Errors
-/// None for files: what is wrong with one of them is reported with the others.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
     let mut output = Output {
         arguments,
         terminal,
@@ -83,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         outcome = outcome.max(of_file);
     }
     output.finish(outcome);
-    Ok(outcome)
+    outcome
 }
 
 fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
@@ -148,11 +111,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return Outcome::Fails;
         }
     };
-    let limits = Limits {
-        configurations: output.arguments.configurations,
-        queue: output.arguments.queue,
-        ..Limits::default()
-    };
+    let limits = output.arguments.limits();
     judge(
         module,
         protocol,
@@ -214,7 +173,7 @@ fn judge(
     if let Some(run) = &exploration.starvation {
         let title = format!("in `{name}`, {}", run.failure);
         output.report(&with_run(Report::note(title), module, projections, run));
-        verdict["starvation"] = json!({"run": json::steps(run), "end": json::end(run)});
+        verdict["starvation"] = json::run(run);
     }
     output.verdict(protocol, outcome, verdict, &line);
     outcome
@@ -258,11 +217,6 @@ fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> 
         }
     }
     Some(report)
-}
-
-/// `1 message`, `2 messages`.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Where diagnostics and verdicts go, in the form that was asked for.
