@@ -24,10 +24,14 @@
 //! explored graph from the configurations where the message is received, or the role moves. A configuration whose successors
 //! were not all explored counts as one where anything may still happen, so a failure that is reported is always real.
 //!
-//! Queues of a safe system need not be bounded, and then there are infinitely many configurations. Each search has a bound that no queue may
-//! exceed; the first has [`Limits::queue`]. If it uses half of [`Limits::configurations`], the other half is spent on searches with the
-//! bounds 1, 2, 4, …, and the answer says how far that got. A failure is found with the shortest run under its bound, and a run of n steps needs
-//! no queue longer than n.
+//! Queues of a safe system need not be bounded, and then there are infinitely many configurations. So the search has a bound k that no queue may
+//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the bound; or if each send that was can be made after others
+//! moved first, and all machines are directed. The latter is k-exhaustivity (Lange and Yoshida, CAV'19): every run is then a reordering of
+//! one within the bound, and goes wrong if that one does. `a: rec X. b!x. X` with `b: rec X. a?x. X` is settled by k = 1, although
+//! the queue may grow for ever.
+//!
+//! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer than n, so a second
+//! search, as deep as n, looks for a shorter one under that bound, if the budget allows.
 //!
 //! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages in queues)) memory.
 
@@ -166,10 +170,10 @@ pub struct Exploration {
 /// How much of a system was explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// Whether all reachable configurations were.
+    /// Whether nothing that can happen was left out.
     pub exhaustive: bool,
-    /// All runs in which no queue ever holds more messages were explored. If the exploration was
-    /// exhaustive, this is the longest queue of any run.
+    /// All runs in which no queue ever holds more messages were explored. If the exploration was exhaustive,
+    /// every run is one of those or a reordering of one.
     pub bound: usize,
     /// The number of configurations met, those of the last search only.
     pub configurations: usize,
@@ -193,71 +197,76 @@ pub struct Coverage {
 /// ```
 pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let compiled = Compiled::new(system);
-    let share = limits.configurations.div_ceil(2);
-    let search = Search::new(&compiled, share, limits.queue);
-    let first = conclude(system, &compiled, &search, limits);
-    if search.complete || first.verdict.refusal().is_some() {
-        return first;
-    }
-    drop(search);
-
-    // A smaller bound has fewer configurations. Deepen it under what remains of the budget.
-    let mut answer = Exploration {
-        coverage: Coverage {
-            bound: 0,
-            ..first.coverage
-        },
-        ..first
+    let mut remaining = limits.configurations;
+    let mut bound = limits.queue.min(1);
+    let mut done = Coverage {
+        exhaustive: false,
+        bound: 0,
+        configurations: 0,
     };
-    let mut remaining = limits.configurations - share;
-    let mut bound = 1;
-    while bound < limits.queue {
-        let search = Search::new(&compiled, remaining, bound);
-        let deeper = conclude(system, &compiled, &search, limits);
-        if deeper.verdict.refusal().is_some() {
-            return deeper;
+    let mut starvation = None;
+    loop {
+        let mut search = Search::new(&compiled, remaining, bound, usize::MAX);
+        remaining -= search.nodes.len().min(remaining);
+        let settled = search.settle(&compiled);
+        let coverage = Coverage {
+            exhaustive: settled,
+            bound: if search.held_back.is_empty() {
+                search.longest
+            } else {
+                bound
+            },
+            configurations: search.nodes.len(),
+        };
+
+        if let Some((at, flaw)) = search.flaw.or_else(|| search.lost_message(&compiled)) {
+            let run = search
+                .shorter(&compiled, at, remaining, limits.queue)
+                .unwrap_or((search, at, flaw));
+            let (search, at, flaw) = run;
+            if let Some(run) = search.run(system, &compiled, at, flaw) {
+                return Exploration {
+                    verdict: Verdict::Unsafe(run),
+                    starvation: None,
+                    coverage,
+                };
+            }
+            // Not reached: what a search finds, replays.
+            return undecided(
+                Limit::Configurations(limits.configurations),
+                starvation,
+                done,
+            );
+        }
+        let starved = search.starved(&compiled);
+        starvation =
+            starvation.or(starved.and_then(|(at, flaw)| search.run(system, &compiled, at, flaw)));
+        if settled {
+            return Exploration {
+                verdict: Verdict::Safe(()),
+                starvation,
+                coverage,
+            };
         }
         if !search.complete {
-            break;
+            return undecided(
+                Limit::Configurations(limits.configurations),
+                starvation,
+                done,
+            );
         }
-        remaining = remaining.saturating_sub(search.nodes.len());
-        answer.coverage = Coverage {
-            bound,
-            ..deeper.coverage
-        };
-        answer.starvation = answer.starvation.or(deeper.starvation);
-        bound = bound.saturating_mul(2);
+        done = coverage;
+        if bound >= limits.queue {
+            return undecided(Limit::Queue(limits.queue), starvation, done);
+        }
+        bound = bound.saturating_mul(2).min(limits.queue);
     }
-    answer
 }
 
-/// Turns a search into an answer.
-fn conclude(system: &System, compiled: &Compiled, search: &Search, limits: &Limits) -> Exploration {
-    let coverage = Coverage {
-        exhaustive: search.complete && !search.truncated.contains(&true),
-        bound: search.longest,
-        configurations: search.nodes.len(),
-    };
-    let run = |(at, flaw)| search.run(system, compiled, at, flaw);
-    if let Some(run) = search
-        .flaw
-        .or_else(|| search.lost_message(compiled))
-        .and_then(run)
-    {
-        return Exploration {
-            verdict: Verdict::Unsafe(run),
-            starvation: None,
-            coverage,
-        };
-    }
-    let verdict = match (coverage.exhaustive, search.complete) {
-        (true, _) => Verdict::Safe(()),
-        (false, true) => Verdict::Undecided(Limit::Queue(limits.queue)),
-        (false, false) => Verdict::Undecided(Limit::Configurations(limits.configurations)),
-    };
+fn undecided(limit: Limit, starvation: Option<Run>, coverage: Coverage) -> Exploration {
     Exploration {
-        verdict,
-        starvation: search.starved(compiled).and_then(run),
+        verdict: Verdict::Undecided(limit),
+        starvation,
         coverage,
     }
 }
@@ -291,6 +300,8 @@ struct Edge {
 /// A system with everything interned.
 struct Compiled {
     channels: Vec<Channel>,
+    /// Whether all machines are directed.
+    directed: bool,
     /// By machine and state.
     edges: Vec<Vec<Vec<Edge>>>,
     initial: Vec<u32>,
@@ -349,8 +360,13 @@ impl Compiled {
             .iter()
             .map(|m| m.initial().index() as u32)
             .collect();
+        let directed = system
+            .machines
+            .iter()
+            .all(|machine| machine.check_directed().is_ok());
         Self {
             channels,
+            directed,
             edges,
             initial,
             listens,
@@ -419,15 +435,27 @@ fn listens(states: &[Vec<Edge>], channels: usize) -> Vec<Vec<bool>> {
 /// A configuration: the machines' states, then for each channel its length and its messages, oldest first.
 type Key = Rc<[u32]>;
 
+/// A step of an explored graph.
+#[derive(Clone, Copy, Debug)]
+struct Arc {
+    from: u32,
+    to: u32,
+    machine: u32,
+    channel: u32,
+    direction: Direction,
+}
+
 /// An explored graph. Configurations are numbered in breadth-first order.
 struct Search {
     nodes: Vec<Key>,
     /// How each configuration was met first: from which one, by which machine's edge. The first has none.
     parents: Vec<Option<(u32, u32, Edge)>>,
-    /// All steps: from, to, machine, channel received from.
-    steps: Vec<(u32, u32, u32, Option<u32>)>,
+    depths: Vec<u32>,
+    steps: Vec<Arc>,
     /// Whether a configuration has successors that were not explored.
     truncated: Vec<bool>,
+    /// Sends that the bound held back: in which configuration, into which channel.
+    held_back: Vec<(u32, u32)>,
     flaw: Option<(u32, Flaw)>,
     /// Whether the budget sufficed.
     complete: bool,
@@ -435,12 +463,14 @@ struct Search {
 }
 
 impl Search {
-    fn new(compiled: &Compiled, budget: usize, bound: usize) -> Self {
+    fn new(compiled: &Compiled, budget: usize, bound: usize, deepest: usize) -> Self {
         let mut search = Self {
             nodes: vec![],
             parents: vec![],
+            depths: vec![],
             steps: vec![],
             truncated: vec![],
+            held_back: vec![],
             flaw: None,
             complete: true,
             longest: 0,
@@ -454,7 +484,14 @@ impl Search {
 
         let mut next = 0;
         while next < search.nodes.len() {
-            search.expand(compiled, &mut ids, next as u32, budget, bound);
+            let open = (search.depths[next] as usize) < deepest;
+            search.expand(
+                compiled,
+                &mut ids,
+                next as u32,
+                if open { budget } else { 0 },
+                bound,
+            );
             if search.flaw.is_some() {
                 break;
             }
@@ -472,6 +509,8 @@ impl Search {
         let id = self.nodes.len() as u32;
         ids.insert(Rc::clone(&key), id);
         self.nodes.push(key);
+        let depth = parent.map_or(0, |(parent, ..)| self.depths[parent as usize] + 1);
+        self.depths.push(depth);
         self.parents.push(parent);
         self.truncated.push(false);
         id
@@ -505,11 +544,12 @@ impl Search {
             for edge in compiled.edges(machine, key[machine]) {
                 let (start, length) = queues[edge.channel];
                 let mut successor: Vec<u32>;
-                let received = match edge.direction {
+                match edge.direction {
                     Direction::Send => {
                         moved = true;
                         if length >= bound {
                             self.truncated[at as usize] = true;
+                            self.held_back.push((at, edge.channel as u32));
                             continue;
                         }
                         successor = Vec::with_capacity(key.len() + 1);
@@ -517,7 +557,6 @@ impl Search {
                         successor.push(edge.message);
                         successor.extend_from_slice(&key[start + length..]);
                         successor[start - 1] += 1;
-                        None
                     }
                     Direction::Receive if head(edge.channel) == Some(edge.message) => {
                         moved = true;
@@ -525,10 +564,9 @@ impl Search {
                         successor.extend_from_slice(&key[..start]);
                         successor.extend_from_slice(&key[start + 1..]);
                         successor[start - 1] -= 1;
-                        Some(edge.channel as u32)
                     }
                     Direction::Receive => continue,
-                };
+                }
                 successor[machine] = edge.target;
                 let to = match ids.get(successor.as_slice()) {
                     Some(&id) => id,
@@ -539,7 +577,13 @@ impl Search {
                     }
                     None => self.insert(ids, successor.into(), Some((at, machine as u32, *edge))),
                 };
-                self.steps.push((at, to, machine as u32, received));
+                self.steps.push(Arc {
+                    from: at,
+                    to,
+                    machine: machine as u32,
+                    channel: edge.channel as u32,
+                    direction: edge.direction,
+                });
             }
         }
 
@@ -591,13 +635,68 @@ impl Search {
         run.ok()
     }
 
+    /// Whether what was explored says all about the system; see the module's documentation.
+    fn settle(&mut self, compiled: &Compiled) -> bool {
+        if !self.complete || self.flaw.is_some() {
+            return false;
+        }
+        if !self.held_back.is_empty() {
+            if !compiled.directed {
+                return false;
+            }
+            let reverse = self.reverse();
+            let mut channels: Vec<u32> =
+                self.held_back.iter().map(|&(_, channel)| channel).collect();
+            channels.sort_unstable();
+            channels.dedup();
+            for channel in channels {
+                let sender = compiled.channels[channel as usize].from as u32;
+                let nothing = vec![false; self.nodes.len()];
+                let sends = |arc: &Arc| arc.channel == channel && arc.direction == Direction::Send;
+                // The sender is directed: where one of its sends is possible, all are.
+                let possible =
+                    self.backwards(&reverse, nothing, sends, |arc| arc.machine != sender);
+                if self
+                    .held_back
+                    .iter()
+                    .any(|&(at, own)| own == channel && !possible[at as usize])
+                {
+                    return false;
+                }
+            }
+        }
+        self.truncated.fill(false);
+        true
+    }
+
+    /// A search that comes to a flaw in fewer steps than this one comes to `at`, if there is one within the budget.
+    fn shorter(
+        &self,
+        compiled: &Compiled,
+        at: u32,
+        budget: usize,
+        queue: usize,
+    ) -> Option<(Self, u32, Flaw)> {
+        let steps = self.depths[at as usize] as usize;
+        if self.held_back.is_empty() || steps == 0 {
+            return None;
+        }
+        let search = Self::new(compiled, budget, steps.min(queue), steps - 1);
+        let (at, flaw) = search.flaw?;
+        Some((search, at, flaw))
+    }
+
     /// The first configuration with a message at the head of a queue that is received in no continuation.
     fn lost_message(&self, compiled: &Compiled) -> Option<(u32, Flaw)> {
         let reverse = self.reverse();
         (0..compiled.channels.len())
             .filter_map(|channel| {
-                let possible =
-                    self.backwards(&reverse, |_, received| received == Some(channel as u32));
+                let possible = {
+                    let received = |arc: &Arc| {
+                        arc.channel == channel as u32 && arc.direction == Direction::Receive
+                    };
+                    self.backwards(&reverse, self.truncated.clone(), received, |_| true)
+                };
                 let lost = |&at: &u32| {
                     !possible[at as usize]
                         && queues(compiled, &self.nodes[at as usize])[channel].1 > 0
@@ -613,7 +712,10 @@ impl Search {
         let reverse = self.reverse();
         (0..compiled.initial.len())
             .filter_map(|machine| {
-                let possible = self.backwards(&reverse, |mover, _| mover == machine as u32);
+                let possible = {
+                    let moves = |arc: &Arc| arc.machine == machine as u32;
+                    self.backwards(&reverse, self.truncated.clone(), moves, |_| true)
+                };
                 let starved = |&at: &u32| {
                     let state = self.nodes[at as usize][machine];
                     !possible[at as usize] && !compiled.edges(machine, state).is_empty()
@@ -627,30 +729,31 @@ impl Search {
     /// The steps grouped by where they lead: offsets, and indices into `steps`.
     fn reverse(&self) -> (Vec<u32>, Vec<u32>) {
         let mut offsets = vec![0_u32; self.nodes.len() + 1];
-        for &(_, to, ..) in &self.steps {
-            offsets[to as usize + 1] += 1;
+        for arc in &self.steps {
+            offsets[arc.to as usize + 1] += 1;
         }
         for index in 1..offsets.len() {
             offsets[index] += offsets[index - 1];
         }
         let mut fill = offsets.clone();
         let mut grouped = vec![0; self.steps.len()];
-        for (index, &(_, to, ..)) in self.steps.iter().enumerate() {
-            grouped[fill[to as usize] as usize] = index as u32;
-            fill[to as usize] += 1;
+        for (index, arc) in self.steps.iter().enumerate() {
+            grouped[fill[arc.to as usize] as usize] = index as u32;
+            fill[arc.to as usize] += 1;
         }
         (offsets, grouped)
     }
 
-    /// The configurations from which a step that is `wanted` may be taken sooner or later.
+    /// The configurations in `possible`, and those from which a `wanted` step may be taken after none but `allowed` ones.
     fn backwards(
         &self,
         (offsets, grouped): &(Vec<u32>, Vec<u32>),
-        wanted: impl Fn(u32, Option<u32>) -> bool,
+        mut possible: Vec<bool>,
+        wanted: impl Fn(&Arc) -> bool,
+        allowed: impl Fn(&Arc) -> bool,
     ) -> Vec<bool> {
-        let mut possible = self.truncated.clone();
-        for &(from, _, machine, received) in &self.steps {
-            possible[from as usize] |= wanted(machine, received);
+        for arc in self.steps.iter().filter(|arc| wanted(arc)) {
+            possible[arc.from as usize] = true;
         }
         let mut open: Vec<u32> = (0..self.nodes.len() as u32)
             .filter(|&at| possible[at as usize])
@@ -658,9 +761,9 @@ impl Search {
         while let Some(at) = open.pop() {
             let range = offsets[at as usize] as usize..offsets[at as usize + 1] as usize;
             for &step in &grouped[range] {
-                let from = self.steps[step as usize].0;
-                if !std::mem::replace(&mut possible[from as usize], true) {
-                    open.push(from);
+                let arc = &self.steps[step as usize];
+                if allowed(arc) && !std::mem::replace(&mut possible[arc.from as usize], true) {
+                    open.push(arc.from);
                 }
             }
         }

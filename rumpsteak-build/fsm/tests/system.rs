@@ -64,7 +64,8 @@ fn a_safe_system_is_explored_to_its_end() {
 }
 
 #[test]
-fn the_bound_of_an_exhaustive_exploration_is_the_longest_queue() {
+fn a_bound_suffices_if_others_make_room() {
+    // Three messages may be on their way, but each can wait until the one before it is taken.
     let exploration = check(
         "a: 0 b!x 1, 1 b!x 2, 2 b!x 3, 3 b?y 0
          b: 0 a?x 1, 1 a?x 2, 2 a?x 3, 3 a!y 0",
@@ -74,8 +75,24 @@ fn the_bound_of_an_exhaustive_exploration_is_the_longest_queue() {
         exploration.coverage,
         Coverage {
             exhaustive: true,
-            bound: 3,
-            configurations: 11
+            bound: 1,
+            configurations: 8
+        }
+    );
+
+    // Here b takes nothing before it was told how many there are.
+    let exploration = check(
+        "a: 0 b!x 1, 1 b!x 2, 2 c!two 3
+         b: 0 c?two 1, 1 a?x 2, 2 a?x 3
+         c: 0 a?two 1, 1 b!two 2",
+    );
+    assert_eq!(exploration.verdict, Verdict::Safe(()));
+    assert_eq!(
+        exploration.coverage,
+        Coverage {
+            exhaustive: true,
+            bound: 2,
+            configurations: 8
         }
     );
 }
@@ -163,8 +180,8 @@ fn a_message_to_a_finished_role_is_an_orphan() {
             to: "b".into()
         }
     );
-    // b may still be on its way: the second message is lost as soon as it is sent and b is past its last receive.
-    assert_eq!(steps(&run), ["a b!x", "a b!y", "b a?x"]);
+    // The second message is lost as soon as it is sent and b is past its last receive.
+    assert_eq!(steps(&run), ["a b!x", "b a?x", "a b!y"]);
 }
 
 #[test]
@@ -203,26 +220,59 @@ fn a_role_that_nobody_serves_starves() {
 }
 
 #[test]
-fn queues_that_grow_for_ever_are_explored_up_to_a_bound() {
-    let system = system("a: 0 b!x 0\nb: 0 a?x 0");
-    let limits = Limits {
-        queue: 8,
-        ..Limits::default()
-    };
-    let exploration = explore(&system, &limits);
-    assert_eq!(exploration.verdict, Verdict::Undecided(Limit::Queue(8)));
+fn queues_that_grow_for_ever_can_be_safe() {
+    let exploration = check("a: 0 b!x 0\nb: 0 a?x 0");
+    assert_eq!(exploration.verdict, Verdict::Safe(()));
     assert_eq!(
         exploration.coverage,
         Coverage {
-            exhaustive: false,
-            bound: 8,
-            configurations: 9
+            exhaustive: true,
+            bound: 1,
+            configurations: 2
         }
     );
-    assert_eq!(
-        Limit::Queue(8).to_string(),
-        "a queue would hold more than 8 messages (limit `queue`)"
+}
+
+#[test]
+fn a_queue_that_no_bound_suffices_for_is_explored_up_to_one() {
+    // b takes nothing before a has stopped, which may be after any number of messages.
+    let system = system(
+        "a: 0 b!x 0, 0 b!stop 1, 1 c!go 2
+         b: 0 c?go 1, 1 a?x 1, 1 a?stop 2
+         c: 0 a?go 1, 1 b!go 2",
     );
+    let limits = Limits {
+        queue: 6,
+        ..Limits::default()
+    };
+    let exploration = explore(&system, &limits);
+    assert_eq!(exploration.verdict, Verdict::Undecided(Limit::Queue(6)));
+    let Coverage {
+        exhaustive, bound, ..
+    } = exploration.coverage;
+    assert_eq!((exhaustive, bound), (false, 6));
+    assert_eq!(
+        Limit::Queue(6).to_string(),
+        "a queue would hold more than 6 messages (limit `queue`)"
+    );
+}
+
+#[test]
+fn the_run_is_the_shortest_although_it_needs_a_longer_queue() {
+    // With queues of one message, b must make room before a can go on.
+    let run = bad_run(
+        "a: 0 b!x 1, 1 b!x 2, 2 c!y 3
+         b: 0 a?x 1, 1 a?x 2
+         c: 0 a?z 1",
+    );
+    assert_eq!(
+        run.failure,
+        Failure::UnspecifiedReception {
+            from: "a".into(),
+            to: "c".into()
+        }
+    );
+    assert_eq!(steps(&run), ["a b!x", "a b!x", "a c!y"]);
 }
 
 #[test]
