@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use rumpsteak_syntax::Verdicts;
-use rumpsteak_syntax::verdict::{Entry, Kind, PATH, Problem, Site};
+use rumpsteak_syntax::verdict::{Entry, Kind, PATH, Problem, Site, VARIABLE, stamp};
 use syn::Error;
 
 /// What is known about an item.
@@ -60,6 +60,12 @@ fn read() -> Result<Verdicts, String> {
                 _ => format!("the verdict file in OUT_DIR cannot be read: {error}"),
             }
         })?;
+    // A file that an earlier build script left behind proves nothing about the protocols as they are now.
+    match std::env::var(VARIABLE) {
+        Ok(current) if current == stamp(&text) => {}
+        Ok(_) => return Err(STALE_VERDICTS.to_owned()),
+        Err(_) => return Err(NO_VERDICTS.to_owned()),
+    }
     Verdicts::parse(&text).map_err(|error| error.to_string())
 }
 
@@ -125,6 +131,11 @@ const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
 help: call in build.rs
         rumpsteak_build::verify("protocols")"#;
+
+const STALE_VERDICTS: &str =
+    "the verdicts in OUT_DIR are not those of the last run of the build script
+
+help: build again; if that does not help, run `cargo clean`";
 
 const UNSEEN: &str = "the build script did not see this item as it stands here
 

@@ -29,6 +29,20 @@ pub use crate::session::Direction;
 /// The path of the file below `OUT_DIR`, with `/`.
 pub const PATH: &str = "rumpsteak/verdicts.txt";
 
+/// The variable in which the build script tells rustc the [`stamp`] of the file.
+///
+/// A file in `OUT_DIR` outlives the build script that wrote it: if the script no longer verifies, the verdicts of an
+/// earlier day are still there. The variable is not, because Cargo forgets it with each run of the script.
+pub const VARIABLE: &str = "RUMPSTEAK_VERDICTS";
+
+/// What identifies the text of a verdict file: its 64-bit FNV-1a hash.
+#[must_use]
+pub fn stamp(text: &str) -> String {
+    let mut hasher = crate::token::Hasher::new();
+    hasher.text(text);
+    hex(hasher.finish())
+}
+
 const MAGIC: &str = "rumpsteak-verdicts";
 const FORMAT: &str = "1";
 
