@@ -21,6 +21,7 @@
 //! ```
 
 pub mod dot;
+pub mod kmc;
 pub mod machine;
 pub mod run;
 pub mod subtype;

@@ -1,0 +1,246 @@
+//! Configurations of a net under bounds, and the steps between them that were explored.
+
+use super::{
+    net::{Channel, Kind, Machine, Move, Net},
+    store::{EMPTY, Rows, Word, Words},
+};
+
+/// A configuration of a [`Space`], in order of discovery.
+pub(crate) type Node = u32;
+
+/// A step from one configuration to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) to: Node,
+    /// The number of the move in the net.
+    pub(crate) by: u32,
+    /// The next edge of the same node, or [`NONE`].
+    next: u32,
+}
+
+/// No edge, no node.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A property of one configuration that something is wrong with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    /// The machine waits for a message for ever.
+    Waits(Machine),
+    /// The channel's head is received in no continuation.
+    Lost(Channel),
+    /// The move is a send that stays blocked until its machine moves otherwise, which may be never.
+    Blocked(usize),
+    /// The first move is a send that is possible, the second one of the same machine that is blocked.
+    Partial(usize, usize),
+    /// Both moves are receptions of one machine from different channels; the first is possible, and the second is
+    /// now or can be after the first.
+    Competing(usize, usize),
+}
+
+/// The explored part of RS_k, or of a reduction of it.
+#[derive(Debug)]
+pub(crate) struct Space<'a> {
+    pub(crate) net: &'a Net,
+    /// The most messages of each channel.
+    bounds: &'a [u32],
+    words: Words,
+    /// The state of each machine, then the content of each channel.
+    rows: Rows,
+    /// By node: its first edge.
+    first: Vec<u32>,
+    edges: Vec<Edge>,
+    /// By node: how it was found, from where and by which move.
+    parents: Vec<(Node, u32)>,
+    /// Configurations may not be more than this.
+    budget: usize,
+    /// Whether the budget was too small.
+    pub(crate) is_truncated: bool,
+    scratch: Vec<u32>,
+}
+
+impl<'a> Space<'a> {
+    /// Only the initial configuration, which is node 0.
+    pub(crate) fn new(net: &'a Net, bounds: &'a [u32], budget: usize) -> Self {
+        let width = net.machines() + net.channels();
+        let mut row = net.initial.clone();
+        row.resize(width, EMPTY);
+        let mut rows = Rows::new(width);
+        rows.intern(&row);
+        Self {
+            net,
+            bounds,
+            words: Words::new(),
+            rows,
+            first: vec![NONE],
+            edges: vec![],
+            parents: vec![(NONE, NONE)],
+            budget: budget.clamp(1, NONE as usize),
+            is_truncated: false,
+            scratch: row,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn state(&self, node: Node, machine: Machine) -> u32 {
+        self.rows.row(node)[machine]
+    }
+
+    pub(crate) fn kind(&self, node: Node, machine: Machine) -> Kind {
+        self.net.kind(self.state(node, machine))
+    }
+
+    pub(crate) fn word(&self, node: Node, channel: Channel) -> Word {
+        self.rows.row(node)[self.net.machines() + channel]
+    }
+
+    /// How many messages the channel holds.
+    pub(crate) fn held(&self, node: Node, channel: Channel) -> u32 {
+        self.words.length(self.word(node, channel))
+    }
+
+    pub(crate) fn is_full(&self, node: Node, channel: Channel) -> bool {
+        self.held(node, channel) >= self.bounds[channel]
+    }
+
+    /// Whether the move, of a machine that is in its source, is possible.
+    pub(crate) fn is_enabled(&self, node: Node, by: &Move) -> bool {
+        let channel = by.channel as Channel;
+        match by.is_send {
+            true => !self.is_full(node, channel),
+            false => self.words.head(self.word(node, channel)) == Some(by.message),
+        }
+    }
+
+    /// The numbers of the machine's moves.
+    pub(crate) fn moves(&self, node: Node, machine: Machine) -> std::ops::Range<usize> {
+        self.net.moves_from(self.state(node, machine))
+    }
+
+    pub(crate) fn can_move(&self, node: Node, machine: Machine) -> bool {
+        self.moves(node, machine)
+            .any(|by| self.is_enabled(node, self.net.get(by)))
+    }
+
+    /// Takes all possible steps of a machine.
+    pub(crate) fn expand(&mut self, node: Node, machine: Machine) {
+        for number in self.moves(node, machine) {
+            let by = *self.net.get(number);
+            if !self.is_enabled(node, &by) {
+                continue;
+            }
+            self.scratch.clear();
+            self.scratch.extend_from_slice(self.rows.row(node));
+            self.scratch[machine] = by.target;
+            let content = &mut self.scratch[self.net.machines() + by.channel as Channel];
+            *content = match by.is_send {
+                true => self.words.push(*content, by.message),
+                false => self.words.pop(*content),
+            };
+            if self.rows.len() >= self.budget {
+                // A known configuration would cost nothing, but the graph is of no use any more.
+                self.is_truncated = true;
+                return;
+            }
+            let (to, is_new) = self.rows.intern(&self.scratch);
+            if is_new {
+                self.first.push(NONE);
+                self.parents.push((node, number as u32));
+            }
+            let next = self.first[node as usize];
+            self.first[node as usize] = self.edges.len() as u32;
+            self.edges.push(Edge {
+                to,
+                by: number as u32,
+                next,
+            });
+        }
+    }
+
+    /// The number of the node's edge that was added last, or [`NONE`].
+    pub(crate) fn first_edge(&self, node: Node) -> u32 {
+        self.first[node as usize]
+    }
+
+    pub(crate) fn edge(&self, edge: u32) -> Edge {
+        self.edges[edge as usize]
+    }
+
+    pub(crate) fn edges_from(&self, node: Node) -> impl Iterator<Item = Edge> {
+        let mut at = self.first_edge(node);
+        std::iter::from_fn(move || {
+            let edge = *self.edges.get(at as usize)?;
+            at = edge.next;
+            Some(edge)
+        })
+    }
+
+    pub(crate) fn next_edge(&self, edge: u32) -> u32 {
+        self.edges[edge as usize].next
+    }
+
+    pub(crate) fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// The moves that lead from the initial configuration to this one, as it was found.
+    pub(crate) fn path(&self, node: Node) -> Vec<u32> {
+        let mut path = vec![];
+        let mut at = node;
+        while let Some(&(parent, by)) = self.parents.get(at as usize) {
+            if parent == NONE {
+                break;
+            }
+            path.push(by);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Something that is wrong in this configuration and in all that follow it, whatever the bounds.
+    ///
+    /// The largest set D of machines that wait and of which each, on every channel that it listens to, finds a message
+    /// that it cannot take, or nothing and a sender that is finished or in D. The first of D to move would need
+    /// a message that only D or a finished machine could send; so none ever moves. A message to a machine that is finished
+    /// or in D is lost.
+    pub(crate) fn definite_fault(&self, node: Node) -> Option<Fault> {
+        let net = self.net;
+        let mut stuck: Vec<bool> = (0..net.machines())
+            .map(|machine| {
+                self.kind(node, machine).receives_only() && !self.can_move(node, machine)
+            })
+            .collect();
+        loop {
+            let mut changed = false;
+            for machine in 0..net.machines() {
+                if !stuck[machine] {
+                    continue;
+                }
+                let hopeless = |by: usize| {
+                    let channel = net.get(by).channel as Channel;
+                    let sender = net.ends[channel].0;
+                    self.held(node, channel) > 0
+                        || stuck[sender]
+                        || self.kind(node, sender) == Kind::Final
+                };
+                if !self.moves(node, machine).all(hopeless) {
+                    stuck[machine] = false;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
+            return Some(Fault::Waits(machine));
+        }
+        let lost = |&channel: &Channel| {
+            self.held(node, channel) > 0 && self.kind(node, net.ends[channel].1) == Kind::Final
+        };
+        (0..net.channels()).find(lost).map(Fault::Lost)
+    }
+}

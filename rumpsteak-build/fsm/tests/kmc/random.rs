@@ -1,0 +1,253 @@
+//! Random systems: the engine against the definitions, the reduction against the engine.
+
+use rumpsteak_fsm::{
+    Action, Fsm, Limits, System,
+    kmc::{self, Properties, Property, Reduction, Verdict},
+};
+
+use crate::{
+    common::Random,
+    reference::{Kind, Reference},
+};
+
+/// What random machines look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Anything.
+    Any,
+    /// No state both sends and receives.
+    Csa,
+    /// Each state sends to one peer or receives from one peer, under distinct labels.
+    Directed,
+}
+
+pub(crate) fn random_system(random: &mut Random, shape: Shape) -> System {
+    let roles = ["a", "b", "c"];
+    let roles = &roles[..2 + usize::from(random.chance(if shape == Shape::Csa { 90 } else { 50 }))];
+    // Two machines are often made for each other.
+    if roles.len() == 2 && random.chance(50) {
+        let one = random_machine(random, "a", &["b"], shape);
+        let other = dual(&one);
+        let broken = match random.chance(50) {
+            true => with_one_change(random, &other),
+            false => other,
+        };
+        return System::new(vec![one, broken]).unwrap();
+    }
+    let machines = roles
+        .iter()
+        .map(|&role| {
+            let peers: Vec<&str> = roles.iter().copied().filter(|&peer| peer != role).collect();
+            random_machine(random, role, &peers, shape)
+        })
+        .collect();
+    System::new(machines).unwrap()
+}
+
+fn random_machine(random: &mut Random, role: &str, peers: &[&str], shape: Shape) -> Fsm {
+    let mut builder = Fsm::builder(role);
+    let count = 1 + random.below(4);
+    let states: Vec<_> = (0..count).map(|_| builder.add_state()).collect();
+    for &state in &states {
+        // Competing messages need a role that listens to two others.
+        let sends = random.chance(if role == "c" { 15 } else { 60 });
+        let peer = peers[random.below(peers.len())];
+        let labels = ["x", "y"];
+        let first = random.below(labels.len());
+        let counts = match shape {
+            Shape::Csa => [0, 1, 2, 2, 3, 3],
+            _ => [0, 1, 1, 1, 2, 2],
+        };
+        for number in 0..counts[random.below(counts.len())] {
+            let (sends, peer, label) = match shape {
+                Shape::Any => (
+                    random.chance(50),
+                    peers[random.below(peers.len())],
+                    labels[random.below(2)],
+                ),
+                Shape::Csa => (
+                    sends,
+                    peers[random.below(peers.len())],
+                    labels[random.below(2)],
+                ),
+                Shape::Directed => (sends, peer, labels[(first + number) % 2]),
+            };
+            let action = match sends {
+                true => Action::send(peer, label, &[]),
+                false => Action::receive(peer, label, &[]),
+            };
+            builder.add_transition(state, action, states[random.below(count)]);
+        }
+    }
+    builder.build(states[0])
+}
+
+fn dual(machine: &Fsm) -> Fsm {
+    let mut builder = Fsm::builder("b");
+    let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
+    for transition in machine.transitions() {
+        let label = transition.action.message.label.clone();
+        let action = match transition.action.direction {
+            rumpsteak_fsm::Direction::Send => Action::receive("a", label, &[]),
+            rumpsteak_fsm::Direction::Receive => Action::send("a", label, &[]),
+        };
+        builder.add_transition(
+            states[transition.source.index()],
+            action,
+            states[transition.target.index()],
+        );
+    }
+    builder.build(states[machine.initial().index()])
+}
+
+fn with_one_change(random: &mut Random, machine: &Fsm) -> Fsm {
+    let mut builder = Fsm::builder("b");
+    let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
+    let changed = random.below(machine.transition_count().max(1));
+    for transition in machine.transitions() {
+        let target = match transition.id.index() == changed {
+            true => random.below(states.len()),
+            false => transition.target.index(),
+        };
+        builder.add_transition(
+            states[transition.source.index()],
+            transition.action.clone(),
+            states[target],
+        );
+    }
+    builder.build(states[machine.initial().index()])
+}
+
+fn of(properties: &Properties) -> [(Kind, &Property); 7] {
+    [
+        (Kind::Exhaustive, &properties.exhaustive),
+        (Kind::Progress, &properties.progress),
+        (Kind::Reception, &properties.reception),
+        (Kind::Obi, &properties.obi),
+        (Kind::Ibi, &properties.ibi),
+        (Kind::Sibi, &properties.sibi),
+        (Kind::Cibi, &properties.cibi),
+    ]
+}
+
+/// How many systems to try.
+fn rounds() -> u64 {
+    let fuzz = std::env::var("RUMPSTEAK_FUZZ").ok();
+    fuzz.and_then(|count| count.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn every_property_is_as_defined() {
+    let mut compared = 0;
+    let mut fails = [0; 7];
+    for seed in 0..rounds() {
+        for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
+            let mut random = Random::new(seed);
+            let system = random_system(&mut random, shape);
+            for bound in 1..=2 {
+                let Some(reference) = Reference::new(&system, bound, 120) else {
+                    continue;
+                };
+                compared += 1;
+                let full = kmc::check_at(&system, bound, Reduction::None, &Limits::default());
+                let reduced =
+                    kmc::check_at(&system, bound, Reduction::PartialOrder, &Limits::default());
+                for (index, ((kind, is), (_, reduced))) in
+                    of(&full).into_iter().zip(of(&reduced)).enumerate()
+                {
+                    let context = || {
+                        format!(
+                            "{shape:?} {seed} k={bound} {kind:?} {:#?}",
+                            system.machines()
+                        )
+                    };
+                    let expected = reference.violation(kind);
+                    assert_eq!(is.holds(), Some(expected.is_none()), "{}", context());
+                    assert_eq!(reduced.holds(), is.holds(), "{}", context());
+                    fails[index] += usize::from(expected.is_some());
+                    if let Property::Fails(witness) = is {
+                        assert!(
+                            reference.shows(kind, &witness.steps, &witness.flaw),
+                            "{witness:?} {}",
+                            context()
+                        );
+                        // Parts are judged apart, so that the shortest run of one may not be that of all.
+                        if kind != Kind::Cibi {
+                            assert!(witness.steps.len() >= expected.unwrap(), "{}", context());
+                        }
+                    }
+                    if let Property::Fails(witness) = reduced {
+                        assert!(
+                            reference.shows(kind, &witness.steps, &witness.flaw),
+                            "{witness:?} {}",
+                            context()
+                        );
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} compared, violations {fails:?}");
+    assert!(
+        compared > 600 && fails.iter().all(|&count| count > 10),
+        "{compared} {fails:?}"
+    );
+}
+
+#[test]
+fn a_verdict_is_right_at_every_bound() {
+    let mut tally = [0; 3];
+    for seed in 0..rounds() {
+        for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
+            let mut random = Random::new(seed ^ 0x5eed_0000);
+            let system = random_system(&mut random, shape);
+            let limits = Limits {
+                queue: 6,
+                ..Limits::default()
+            };
+            let report = kmc::check(&system, &limits);
+            let context = || {
+                format!(
+                    "{shape:?} {seed} {:?} {:#?}",
+                    report.verdict,
+                    system.machines()
+                )
+            };
+            match &report.verdict {
+                Verdict::Safe { bound } => {
+                    tally[0] += 1;
+                    for larger in [*bound, bound + 1, bound + 3] {
+                        let at = kmc::check_at(&system, larger, Reduction::None, &limits);
+                        // Under a larger bound, only what was blocked by the bound may not come about.
+                        if at.exhaustive.holds() == Some(true) {
+                            assert_eq!(at.is_safe(), Some(true), "{larger} {}", context());
+                        }
+                    }
+                    for smaller in 1..*bound {
+                        let at = kmc::check_at(&system, smaller, Reduction::None, &limits);
+                        let compatible = at.exhaustive.holds() == Some(true)
+                            && at.is_safe() == Some(true)
+                            && at.obi.holds() == Some(true)
+                            && at.cibi.holds() == Some(true)
+                            && at.is_csa()
+                            && at.nondeterministic.is_none();
+                        assert!(!compatible, "{smaller} {}", context());
+                    }
+                }
+                Verdict::Unsafe { run, .. } => {
+                    tally[1] += 1;
+                    assert_eq!(run.replay(&system), Ok(()), "{}", context());
+                }
+                Verdict::Undecided { .. } => {
+                    tally[2] += 1;
+                    // Everything seen would have been an answer.
+                    if let Some(reference) = Reference::new(&system, 6, 200) {
+                        assert!(reference.hits_bound(), "{}", context());
+                    }
+                }
+            }
+        }
+    }
+    println!("safe, unsafe, undecided: {tally:?}");
+    assert!(tally.iter().all(|&count| count > 50), "{tally:?}");
+}

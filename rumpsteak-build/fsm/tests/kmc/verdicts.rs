@@ -1,0 +1,396 @@
+//! What is said of systems that are accepted, refused or not decided.
+
+use rumpsteak_fsm::{
+    Defect, Limit, Limits, System,
+    kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Report, Verdict},
+    run::Failure,
+    text,
+};
+
+fn system(source: &str) -> System {
+    System::new(text::parse(source).unwrap()).unwrap()
+}
+
+fn check(source: &str) -> Report {
+    kmc::check(&system(source), &Limits::default())
+}
+
+#[track_caller]
+fn is_safe_at(source: &str, bound: usize) {
+    assert_eq!(check(source).verdict, Verdict::Safe { bound });
+}
+
+/// The steps of the run, and what is wrong at its end.
+#[track_caller]
+fn refused(source: &str) -> (Vec<String>, Failure) {
+    let system = system(source);
+    let Verdict::Unsafe { run, is_shortest } = kmc::check(&system, &Limits::default()).verdict
+    else {
+        panic!("a refusal is expected");
+    };
+    assert!(is_shortest);
+    assert_eq!(run.replay(&system), Ok(()));
+    let steps = run
+        .steps
+        .iter()
+        .map(|step| format!("{} {}", step.role, step.action));
+    (steps.collect(), run.failure.clone())
+}
+
+#[track_caller]
+fn undecided(source: &str) -> (Limit, Obstacle) {
+    match check(source).verdict {
+        Verdict::Undecided {
+            limit,
+            obstacle: Some(obstacle),
+        } => (limit, obstacle),
+        verdict => panic!("{verdict:?}"),
+    }
+}
+
+fn holds(properties: &Properties) -> [Option<bool>; 7] {
+    let Properties {
+        exhaustive,
+        progress,
+        reception,
+        obi,
+        ibi,
+        sibi,
+        cibi,
+        ..
+    } = properties;
+    [exhaustive, progress, reception, obi, ibi, sibi, cibi].map(Property::holds)
+}
+
+#[test]
+fn protocols_of_the_papers_are_safe() {
+    // Double buffering, plain and with the first two values asked for at once.
+    is_safe_at(
+        "k: rec X . s!ready; s?value; t?ready; t!value; X
+         s: rec X . k?ready; k!value; X
+         t: rec X . k!ready; k?value; X",
+        1,
+    );
+    is_safe_at(
+        "k: s!ready; rec X . s!ready; s?value; t?ready; t!value; X
+         s: rec X . k?ready; k!value; X
+         t: rec X . k!ready; k?value; X",
+        1,
+    );
+    // Streaming, two values ahead of what is asked for.
+    is_safe_at(
+        "s: t!value; t!value; rec X . {t!value; t?ready; X, t!stop; t?ready; t?ready; t?ready; end}
+         t: rec X . s!ready; {s?value; X, s?stop; end}",
+        2,
+    );
+    // A ring in which all send first.
+    is_safe_at(
+        "a: rec X . b!v; c?v; X
+         b: rec X . c!v; a?v; X
+         c: rec X . a!v; b?v; X",
+        1,
+    );
+    // An elevator's doors: roles with a choice of peers, with nothing that competes.
+    is_safe_at(
+        "a: {b!go; c!stay; end, c!go; b!stay; end}
+         b: {a?go; end, a?stay; end}
+         c: {a?go; end, a?stay; end}",
+        1,
+    );
+}
+
+#[test]
+fn the_least_bound_is_found() {
+    for least in [1, 2, 3, 5, 6, 7, 8, 33] {
+        let source = format!(
+            "a: rec X . {}{}X\nb: rec X . {}{}X",
+            "b!x; ".repeat(least),
+            "b?y; ".repeat(least),
+            "a!y; ".repeat(least),
+            "a?x; ".repeat(least),
+        );
+        is_safe_at(&source, least);
+        let limits = Limits {
+            queue: least,
+            ..Limits::default()
+        };
+        let verdict = kmc::check(&system(&source), &limits).verdict;
+        assert_eq!(verdict, Verdict::Safe { bound: least });
+        if least > 1 {
+            let limits = Limits {
+                queue: least - 1,
+                ..limits
+            };
+            let Verdict::Undecided { limit, obstacle } =
+                kmc::check(&system(&source), &limits).verdict
+            else {
+                panic!("the bound is too small");
+            };
+            assert_eq!(limit, Limit::Queue(least - 1));
+            assert!(
+                matches!(obstacle, Some(Obstacle::Blocked(_))),
+                "{obstacle:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn parts_that_do_not_talk_are_judged_apart() {
+    let pair = |a: &str, b: &str, n: usize| {
+        format!(
+            "{a}: rec X . {}{}X\n{b}: rec X . {}{}X\n",
+            format!("{b}!x; ").repeat(n),
+            format!("{b}?y; ").repeat(n),
+            format!("{a}!y; ").repeat(n),
+            format!("{a}?x; ").repeat(n)
+        )
+    };
+    let source = pair("a", "b", 3) + &pair("c", "d", 9) + &pair("e", "f", 2) + "g: end";
+    let report = check(&source);
+    assert_eq!(report.verdict, Verdict::Safe { bound: 9 });
+    assert!(report.properties.configurations < 100);
+    is_safe_at("", 1);
+    is_safe_at("a: end", 1);
+
+    // One bad part makes a bad system.
+    let (steps, failure) = refused(&(pair("a", "b", 3) + "c: d?x; end\nd: c?x; end"));
+    assert_eq!(steps, [""; 0]);
+    assert_eq!(failure, Failure::Starvation { role: "c".into() });
+}
+
+#[test]
+fn a_refusal_carries_a_shortest_run() {
+    assert_eq!(
+        refused("a: b?x; b!y; end\nb: a?y; a!x; end"),
+        (vec![], Failure::Deadlock)
+    );
+    assert_eq!(
+        refused("a: rec X . {b!x; X, b!y; end}\nb: rec X . a?x; X"),
+        (
+            vec!["a b!y".to_owned()],
+            Failure::UnspecifiedReception {
+                from: "a".into(),
+                to: "b".into()
+            }
+        )
+    );
+    assert_eq!(
+        refused("a: b!x; b!y; end\nb: a?x; end"),
+        (
+            vec!["a b!x".to_owned(), "a b!y".to_owned(), "b a?x".to_owned()],
+            Failure::Orphan {
+                from: "a".into(),
+                to: "b".into()
+            }
+        )
+    );
+    // Nobody tells c that a and b go on without it.
+    assert_eq!(
+        refused(
+            "a: {b!x; rec X . b!z; b?z; X, b!y; end}
+             b: {a?x; rec X . a?z; a!z; X, a?y; c!w; end}
+             c: b?w; end"
+        ),
+        (
+            vec!["a b!x".to_owned()],
+            Failure::Starvation { role: "c".into() }
+        )
+    );
+}
+
+#[test]
+fn queues_that_grow_for_ever_are_not_decided() {
+    // Nothing goes wrong, and a is always one more ahead.
+    let (limit, obstacle) = undecided("a: rec X . b!x; b!x; b?y; X\nb: rec X . a!y; a?x; X");
+    assert_eq!(limit, Limit::Queue(64));
+    let Obstacle::Blocked(witness) = &obstacle else {
+        panic!("{obstacle:?}");
+    };
+    assert!(matches!(&witness.flaw, Flaw::Blocked { .. }), "{witness:?}");
+    assert_eq!(
+        obstacle.to_string(),
+        "a is blocked by a full queue; let it wait for an answer before it sends on, or raise the limit"
+    );
+    // A stream nobody answers is only ever delayed by the bound.
+    is_safe_at("a: rec X . b!x; X\nb: rec X . a?x; X", 1);
+}
+
+#[test]
+fn what_depends_on_the_bound_is_not_decided() {
+    // b takes whichever comes first.
+    let source = "a: b!x; end\nc: b!y; end\nb: {a?x; c?y; end, c?y; a?x; end}";
+    // All of it was seen at k = 1 without a full queue that mattered: no condition is needed.
+    is_safe_at(source, 1);
+
+    let streams = "a: rec X . b!x; X\nc: rec X . b!y; X\nb: rec X . {a?x; X, c?y; X}";
+    let (limit, obstacle) = undecided(streams);
+    assert_eq!(limit, Limit::Queue(64));
+    assert_eq!(
+        obstacle.to_string(),
+        "b can receive from two queues, whichever comes first; let one peer decide, and tell the others after it"
+    );
+    let Obstacle::Dependent(witness) = obstacle else {
+        panic!("{obstacle:?}");
+    };
+    assert_eq!(witness.steps.len(), 2);
+    let properties = check(streams).properties;
+    let yes = Some(true);
+    let no = Some(false);
+    assert_eq!(holds(&properties), [yes, yes, yes, yes, no, no, no]);
+
+    // b sends to whom there is room.
+    let sends = "b: rec X . {a!x; X, c!x; X}\na: rec X . b?x; X\nc: rec X . b?x; X";
+    let (_, obstacle) = undecided(sends);
+    assert_eq!(
+        obstacle.to_string(),
+        "b can do one of its sends, and another is blocked by a full queue; \
+         let one peer decide, and tell the others after it"
+    );
+    assert_eq!(
+        holds(&check(sends).properties),
+        [yes, yes, yes, no, yes, yes, yes]
+    );
+}
+
+#[test]
+fn a_message_sent_later_may_compete_if_it_depends_on_the_reception() {
+    // In each round p hears from a or from s; the next round begins when it has answered.
+    let source = "a: rec X . {p!x; p?done; X, s!go; p?done; X}
+                  s: rec X . a?go; p!y; X
+                  p: rec X . {a?x; a!done; X, s?y; a!done; X}";
+    let report = check(source);
+    assert_eq!(report.verdict, Verdict::Safe { bound: 1 });
+    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    assert_eq!(at.ibi, Property::Holds);
+    let Property::Fails(witness) = &at.sibi else {
+        panic!("{:?}", at.sibi);
+    };
+    assert_eq!(witness.steps.len(), 1);
+    assert_eq!(at.cibi, Property::Holds);
+
+    // Without the answer the rounds overlap, and what p does depends on who is faster.
+    let source = "a: rec X . {p!x; X, s!go; X}
+                  s: rec X . a?go; p!y; X
+                  p: rec X . {a?x; X, s?y; X}";
+    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    assert_eq!(
+        (at.sibi.holds(), at.cibi.holds()),
+        (Some(false), Some(false))
+    );
+}
+
+#[test]
+fn mixed_choices_are_refused_unless_all_is_seen() {
+    // Both may speak first; each is ready for it.
+    let once = "a: {b!x; b?y; end, b?y; b!x; end}\nb: {a!y; a?x; end, a?x; a!y; end}";
+    is_safe_at(once, 1);
+    let properties = check(once).properties;
+    assert!(!properties.is_csa() && !properties.is_directed());
+
+    let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
+    let (limit, obstacle) = undecided(forever);
+    assert_eq!(limit, Limit::Queue(64));
+    let Obstacle::Mixed(role, Defect::Mixed { .. }) = &obstacle else {
+        panic!("{obstacle:?}");
+    };
+    assert_eq!(role.as_str(), "a");
+    assert_eq!(
+        obstacle.to_string(),
+        "the machine of `a`: state 0 both sends and receives; \
+         let it do one first and the other in a state of its own"
+    );
+    // Each property is still known.
+    let at = kmc::check_at(
+        &system(forever),
+        2,
+        Reduction::PartialOrder,
+        &Limits::default(),
+    );
+    assert_eq!(at.is_safe(), Some(true));
+    assert_eq!(at.exhaustive.holds(), Some(true));
+
+    // And what goes wrong is seen.
+    let (steps, failure) = refused("a: {b!x; end, b?y; end}\nb: {a!y; end, a?x; end}");
+    assert_eq!(steps, ["a b!x", "b a!y"]);
+    assert!(matches!(failure, Failure::Orphan { .. }));
+}
+
+#[test]
+fn nondeterminism_is_refused_unless_all_is_seen() {
+    let (_, obstacle) = undecided(
+        "a: rec X . {b!x; X, b!x; b!y; X}
+         b: rec X . {a?x; X, a?y; X}",
+    );
+    assert_eq!(
+        obstacle.to_string(),
+        "the machine of `a`: state 0 has two transitions `b!x`; \
+         give the messages different labels, or join the two"
+    );
+    // Seen to the end, it needs no condition.
+    is_safe_at(
+        "a: {b!x; b!y; end, b!x; b!z; end}\nb: a?x; {a?y; end, a?z; end}",
+        2,
+    );
+    refused("a: {b!x; end, b!x; b?y; end}\nb: a?x; end");
+}
+
+#[test]
+fn a_budget_that_is_too_small_is_named() {
+    let ring = |n: usize| {
+        (0..n)
+            .map(|i| {
+                let (before, after) = ((i + n - 1) % n, (i + 1) % n);
+                format!("r{i}: rec X . {{r{after}!x; r{before}?x; X}}\n")
+            })
+            .collect::<String>()
+    };
+    let limits = Limits {
+        configurations: 10,
+        ..Limits::default()
+    };
+    assert_eq!(
+        kmc::check(&system(&ring(12)), &limits).verdict,
+        Verdict::Undecided {
+            limit: Limit::Configurations(10),
+            obstacle: None
+        }
+    );
+    // A ring of sends is 2^n interleavings, and one if taken in order.
+    let full = kmc::check_at(&system(&ring(16)), 1, Reduction::None, &Limits::default());
+    assert_eq!(
+        full.exhaustive,
+        Property::Unknown(Limit::Configurations(100_000))
+    );
+    let reduced = check(&ring(30));
+    assert_eq!(reduced.verdict, Verdict::Safe { bound: 1 });
+    assert!(reduced.properties.configurations < 500);
+}
+
+#[test]
+fn a_machine_left_out_for_long_is_not_forgotten() {
+    // a and b go round for ever, and c waits for d, who is never in the way of the others.
+    is_safe_at(
+        "a: rec X . b!x; b?x; X
+         b: rec X . a?x; a!x; X
+         c: d?x; end
+         d: c!x; end",
+        1,
+    );
+    // The same in one part: d tells a first.
+    is_safe_at(
+        "a: d?go; rec X . b!x; b?x; X
+         b: rec X . a?x; a!x; X
+         c: d?x; end
+         d: a!go; c!x; end",
+        1,
+    );
+    // And if d deceives c.
+    let (steps, _) = refused(
+        "a: d?go; rec X . b!x; b?x; X
+         b: rec X . a?x; a!x; X
+         c: d?x; end
+         d: a!go; c!y; end",
+    );
+    assert_eq!(steps, ["d a!go", "d c!y"]);
+}
