@@ -1,5 +1,7 @@
 //! The explorer on systems small enough to count by hand.
 
+#![allow(clippy::expect_used, reason = "a test states what holds")]
+
 use rumpsteak_oracle::{
     Coverage, Fault, FaultKind, Limits, Report, Step, System, SystemError, local,
 };

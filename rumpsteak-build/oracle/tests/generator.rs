@@ -1,5 +1,7 @@
 //! Random protocols and mutations: reproducible, well-formed, varied.
 
+#![allow(clippy::expect_used, reason = "a test states what holds")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_oracle::{Draft, Global, Mutation, Rng, Shape, local, mutate};
