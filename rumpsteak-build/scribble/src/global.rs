@@ -123,7 +123,6 @@ pub(crate) fn build(
         .map(|role| Role::from(role.name.as_str()))
         .collect();
     let mut unfolding = Unfolding {
-        program,
         limit,
         entered,
         frames: Vec::new(),
@@ -133,7 +132,9 @@ pub(crate) fn build(
             frame: 0,
             receiver: 0,
         }],
+        root_ids: vec![END; program.protocols[root].nodes.len()],
         place_ids: Map::default(),
+        program,
     };
     let outcome = Determiniser::new(&mut unfolding, roles).run(root);
     outcome.map_err(|mut diagnostics| {
@@ -177,6 +178,9 @@ struct Unfolding<'a, 'm> {
     frames: Vec<Frame>,
     frame_ids: Map<Frame, u32>,
     places: Vec<Place>,
+    /// The places of the root's own nodes, for their first receiver: most places of most protocols.
+    root_ids: Vec<u32>,
+    /// All others.
     place_ids: Map<Place, u32>,
 }
 
@@ -196,8 +200,14 @@ impl Unfolding<'_, '_> {
     }
 
     fn place(&mut self, place: Place) -> Result<u32, TooLarge> {
-        if let Some(&id) = self.place_ids.get(&place) {
-            return Ok(id);
+        let of_root = place.frame == 0 && place.receiver == 0;
+        let known = if of_root {
+            self.root_ids[place.node as usize]
+        } else {
+            self.place_ids.get(&place).copied().unwrap_or(END)
+        };
+        if known != END {
+            return Ok(known);
         }
         // Choices and branches take places too, so there are a few per state.
         if self.places.len() / 4 > self.limit {
@@ -205,7 +215,11 @@ impl Unfolding<'_, '_> {
         }
         let id = index(self.places.len());
         self.places.push(place);
-        self.place_ids.insert(place, id);
+        if of_root {
+            self.root_ids[place.node as usize] = id;
+        } else {
+            self.place_ids.insert(place, id);
+        }
         Ok(id)
     }
 
@@ -326,6 +340,8 @@ struct Determiniser<'u, 'a, 'm> {
     several: Map<Vec<u32>, u32>,
     /// The state in which a place was last seen, plus one.
     seen: Vec<u32>,
+    /// Scratch space: the places still to be looked at in one state.
+    stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -346,6 +362,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             single: Vec::new(),
             several: Map::default(),
             seen: Vec::new(),
+            stack: Vec::new(),
             diagnostics: Vec::new(),
         }
     }
@@ -459,10 +476,11 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
     ) -> Result<Option<Option<Chooser>>, TooLarge> {
         let epoch = index(state + 1);
         let mut ends = None;
-        let mut stack: Vec<(u32, Option<Chooser>)> = match &self.cores[state] {
-            Core::One(place) => vec![(*place, None)],
-            Core::Several(places) => places.iter().rev().map(|&place| (place, None)).collect(),
-        };
+        let mut stack = std::mem::take(&mut self.stack);
+        match &self.cores[state] {
+            Core::One(place) => stack.push((*place, None)),
+            Core::Several(places) => stack.extend(places.iter().rev().map(|&place| (place, None))),
+        }
         while let Some((id, chooser)) = stack.pop() {
             if id as usize >= self.seen.len() {
                 self.seen
@@ -538,6 +556,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
                 _ => {}
             }
         }
+        self.stack = stack;
         Ok(ends)
     }
 
@@ -640,6 +659,14 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         edges: &mut Vec<Edge>,
         origins: &mut Vec<Span>,
     ) -> Result<(), TooLarge> {
+        // Most states offer one message, and this is not the place to allocate for them.
+        if let [offer] = offers {
+            let start = index(origins.len());
+            origins.push(offer.origin);
+            let target = self.state_of_one(offer.target)?;
+            self.add_edge(offer.letter, target, (start, start + 1), edges);
+            return Ok(());
+        }
         let mut order: Vec<usize> = (0..offers.len()).collect();
         // Stable, so that within one letter the order of the text stays.
         order.sort_by_key(|&position| offers[position].letter);
@@ -661,16 +688,20 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             let tail = &mut origins[start as usize..];
             tail.sort_unstable();
             let written = (start, index(origins.len()));
-            let beginning = &mut self.beginnings[target as usize];
-            if *beginning == (0, 0) {
-                *beginning = written;
-            }
-            edges.push(Edge {
-                letter,
-                target,
-                origins: written,
-            });
+            self.add_edge(letter, target, written, edges);
         }
         Ok(())
+    }
+
+    fn add_edge(&mut self, letter: u32, target: u32, origins: (u32, u32), edges: &mut Vec<Edge>) {
+        let beginning = &mut self.beginnings[target as usize];
+        if *beginning == (0, 0) {
+            *beginning = origins;
+        }
+        edges.push(Edge {
+            letter,
+            target,
+            origins,
+        });
     }
 }
