@@ -92,7 +92,7 @@ fn a_bound_suffices_if_others_make_room() {
         Coverage {
             exhaustive: true,
             bound: 2,
-            configurations: 8
+            configurations: 9
         }
     );
 }

@@ -1,0 +1,320 @@
+//! Random machines: what subtyping accepts is safe with every peer that the supertype is safe with, and what is refused goes wrong
+//! somewhere.
+//!
+//! The machines here are not projections of anything: a random machine, and for each of its peers what the machine shows to it. So they
+//! reach corners that protocols do not. The explorer and the mutations are those of `rumpsteak-oracle`, which shares no code
+//! with the crate.
+//!
+//! `RUMPSTEAK_FUZZ` is the number of machines, 3,000 otherwise.
+
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an unwrap in a test is an assertion, and the figures are printed"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rumpsteak_fsm::{
+    Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot,
+    system::{self, explore},
+    verify::{Evidence, verify},
+};
+use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, Rng, mutate};
+
+const PEERS: [&str; 3] = ["p", "q", "r"];
+const LABELS: [&str; 3] = ["x", "y", "z"];
+
+/// A random directed machine of role `m`.
+fn machine(rng: &mut Rng) -> Fsm {
+    let peers = 1 + rng.below(3);
+    let states = 2 + rng.below(5);
+    let mut builder = Fsm::builder("m");
+    let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
+    for &state in &ids {
+        if rng.chance(10) && state != ids[0] {
+            continue;
+        }
+        let peer = PEERS[rng.below(peers)];
+        let send = rng.chance(50);
+        let choices = if rng.chance(35) { 2 } else { 1 };
+        let first = rng.below(LABELS.len());
+        for choice in 0..choices {
+            let label = LABELS[(first + choice) % LABELS.len()];
+            let action = match send {
+                true => Action::send(peer, label, &[]),
+                false => Action::receive(peer, label, &[]),
+            };
+            builder.add_transition(state, action, ids[rng.below(states)]);
+        }
+    }
+    builder.build(ids[0])
+}
+
+/// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None` if the peer could not tell
+/// what to do.
+fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
+    let close = |starts: BTreeSet<StateId>| {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<StateId> = starts.into_iter().collect();
+        while let Some(state) = open.pop() {
+            if seen.insert(state) {
+                let hidden = machine
+                    .transitions_from(state)
+                    .filter(|t| t.action.peer != *peer);
+                open.extend(hidden.map(|t| t.target));
+            }
+        }
+        seen
+    };
+    let mut builder = Fsm::builder(peer);
+    let start = close(BTreeSet::from([machine.initial()]));
+    let initial = builder.add_state();
+    let mut ids = BTreeMap::from([(start.clone(), initial)]);
+    let mut open = vec![start];
+    while let Some(places) = open.pop() {
+        let mut targets: BTreeMap<Action, BTreeSet<StateId>> = BTreeMap::new();
+        for transition in places
+            .iter()
+            .flat_map(|&place| machine.transitions_from(place))
+        {
+            if transition.action.peer == *peer {
+                let mut action = transition.action.clone();
+                action.peer = machine.role().clone();
+                action.direction = match action.direction {
+                    Direction::Send => Direction::Receive,
+                    Direction::Receive => Direction::Send,
+                };
+                targets.entry(action).or_default().insert(transition.target);
+            }
+        }
+        let from = ids[&places];
+        for (action, target) in targets {
+            let target = close(target);
+            let to = *ids.entry(target.clone()).or_insert_with(|| {
+                open.push(target);
+                builder.add_state()
+            });
+            builder.add_transition(from, action, to);
+        }
+    }
+    Some(builder.build(initial)).filter(|shown| shown.check_directed().is_ok())
+}
+
+/// The machine's peers, if all together are safe.
+fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
+    let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
+    let peers: Vec<Fsm> = peers
+        .into_iter()
+        .map(|p| shown_to(p, machine))
+        .collect::<Option<_>>()?;
+    let (_, report) = report(machine, &peers)?;
+    (report.findings.is_empty() && report.coverage > Coverage::Partial).then_some(peers)
+}
+
+fn report(machine: &Fsm, peers: &[Fsm]) -> Option<(oracle::System, oracle::Report)> {
+    let machines = std::iter::once(machine).chain(peers).cloned().collect();
+    let system = oracle::System::new(machines).ok()?;
+    let mut last = None;
+    for queue in [1, 2, 4, 8] {
+        let report = system.explore(&oracle::Limits {
+            queue,
+            configurations: 3_000,
+            steps: usize::MAX,
+        });
+        let done = report.immediate().is_some() || report.coverage > Coverage::Partial;
+        last = Some(report);
+        if done {
+            break;
+        }
+    }
+    last.map(|report| (system, report))
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    accepted: usize,
+    accepted_unknown: usize,
+    refused: usize,
+    refused_with_run: usize,
+    undecided: usize,
+    paper_only: usize,
+    ours_only: usize,
+}
+
+#[test]
+fn accepted_machines_are_safe() {
+    let systems = std::env::var("RUMPSTEAK_FUZZ").map_or(3_000, |count| count.parse().unwrap());
+    let mut rng = Rng::new(22);
+    let mut figures = Figures::default();
+    let mut done = 0;
+    while done < systems {
+        let sup = machine(&mut rng);
+        let Some(peers) = safe_peers(&sup) else {
+            continue;
+        };
+        if sup.transition_count() < 2 {
+            continue;
+        }
+        for _ in 0..4 {
+            let mut sub = sup.clone();
+            let mut mutations = vec![];
+            for _ in 0..1 + rng.below(4) {
+                let gentle = rng.chance(70);
+                let mutation = if gentle {
+                    Mutation::gentle(&mut rng)
+                } else {
+                    Mutation::any(&mut rng)
+                };
+                if let Some(mutated) = mutate(&sub, mutation, &mut rng) {
+                    sub = mutated;
+                    mutations.push(mutation);
+                }
+            }
+            if sub != sup && sub.len() <= 40 {
+                judge(&sub, &sup, &peers, &mutations, &mut figures);
+                done += 1;
+            }
+        }
+    }
+    println!("{figures:?}");
+    assert!(
+        figures.accepted > done / 10 && figures.refused > done / 10,
+        "{figures:?}"
+    );
+}
+
+fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &mut Figures) {
+    let limits = Limits {
+        configurations: 4_000,
+        steps: 50_000,
+        ..Limits::default()
+    };
+    let verdict = verify(sub, sup, peers, &limits).unwrap();
+    let shown = || {
+        format!(
+            "{mutations:?}\n{}{}{}",
+            dot::print(sub),
+            dot::print(sup),
+            dot::print_all(peers)
+        )
+    };
+    let derived = oracle::paper::subtype(sub, sup, 3, 5_000) == oracle::paper::Answer::Subtype;
+    match verdict {
+        Verdict::Safe(_) => {
+            figures.accepted += 1;
+            figures.ours_only += usize::from(!derived);
+            let (system, report) =
+                report(sub, peers).expect("accepted machines have the same peers");
+            figures.accepted_unknown += usize::from(report.coverage == Coverage::Partial);
+            // A choice that is narrowed may leave others waiting.
+            let narrowed = mutations.iter().any(|m| {
+                matches!(
+                    m,
+                    Mutation::Narrow | Mutation::Hoist | Mutation::Redirect | Mutation::Drop
+                )
+            });
+            let unsound = report
+                .findings
+                .iter()
+                .find(|finding| finding.fault.kind().is_immediate() || !narrowed);
+            if let Some(finding) = unsound {
+                panic!(
+                    "accepted, but {:?}\n{}\n{}",
+                    finding.fault,
+                    system.describe(&finding.run),
+                    shown()
+                );
+            }
+        }
+        Verdict::Unsafe(refused) => {
+            figures.refused += 1;
+            figures.paper_only += usize::from(derived);
+            assert!(
+                !derived,
+                "the paper's algorithm accepts\n{:?}\n{}",
+                refused.refusal,
+                shown()
+            );
+            if let Evidence::Run(run) = &refused.evidence {
+                figures.refused_with_run += 1;
+                let machines = std::iter::once(sub).chain(peers).cloned().collect();
+                let system = system::System::new(machines).unwrap();
+                assert_eq!(run.replay(&system), Ok(()), "{}", shown());
+            }
+        }
+        Verdict::Undecided(_) => {
+            figures.undecided += 1;
+            figures.paper_only += usize::from(derived);
+            assert!(!derived, "the paper's algorithm accepts\n{}", shown());
+        }
+    }
+}
+
+#[test]
+fn the_exploration_agrees_with_the_naive_one() {
+    let mut rng = Rng::new(3);
+    let (mut safe, mut bad, mut open) = (0, 0, 0);
+    while safe + bad + open < 2_000 {
+        let sup = machine(&mut rng);
+        let peers: BTreeSet<&Role> = sup.transitions().map(|t| &t.action.peer).collect();
+        let Some(peers) = peers
+            .into_iter()
+            .map(|p| shown_to(p, &sup))
+            .collect::<Option<Vec<_>>>()
+        else {
+            continue;
+        };
+        let sub = mutate(&sup, Mutation::any(&mut rng), &mut rng).unwrap_or(sup);
+        let Some((naive, report)) = report(&sub, &peers) else {
+            continue;
+        };
+        let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();
+        let system = system::System::new(machines.clone()).unwrap();
+        let exploration = explore(
+            &system,
+            &Limits {
+                configurations: 8_000,
+                queue: 16,
+                ..Limits::default()
+            },
+        );
+        let shown = || format!("{exploration:?}\n{report:?}\n{}", dot::print_all(&machines));
+        match &exploration.verdict {
+            Verdict::Safe(()) => {
+                safe += 1;
+                let faults = report
+                    .findings
+                    .iter()
+                    .filter(|f| f.fault.kind() != FaultKind::Starvation);
+                assert_eq!(faults.count(), 0, "{}", shown());
+                let starves = report.finding(FaultKind::Starvation).is_some();
+                assert_eq!(exploration.starvation.is_some(), starves, "{}", shown());
+            }
+            Verdict::Unsafe(run) => {
+                bad += 1;
+                assert_eq!(run.replay(&system), Ok(()), "{}", shown());
+                let Some(finding) = report.immediate() else {
+                    continue;
+                };
+                // The naive search had a bound, so it may have missed a shorter run, but ours must not be longer.
+                assert!(
+                    run.steps.len() <= finding.run.len(),
+                    "{}\n{}",
+                    naive.describe(&finding.run),
+                    shown()
+                );
+            }
+            Verdict::Undecided(_) => {
+                open += 1;
+                assert_eq!(report.immediate(), None, "{}", shown());
+            }
+        }
+    }
+    println!("{safe} safe, {bad} bad, {open} undecided");
+    assert!(
+        safe > 200 && bad > 200 && open < 200,
+        "{safe} safe, {bad} bad, {open} undecided"
+    );
+}
