@@ -1,5 +1,10 @@
 //! Sets of roles: every route ends where its type says, whatever the order of fields and roles.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "tests state what must hold, also in their helpers"
+)]
+
 use std::future::poll_fn;
 
 use futures::executor::block_on;
