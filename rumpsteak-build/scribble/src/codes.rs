@@ -240,16 +240,16 @@ pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
 pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
     let (what, way_out) = match construct {
         Construct::Connection => (
-            "connections made during a protocol (`connect`, `disconnect`)",
+            "`connect` and `disconnect`",
             "remove them: all roles are connected from the start",
         ),
         Construct::Explicit => (
             "`explicit` protocols",
-            "remove `explicit` and every `connect`: all roles are connected from the start",
+            "remove `explicit`: all roles are connected from the start",
         ),
         Construct::Import => (
             "imports, in a text that is read alone,",
-            "load the text with `Modules::load`, which finds the modules that it imports",
+            "load the text with `Modules::load`, which follows imports",
         ),
         Construct::Interruptible => (
             "`interruptible` blocks",
@@ -265,7 +265,7 @@ pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
         ),
         Construct::Par => (
             "`par` and `unordered` blocks",
-            "put the interactions one after the other: messages of different roles are not ordered by that",
+            "write one after the other: interactions of different roles overlap",
         ),
         Construct::RecursionParameters => ("recursion parameters", "remove the brackets"),
         Construct::Refinement => (
@@ -532,7 +532,7 @@ pub(crate) fn nested_recursion(protocol: &str, span: Span, behind: Span) -> Diag
         "calls itself, and must come back",
     )
     .with(behind, "to do this after the call")
-    .help("let the call be last: each round would leave one more thing to do, without a bound")
+    .help("let the call be last: else each round leaves one more thing to do")
 }
 
 pub(crate) fn choice_subject(
@@ -575,7 +575,7 @@ pub(crate) fn no_subject(
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::NoSubject,
-        format!("after equal messages, `{one}` and `{other}` would both have to decide"),
+        format!("`{one}` and `{other}` would both have to decide"),
         second,
         format!("in this branch `{other}` goes on"),
     )
@@ -627,7 +627,7 @@ pub(crate) fn too_large(span: Span, limit: usize) -> Diagnostic {
         span,
         "too large to be checked",
     )
-    .help("call fewer protocols one after the other, or raise the limit `Limits::global_states`")
+    .help("call fewer protocols in sequence, or raise `Limits::global_states`")
 }
 
 // Projection.
@@ -640,37 +640,74 @@ pub(crate) struct Branches {
     /// The interaction that one run takes and the other does not.
     pub(crate) one: Step,
     pub(crate) other: Option<Step>,
+    /// The shortest two runs that look the same to the role, interaction by interaction.
+    pub(crate) runs: [Vec<String>; 2],
 }
 
 /// An interaction in words.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    pub(crate) text: String,
+    /// `value(i32)`
+    pub(crate) label: String,
     pub(crate) span: Span,
 }
 
 impl Branches {
-    fn mark(&self, diagnostic: Diagnostic, role: &str, primary: Span) -> Diagnostic {
+    /// Shows where the runs part, and the runs.
+    fn mark(&self, diagnostic: Diagnostic, role: &str) -> Diagnostic {
         let mut diagnostic = diagnostic;
+        let primary = diagnostic.primary;
         if self.one.span != primary {
             let label = format!("`{}` chooses this branch…", self.chooser);
             diagnostic = diagnostic.with(self.one.span, label);
         }
-        match &self.other {
-            Some(other) if other.span != primary => diagnostic.with(
-                other.span,
-                format!("…or this one, and `{role}` cannot tell which"),
-            ),
-            _ => diagnostic,
+        if let Some(other) = &self.other
+            && other.span != primary
+        {
+            let label = format!("…or this one, and `{role}` cannot tell");
+            diagnostic = diagnostic.with(other.span, label);
         }
+        let [one, other] = self.runs.each_ref().map(|run| line(run));
+        diagnostic.note(format!(
+            "these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"
+        ))
     }
+}
 
-    fn tell(&self, role: &str) -> String {
-        format!(
-            "let `{role}` receive a different message in each branch before this, from `{}` or somebody who knows",
-            self.chooser
-        )
+/// A run on one line of a terminal: where it is too long, its end.
+fn line(run: &[String]) -> String {
+    const WIDTH: usize = 64;
+    if run.is_empty() {
+        return "nothing has happened yet".to_owned();
     }
+    let mut width = 0;
+    let shown = run.iter().rev().take_while(|step| {
+        width += step.chars().count() + 2;
+        width <= WIDTH
+    });
+    // The last step is shown even if it is too long alone.
+    let shown = shown.count().max(1);
+    let left_out = run.len() - shown;
+    let text = run[left_out..].join("; ");
+    if left_out == 0 {
+        text
+    } else {
+        format!("({left_out} more); {text}")
+    }
+}
+
+/// With the branches, if two runs were found, and the way out.
+fn branching(
+    diagnostic: Diagnostic,
+    role: &str,
+    branches: Option<&Branches>,
+    help: String,
+) -> Diagnostic {
+    match branches {
+        Some(branches) => branches.mark(diagnostic, role),
+        None => diagnostic,
+    }
+    .help(help)
 }
 
 pub(crate) fn send_unknown(role: &str, step: &Step, branches: Option<&Branches>) -> Diagnostic {
@@ -678,17 +715,13 @@ pub(crate) fn send_unknown(role: &str, step: &Step, branches: Option<&Branches>)
         Code::SendUnknown,
         format!(
             "`{role}` must send `{}` without knowing the branch",
-            step.text
+            step.label
         ),
         step.span,
-        format!("in one branch `{role}` sends this next, in another not"),
+        format!("`{role}` sends this in one branch, and not in another"),
     );
-    match branches {
-        Some(branches) => branches
-            .mark(diagnostic, role, step.span)
-            .help(branches.tell(role)),
-        None => diagnostic,
-    }
+    let help = format!("first tell `{role}` the branch, by a different message in each");
+    branching(diagnostic, role, branches, help)
 }
 
 pub(crate) fn overtaken(
@@ -699,23 +732,16 @@ pub(crate) fn overtaken(
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::Overtaken,
-        format!(
-            "`{role}` cannot tell the branches apart: `{}` may overtake `{}`",
-            awaited.text, taken.text
-        ),
+        format!("`{role}` cannot tell branches apart, since messages may overtake"),
         awaited.span,
-        format!("in one branch `{role}` waits for this"),
+        "this can arrive first in both branches",
     )
     .with(
         taken.span,
-        "in the other it waits for this, and the same message can arrive first",
+        format!("in one of them `{role}` waits for this first"),
     );
-    match branches {
-        Some(branches) => branches.mark(diagnostic, role, awaited.span).help(format!(
-            "give the messages to `{role}` different labels in the two branches"
-        )),
-        None => diagnostic,
-    }
+    let help = format!("give the messages to `{role}` other labels in one of the branches");
+    branching(diagnostic, role, branches, help)
 }
 
 pub(crate) fn send_or_receive(
@@ -726,20 +752,13 @@ pub(crate) fn send_or_receive(
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::SendOrReceive,
-        format!(
-            "`{role}` does not know whether to send `{}` or to wait for `{}`",
-            sends.text, receives.text
-        ),
+        format!("`{role}` does not know whether to send or to wait"),
         sends.span,
         format!("in one branch `{role}` sends this"),
     )
-    .with(receives.span, "in the other it waits for this");
-    match branches {
-        Some(branches) => branches
-            .mark(diagnostic, role, sends.span)
-            .help(branches.tell(role)),
-        None => diagnostic,
-    }
+    .with(receives.span, "in another it waits for this");
+    let help = format!("first tell `{role}` the branch, by a different message in each");
+    branching(diagnostic, role, branches, help)
 }
 
 pub(crate) fn never_told(
@@ -749,36 +768,38 @@ pub(crate) fn never_told(
     ends: bool,
 ) -> Diagnostic {
     let happens = if ends {
-        "the protocol may be over"
+        "the protocol may be over without it"
     } else {
-        "the others may go on for ever"
+        "the others may go on without it"
     };
     let diagnostic = Diagnostic::new(
         Code::NeverTold,
-        format!("`{role}` may wait for `{}` for ever", awaited.text),
+        format!("`{role}` may wait for `{}` for ever", awaited.label),
         awaited.span,
-        format!("`{role}` waits for this, but {happens} without it"),
+        format!("`{role}` waits, but {happens}"),
     );
-    match branches {
-        Some(branches) => branches.mark(diagnostic, role, awaited.span).help(format!(
-            "let somebody tell `{role}` in the other branch too"
-        )),
-        None => diagnostic,
-    }
+    let help = format!("tell `{role}` in the other branch too");
+    branching(diagnostic, role, branches, help)
 }
 
-pub(crate) fn payload_unknown(role: &str, one: &Step, other: &Step) -> Diagnostic {
-    Diagnostic::new(
+pub(crate) fn payload_unknown(
+    role: &str,
+    one: &Step,
+    other: &Step,
+    branches: Option<&Branches>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
         Code::PayloadUnknown,
         format!(
-            "`{role}` cannot tell `{}` from `{}`: their labels are equal",
-            other.text, one.text
+            "`{role}` cannot tell `{}` from `{}`",
+            other.label, one.label
         ),
         other.span,
         "this one",
     )
-    .with(one.span, "or this one")
-    .help("give the messages different labels")
+    .with(one.span, "or this one, under the same label");
+    let help = "give the messages different labels: a receiver goes by the label alone";
+    branching(diagnostic, role, branches, help.to_owned())
 }
 
 pub(crate) fn projection_too_large(

@@ -17,6 +17,8 @@ pub struct Diagnostic {
     pub label: String,
     /// Other places that matter, each with what is there.
     pub secondary: Vec<(Span, String)>,
+    /// What else to know, each perhaps of several lines: the runs that a role confuses.
+    pub notes: Vec<String>,
     /// The way out.
     pub help: Option<String>,
 }
@@ -34,12 +36,18 @@ impl Diagnostic {
             primary,
             label: label.into(),
             secondary: Vec::new(),
+            notes: Vec::new(),
             help: None,
         }
     }
 
     pub(crate) fn with(mut self, span: Span, label: impl Into<String>) -> Self {
         self.secondary.push((span, label.into()));
+        self
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
         self
     }
 

@@ -88,20 +88,23 @@ impl Global {
 
     pub(crate) fn step(&self, edge: &Edge) -> Step {
         Step {
-            text: self.text(self.letters[edge.letter as usize]),
+            label: self.label(self.letters[edge.letter as usize]),
             span: self.origins(edge)[0],
         }
     }
 
-    fn text(&self, letter: Letter) -> String {
+    /// `value(i32)`
+    fn label(&self, letter: Letter) -> String {
         let Message { label, payload } = &self.messages[letter.message.0 as usize];
         let payload: Vec<_> = payload.iter().map(|sort| sort.as_str()).collect();
-        format!(
-            "{label}({}) from {} to {}",
-            payload.join(", "),
-            self.roles[letter.from as usize],
-            self.roles[letter.to as usize]
-        )
+        format!("{label}({})", payload.join(", "))
+    }
+
+    /// `value(i32) from s to k`
+    pub(crate) fn text(&self, edge: &Edge) -> String {
+        let letter = self.letters[edge.letter as usize];
+        let [from, to] = [letter.from, letter.to].map(|role| &self.roles[role as usize]);
+        format!("{} from {from} to {to}", self.label(letter))
     }
 }
 

@@ -599,8 +599,10 @@ impl<'g> Local<'g> {
                 Problem::PayloadUnknown { one, other } => {
                     let (one, other) = (global_edge(one), global_edge(other));
                     let branches = self.branches(*state, one, other);
+                    let marks = branches.as_ref().map(|found| &found.1);
                     let (one, other) = (self.step(one), self.step(other));
-                    (branches, codes::payload_unknown(name, &one, &other))
+                    let diagnostic = codes::payload_unknown(name, &one, &other, marks);
+                    (branches, diagnostic)
                 }
             };
             let choice = branches.map(|(choice, _)| choice);
@@ -643,14 +645,13 @@ impl<'g> Local<'g> {
     /// number is [`NONE`]): the global state where they part, and the two ways there.
     fn branches(&self, state: u32, one: EdgeAt, other: EdgeAt) -> Option<(u32, Branches)> {
         let word = self.word(state);
-        let run = |to: EdgeAt| {
-            let mut run = self.run(&word, to.0)?;
-            if to.1 != NONE {
-                run.push(to);
-            }
-            Some(run)
+        let runs = [self.run(&word, one.0)?, self.run(&word, other.0)?];
+        // Where they part is found with the next step, what looks the same is shown without.
+        let next = |run: &[EdgeAt], edge: EdgeAt| {
+            let more = (edge.1 != NONE).then_some(edge);
+            run.iter().copied().chain(more).collect::<Vec<_>>()
         };
-        let (one, other) = (run(one)?, run(other)?);
+        let (one, other) = (next(&runs[0], one), next(&runs[1], other));
         let part = one
             .iter()
             .zip(&other)
@@ -662,6 +663,10 @@ impl<'g> Local<'g> {
             chooser: self.global.roles[letter.from as usize].to_string(),
             one: self.step(first),
             other: other.get(part).map(|&edge| self.step(edge)),
+            runs: runs.map(|run| {
+                let steps = run.iter().map(|&at| self.global.text(self.edge(at)));
+                steps.collect()
+            }),
         };
         Some((first.0, branches))
     }

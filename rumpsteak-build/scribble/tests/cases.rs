@@ -37,12 +37,24 @@ fn show(modules: &Modules, texts: &Texts, diagnostic: &Diagnostic) -> String {
         primary,
         label,
         secondary,
+        notes,
         help,
     } = diagnostic;
+    // `error[S0123]: ` and `  = help: ` stand before them in 80 columns.
+    for (text, width) in [(Some(message), 66), (help.as_ref(), 70)] {
+        let width_of_text = text.map_or(0, |text| text.chars().count());
+        assert!(width_of_text <= width, "{width_of_text} columns: {text:?}");
+    }
+    for line in notes.iter().flat_map(|note| note.lines()) {
+        assert!(line.chars().count() <= 70, "{line}");
+    }
     let place = |span| place(modules, texts, span);
     let mut text = format!("{code}: {message}\n  {}: {label}\n", place(*primary));
     for (span, label) in secondary {
         writeln!(text, "  {}: {label}", place(*span)).unwrap();
+    }
+    for note in notes {
+        writeln!(text, "  note: {}", note.replace('\n', "\n  ")).unwrap();
     }
     if let Some(help) = help {
         writeln!(text, "  help: {help}").unwrap();

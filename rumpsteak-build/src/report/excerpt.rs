@@ -30,6 +30,7 @@ pub(crate) fn diagnostic(file: &ScrFile, diagnostic: &Diagnostic, renderer: &Ren
         primary,
         label,
         secondary,
+        notes,
         help,
     } = diagnostic;
     let mut snippet = Snippet::source(file.text.as_str())
@@ -51,6 +52,9 @@ pub(crate) fn diagnostic(file: &ScrFile, diagnostic: &Diagnostic, renderer: &Ren
         .primary_title(message.as_str())
         .id(code.as_str());
     let mut group = title.element(snippet);
+    for note in notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
     if let Some(help) = help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
