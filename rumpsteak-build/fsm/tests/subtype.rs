@@ -8,7 +8,15 @@
 
 mod common;
 
-use rumpsteak_fsm::{Fsm, Limits, Verdict, dot, subtype, text};
+use rumpsteak_fsm::{
+    Action, Fsm, Limit, Limits, StateId, TransitionId, Verdict, dot,
+    subtype::{self, Proof, Refusal, Side},
+    text,
+};
+use rumpsteak_oracle::{
+    cases::{self, Relation},
+    local,
+};
 
 /// The answer in the words of the corpora.
 fn answer(sub: &Fsm, sup: &Fsm) -> &'static str {
@@ -86,4 +94,438 @@ fn the_binary_corpus() {
         "ex1-ok-loop.txt",
     ];
     assert_eq!((decided, undecided), (80, unbounded.to_vec()));
+}
+
+const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
+
+#[track_caller]
+fn accepted(sub: &str, sup: &str) -> Proof {
+    match check(sub, sup) {
+        Verdict::Safe(proof) => proof,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The refusal, as `rule: sub (after path) / sup`.
+#[track_caller]
+fn refused(sub: &str, sup: &str) -> String {
+    let (sub, sup) = (common::machine(sub), common::machine(sup));
+    let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();
+    let refusal = verdict.refusal().unwrap_or_else(|| panic!("{verdict:?}"));
+    let name = |fsm: &Fsm, id: Option<TransitionId>, state: StateId| match id {
+        Some(id) => {
+            assert_eq!(fsm.transition(id).source, state);
+            fsm.transition(id).action.to_string()
+        }
+        None => format!("state {state}"),
+    };
+    // The path is one.
+    let mut state = sub.initial();
+    for &id in &refusal.path {
+        assert_eq!(sub.transition(id).source, state);
+        state = sub.transition(id).target;
+    }
+    assert_eq!(state, refusal.sub_state);
+    for pair in refusal.cycle.windows(2) {
+        assert_eq!(
+            sub.transition(pair[0]).target,
+            sub.transition(pair[1]).source
+        );
+    }
+    if let (Some(&first), Some(&last)) = (refusal.cycle.first(), refusal.cycle.last()) {
+        assert_eq!(sub.transition(last).target, sub.transition(first).source);
+    }
+    let actions = |ids: &[TransitionId]| {
+        let actions: Vec<_> = ids
+            .iter()
+            .map(|&id| sub.transition(id).action.to_string())
+            .collect();
+        actions.join(" ")
+    };
+    let mut text = format!(
+        "{:?}: {} / {}",
+        refusal.rule,
+        name(&sub, refusal.sub, refusal.sub_state),
+        name(&sup, refusal.sup, refusal.sup_state)
+    );
+    if !refusal.path.is_empty() {
+        text.push_str(&format!(" after {}", actions(&refusal.path)));
+    }
+    if !refusal.cycle.is_empty() {
+        text.push_str(&format!(" in {}", actions(&refusal.cycle)));
+    }
+    text
+}
+
+fn check(sub: &str, sup: &str) -> Verdict<Proof, Refusal> {
+    subtype::check(
+        &common::machine(sub),
+        &common::machine(sup),
+        &Limits::default(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn double_buffering_may_ask_ahead() {
+    let ahead = "k: 4 s!ready 0, 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
+    // State 0 is the initial one in these lines, so the loop starts in state 1.
+    let ahead = ahead.replace('0', "9").replace('4', "0").replace('9', "4");
+    assert_eq!(accepted(&ahead, KERNEL).anticipation, 3);
+    assert_eq!(accepted(KERNEL, KERNEL).anticipation, 0);
+    assert_eq!(
+        refused(KERNEL, &ahead),
+        "InputBeforeOutput: s?value(i32) / s!ready after s!ready"
+    );
+}
+
+#[test]
+fn a_receive_may_not_overtake_a_send() {
+    assert_eq!(
+        refused(
+            "k: 0 t?ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t!value(i32) 0",
+            KERNEL
+        ),
+        "InputBeforeOutput: t?ready / s!ready"
+    );
+    // Not even one that is pending behind receives.
+    assert_eq!(
+        refused(
+            "a: 0 d!w 1, 1 c?y 2, 2 b!x 3, 3 b?z 4",
+            "a: 0 b?z 1, 1 b!x 2, 2 c?y 3, 3 d!w 4"
+        ),
+        "InputBeforeOutput: c?y / b!x after d!w"
+    );
+    // Nor an open choice.
+    assert_eq!(
+        refused(
+            "a: 0 c!x 1, 1 d?y 2, 2 b!l 3, 2 b!r 3",
+            "a: 0 b!l 1, 0 b!r 1, 1 c!x 2, 2 d?y 3"
+        ),
+        "InputBeforeOutput: d?y / b!l after c!x"
+    );
+}
+
+#[test]
+fn a_receive_may_overtake_receives_from_others() {
+    accepted("a: 0 c?y 1, 1 b?x 2", "a: 0 b?x 1, 1 c?y 2");
+    // Also with branches on both sides, which the paper's algorithm must guess.
+    let sub = "a: 0 c?y 1, 0 c?n 2, 1 b?l 3, 1 b?r 4, 2 b?l 4, 2 b?r 3, 3 b!o 5, 4 b!u 5";
+    let sup = "a: 0 b?l 1, 0 b?r 2, 1 c?y 3, 1 c?n 4, 2 c?y 4, 2 c?n 3, 3 b!o 5, 4 b!u 5";
+    accepted(sub, sup);
+    accepted(sup, sub);
+    assert_eq!(
+        refused(&sub.replace("3 b!o 5, 4 b!u 5", "3 b!u 5, 4 b!o 5"), sup),
+        "OutputNotOffered: b!u / b!o after c?y b?l"
+    );
+    assert_eq!(
+        refused(
+            "a: 0 c?y 1, 1 b?l 2, 1 b?r 2",
+            "a: 0 b?l 1, 0 b?r 2, 1 c?y 2"
+        ),
+        "InputNotReached: c?y / state 2"
+    );
+    assert_eq!(
+        refused("a: 0 c?y 1, 1 b?x 1", "a: 0 b?x 0, 0 b?z 1, 1 c?y 2"),
+        "InputNotReached: c?y / b?x"
+    );
+}
+
+#[test]
+fn messages_between_the_same_two_roles_keep_their_order() {
+    assert_eq!(
+        refused("a: 0 b!y 1, 1 b!x 2", "a: 0 b!x 1, 1 b!y 2"),
+        "OutputsToOnePeer: b!y / b!x"
+    );
+    assert_eq!(
+        refused("a: 0 b?y 1, 1 b?x 2", "a: 0 b?x 1, 1 b?y 2"),
+        "InputsFromOnePeer: b?y / b?x"
+    );
+    // Also over what is pending.
+    assert_eq!(
+        refused(
+            "a: 0 c!z 1, 1 b!y 2, 2 b!x 3",
+            "a: 0 b!x 1, 1 b!y 2, 2 c!z 3"
+        ),
+        "OutputsToOnePeer: b!y / b!x after c!z"
+    );
+    assert_eq!(
+        refused(
+            "a: 0 c!z 1, 1 b?y 2, 2 b?x 3",
+            "a: 0 b?x 1, 1 b?y 2, 2 c!z 3"
+        ),
+        "InputsFromOnePeer: b?y / b?x after c!z"
+    );
+}
+
+#[test]
+fn choices_may_be_narrowed_and_offers_widened() {
+    accepted("a: 0 b!x 1", "a: 0 b!x 1, 0 b!y 1");
+    accepted("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1");
+    assert_eq!(
+        refused("a: 0 b!x 1, 0 b!y 1", "a: 0 b!x 1"),
+        "OutputNotOffered: b!y / b!x"
+    );
+    assert_eq!(
+        refused("a: 0 b?x 1", "a: 0 b?x 1, 0 b?y 1"),
+        "InputNotHandled: state 0 / b?y"
+    );
+    assert_eq!(refused("a:", "a: 0 b?y 1"), "Forgotten: state 0 / b?y");
+    assert_eq!(
+        refused("a: 0 b!y 1", "a:"),
+        "OutputNotReached: b!y / state 0"
+    );
+    assert_eq!(
+        refused("a: 0 b?y 1", "a:"),
+        "InputNotReached: b?y / state 0"
+    );
+}
+
+#[test]
+fn payloads_are_compared_by_their_sorts() {
+    accepted("a: 0 b!x(a: i32) 1", "a: 0 b!x(b: i32) 1");
+    assert_eq!(
+        refused("a: 0 b!x(i32) 1", "a: 0 b!x(u32) 1"),
+        "PayloadDiffers: b!x(i32) / b!x(u32)"
+    );
+    assert_eq!(
+        refused("a: 0 b?x(i32) 1", "a: 0 b?x 1"),
+        "PayloadDiffers: b?x(i32) / b?x"
+    );
+    assert_eq!(
+        refused("a: 0 b!y(i32) 1", "a: 0 b!x 1, 0 b!y 1"),
+        "PayloadDiffers: b!y(i32) / b!y"
+    );
+}
+
+#[test]
+fn a_send_may_overtake_only_what_leads_to_it() {
+    let sup = "a: 0 b?l 1, 0 b?r 2, 1 c!x 3, 2 c!x 4";
+    accepted("a: 0 c!x 1, 1 b?l 2, 1 b?r 2", sup);
+    assert_eq!(
+        refused(
+            "a: 0 c!x 1, 1 b?l 2, 1 b?r 2",
+            "a: 0 b?l 1, 0 b?r 2, 1 c!x 3"
+        ),
+        "OutputNotReached: c!x / state 2"
+    );
+    assert_eq!(
+        refused("a: 0 c!x 1, 1 b?l 1", "a: 0 b?l 0, 0 b?r 1, 1 c!x 2"),
+        "OutputNotReached: c!x / b?l"
+    );
+    // Another label may be sent in one of the branches.
+    assert_eq!(
+        refused(
+            "a: 0 c!x 1, 1 b?l 2, 1 b?r 2",
+            "a: 0 b?l 1, 0 b?r 2, 1 c!x 3, 2 c!y 4"
+        ),
+        "OutputNotOffered: c!x / c!y"
+    );
+}
+
+#[test]
+fn choices_that_are_overtaken_stay_open() {
+    // The paper's algorithm must guess `l` or `r` when c!x is sent, and is wrong either way.
+    let sup = "a: 0 b!l 1, 0 b!r 2, 1 c!x 3, 2 c!x 4, 3 d!o 5, 4 d!u 5";
+    accepted("a: 0 c!x 1, 1 b!l 2, 1 b!r 3, 2 d!o 4, 3 d!u 4", sup);
+    // Even what follows the choice may come first, as long as it is the same.
+    let both = "a: 0 b!l 1, 0 b!r 2, 1 c!x 3, 2 c!x 4, 3 d!o 5, 4 d!o 5";
+    accepted("a: 0 d!o 1, 1 c!x 2, 2 b!l 3, 2 b!r 3", both);
+    assert_eq!(
+        refused("a: 0 c!x 1, 1 b!l 2, 1 b!r 3, 2 d!u 4, 3 d!o 4", sup),
+        "OutputNotOffered: d!u / d!o after c!x b!l"
+    );
+    // The choice decides what d gets, so d's message decides the choice.
+    accepted("a: 0 d!u 1, 1 c!x 2, 2 b!r 3", sup);
+    assert_eq!(
+        refused("a: 0 d!u 1, 1 c!x 2, 2 b!l 3", sup),
+        "OutputNotOffered: d!u / d!o"
+    );
+    // Peers decide inside the alternatives, each for itself.
+    let sup = "a: 0 b!l 1, 0 b!r 2, 1 e?p 3, 1 e?q 4, 2 e?p 5, 2 e?q 6, 3 c!x 7, 4 c!x 8, 5 c!x 8, 6 c!x 7, 7 d!o 9, 8 d!u 9";
+    accepted(
+        "a: 0 c!x 1, 1 b!l 2, 1 b!r 3, 2 e?p 4, 2 e?q 5, 3 e?p 5, 3 e?q 4, 4 d!o 6, 5 d!u 6",
+        sup,
+    );
+    assert_eq!(
+        refused(
+            "a: 0 c!x 1, 1 b!l 2, 1 b!r 2, 2 e?p 4, 2 e?q 5, 4 d!o 6, 5 d!u 6",
+            sup
+        ),
+        "OutputNotOffered: d!o / d!u after c!x b!r e?p"
+    );
+}
+
+#[test]
+fn what_is_never_chosen_is_not_waited_for() {
+    // c!t is due only after b!b, which the subtype never sends.
+    assert_eq!(
+        refused("a: 0 b!a 1, 1 c!t 0", "a: 0 b!a 0, 0 b!b 1, 1 c!t 0"),
+        "OutputNotReached: c!t / b!a after b!a"
+    );
+}
+
+#[test]
+fn an_open_choice_in_a_loop_is_followed_as_far_as_it_takes() {
+    // c!x comes before any number of b!l; three rounds of the loop are passed over.
+    let sup = "a: 0 b!l 0, 0 b!r 1, 1 c!x 2";
+    accepted("a: 0 c!x 1, 1 b!r 2", sup);
+    accepted("a: 0 c!x 1, 1 b!l 2, 2 b!r 3", sup);
+    accepted("a: 0 c!x 1, 1 b!l 2, 2 b!l 3, 3 b!l 4, 4 b!r 5", sup);
+    // Any number of rounds is no subtype (it may never come to an end), but that is not found out.
+    assert_eq!(
+        check("a: 0 c!x 1, 1 b!l 1, 1 b!r 2", sup),
+        Verdict::Undecided(Limit::Branching(8))
+    );
+}
+
+#[test]
+fn nothing_may_be_forgotten() {
+    assert_eq!(
+        refused("a: 0 b!x 1", "a: 0 b?y 1, 1 b!x 2"),
+        "Forgotten: state 1 / b?y after b!x"
+    );
+    assert_eq!(
+        refused("a: 0 b!a 0", "a: 0 c?b 1, 1 b!a 0"),
+        "Forgotten: state 0 / c?b after b!a in b!a"
+    );
+    // PPoPP'22, App. B.2: the first message is never taken.
+    assert_eq!(
+        refused("a: 0 p?l 0", "a: 0 q?m 1, 1 p?l 1"),
+        "Forgotten: state 0 / q?m after p?l in p?l"
+    );
+    // It is taken in one of two loops only.
+    let sup = "a: 0 q?m 1, 1 p?l 1, 1 p?k 2, 2 q?m 1";
+    assert_eq!(
+        refused("a: 0 p?l 0, 0 p?k 1, 1 q?m 0", sup),
+        "Forgotten: state 0 / q?m after p?l in p?l"
+    );
+    // It is done in every round of two loops that share a state.
+    accepted(
+        "a: 0 p?l 1, 0 p?k 2, 1 q?m 0, 2 q?m 0",
+        "a: 0 q?m 1, 1 p?l 2, 1 p?k 2, 2 q?m 1",
+    );
+    // So is a choice that is never made.
+    assert_eq!(
+        refused("a: 0 c!x 0", "a: 0 b!l 1, 0 b!r 1, 1 c!x 0"),
+        "OutputNotReached: c!x / state 0"
+    );
+    // And what is avoided by choice, or put off for ever however the peers choose.
+    assert_eq!(
+        refused(
+            "a: 0 b!l 1, 0 b!r 2, 1 c?y 0, 2 d?z 0",
+            "a: 0 d?z 1, 1 b!l 2, 1 b!r 2, 2 c?y 0"
+        ),
+        "Forgotten: state 0 / d?z after b!l c?y in b!l c?y"
+    );
+    assert_eq!(
+        refused("k: 0 s!ready 1, 1 s?value(i32) 2, 2 t!value(i32) 0", KERNEL),
+        "Forgotten: state 0 / t?ready after s!ready s?value(i32) t!value(i32) in s!ready s?value(i32) t!value(i32)"
+    );
+}
+
+#[test]
+fn anticipation_without_bound_is_undecided() {
+    // As long as q says `go`, what p has to say is put off.
+    let (sub, sup) = (
+        common::machine("a: 0 q?go 0, 0 q?stop 1, 1 p?ok 1, 1 p?end 2"),
+        common::machine("a: 0 q?go 1, 1 p?ok 0, 0 q?stop 2, 2 p?end 3"),
+    );
+    let limits = Limits {
+        anticipation: 5,
+        ..Limits::default()
+    };
+    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    assert_eq!(verdict, Verdict::Undecided(Limit::Anticipation(5)));
+    assert_eq!(
+        Limit::Anticipation(5).to_string(),
+        "more than 5 actions would be pending (limit `anticipation`)"
+    );
+    let limits = Limits {
+        steps: 3,
+        ..Limits::default()
+    };
+    let kernel = common::machine(KERNEL);
+    let verdict = subtype::check(&kernel, &kernel, &limits).unwrap();
+    assert_eq!(verdict, Verdict::Undecided(Limit::Steps(3)));
+}
+
+#[test]
+fn machines_that_are_no_local_types_are_refused() {
+    let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
+    let fine = common::machine("a: 0 b!x 1");
+    let error = subtype::check(&mixed, &fine, &Limits::default()).unwrap_err();
+    assert_eq!(error.side, Side::Sub);
+    let error = subtype::check(&fine, &mixed, &Limits::default()).unwrap_err();
+    assert_eq!(error.side, Side::Sup);
+    assert_eq!(
+        error.to_string(),
+        "the supertype is no local type: state 0 both sends and receives; \
+         let it do one first and the other in a state of its own"
+    );
+}
+
+/// A chain of `length` actions of `text`, in which `#` is the number of the step, closed to a loop.
+fn chain(length: usize, text: impl Fn(usize) -> Action) -> Fsm {
+    let mut builder = Fsm::builder("a");
+    let states: Vec<_> = (0..length).map(|_| builder.add_state()).collect();
+    for (index, &state) in states.iter().enumerate() {
+        builder.add_transition(state, text(index), states[(index + 1) % length]);
+    }
+    builder.build(states[0])
+}
+
+#[test]
+fn large_machines_neither_overflow_the_stack_nor_take_long() {
+    let limits = Limits {
+        anticipation: 1_000_000,
+        ..Limits::default()
+    };
+    let receive = |peer: &'static str| move |_| Action::receive(peer, "x", &[]);
+    let long = chain(100_000, receive("b"));
+    assert!(subtype::check(&long, &long, &limits).unwrap().is_safe());
+    assert!(
+        subtype::check(&long, &chain(3, receive("b")), &limits)
+            .unwrap()
+            .is_safe()
+    );
+
+    // The first action of the subtype is the last of the supertype.
+    let sup = chain(100_000, |index| match index {
+        99_999 => Action::send("c", "y", &[]),
+        _ => Action::receive("b", "x", &[]),
+    });
+    let sub = chain(100_000, |index| match index {
+        0 => Action::send("c", "y", &[]),
+        _ => Action::receive("b", "x", &[]),
+    });
+    assert!(subtype::check(&sub, &sup, &limits).unwrap().is_safe());
+
+    // A supertype of 2,000 choices of receives, each of which leads to the next, is passed over at once.
+    let mut builder = Fsm::builder("a");
+    let states: Vec<_> = (0..2_001).map(|_| builder.add_state()).collect();
+    for pair in states.windows(2) {
+        for label in ["l", "r"] {
+            builder.add_transition(pair[0], Action::receive("b", label, &[]), pair[1]);
+        }
+    }
+    builder.add_transition(states[2_000], Action::send("c", "y", &[]), states[0]);
+    let sup = builder.build(states[0]);
+    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    assert_eq!(verdict, Verdict::Undecided(Limit::Branching(256)));
+}
+
+#[test]
+fn the_oracle_s_table() {
+    for case in cases::CASES {
+        let machine = |text| local(case.role, text).unwrap();
+        let (sub, sup) = (machine(case.sub), machine(case.sup));
+        let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();
+        let fits = match case.relation {
+            Relation::Subtype => verdict.is_safe(),
+            Relation::NotSubtype => verdict.refusal().is_some(),
+            Relation::Unbounded => verdict.refusal().is_none(),
+        };
+        assert!(fits, "{}: {verdict:?}", case.name);
+    }
 }

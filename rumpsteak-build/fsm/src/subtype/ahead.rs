@@ -470,30 +470,39 @@ fn futures(pair: &Pair) -> (Vec<u32>, Vec<Vec<u64>>) {
     (set_of, sets)
 }
 
-/// By state of the subtype, whether it can go on for ever by outputs alone, none of them of `kind`.
-pub(super) fn for_ever(pair: &Pair, kind: Kind) -> Vec<bool> {
+/// By state of the subtype, whether it may never do an action of `kind` from there on, whatever its peers choose: it can choose its outputs so
+/// that it ends without, or goes on for ever without.
+pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
     let sub = &pair.sub;
-    let mut onward = vec![0_usize; sub.len()];
+    // For a state, how many of its edges must lead to where `kind` is inevitable until it is so here: all if it sends, one if
+    // it receives.
+    let mut missing = vec![0_usize; sub.len()];
     let mut predecessors: Vec<Vec<u32>> = vec![vec![]; sub.len()];
+    let mut avoids = vec![true; sub.len()];
     let mut open = vec![];
     for state in 0..sub.len() as u32 {
-        if matches!(sub.state(state), State::Send(own) if own != kind) {
-            onward[state as usize] = sub.edges(state).len();
-            for edge in sub.edges(state) {
-                predecessors[edge.target as usize].push(state);
+        missing[state as usize] = match sub.state(state) {
+            State::End => continue,
+            State::Send(own) | State::Receive(own) if own == kind => {
+                avoids[state as usize] = false;
+                open.push(state);
+                continue;
             }
-        } else {
-            open.push(state);
+            State::Send(_) => sub.edges(state).len(),
+            State::Receive(_) => 1,
+        };
+        for edge in sub.edges(state) {
+            predecessors[edge.target as usize].push(state);
         }
     }
-    // Take away what ends, as long as something does.
     while let Some(state) = open.pop() {
         for &predecessor in &predecessors[state as usize] {
-            onward[predecessor as usize] -= 1;
-            if onward[predecessor as usize] == 0 {
+            let missing = &mut missing[predecessor as usize];
+            *missing = missing.saturating_sub(1);
+            if *missing == 0 && std::mem::replace(&mut avoids[predecessor as usize], false) {
                 open.push(predecessor);
             }
         }
     }
-    onward.into_iter().map(|onward| onward > 0).collect()
+    avoids
 }

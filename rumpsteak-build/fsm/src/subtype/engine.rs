@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{
     Rule,
-    ahead::{Ahead, Place, Stop, Why, for_ever, mismatch},
-    pair::{Kind, Pair, State},
+    ahead::{Ahead, Place, Stop, Why, may_avoid, mismatch},
+    pair::{Edge, Kind, Pair, State},
     pending::{Item, Pending, Segment, Tail},
 };
 use crate::{
@@ -72,8 +72,8 @@ pub(super) struct Search<'a> {
     ahead: Ahead<'a>,
     /// Whether a state of the subtype is where situations are compared with earlier ones.
     anchors: Vec<bool>,
-    /// By kind, in which states the subtype may go on for ever by outputs of other kinds.
-    for_ever: HashMap<Kind, Vec<bool>>,
+    /// By kind, in which states the subtype may never do it any more.
+    avoids: HashMap<Kind, Vec<bool>>,
     ids: HashMap<Box<[u32]>, u32>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
             limits,
             ahead: Ahead::new(pair, slack, limits.steps),
             anchors: anchors(pair),
-            for_ever: HashMap::new(),
+            avoids: HashMap::new(),
             ids: HashMap::new(),
             nodes: vec![],
             steps: vec![],
@@ -254,11 +254,11 @@ impl<'a> Search<'a> {
         Ok(false)
     }
 
-    /// Refuses a situation from which the subtype may go on for ever without doing something that is promised.
+    /// Refuses a situation from which the subtype may never do something that is promised.
     ///
-    /// The subtype's outputs are for it to choose, so if it can go on for ever by outputs alone, none of them of some kind, it may; then
-    /// what is pending of this kind stays pending. Without this, an anticipation that grows in each round of such a loop would
-    /// end at a limit instead.
+    /// Whatever inputs come, the subtype can choose its outputs so that what is pending of some kind stays pending; then it is forgotten, or
+    /// there is no derivation for another reason. Without this, an anticipation that grows in each round of a loop which
+    /// forgets would end at a limit instead.
     fn never(&mut self, node: u32) -> Result<(), Halt> {
         let Node {
             state,
@@ -269,33 +269,41 @@ impl<'a> Search<'a> {
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
-            let for_ever = self
-                .for_ever
+            let avoids = self
+                .avoids
                 .entry(kind)
-                .or_insert_with(|| for_ever(pair, kind));
-            if !for_ever[state as usize] {
+                .or_insert_with(|| may_avoid(pair, kind));
+            if !avoids[state as usize] {
                 continue;
             }
-            let mut cycle = vec![];
-            let mut seen = vec![NEVER; pair.sub.len()];
+            // Follow such a choice to the end or around a loop.
+            let mut walk: Vec<TransitionId> = vec![];
+            let mut met = HashMap::new();
             let mut at = state;
-            while seen[at as usize] == NEVER {
-                seen[at as usize] = cycle.len() as u32;
+            while !met.contains_key(&at) {
+                met.insert(at, walk.len());
                 let edges = pair.sub.edges(at);
-                let Some(edge) = edges.iter().find(|edge| for_ever[edge.target as usize]) else {
+                let Some(edge) = edges.iter().find(|edge| avoids[edge.target as usize]) else {
                     break;
                 };
-                cycle.push(edge.id);
+                walk.push(edge.id);
                 at = edge.target;
             }
-            let start = seen[at as usize].min(cycle.len() as u32) as usize;
+            let start = match pair.sub.state(at) {
+                State::End => walk.len(),
+                State::Receive(_) | State::Send(_) => met[&at],
+            };
+            let cycle = walk.split_off(start);
+            let mut path = self.path(Some(node), &[]);
+            path.append(&mut walk);
+            let (rule, sup) = (Rule::Forgotten, Place::Transition(origin));
             let failure = Failure {
-                rule: Rule::Forgotten,
-                path: self.path(Some(node), &[]),
-                sub_state: state,
+                rule,
+                path,
+                sub_state: at,
                 sub: None,
-                sup: Place::Transition(origin),
-                cycle: cycle.split_off(start),
+                sup,
+                cycle,
             };
             return Err(Halt::Failed(lossy, failure));
         }
@@ -521,25 +529,27 @@ impl<'a> Search<'a> {
                         let sup = Place::Transition(edges[0].id.index() as u32);
                         return refused(Rule::InputNotReached, sup);
                     }
-                    // Backwards, so that the first alternative is looked at first.
-                    for edge in edges.iter().rev() {
-                        let item = Item {
-                            act: edge.act,
-                            origin: edge.id.index() as u32,
-                        };
-                        if own == kind {
+                    let item = |edge: &Edge| Item {
+                        act: edge.act,
+                        origin: edge.id.index() as u32,
+                    };
+                    if own == kind {
+                        for edge in edges {
                             let tail = Tail::State(edge.target);
                             found.push((
-                                item,
+                                item(edge),
                                 Segment {
                                     items: items.clone(),
                                     tail,
                                 },
                             ));
-                            continue;
                         }
+                        continue;
+                    }
+                    // Backwards, so that the first alternative is looked at first.
+                    for edge in edges.iter().rev() {
                         let mut items = items.clone();
-                        items.push(item);
+                        items.push(item(edge));
                         open.push((edge.target, items));
                     }
                 }

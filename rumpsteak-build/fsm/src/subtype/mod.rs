@@ -75,7 +75,7 @@
 //! ## What is not decided
 //!
 //! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many situations; this ends at a limit,
-//! [`Verdict::Undecided`], unless it may do so for ever by outputs alone, which forgets an input and is a "no". And where the subtype
+//! [`Verdict::Undecided`], unless it may choose never to do what is pending, which is a "no". And where the subtype
 //! overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]; then a "no" may be the fault of
 //! the dropping, and is reported as undecided instead.
 //!
