@@ -153,7 +153,7 @@ impl Configuration {
         let vars = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
         let analysis = self.analyse(&folder, &Cfg::from_vars(vars))?;
-        analysis.announce(&folder);
+        analysis.announce();
 
         let mut reports = analysis.reports();
         let mut verdicts = analysis.findings.verdicts.clone();
@@ -303,9 +303,14 @@ impl Analysis {
     }
 
     /// Tells Cargo what was read, and what was not verified.
-    fn announce(&self, folder: &Path) {
-        let mut watched: BTreeSet<PathBuf> = self.package.folders.iter().cloned().collect();
-        watched.insert(folder.join("Cargo.toml"));
+    fn announce(&self) {
+        let mut watched: BTreeSet<PathBuf> = BTreeSet::from([self.base.join("Cargo.toml")]);
+        watched.extend(
+            self.package
+                .folders
+                .iter()
+                .map(|folder| walk::normalise(folder)),
+        );
         watched.extend(self.tree.files.iter().map(|file| file.path.clone()));
         watched.extend(self.tree.awaited.iter().cloned());
         watched.extend(self.protocols.looked_at.iter().cloned());
@@ -314,12 +319,7 @@ impl Analysis {
             // Cargo watches a folder with all that is below it.
             let is_below = |ancestor: &Path| watched.contains(ancestor);
             if path.exists() && !path.ancestors().skip(1).any(is_below) {
-                let shown = path.strip_prefix(folder).unwrap_or(path);
-                let shown = if shown.as_os_str().is_empty() {
-                    Path::new(".")
-                } else {
-                    shown
-                };
+                let shown = self.base.relative(path);
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }

@@ -1,10 +1,8 @@
 //! Verifies session types against Scribble protocols from a build script.
 //!
 //! ```no_run
-//! // build.rs
-//! fn main() {
-//!     rumpsteak_build::verify("protocols");
-//! }
+//! // In `main` of build.rs:
+//! rumpsteak_build::verify("protocols");
 //! ```
 //!
 //! The build script reads the protocols in the folder and the `#[session]` items of all targets of the package, and

@@ -114,12 +114,13 @@ fn follow_link(
             }
         }
         Lookup::Several(first, second) => {
-            let files = [first, second].map(|file| protocols.files[file].shown.as_str());
+            let files = [first, second].map(|file| protocols.files[file].shown());
             wrong(
                 link.protocol_token,
                 text::protocol_declared_twice(&wanted, files),
             )
         }
+        Lookup::Unplayable => wrong(link.protocol_token, text::unplayable_protocol(&wanted)),
         Lookup::Unknown => wrong(
             link.protocol_token,
             text::unknown_protocol(&wanted, protocols),
@@ -242,7 +243,7 @@ fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool
 
 /// The Rust type of a sort; nothing if the sort is declared for another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
-    let text = match file.module.sort(sort.as_str()) {
+    let text = match file.modules.sort(sort.as_str()) {
         Some(declaration) if declaration.schema.as_str() == "rust" => declaration.external.as_str(),
         Some(_) => return None,
         None => sort.as_str(),

@@ -1,6 +1,6 @@
 //! How paths are shown: as rustc shows those of the same package.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::walk::normalise;
 
@@ -30,6 +30,28 @@ impl Base {
     /// A path that the user gave, from the package's folder on.
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         normalise(&self.folder.join(path))
+    }
+
+    /// A path as seen from the package's folder, with `..` where it is outside: the same on every machine.
+    pub(crate) fn relative(&self, path: &Path) -> PathBuf {
+        let path = normalise(path);
+        let shared = path.components().zip(self.folder.components());
+        let shared = shared.take_while(|(left, right)| left == right).count();
+        // Without a common root, as between two drives, only the whole path says where.
+        if shared == 0 {
+            return path;
+        }
+        let up = self
+            .folder
+            .components()
+            .skip(shared)
+            .map(|_| Component::ParentDir);
+        let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
+        if relative.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            relative
+        }
     }
 
     /// A path as the user should see it: below the root of the workspace if it is there, with `/`.

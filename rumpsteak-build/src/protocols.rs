@@ -4,11 +4,11 @@
 //! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
 //! safe for none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::{Message, Role};
-use rumpsteak_scribble::{Diagnostic, Module, Projection, Protocol, check, parse};
+use rumpsteak_scribble::{Diagnostic, Modules, Projection, Protocol, SourceId};
 use rumpsteak_syntax::name;
 
 use crate::paths::Base;
@@ -25,15 +25,21 @@ pub(crate) struct Protocols {
     pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
-/// A file of protocols.
+/// A file of protocols, with the files that it imports.
 #[derive(Debug)]
 pub(crate) struct ScrFile {
-    /// The path as shown.
-    pub(crate) shown: String,
-    pub(crate) text: String,
-    pub(crate) module: Module,
+    /// The texts: that of the file first, then those that it imports, in the order of their [`SourceId`]s.
+    pub(crate) texts: Vec<Text>,
+    pub(crate) modules: Modules,
     /// Everything that is wrong with the file, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// A text with its path as shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) shown: String,
+    pub(crate) text: String,
 }
 
 /// A protocol that is well formed and projectable onto each of its roles.
@@ -59,13 +65,17 @@ pub(crate) enum Lookup {
     Several(usize, usize),
     /// None.
     Unknown,
+    /// One that is there to be called by others only.
+    Unplayable,
 }
 
 impl Protocols {
     /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
+    ///
+    /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
     pub(crate) fn load(base: &Base, paths: &[PathBuf]) -> Self {
         let mut loaded = Self::default();
-        let mut files = BTreeSet::new();
+        let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
             if let Err(error) = loaded.find(&path, &mut files) {
@@ -74,9 +84,18 @@ impl Protocols {
                     .push((base.show(&path), error.to_string()));
             }
         }
-        for path in files {
+        for (path, imports) in files {
             match std::fs::read_to_string(&path) {
-                Ok(text) => loaded.add(base.show(&path), text),
+                Ok(text) => {
+                    loaded.add(
+                        base,
+                        Text {
+                            shown: base.show(&path),
+                            text,
+                        },
+                        &imports,
+                    );
+                }
                 Err(error) => loaded
                     .unreadable
                     .push((base.show(&path), error.to_string())),
@@ -86,12 +105,14 @@ impl Protocols {
     }
 
     /// Looks for files at and below a path.
-    fn find(&mut self, path: &Path, files: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
+    fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
+        let root = path;
         let mut pending = vec![path.to_owned()];
         let is_file = std::fs::metadata(path)?.is_file();
         self.looked_at.insert(path.to_owned());
         if is_file {
-            files.insert(path.to_owned());
+            let folder = path.parent().unwrap_or(path);
+            files.insert(path.to_owned(), folder.to_owned());
             return Ok(());
         }
         while let Some(folder) = pending.pop() {
@@ -102,17 +123,29 @@ impl Protocols {
                 if kind.is_dir() {
                     pending.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "scr") {
-                    files.insert(path);
+                    files.insert(path, root.to_owned());
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, shown: String, text: String) {
-        let parsed = parse(&text);
-        let checked = check(&parsed.module);
-        let mut diagnostics = parsed.diagnostics;
+    fn add(&mut self, base: &Base, text: Text, imports: &Path) {
+        let source = text.text.clone();
+        let mut texts = vec![text];
+        let mut read = BTreeSet::new();
+        let (modules, mut diagnostics) = Modules::load(&source, |name| {
+            let path = imports.join(format!("{}.scr", name.replace('.', "/")));
+            let text = std::fs::read_to_string(&path).ok()?;
+            texts.push(Text {
+                shown: base.show(&path),
+                text: text.clone(),
+            });
+            read.insert(path);
+            Some(text)
+        });
+        self.looked_at.extend(read);
+        let checked = modules.check(&Default::default());
         diagnostics.extend(checked.diagnostics);
         let file = self.files.len();
         let mut usable = Vec::new();
@@ -143,9 +176,8 @@ impl Protocols {
             self.protocols.append(&mut usable);
         }
         self.files.push(ScrFile {
-            shown,
-            text,
-            module: parsed.module,
+            texts,
+            modules,
             diagnostics,
         });
     }
@@ -163,7 +195,7 @@ impl Protocols {
 
     fn lookup_by(&self, is_wanted: impl Fn(&str) -> bool) -> Lookup {
         let declared_in = |(position, file): (usize, &ScrFile)| {
-            let protocols = file.module.protocols.iter();
+            let protocols = file.modules.root().protocols.iter();
             let wanted = protocols.filter(|protocol| is_wanted(protocol.name.as_str()));
             wanted.map(|_| position).collect::<Vec<_>>()
         };
@@ -177,10 +209,14 @@ impl Protocols {
             [] => Lookup::Unknown,
             [file] => {
                 let of_name = |loaded: &Loaded| is_wanted(loaded.protocol.name().as_str());
+                let unusable = match self.files[file].diagnostics.is_empty() {
+                    true => Lookup::Unplayable,
+                    false => Lookup::Broken(file),
+                };
                 self.protocols
                     .iter()
                     .position(|loaded| loaded.file == file && of_name(loaded))
-                    .map_or(Lookup::Broken(file), Lookup::Found)
+                    .map_or(unusable, Lookup::Found)
             }
             [first, second, ..] => Lookup::Several(first, second),
         }
@@ -188,8 +224,23 @@ impl Protocols {
 
     /// The names of all declared protocols.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let declared = self.files.iter().flat_map(|file| &file.module.protocols);
+        let declared = self
+            .files
+            .iter()
+            .flat_map(|file| &file.modules.root().protocols);
         declared.map(|protocol| protocol.name.as_str())
+    }
+}
+
+impl ScrFile {
+    /// The path as shown.
+    pub(crate) fn shown(&self) -> &str {
+        &self.text(SourceId::ROOT).shown
+    }
+
+    /// One of the texts; that of the file itself for one that does not exist.
+    pub(crate) fn text(&self, source: SourceId) -> &Text {
+        self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) struct ResolvedAction {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedLabel {
+    /// The position among the labels of the role.
+    pub(crate) index: usize,
     /// The name on the Rust side.
     pub(crate) name: String,
     pub(crate) message: Message,
@@ -88,6 +90,8 @@ pub(crate) struct ResolvedLabel {
 /// The role at the other end.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
+    /// The struct.
+    pub(crate) item: ItemId,
     /// The names on the Rust side.
     pub(crate) name: RoleName,
     pub(crate) role: rumpsteak_fsm::Role,
@@ -109,6 +113,14 @@ pub(crate) enum ResolvedTail {
         item: ItemId,
         token: usize,
     },
+}
+
+/// What tells the types of two roots of one role apart.
+#[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Outline {
+    actions: Vec<(session::Direction, ItemId, usize)>,
+    choice: Option<(session::Direction, ItemId)>,
+    then: Option<ItemId>,
 }
 
 /// A root as a machine.
@@ -309,6 +321,7 @@ impl Reader<'_> {
                 } else {
                     let role = protocol.role_at(linked.role).clone();
                     return Some(Peer {
+                        item: found,
                         name: name.clone(),
                         role,
                     });
@@ -336,16 +349,18 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let is_this = |label: &&LabelPair| match item {
+        let is_this = |label: &LabelPair| match item {
             Some(item) => label.item == Some(item),
             None => label.item.is_none() && path.last() == label.written.as_str(),
         };
         let protocol = &protocols.protocols[self.linked.protocol];
         let file = &protocols.files[protocol.file];
-        let text = match self.role.labels.iter().find(is_this) {
-            Some(label) => match match_label(label, protocol, file) {
+        let mut labels = self.role.labels.iter().enumerate();
+        let text = match labels.find(|(_, label)| is_this(label)) {
+            Some((index, label)) => match match_label(label, protocol, file) {
                 LabelMatch::Found(message) => {
                     return Some(ResolvedLabel {
+                        index,
                         name: label.name.clone(),
                         message: message.clone(),
                     });
@@ -468,6 +483,36 @@ impl Reached {
             origins,
             states,
         }
+    }
+
+    /// The type that `root` is to rustc: two roots of one role with equal outlines are one type.
+    pub(crate) fn outline(&self, tree: &Tree, root: ItemId) -> Option<Outline> {
+        let mut outline = Outline::default();
+        let mut item = root;
+        while !is_nominal(tree, item) {
+            let chain = self.items.get(&item)?.first()?;
+            outline.actions.extend(
+                chain
+                    .actions
+                    .iter()
+                    .map(|action| (action.direction, action.peer.item, action.label.index)),
+            );
+            match &chain.tail {
+                ResolvedTail::Choice {
+                    direction,
+                    peer,
+                    choice,
+                    ..
+                } => {
+                    outline.choice = Some((*direction, peer.item));
+                    item = *choice;
+                }
+                ResolvedTail::End { .. } => return Some(outline),
+                ResolvedTail::Named { item: next, .. } => item = *next,
+            }
+        }
+        outline.then = Some(item);
+        Some(outline)
     }
 
     /// The structure of an item for its proof: `type`s replaced by what they stand for, other items by their identity.

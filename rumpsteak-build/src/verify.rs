@@ -26,13 +26,14 @@ use rumpsteak_syntax::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
 
+use crate::cfg::Truth;
 use crate::judge::{self, Setting};
 use crate::pair::{LinkError, Linked, Pairs, RolePair};
 use crate::paths::Base;
 use crate::protocols::Protocols;
 use crate::report::{self, text};
 use crate::resolve::{Resolution, resolve};
-use crate::serialise::{Context, Fault, Place, Reached, ResolvedTail, is_nominal, reach};
+use crate::serialise::{Context, Fault, Outline, Place, Reached, ResolvedTail, is_nominal, reach};
 use crate::walk::{CrateId, ItemId, ItemKind, Meaning, Tree};
 
 /// What was found out about a package.
@@ -164,7 +165,10 @@ impl<'a> State<'a> {
             Resolution::Ambiguous(_) => return Err(text::ambiguous(path)),
             Resolution::Nothing => return Err(text::unresolved(path)),
         };
+        let krate = |item: ItemId| tree.module(tree.item(item).module).krate;
         match (&tree.item(found).kind, pairs.roles.get(&found)) {
+            // The proof is an implementation for the role, which Rust allows beside the role only.
+            (_, Some(_)) if krate(found) != krate(id) => Err(text::foreign_role(path)),
             (_, Some(role)) => match &role.link {
                 Ok(linked) => Ok((found, role, *linked)),
                 Err(LinkError::Broken { file }) => Err(text::file_has_errors(
@@ -269,6 +273,7 @@ impl<'a> State<'a> {
             .map(|id| (id, self.identity(id)))
             .collect();
         let identity = |id: ItemId| identities.get(&id).copied().unwrap_or_default();
+        let repeated = self.repeated();
 
         // The structure of each item, from the first root that reaches it: they agree, or the item has a fault.
         let mut bodies: HashMap<ItemId, Body> = HashMap::new();
@@ -313,7 +318,10 @@ impl<'a> State<'a> {
                 ItemKind::Session(session) => {
                     let id_of_item = is_nominal(tree, id).then(|| identity(id));
                     let proof = Proof {
-                        plays: self.roots.get(&id).map(|root| root.plays.clone()),
+                        plays: match self.roots.get(&id) {
+                            Some(root) if !repeated.contains(&id) => Some(root.plays.clone()),
+                            _ => None,
+                        },
                         id: id_of_item,
                         body: bodies.remove(&id),
                     };
@@ -364,6 +372,29 @@ impl<'a> State<'a> {
         findings.verdicts.entries.sort_by_cached_key(at);
         findings.warnings = self.warnings(base);
         findings
+    }
+
+    /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
+    ///
+    /// The other one is part of every build, so that the proof is there.
+    fn repeated(&self) -> HashSet<ItemId> {
+        let tree = self.context.tree;
+        let mut roots: Vec<(ItemId, &Root)> = self.roots.iter().map(|(&id, r)| (id, r)).collect();
+        let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
+        roots.sort_by_key(|(id, _)| (unknown(*id), *id));
+        let mut seen: BTreeSet<(ItemId, Outline)> = BTreeSet::new();
+        let mut repeated = HashSet::new();
+        for (id, Root { role, reached, .. }) in roots {
+            let Some(outline) = reached.outline(tree, id) else {
+                continue;
+            };
+            if seen.contains(&(*role, outline.clone())) {
+                repeated.insert(id);
+            } else if !unknown(id) {
+                seen.insert((*role, outline));
+            }
+        }
+        repeated
     }
 
     /// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or one of the

@@ -68,6 +68,8 @@ pub(crate) struct Module {
     pub(crate) name: String,
     pub(crate) krate: CrateId,
     pub(crate) parent: Option<ModuleId>,
+    /// Whether the module is part of every build.
+    pub(crate) condition: Truth,
     /// The items by name; several of one name where conditions are unknown.
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
@@ -103,6 +105,8 @@ pub(crate) struct Item {
     pub(crate) file: FileId,
     /// The line of the name, from 1.
     pub(crate) line: usize,
+    /// Whether the item is part of every build of its target: true, or not known.
+    pub(crate) condition: Truth,
     pub(crate) kind: ItemKind,
 }
 
@@ -201,7 +205,7 @@ struct Place {
 impl Walker<'_> {
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
-        let module = self.add_module(String::new(), krate, None);
+        let module = self.add_module(String::new(), krate, None, Truth::True);
         let Root { target, path } = root;
         let name = target.name.replace('-', "_");
         let target = target.clone();
@@ -212,7 +216,7 @@ impl Walker<'_> {
             includes_protocols: false,
         });
         let Some((file, items)) = self.read(path) else {
-            return;
+            return self.await_file(path);
         };
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let children = folder.clone();
@@ -233,12 +237,19 @@ impl Walker<'_> {
         }
     }
 
-    fn add_module(&mut self, name: String, krate: CrateId, parent: Option<ModuleId>) -> ModuleId {
+    fn add_module(
+        &mut self,
+        name: String,
+        krate: CrateId,
+        parent: Option<ModuleId>,
+        condition: Truth,
+    ) -> ModuleId {
         let (names, imports) = (BTreeMap::new(), Vec::new());
         self.tree.modules.push(Module {
             name,
             krate,
             parent,
+            condition,
             names,
             imports,
         });
@@ -250,14 +261,7 @@ impl Walker<'_> {
         let path = normalise(path);
         if !self.sources.contains_key(&path) {
             let text = std::fs::read_to_string(&path).ok()?;
-            // rustc steps over a byte order mark and a first line `#!…`, which lexing does not.
-            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            let text = match text.strip_prefix("#!") {
-                Some(rest) if !rest.trim_start().starts_with('[') => {
-                    &text[text.find('\n').unwrap_or(text.len())..]
-                }
-                _ => text,
-            };
+            let text = without_prelude(text);
             let file = FileId(self.tree.files.len());
             self.tree.files.push(File { path: path.clone() });
             self.sources.insert(path.clone(), (file, text.parse().ok()));
@@ -417,7 +421,9 @@ impl Walker<'_> {
             }
         };
         let krate = self.tree.modules[parent.0].krate;
-        let module = self.add_module(name.clone(), krate, Some(parent));
+        let condition = self.tree.modules[parent.0].condition.and(item.condition);
+        let condition = condition.and(items.condition);
+        let module = self.add_module(name.clone(), krate, Some(parent), condition);
         let named = Named {
             visibility: item.visibility,
             meaning: Meaning::Module(module),
@@ -451,11 +457,13 @@ impl Walker<'_> {
         };
         let line = name.span().start().line;
         let name = unraw(name);
+        let condition = self.tree.modules[module.0].condition.and(item.condition);
         self.tree.items.push(Item {
             name: name.clone(),
             module,
             file,
             line,
+            condition,
             kind,
         });
         self.tree.modules[module.0]
@@ -475,6 +483,23 @@ impl Walker<'_> {
         let krate = self.tree.modules[module.0].krate;
         self.tree.crates[krate.0].includes_protocols |= names;
     }
+}
+
+/// Blanks out what rustc steps over and lexing does not, a byte order mark and a first line `#!…`, so that all places stay.
+fn without_prelude(mut text: String) -> String {
+    if text.starts_with('\u{feff}') {
+        text.replace_range(..'\u{feff}'.len_utf8(), "   ");
+    }
+    let is_attribute = |rest: &str| rest.trim_start().starts_with('[');
+    if text
+        .trim_start()
+        .strip_prefix("#!")
+        .is_some_and(|rest| !is_attribute(rest))
+    {
+        let end = text.find('\n').unwrap_or(text.len());
+        text.replace_range(..end, &" ".repeat(end));
+    }
+    text
 }
 
 /// What a type is to sessions, by its attributes.

@@ -22,7 +22,7 @@ pub(crate) fn file(file: &ScrFile) -> String {
     };
     format!(
         "{errors} in {}\n\n{}",
-        file.shown,
+        file.shown(),
         file_with(file, &Renderer::plain())
     )
 }

@@ -42,6 +42,13 @@ pub(crate) fn protocol_declared_twice(wanted: &str, files: [&str; 2]) -> String 
     format!("the protocol `{wanted}` is declared {place}\n\nhelp: rename one of the two")
 }
 
+pub(crate) fn unplayable_protocol(wanted: &str) -> String {
+    format!(
+        "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
+         help: link the role to a protocol that calls it"
+    )
+}
+
 pub(crate) fn unknown_role(wanted: &str, protocol: &Loaded, protocols: &Protocols) -> String {
     let roles: Vec<&str> = protocol
         .protocol
@@ -115,6 +122,13 @@ pub(crate) fn role_without_link(path: &Path) -> String {
     format!(
         "the role `{path}` is linked to no protocol\n\n\
          help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file"
+    )
+}
+
+pub(crate) fn foreign_role(path: &Path) -> String {
+    format!(
+        "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
+         help: declare this session there and use it here, or declare a role of this target's own"
     )
 }
 
@@ -233,7 +247,7 @@ pub(crate) fn depends_on(name: &Ident) -> String {
 pub(crate) fn file_has_errors(name: &str, file: &ScrFile) -> String {
     format!(
         "`{name}` is not verified, because {} has errors",
-        file.shown
+        file.shown()
     )
 }
 
@@ -242,7 +256,7 @@ pub(crate) fn file_has_errors(name: &str, file: &ScrFile) -> String {
 pub(crate) fn unplayed_protocol(protocol: &Loaded, file: &ScrFile) -> String {
     format!(
         "{}: no role plays the protocol `{}`",
-        file.shown,
+        file.shown(),
         protocol.name()
     )
 }

@@ -1,0 +1,361 @@
+//! Packages in temporary folders, and what Cargo says about them.
+//!
+//! Each test writes a package of its own, which depends on the crates of this workspace by path, and runs the real Cargo
+//! on it, offline. All packages share one target folder, so that the dependencies are built once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// PPoPP'22, Listing 1.
+pub(crate) const PROTOCOL: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+
+/// PPoPP'22, Listing 2, for all three roles.
+pub(crate) const ROLES: &str = "\
+#[derive(Roles)]
+pub struct Roles { pub s: S, pub k: K, pub t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+pub struct S { #[route(K)] k: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+pub struct T { #[route(K)] k: Channel<Label> }
+
+#[derive(Message)]
+pub enum Label { Ready(Ready), Value(Value) }
+
+pub struct Ready;
+pub struct Value(pub i32);
+";
+
+/// The sessions of the source and the sink.
+pub(crate) const OTHERS: &str = "\
+#[session(S)] pub type Source = SourceLoop;
+#[session] pub struct SourceLoop(Receive<K, Ready, Send<K, Value, Self>>);
+#[session(T)] pub type Sink = SinkLoop;
+#[session] pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);
+";
+
+/// The session of the kernel, optimised as in the paper.
+pub(crate) const KERNEL: &str = "\
+#[session(K)] pub type Kernel = Send<S, Ready, KernelLoop>;
+#[session] pub struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+";
+
+/// The process of the kernel, which needs the proof.
+pub(crate) const PROCESS: &str = "\
+pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
+    try_session(role, async |s: Kernel<'_, _>| {
+        let mut s = s.send(Ready).await?;
+        loop {
+            let (Value(value), next) = s.send(Ready).await?.receive().await?;
+            let (Ready, next) = next.receive().await?;
+            s = next.send(Value(value)).await?;
+        }
+    })
+    .await
+}
+";
+
+/// All that a file with sessions needs.
+pub(crate) const IMPORTS: &str = "\
+#![allow(dead_code, unused_imports)]
+use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session};
+";
+
+/// A library with the whole of double buffering.
+pub(crate) fn double_buffering() -> String {
+    [IMPORTS, ROLES, OTHERS, KERNEL, PROCESS].join("\n")
+}
+
+/// A package in a temporary folder.
+pub(crate) struct Package {
+    folder: PathBuf,
+}
+
+/// What Cargo said.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) success: bool,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) stderr: String,
+}
+
+/// A message of rustc.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) level: String,
+    pub(crate) text: String,
+    /// The file and the line of the primary span, and the text under it.
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    pub(crate) token: String,
+}
+
+impl Package {
+    /// A package with double buffering as its library, its protocol and its build script.
+    pub(crate) fn new(name: &str) -> Self {
+        let package = Self::empty(name);
+        package.write(
+            "build.rs",
+            "fn main() { rumpsteak_build::verify(\"protocols\"); }\n",
+        );
+        package.write("protocols/double_buffering.scr", PROTOCOL);
+        package.write("src/lib.rs", &double_buffering());
+        package
+    }
+
+    /// A package with a manifest only.
+    pub(crate) fn empty(name: &str) -> Self {
+        let folder = temporary().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let package = Self { folder };
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        package.write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+                 [features]\nfast = []\nunsafe-reordering = []\n\n\
+                 [dependencies]\nrumpsteak-runtime = {{ path = {:?} }}\n\n\
+                 [build-dependencies]\nrumpsteak-build = {{ path = {:?} }}\n\n[workspace]\n",
+                crates.join("rumpsteak-runtime"),
+                crates.join("rumpsteak-build"),
+            ),
+        );
+        // The versions that this workspace was built with are the ones that are there offline.
+        fs::copy(crates.join("Cargo.lock"), package.folder.join("Cargo.lock"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        package
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) -> &Self {
+        let path = self.path(file);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        self
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        let path = self.path(file);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Replaces a text that is in the file.
+    #[track_caller]
+    pub(crate) fn edit(&self, file: &str, from: &str, to: &str) -> &Self {
+        let text = self.read(file);
+        assert!(text.contains(from), "{file} does not contain {from:?}");
+        self.write(file, &text.replace(from, to))
+    }
+
+    pub(crate) fn remove(&self, file: &str) -> &Self {
+        fs::remove_file(self.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        self
+    }
+
+    /// Runs `cargo check` with further arguments.
+    pub(crate) fn check(&self, arguments: &[&str]) -> Outcome {
+        self.cargo("check", arguments)
+    }
+
+    /// Runs Cargo.
+    pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command
+            .arg(verb)
+            .args(["--offline", "--message-format=json", "-v", "--target-dir"])
+            .arg(temporary().join("target"))
+            .args(arguments)
+            .current_dir(&self.folder)
+            // What the Cargo that runs these tests says to them is not meant for another one.
+            .env_remove("OUT_DIR")
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
+            .env_remove("RUSTC_WRAPPER")
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env("RUST_BACKTRACE", "0")
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_INCREMENTAL", "0");
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        Outcome {
+            success: output.status.success(),
+            messages: stdout.lines().filter_map(Message::parse).collect(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The verdict file of the last build.
+    pub(crate) fn verdicts(&self) -> String {
+        let name = self
+            .folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let build = temporary().join("target/debug/build");
+        let entries =
+            fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
+        let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
+            let folder = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            folder
+                .rsplit_once('-')
+                .is_some_and(|(package, _)| package == name)
+        });
+        let newest = files
+            .map(|folder| folder.join("out/rumpsteak/verdicts.txt"))
+            .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
+            .max();
+        let Some((_, file)) = newest else {
+            panic!("no verdicts of {name}")
+        };
+        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+}
+
+impl Outcome {
+    /// The errors, without the summary at the end.
+    pub(crate) fn errors(&self) -> Vec<&Message> {
+        self.messages
+            .iter()
+            .filter(|message| message.level == "error" && message.line > 0)
+            .collect()
+    }
+
+    /// The only error.
+    #[track_caller]
+    pub(crate) fn error(&self) -> &Message {
+        assert!(!self.success, "the build passed");
+        match self.errors()[..] {
+            [error] => error,
+            _ => panic!("not one error:\n{}", self.show()),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn passes(&self) -> &Self {
+        assert!(self.success, "{}", self.show());
+        assert!(self.errors().is_empty());
+        self
+    }
+
+    /// Whether the build script of the package ran, rather than its last run being good enough.
+    pub(crate) fn ran_script(&self) -> bool {
+        self.stderr
+            .lines()
+            .any(|line| line.contains("Running `") && line.contains("build-script-build"))
+    }
+
+    pub(crate) fn show(&self) -> String {
+        let messages: Vec<String> = self
+            .messages
+            .iter()
+            .map(|message| {
+                format!(
+                    "{}:{}: {}: {}",
+                    message.file, message.line, message.token, message.text
+                )
+            })
+            .collect();
+        format!("{}\n{}", messages.join("\n"), self.stderr)
+    }
+}
+
+impl Message {
+    fn parse(line: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        if value["reason"] != "compiler-message" {
+            return None;
+        }
+        let message = &value["message"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spans = message["spans"].as_array().cloned().unwrap_or_default();
+        let primary = spans
+            .into_iter()
+            .find(|span| span["is_primary"] == true)
+            .unwrap_or_default();
+        let source = &primary["text"][0];
+        let column = |name: &str| {
+            source[name]
+                .as_u64()
+                .and_then(|column| usize::try_from(column).ok())
+                .unwrap_or(1)
+        };
+        let characters = text(&source["text"]).chars().collect::<Vec<_>>();
+        let (start, end) = (column("highlight_start"), column("highlight_end"));
+        let token = characters
+            .get(start - 1..(end - 1).min(characters.len()))
+            .unwrap_or_default()
+            .iter()
+            .collect();
+        Some(Self {
+            level: text(&message["level"]),
+            text: text(&message["message"]),
+            file: text(&primary["file_name"]),
+            line: primary["line_start"].as_u64().unwrap_or_default(),
+            token,
+        })
+    }
+
+    /// Asserts that the message says something.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        assert!(
+            self.text.contains(text),
+            "{:?} is not said in:\n{}",
+            text,
+            self.text
+        );
+        self
+    }
+
+    /// Asserts where the message is.
+    #[track_caller]
+    pub(crate) fn is_at(&self, file: &str, token: &str) -> &Self {
+        assert_eq!(
+            (self.file.as_str(), self.token.as_str()),
+            (file, token),
+            "{}",
+            self.text
+        );
+        self
+    }
+}
+
+fn temporary() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo")
+}

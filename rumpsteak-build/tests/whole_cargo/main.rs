@@ -1,0 +1,8 @@
+//! What a user of the build script sees: real packages, real Cargo, real messages.
+
+mod gate;
+mod harness;
+mod manners;
+mod protocols;
+mod resolution;
+mod targets;
