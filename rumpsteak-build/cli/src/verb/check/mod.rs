@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Scribble files; `-` is standard input
     #[arg(value_name = "FILE.scr")]
     files: Vec<PathBuf>,
+    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
+    #[arg(long, value_name = "DIR")]
+    import_path: Vec<PathBuf>,
     /// Where the package keeps its protocols, as its build script says it [default: protocols]
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     protocols: Vec<PathBuf>,

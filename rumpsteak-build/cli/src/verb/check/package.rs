@@ -28,12 +28,15 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     }
 
     let mut configuration = rumpsteak_build::configure().limits(arguments.limits());
-    let usual = [PathBuf::from("protocols")];
-    let protocols = match arguments.protocols.as_slice() {
-        [] => usual.as_slice(),
-        named => named,
-    };
-    for path in protocols {
+    let mut protocols = arguments.protocols.clone();
+    if protocols.is_empty() {
+        let build_script = std::fs::read_to_string(folder.join("build.rs"));
+        protocols = protocols_of(&build_script.unwrap_or_default());
+    }
+    if protocols.is_empty() {
+        protocols.push("protocols".into());
+    }
+    for path in &protocols {
         if !folder.join(path).exists() {
             let message = format!("the package has no protocols at `{}`", path.display());
             return Err(Report::error(message)
@@ -79,11 +82,28 @@ fn package_folder() -> Result<PathBuf, Report> {
     })
 }
 
-/// A report of the library, which is drawn already.
+/// A package that the library cannot read. Its report is drawn already; only what it says is kept.
 fn whole(report: rumpsteak_build::Report) -> Report {
     let text = report.to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    Report::error(text)
+    let title = text.lines().next().unwrap_or_default();
+    Report::error(title.strip_prefix("error: ").unwrap_or(title))
+        .help("go to the folder of a package, or name the `.scr` files to check")
+}
+
+/// The paths that the package's build script verifies: the texts in its calls of `verify` and `protocols`. A script
+/// that computes them needs `--protocols`.
+fn protocols_of(build_script: &str) -> Vec<PathBuf> {
+    let code = |line: &'_ str| !line.trim_start().starts_with("//");
+    let lines = build_script.lines().filter(|line| code(line));
+    let calls = lines.flat_map(|line| {
+        ["verify(\"", "protocols(\""]
+            .into_iter()
+            .flat_map(move |call| {
+                let behind = line.split(call).skip(1);
+                behind.filter_map(|rest| rest.split_once('"'))
+            })
+    });
+    calls.map(|(path, _)| PathBuf::from(path)).collect()
 }
 
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
@@ -169,4 +189,26 @@ fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
         }
     }
     line("finished", finished);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_script_says_where_the_protocols_are() {
+        let paths = |script| protocols_of(script);
+        assert_eq!(
+            paths("fn main() { rumpsteak_build::verify(\"../protocols\") }"),
+            [PathBuf::from("../protocols")]
+        );
+        assert_eq!(
+            paths("configure()\n  .protocols(\"a\").protocols(\"b.scr\")\n  .verify();"),
+            [PathBuf::from("a"), PathBuf::from("b.scr")]
+        );
+        assert_eq!(
+            paths("// verify(\"old\")\nverify(path);"),
+            [PathBuf::new(); 0]
+        );
+    }
 }

@@ -1,0 +1,366 @@
+//! `kmc`: is a whole system safe?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rumpsteak_fsm::{
+    Defect, Limit, Limits, Role, Run, System, TransitionId,
+    kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness},
+    system::SystemError,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    exit::Outcome,
+    input::Reader,
+    json,
+    machines::{self, Machine, split_way_out},
+    report::{Report, count},
+    terminal::{Terminal, plain},
+};
+
+/// Tells whether a system of machines is safe: k-multiparty compatibility
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text; the
+content tells which.
+
+A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
+of any length.
+
+  cargo rumpsteak project protocols/double_buffering.scr | cargo rumpsteak kmc -")]
+pub(crate) struct Arguments {
+    /// Files with machines; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Try no bound but N, and show the properties there
+    #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = bound)]
+    k: Option<usize>,
+    /// Search for the least bound up to N
+    #[arg(long, value_name = "N", default_value_t = Limits::default().queue, value_parser = bound)]
+    max_k: usize,
+    /// Explore at most N configurations
+    #[arg(long, value_name = "N", default_value_t = Limits::default().configurations)]
+    configurations: usize,
+    /// With -k, explore every configuration, also where some tell nothing new
+    #[arg(long, requires = "k")]
+    unreduced: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A bound: at least 1, because nothing can be sent into a queue of length 0.
+fn bound(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a queue holds at least 1 message".to_owned()),
+        Ok(bound) => Ok(bound),
+        Err(_) => Err("not a number".to_owned()),
+    }
+}
+
+/// Judges the system.
+///
+/// # Errors
+/// A file that cannot be read, and machines that make no system.
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+    let mut reader = Reader::default();
+    let mut machines = vec![];
+    for file in &arguments.files {
+        machines.extend(machines::read(&mut reader, file)?);
+    }
+    let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
+    let system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
+
+    let limits = Limits {
+        configurations: arguments.configurations,
+        queue: arguments.k.unwrap_or(arguments.max_k),
+        ..Limits::default()
+    };
+    let report = kmc::check(&system, &limits);
+    let properties = match arguments.k {
+        Some(k) => {
+            let reduction = match arguments.unreduced {
+                true => Reduction::None,
+                false => Reduction::PartialOrder,
+            };
+            kmc::check_at(&system, k, reduction, &limits)
+        }
+        None => report.properties,
+    };
+
+    let outcome = match &report.verdict {
+        Verdict::Safe { .. } => Outcome::Holds,
+        Verdict::Unsafe { .. } => Outcome::Fails,
+        Verdict::Undecided { .. } => Outcome::Undecided,
+    };
+    if arguments.json {
+        terminal.print(&json::text(&object(&report.verdict, &properties)));
+        return Ok(outcome);
+    }
+    let names: Vec<&str> = machines
+        .iter()
+        .map(|machine| machine.fsm.role().as_str())
+        .collect();
+    match &report.verdict {
+        Verdict::Safe { bound } => terminal.print(&format!(
+            "the system of {} is safe: {bound}-MC\n",
+            plain(&machines::quoted_list(names)),
+        )),
+        Verdict::Unsafe { run, is_shortest } => {
+            terminal.print_report(&unsafe_system(&machines, run, *is_shortest));
+        }
+        Verdict::Undecided { limit, obstacle } => {
+            terminal.print_report(&undecided(&machines, *limit, obstacle.as_ref()));
+        }
+    }
+    terminal.print(&table(&properties));
+    Ok(outcome)
+}
+
+/// Machines that make no system, at the place where they do not.
+fn no_system(machines: &[Machine], error: &SystemError) -> Report {
+    let text = error.to_string();
+    let (message, way_out) = split_way_out(&text);
+    let report = Report::error(message).maybe_help(way_out);
+    match error {
+        SystemError::SelfMessage { role, transition } => {
+            mark(report, machines, role, *transition, "to itself")
+        }
+        SystemError::UnknownPeer {
+            role, transition, ..
+        } => mark(report, machines, role, *transition, "to nobody"),
+        _ => report,
+    }
+}
+
+/// Adds the place of a transition.
+fn mark(
+    report: Report,
+    machines: &[Machine],
+    role: &Role,
+    transition: TransitionId,
+    label: &str,
+) -> Report {
+    match machines.iter().find(|machine| machine.fsm.role() == role) {
+        Some(machine) => report.mark(&machine.source, machine.place(transition), label),
+        None => report,
+    }
+}
+
+fn unsafe_system(machines: &[Machine], run: &Run, is_shortest: bool) -> Report {
+    let mut report = Report::error(format!("the system is not safe: {}", run.failure));
+    for wait in &run.waits {
+        for (transition, action) in &wait.transitions {
+            let label = format!("`{}` waits for `{action}`", wait.role);
+            report = mark(report, machines, &wait.role, *transition, &label);
+        }
+    }
+    let which = match is_shortest {
+        true => "the shortest run that leads there",
+        false => "a run that leads there",
+    };
+    report.remark(format!("{which}:\n{}", run.chart().trim_end()))
+}
+
+fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Report {
+    let report = Report::error(format!("undecided whether the system is safe: {limit}"));
+    let option = match limit {
+        Limit::Queue(_) => "max-k",
+        limit => limit.setting(),
+    };
+    let Some(obstacle) = obstacle else {
+        return report.help(format!("raise the limit with `--{option}`"));
+    };
+    let text = obstacle.to_string();
+    let (what, way_out) = split_way_out(&text);
+    let report = report
+        .remark(format!("the bound matters, because {what}"))
+        .maybe_help(way_out);
+    match obstacle {
+        Obstacle::Blocked(witness) | Obstacle::Dependent(witness) => {
+            witnessed(report, machines, witness)
+        }
+        Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
+            let of_role = machines.iter().find(|machine| machine.fsm.role() == role);
+            let marks = of_role.map(|machine| machines::marks(&machine.fsm, defect));
+            marks
+                .into_iter()
+                .flatten()
+                .fold(report, |report, (transition, label)| {
+                    mark(report, machines, role, transition, label)
+                })
+        }
+        _ => report,
+    }
+}
+
+/// Adds where a property fails.
+fn witnessed(report: Report, machines: &[Machine], witness: &Witness) -> Report {
+    let report = match &witness.flaw {
+        Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
+        Flaw::Competing {
+            role,
+            first,
+            second,
+        } => {
+            let report = mark(report, machines, role, *first, "can be received");
+            mark(report, machines, role, *second, "and so can this")
+        }
+        Flaw::Partial {
+            role,
+            possible,
+            blocked,
+        } => {
+            let report = mark(report, machines, role, *blocked, "blocked by the bound");
+            mark(report, machines, role, *possible, "possible")
+        }
+        Flaw::Lost { .. } | Flaw::Waits { .. } => report,
+    };
+    let steps = witness
+        .steps
+        .iter()
+        .map(|step| format!("`{}`: `{}`", step.role, step.action));
+    match witness.steps.is_empty() {
+        true => report.remark("this is so from the start"),
+        false => report.remark(format!(
+            "this is after {}",
+            steps.collect::<Vec<_>>().join(", ")
+        )),
+    }
+}
+
+/// What is known of a property.
+enum Finding<'a> {
+    Holds,
+    /// Of a machine's form.
+    Defect(&'a Role, &'a Defect),
+    /// Of what the system does.
+    Witness(&'a Witness),
+    /// A limit ended the search.
+    Unknown,
+}
+
+impl Finding<'_> {
+    fn holds(&self) -> Option<bool> {
+        match self {
+            Self::Holds => Some(true),
+            Self::Defect(..) | Self::Witness(_) => Some(false),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// All properties: the name in JSON, the name in text, and what is known.
+fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding<'_>)> {
+    fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
+        match found {
+            None => Finding::Holds,
+            Some((role, defect)) => Finding::Defect(role, defect),
+        }
+    }
+    fn behaviour(property: &Property) -> Finding<'_> {
+        match property {
+            Property::Holds => Finding::Holds,
+            Property::Fails(witness) => Finding::Witness(witness),
+            Property::Unknown(_) => Finding::Unknown,
+        }
+    }
+    // Directed: neither of the two. k-safe: both of the two.
+    let undirected = match &properties.mixed {
+        Some(_) => &properties.mixed,
+        None => &properties.undirected,
+    };
+    let safe = match behaviour(&properties.progress) {
+        Finding::Holds => behaviour(&properties.reception),
+        Finding::Unknown if properties.reception.holds() == Some(false) => {
+            behaviour(&properties.reception)
+        }
+        progress => progress,
+    };
+    vec![
+        ("csa", "CSA", form(&properties.mixed)),
+        (
+            "deterministic",
+            "deterministic",
+            form(&properties.nondeterministic),
+        ),
+        ("directed", "directed", form(undirected)),
+        (
+            "k_exhaustive",
+            "k-exhaustive",
+            behaviour(&properties.exhaustive),
+        ),
+        ("k_safe", "k-safe", safe),
+        ("progress", "  progress", behaviour(&properties.progress)),
+        ("reception", "  reception", behaviour(&properties.reception)),
+        ("obi", "k-OBI", behaviour(&properties.obi)),
+        ("ibi", "k-IBI", behaviour(&properties.ibi)),
+        ("sibi", "k-SIBI", behaviour(&properties.sibi)),
+        ("cibi", "k-CIBI", behaviour(&properties.cibi)),
+    ]
+}
+
+/// The properties for people, one on each line.
+fn table(properties: &Properties) -> String {
+    let mut text = format!(
+        "at k = {}, {}:\n",
+        properties.bound,
+        count(properties.configurations, "configuration")
+    );
+    for (_, name, finding) in findings(properties) {
+        let value = match finding {
+            Finding::Holds => "yes".to_owned(),
+            Finding::Defect(role, defect) => {
+                let defect = defect.to_string();
+                format!(
+                    "no: in the machine of `{role}`, {}",
+                    split_way_out(&defect).0
+                )
+            }
+            Finding::Witness(witness) => format!("no: {}", witness.flaw),
+            Finding::Unknown => "unknown within the limits".to_owned(),
+        };
+        text.push_str(&format!("  {name:<14} {}\n", plain(&value)));
+    }
+    text
+}
+
+/// What `--json` prints.
+fn object(verdict: &Verdict, properties: &Properties) -> Value {
+    let mut object = match verdict {
+        Verdict::Safe { bound } => json::verdict(Some("safe"), Some(*bound), None, None, None),
+        Verdict::Unsafe { run, is_shortest } => {
+            let (steps, reason) = (json::steps(&run.steps), run.failure.to_string());
+            let mut object = json::verdict(Some("unsafe"), None, None, Some(steps), Some(reason));
+            object["is_shortest"] = (*is_shortest).into();
+            object["end"] = json::end(run);
+            object
+        }
+        Verdict::Undecided { limit, obstacle } => {
+            let reason = match obstacle {
+                Some(obstacle) => obstacle.to_string(),
+                None => limit.to_string(),
+            };
+            let limit = Some(json::limit(*limit));
+            json::verdict(Some("undecided"), None, limit, None, Some(reason))
+        }
+    };
+    let found = findings(properties);
+    let values = found
+        .iter()
+        .map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
+    let witnesses = found.iter().filter_map(|(key, _, finding)| match finding {
+        Finding::Witness(witness) => Some(((*key).to_owned(), witness_object(witness))),
+        _ => None,
+    });
+    object["k"] = properties.bound.into();
+    object["configurations"] = properties.configurations.into();
+    object["properties"] = Value::Object(values.collect());
+    object["witnesses"] = Value::Object(witnesses.collect::<Map<_, _>>());
+    object
+}
+
+fn witness_object(witness: &Witness) -> Value {
+    json!({"run": json::steps(&witness.steps), "flaw": witness.flaw.to_string()})
+}

@@ -1,0 +1,224 @@
+//! `kmc`.
+
+mod common;
+
+use std::{collections::BTreeMap, fs};
+
+use common::{Folder, corpora};
+use serde_json::{Value, json};
+
+const PING: &str = "A: rec x . B!ping; B?pong; x\nB: rec x . A?ping; A!pong; x\n";
+/// Both wait.
+const DEADLOCK: &str = "A: B?x; B!y; end\nB: A?y; A!x; end\n";
+/// Two sends ahead, so that one place in the queue is not enough to see the end.
+const TWO_AHEAD: &str = "A: B!x; B!x; B?y; end\nB: A!y; A?x; A?x; end\n";
+/// `A` sends for ever, `B` takes.
+const STREAM: &str = "A: rec x . B!v; x\nB: rec x . A?v; x\n";
+
+#[test]
+fn a_safe_system_names_its_least_bound_and_every_property() {
+    let folder = Folder::new("kmc_safe").with("ping.txt", PING);
+    let run = folder.call("kmc ping.txt").exits(0).says("");
+    assert!(
+        run.stdout
+            .starts_with("the system of `A` and `B` is safe: 1-MC\nat k = 1, "),
+        "{run:?}"
+    );
+    for property in [
+        "CSA",
+        "deterministic",
+        "directed",
+        "k-exhaustive",
+        "k-safe",
+        "  progress",
+        "  reception",
+        "k-OBI",
+        "k-IBI",
+        "k-SIBI",
+        "k-CIBI",
+    ] {
+        assert!(
+            run.stdout.contains(&format!("  {property:<14} yes\n")),
+            "{property}: {run:?}"
+        );
+    }
+}
+
+#[test]
+fn json_carries_every_property() {
+    let folder = Folder::new("kmc_json").with("ping.txt", PING);
+    let object = folder.call("kmc ping.txt --json").exits(0).json();
+    assert_eq!(object["verdict"], "safe");
+    assert_eq!((&object["bound"], &object["k"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        object["properties"],
+        json!({
+            "csa": true, "deterministic": true, "directed": true, "k_exhaustive": true, "k_safe": true,
+            "progress": true, "reception": true, "obi": true, "ibi": true, "sibi": true, "cibi": true,
+        })
+    );
+    assert_eq!(object["witnesses"], json!({}));
+}
+
+#[test]
+fn an_unsafe_system_shows_its_run_and_where_the_roles_wait() {
+    let folder = Folder::new("kmc_unsafe").with("deadlock.txt", DEADLOCK);
+    let run = folder.call("kmc deadlock.txt").exits(1).says("");
+    assert!(
+        run.stdout
+            .starts_with("error: the system is not safe: nobody can move\n --> deadlock.txt:1:4\n"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("`A` waits for `B?x`"), "{run:?}");
+    assert!(run.stdout.contains("`B` waits for `A?y`"), "{run:?}");
+
+    let object = folder.call("kmc deadlock.txt --json").exits(1).json();
+    assert_eq!(object["verdict"], "unsafe");
+    assert_eq!(object["reason"], "nobody can move");
+    assert_eq!(object["run"], json!([]), "it is so from the start");
+    assert_eq!(object["is_shortest"], true);
+    assert_eq!(
+        object["end"]["waits"],
+        json!([{"role": "A", "for": ["B?x"]}, {"role": "B", "for": ["A?y"]}])
+    );
+}
+
+#[test]
+fn queues_that_grow_for_ever_are_no_obstacle() {
+    let folder = Folder::new("kmc_stream").with("stream.txt", STREAM);
+    folder.call("kmc stream.txt").exits(0);
+}
+
+#[test]
+fn a_bound_shows_the_properties_there() {
+    let folder = Folder::new("kmc_bound").with("ahead.txt", TWO_AHEAD);
+    let at = |k: &str| {
+        folder
+            .run(["kmc", "ahead.txt", "-k", k, "--json"])
+            .exits(0)
+            .json()
+    };
+    for k in [1, 2, 3] {
+        let object = at(&k.to_string());
+        assert_eq!(object["k"], k);
+        assert_eq!(object["properties"]["k_exhaustive"], true);
+    }
+    let run = folder.call("kmc ahead.txt -k 0").exits(2);
+    assert!(
+        run.stderr.contains("a queue holds at least 1 message"),
+        "{run:?}"
+    );
+    folder.call("kmc ahead.txt -k 1 --max-k 2").exits(2);
+    folder.call("kmc ahead.txt --unreduced").exits(2);
+    folder.call("kmc ahead.txt -k 2 --unreduced").exits(0);
+}
+
+#[test]
+fn a_limit_is_named_with_its_option() {
+    let folder = Folder::new("kmc_limit").with("ping.txt", PING);
+    let run = folder
+        .call("kmc ping.txt --configurations 1")
+        .exits(3)
+        .says("");
+    assert!(
+        run.stdout
+            .starts_with("error: undecided whether the system is safe: "),
+        "{run:?}"
+    );
+    assert!(
+        run.stdout
+            .contains("help: raise the limit with `--configurations`\n"),
+        "{run:?}"
+    );
+    let object = folder
+        .call("kmc ping.txt --configurations 1 --json")
+        .exits(3)
+        .json();
+    assert_eq!(
+        object["limit"],
+        json!({"setting": "configurations", "value": 1})
+    );
+    assert_eq!(object["properties"]["k_safe"], Value::Null);
+}
+
+#[test]
+fn a_system_may_be_in_several_files_and_forms() {
+    let folder = Folder::new("kmc_files")
+        .with(
+            "a.dot",
+            "digraph A { 0 -> 1 [label=\"B!ping\"]; 1 -> 0 [label=\"B?pong\"]; }",
+        )
+        .with("b.txt", "B: rec x . A?ping; A!pong; x");
+    folder.call("kmc a.dot b.txt").exits(0);
+    folder
+        .run_with_input(["kmc", "-", "b.txt"], "A: rec x . B!ping; B?pong; x")
+        .exits(0);
+}
+
+#[test]
+fn what_makes_no_system_is_bad_input() {
+    let folder = Folder::new("kmc_no_system")
+        .with("a.txt", "A: B!x; end\n")
+        .with("self.txt", "A: A!x; end\n");
+    folder.call("kmc a.txt").exits(2).prints("").says(
+        "error: `A` talks to `B`, which has no machine\n \
+         --> a.txt:1:4\n  \
+           |\n\
+         1 | A: B!x; end\n  \
+           |    ^^^ to nobody\n  \
+           |\n  \
+           = help: add it to the system\n\n",
+    );
+    let run = folder.call("kmc a.txt a.txt").exits(2);
+    assert!(
+        run.stderr
+            .starts_with("error: there are two machines of `A`\n"),
+        "{run:?}"
+    );
+    let run = folder.call("kmc self.txt").exits(2);
+    assert!(run.stderr.contains(" --> self.txt:1:4\n"), "{run:?}");
+    folder.call("kmc").exits(2);
+}
+
+/// The values that were computed on the unreduced system, by the field's own tool.
+#[test]
+fn the_corpus_has_its_properties() {
+    let Some(corpora) = corpora() else { return };
+    let kmc = corpora.join("kmc");
+    let folder = Folder::new("kmc_corpus");
+    let table = fs::read_to_string(kmc.join("expected.csv")).unwrap();
+    let mut lines = table.lines();
+    let columns: BTreeMap<&str, usize> = lines.next().unwrap().split(',').zip(0..).collect();
+
+    let mut count = 0;
+    let mut wrong = vec![];
+    for line in lines {
+        let row: Vec<&str> = line.split(',').collect();
+        let value = |column: &str| row[columns[column]];
+        if value("transition_system") != "full" {
+            continue;
+        }
+        count += 1;
+        let file = kmc.join(value("file"));
+        let arguments = [
+            "kmc".as_ref(),
+            file.as_os_str(),
+            "-k".as_ref(),
+            value("k").as_ref(),
+            "--json".as_ref(),
+        ];
+        let object = folder.run(arguments).json();
+        for column in ["csa", "directed", "k_exhaustive", "k_safe"] {
+            // That tool prints nothing for what is not directed.
+            let expected = value(column) == "True";
+            if object["properties"][column] != expected {
+                wrong.push(format!(
+                    "{line}: {column} is {}",
+                    object["properties"][column]
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 200, "only {count} rows");
+}

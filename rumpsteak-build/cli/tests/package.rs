@@ -1,0 +1,263 @@
+//! `check` without files: a package.
+
+mod common;
+
+use common::Folder;
+use serde_json::json;
+
+const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n";
+const BUILD: &str = "fn main() { rumpsteak_build::verify(\"protocols\"); }\n";
+const PROTOCOL: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+const ROLES: &str = "\
+use rumpsteak_runtime::{Channel, Message, Receive, Role, Roles, Send, session};
+
+#[derive(Roles)]
+struct Roles { s: S, k: K, t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+struct S { #[route(K)] k: Channel<Label>, }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+struct T { #[route(K)] k: Channel<Label>, }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value) }
+struct Ready;
+struct Value(i32);
+
+#[session(S)]
+struct Source(Receive<K, Ready, Send<K, Value, Self>>);
+
+#[session(T)]
+struct Sink(Send<K, Ready, Receive<K, Value, Self>>);
+
+";
+const SAFE: &str = "\
+#[session(K)]
+struct Kernel(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+";
+const UNSAFE: &str = "\
+#[session(K)]
+struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);
+";
+
+fn package(test: &str, kernel: &str) -> Folder {
+    Folder::new(test)
+        .with("Cargo.toml", MANIFEST)
+        .with("build.rs", BUILD)
+        .with("protocols/double_buffering.scr", PROTOCOL)
+        .with("src/main.rs", format!("{ROLES}{kernel}\nfn main() {{}}\n"))
+}
+
+#[test]
+fn a_safe_package_is_counted() {
+    let folder = package("package_safe", SAFE);
+    folder
+        .call("check")
+        .exits(0)
+        .says("")
+        .prints("3 of 3 sessions verified against 1 protocol\n");
+    let object = folder.call("check --json").exits(0).json();
+    assert_eq!(
+        object,
+        json!({
+            "verdict": "safe", "bound": null, "limit": null, "run": null, "reason": null,
+            "protocols": 1, "sessions": 3, "verified": 3,
+            "problems": [], "reports": [], "warnings": [],
+        })
+    );
+}
+
+#[test]
+fn an_unsafe_session_is_shown_at_its_token() {
+    let folder = package("package_unsafe", UNSAFE);
+    let run = folder
+        .call("check")
+        .exits(1)
+        .prints("2 of 3 sessions verified against 1 protocol\n");
+    assert!(
+        run.stderr
+            .starts_with("error: unsafe reordering: `Kernel` receives `Value` from `S` before "),
+        "{run:?}"
+    );
+    let line = ROLES.lines().count() + 2;
+    assert!(
+        run.stderr
+            .contains(&format!(" --> src/main.rs:{line}:15\n")),
+        "{run:?}"
+    );
+    assert!(
+        run.stderr.contains("protocols/double_buffering.scr:3:5\n"),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("nobody can move"), "{run:?}");
+
+    let object = folder.call("check --json").exits(1).json();
+    assert_eq!(object["verdict"], "unsafe");
+    assert_eq!(
+        (&object["sessions"], &object["verified"]),
+        (&json!(3), &json!(2))
+    );
+    let problem = &object["problems"][0];
+    assert_eq!(
+        (&problem["file_name"], &problem["line"], &problem["column"]),
+        (&json!("src/main.rs"), &json!(line), &json!(15))
+    );
+
+    let lines = folder.call("check --message-format json").exits(1).says("");
+    let kinds: Vec<String> = lines
+        .stdout
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(kinds, ["problem", "finished"]);
+}
+
+#[test]
+fn colours_reach_the_drawings_of_the_library() {
+    let folder = package("package_colours", UNSAFE);
+    assert!(
+        folder
+            .call("check --color always")
+            .exits(1)
+            .stderr
+            .contains('\u{1b}')
+    );
+    assert!(!folder.call("check").exits(1).stderr.contains('\u{1b}'));
+}
+
+#[test]
+fn the_package_is_found_from_below() {
+    let folder = package("package_below", SAFE).with("src/deep/note.txt", "");
+    let output = common::command()
+        .args(["rumpsteak", "check"])
+        .current_dir(folder.path().join("src/deep"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn the_build_script_says_where_the_protocols_are() {
+    let folder = package("package_elsewhere", SAFE)
+        .with(
+            "build.rs",
+            "fn main() { rumpsteak_build::verify(\"spec\"); }\n",
+        )
+        .with("spec/double_buffering.scr", PROTOCOL);
+    std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();
+    folder.call("check").exits(0);
+    let run = folder.call("check --protocols nowhere").exits(2).prints("");
+    assert!(
+        run.stderr
+            .starts_with("error: the package has no protocols at `nowhere`\n"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn features_decide_what_is_there() {
+    let safe = SAFE.replace(
+        "#[session(K)]",
+        "#[cfg(not(feature = \"reordered\"))]\n#[session(K)]",
+    );
+    let reordered = UNSAFE.replace(
+        "#[session(K)]",
+        "#[cfg(feature = \"reordered\")]\n#[session(K)]",
+    );
+    let folder = package("package_features", &format!("{safe}{reordered}"));
+    folder.call("check").exits(0);
+    folder.call("check --features reordered").exits(1);
+}
+
+#[test]
+fn an_error_in_a_protocol_is_shown_there() {
+    let folder = package("package_syntax", SAFE).with(
+        "protocols/double_buffering.scr",
+        PROTOCOL.replace("from k to s", "form k to s"),
+    );
+    let run = folder.call("check").exits(1);
+    assert!(
+        run.stderr.contains("protocols/double_buffering.scr:3:"),
+        "{run:?}"
+    );
+    assert!(
+        run.stderr.contains("expected `from`, found `form`"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn without_a_package_it_says_what_to_do() {
+    // A folder outside of every package.
+    let folder = std::env::temp_dir().join(format!("cargo-rumpsteak-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    if folder
+        .ancestors()
+        .any(|folder| folder.join("Cargo.toml").is_file())
+    {
+        println!("skipped: the folder for temporary files is inside of a package");
+        return;
+    }
+    let output = common::command()
+        .arg("check")
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: there is no package here: no `Cargo.toml` in this folder or above it\n\
+         help: go to a package, or name the `.scr` files to check\n\n"
+    );
+}
+
+#[test]
+fn a_workspace_without_a_package_says_what_to_do() {
+    let folder = Folder::new("package_workspace")
+        .with("Cargo.toml", "[workspace]\nmembers = [\"app\"]\n")
+        .with("protocols/x", "");
+    let run = folder.call("check").exits(2).prints("");
+    assert!(
+        run.stderr.ends_with(
+            "help: go to the folder of a package, or name the `.scr` files to check\n\n"
+        ),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn options_for_packages_do_not_mix_with_files() {
+    let folder = package("package_mixed_options", SAFE);
+    folder
+        .call("check protocols/double_buffering.scr --features x")
+        .exits(2);
+    folder
+        .call("check protocols/double_buffering.scr --protocols protocols")
+        .exits(2);
+}
