@@ -19,21 +19,24 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are joined.
+    /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are joined. The work
+    /// of finding them is limited to a fixed multiple of this.
     pub global_states: usize,
     /// States of the machine of one role before equivalent ones are merged.
     pub local_states: usize,
-    /// Steps of one search for messages that may overtake another (`M` in CAV'23).
-    pub overtaking: usize,
+    /// Steps of the projection onto one role: how often a global state is looked at for one of its own, or in a search
+    /// for messages that overtake (`M` in CAV'23).
+    pub steps: usize,
 }
 
 impl Default for Limits {
-    /// 200,000 of each: more than any protocol in use, and less than a few seconds.
+    /// 200,000 states and 5,000,000 steps: more than any protocol in use, and no more than some seconds in an
+    /// unoptimised build script.
     fn default() -> Self {
         Self {
             global_states: 200_000,
             local_states: 200_000,
-            overtaking: 200_000,
+            steps: 5_000_000,
         }
     }
 }

@@ -810,7 +810,7 @@ pub(crate) fn projection_too_large(
 ) -> Diagnostic {
     Diagnostic::new(
         Code::ProjectionTooLarge,
-        format!("the projection onto `{role}` needs more than {value} steps"),
+        format!("the projection onto `{role}` meets the limit {value} of `{limit}`"),
         span,
         "too large to be projected",
     )

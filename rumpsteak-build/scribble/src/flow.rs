@@ -33,6 +33,38 @@ pub(crate) fn check(program: &mut Program<'_>, diagnostics: &mut Vec<Diagnostic>
         program.protocols[protocol].valid = false;
     }
     crate::resolve::spread_invalid(&mut program.protocols);
+    for protocol in program.protocols.iter_mut().filter(|found| found.valid) {
+        look_ahead(&mut protocol.nodes);
+    }
+}
+
+/// Sets [`Node::ahead`] of every recursion and `continue`. Without unguarded recursion, following them ends.
+fn look_ahead(nodes: &mut [Node]) {
+    let mut known = vec![false; nodes.len()];
+    let mut path = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = crate::resolve::index(start);
+        let end = loop {
+            if at == END {
+                break at;
+            }
+            let node = &nodes[at as usize];
+            let next = match node.kind {
+                NodeKind::Rec { body } => body,
+                NodeKind::Continue { target } => target,
+                _ => break at,
+            };
+            if std::mem::replace(&mut known[at as usize], true) {
+                // Either on the way to here, which no reachable node is, or done.
+                break node.ahead;
+            }
+            path.push(at);
+            at = next;
+        };
+        for at in path.drain(..) {
+            nodes[at as usize].ahead = end;
+        }
+    }
 }
 
 /// All nodes of all protocols under one numbering.

@@ -137,6 +137,7 @@ pub(crate) fn build(
         }],
         root_ids: vec![END; program.protocols[root].nodes.len()],
         place_ids: Map::default(),
+        steps: limit.saturating_mul(STEPS_PER_STATE),
         program,
     };
     let outcome = Determiniser::new(&mut unfolding, roles).run(root);
@@ -150,8 +151,12 @@ pub(crate) fn build(
     })
 }
 
-/// More frames or places than allowed.
+/// More frames, places, states or steps than allowed.
 struct TooLarge;
+
+/// A state costs a step for each place in it, and a place one for each call on the way there. A protocol that
+/// needs more than this per state, on average, is one that is made to.
+const STEPS_PER_STATE: usize = 32;
 
 /// Who plays the roles of a protocol, and what follows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -183,12 +188,20 @@ struct Unfolding<'a, 'm> {
     places: Vec<Place>,
     /// The places of the root's own nodes, for their first receiver: most places of most protocols.
     root_ids: Vec<u32>,
+    /// How much more may be done before the protocol counts as too large.
+    steps: usize,
     /// All others.
     place_ids: Map<Place, u32>,
 }
 
 impl Unfolding<'_, '_> {
+    fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
+        self.steps = self.steps.checked_sub(steps).ok_or(TooLarge)?;
+        Ok(())
+    }
+
     fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
+        self.spend(frame.roles.len())?;
         if let Some(&id) = self.frame_ids.get(&frame) {
             return Ok(id);
         }
@@ -230,6 +243,7 @@ impl Unfolding<'_, '_> {
     /// or choice. This ends because a cycle without messages is refused before.
     fn arrive(&mut self, mut node: u32, mut frame: u32) -> Result<u32, TooLarge> {
         loop {
+            self.spend(1)?;
             if node == END {
                 match self.frames[frame as usize].back {
                     Some(back) => (node, frame) = back,
@@ -247,8 +261,7 @@ impl Unfolding<'_, '_> {
                         receiver: 0,
                     });
                 }
-                NodeKind::Rec { body } => node = *body,
-                NodeKind::Continue { target } => node = *target,
+                NodeKind::Rec { .. } | NodeKind::Continue { .. } => node = found.ahead,
                 NodeKind::Do {
                     callee,
                     roles,
@@ -485,6 +498,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             Core::Several(places) => stack.extend(places.iter().rev().map(|&place| (place, None))),
         }
         while let Some((id, chooser)) = stack.pop() {
+            self.unfolding.spend(1)?;
             if id as usize >= self.seen.len() {
                 self.seen
                     .resize(self.unfolding.places.len().max(id as usize + 1), 0);

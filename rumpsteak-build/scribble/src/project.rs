@@ -160,6 +160,9 @@ struct Local<'g> {
     several: Map<Vec<u32>, u32>,
     problems: Vec<(u32, Problem)>,
 
+    /// How many steps are left.
+    steps: usize,
+
     // Scratch space for one local state.
     members: Vec<u32>,
     /// The position of a global state in `members`, if `seen` is the current epoch.
@@ -179,6 +182,7 @@ impl<'g> Local<'g> {
             single: vec![NONE; global.len()],
             several: Map::default(),
             problems: Vec::new(),
+            steps: limits.steps,
             members: Vec::new(),
             slot: vec![0; global.len()],
             seen: vec![0; global.len()],
@@ -200,6 +204,7 @@ impl<'g> Local<'g> {
         while at < self.states.len() {
             let state = index(at);
             self.close(at);
+            self.spend(self.members.len())?;
             let groups = self.group();
             self.check(state, &groups)?;
             let mut edges = Vec::with_capacity(groups.len());
@@ -221,6 +226,20 @@ impl<'g> Local<'g> {
             at += 1;
         }
         Ok(())
+    }
+
+    /// Takes so many steps.
+    fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
+        match self.steps.checked_sub(steps) {
+            Some(left) => {
+                self.steps = left;
+                Ok(())
+            }
+            None => Err(TooLarge {
+                limit: "steps",
+                value: self.limits.steps,
+            }),
+        }
     }
 
     fn state(&mut self, mut core: Vec<u32>, parent: Option<(u32, u32)>) -> Result<u32, TooLarge> {
@@ -328,6 +347,7 @@ impl<'g> Local<'g> {
             Some(Problem::SendOrReceive { send, receive })
         } else if self.sends(*first) {
             for (edge, group) in groups.iter().enumerate() {
+                self.spend(self.members.len())?;
                 if let Some(stuck) = self.stuck(group.1.iter()) {
                     self.problems
                         .push((state, Problem::SendUnknown { edge, stuck }));
@@ -411,7 +431,10 @@ impl<'g> Local<'g> {
         (offsets, silent.into_iter().map(|(_, from)| from).collect())
     }
 
-    fn receive_validity(&self, groups: &[(u32, Vec<EdgeAt>)]) -> Result<Option<Problem>, TooLarge> {
+    fn receive_validity(
+        &mut self,
+        groups: &[(u32, Vec<EdgeAt>)],
+    ) -> Result<Option<Problem>, TooLarge> {
         let sender = |letter: u32| self.global.letters[letter as usize].from;
         let mut senders: Vec<u32> = groups.iter().map(|group| sender(group.0)).collect();
         senders.sort_unstable();
@@ -440,7 +463,7 @@ impl<'g> Local<'g> {
     ///
     /// Whoever waits for a blocked role is blocked; at first this role is. A path is followed until `sender` is
     /// blocked or has sent to this role: only its first message matters.
-    fn available(&self, start: u32, sender: u32) -> Result<Vec<u32>, TooLarge> {
+    fn available(&mut self, start: u32, sender: u32) -> Result<Vec<u32>, TooLarge> {
         let words = self.global.roles.len().div_ceil(64);
         let mut blocked = vec![0_u64; words];
         block(&mut blocked, self.role);
@@ -451,12 +474,7 @@ impl<'g> Local<'g> {
             if visited.contains_key(&(state, blocked.clone())) {
                 continue;
             }
-            if visited.len() >= self.limits.overtaking {
-                return Err(TooLarge {
-                    limit: "overtaking",
-                    value: self.limits.overtaking,
-                });
-            }
+            self.spend(words)?;
             for edge in self.global.edges(state) {
                 let Letter { from, to, .. } = self.global.letters[edge.letter as usize];
                 let mut after = blocked.clone();

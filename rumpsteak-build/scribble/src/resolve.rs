@@ -44,6 +44,9 @@ pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     /// What follows: a node, or [`END`]. Behind the last node of a branch that is what follows the choice.
     pub(crate) next: u32,
+    /// For a recursion and a `continue`, what they come to: a node of another kind, or [`END`]. Following many nested
+    /// recursions one by one from each `continue` would be quadratic. Set by the flow checks.
+    pub(crate) ahead: u32,
     pub(crate) span: Span,
 }
 
@@ -334,6 +337,12 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
     }
 
+    /// How many names are compared with an unknown one. Where there are hundreds of errors already, suggestions
+    /// help nobody, and comparing all names with all others takes its time.
+    fn most_names(&self) -> usize {
+        if self.diagnostics.len() > 200 { 0 } else { 256 }
+    }
+
     fn run(mut self) -> Proto<'m> {
         self.header();
         let decl = self.decl;
@@ -356,6 +365,7 @@ impl<'m> Resolver<'_, 'm> {
             .map(|interaction| Node {
                 kind: NodeKind::Invalid,
                 next: END,
+                ahead: END,
                 span: interaction.span,
             })
             .collect();
@@ -469,6 +479,7 @@ impl<'m> Resolver<'_, 'm> {
         if role.is_none() {
             let decl = self.decl;
             let known = decl.roles.iter().map(|role| role.name.as_str());
+            let known = known.take(self.most_names());
             self.error(codes::unknown_role(
                 name.as_str(),
                 name.span,
@@ -551,7 +562,8 @@ impl<'m> Resolver<'_, 'm> {
                         .signature_names
                         .iter()
                         .map(String::as_str)
-                        .chain(parameters);
+                        .chain(parameters)
+                        .take(self.most_names());
                     self.error(codes::unknown_message(name.as_str(), name.span, known));
                     return None;
                 }
@@ -598,6 +610,7 @@ impl<'m> Resolver<'_, 'm> {
             let mut names = callee.roles.iter().map(|role| role.name.as_str());
             if !names.any(|name| name == role.as_str()) {
                 let known = callee.roles.iter().map(|role| role.name.as_str());
+                let known = known.take(self.most_names());
                 self.error(codes::unknown_role(
                     role.as_str(),
                     role.span,
@@ -625,6 +638,7 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
         if self.scope.complete {
             let known = self.scope.protocol_names.iter().map(String::as_str);
+            let known = known.take(self.most_names());
             self.error(codes::unknown_protocol(name.as_str(), name.span, known));
         }
     }

@@ -16,7 +16,7 @@ fn run(source: &str) -> usize {
     let mut limits = Limits::default();
     limits.global_states = 2_000;
     limits.local_states = 2_000;
-    limits.overtaking = 2_000;
+    limits.steps = 20_000;
     let checked = check_with(&module, &limits);
     diagnostics.extend(checked.diagnostics);
     for protocol in &checked.protocols {
@@ -355,17 +355,11 @@ fn the_limits_of_projection_are_answers() {
     );
 
     let mut limits = Limits::default();
-    limits.overtaking = 1;
+    limits.steps = 1;
     let checked = check_with(&parsed.module, &limits);
     let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
     assert_eq!(errors[0].code, Code::ProjectionTooLarge);
-    assert!(
-        errors[0]
-            .help
-            .as_ref()
-            .unwrap()
-            .contains("`Limits::overtaking`")
-    );
+    assert!(errors[0].help.as_ref().unwrap().contains("`Limits::steps`"));
 }
 
 #[test]
@@ -382,4 +376,97 @@ fn many_errors_take_no_time() {
     assert_eq!(run(&source), 20_000);
     let source = protocol(&"m() from A to Z; ".repeat(20_000));
     assert_eq!(run(&source), 20_000);
+
+    let mut source = "global protocol P(role A".to_owned();
+    for number in 0..5_000 {
+        write!(source, ", role Role{number}").unwrap();
+    }
+    source += ") {";
+    for number in 5_000..10_000 {
+        write!(
+            source,
+            "m() from A to Role{number}x; continue Rec{number}; do Q{number}(A); "
+        )
+        .unwrap();
+    }
+    source += "}";
+    assert_eq!(run(&source), 15_000);
+}
+
+#[test]
+fn what_is_quadratic_meets_a_limit() {
+    // From each of many nested recursions each of them is continued.
+    let mut body = String::new();
+    for depth in 0..3_000 {
+        write!(
+            body,
+            "rec X{depth} {{ choice at A {{ a{depth}() from A to B; continue X0; }} or {{ "
+        )
+        .unwrap();
+    }
+    body += "b() from A to B; ";
+    body += &"} } ".repeat(3_000);
+    let checked = check(&parse(&protocol(&body)).module);
+    assert_eq!(checked.diagnostics, []);
+
+    let mut body = String::new();
+    for depth in 0..5_000 {
+        write!(body, "rec X{depth} {{ m() from A to B; ").unwrap();
+    }
+    body += "choice at A { ";
+    for depth in 0..5_000 {
+        write!(body, "c{depth}() from A to B; continue X{depth}; }} or {{ ").unwrap();
+    }
+    body += "d() from A to B; }";
+    body += &"} ".repeat(5_000);
+    let checked = check(&parse(&protocol(&body)).module);
+    assert_eq!(checked.diagnostics, []);
+
+    // C learns which of many places the protocol is at, and must take most of them for possible in each.
+    let mut body = String::new();
+    for place in 0..20_000 {
+        write!(body, "choice at A {{ m{place}() from A to C; }} or {{ }} ").unwrap();
+    }
+    body += "end() from A to C; end() from C to B;";
+    let source = format!("global protocol P(role A, role B, role C) {{ {body} }}");
+    let checked = check(&parse(&source).module);
+    let code = checked.diagnostics.first().map(|error| error.code);
+    assert_eq!(code, Some(Code::TooLarge));
+}
+
+/// Files of the corpora with parts missing, doubled or exchanged.
+#[test]
+fn mutated_files() {
+    let Some(root) = std::env::var_os("RUMPSTEAK_CORPORA") else {
+        println!("skipped: RUMPSTEAK_CORPORA is not set");
+        return;
+    };
+    let mut folders = vec![std::path::Path::new(&root).join("scribble")];
+    let mut texts = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "scr") {
+                texts.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    texts.sort();
+    let mut random = Random(4);
+    for text in &texts {
+        for _ in 0..5 {
+            let mut words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+            for _ in 0..random.below(4) + 1 {
+                let (at, other) = (random.below(words.len()), random.below(words.len()));
+                match random.below(3) {
+                    0 => drop(words.remove(at)),
+                    1 => words.insert(at, words[other]),
+                    _ => words.swap(at, other),
+                }
+            }
+            run(&words.concat());
+        }
+    }
 }
