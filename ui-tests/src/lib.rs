@@ -5,7 +5,6 @@
 //! file, and compares what rustc says; the others run sessions and watch what happens.
 
 pub mod handover;
-pub mod hygiene;
 pub mod numbers;
 pub mod ping;
 pub mod ring;

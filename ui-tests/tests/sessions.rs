@@ -6,7 +6,6 @@ use futures::executor::block_on;
 use futures::future::{join, join3, try_join};
 use rumpsteak_runtime::{Error, Role};
 use rumpsteak_ui_tests::handover::{self, give, take};
-use rumpsteak_ui_tests::hygiene;
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, Client, Ping, Pong, client, server};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
@@ -108,13 +107,6 @@ fn a_payload_moves_and_need_not_be_send() {
     let ((), taken) = block_on(try_join(give(&mut giver, gift), take(&mut taker))).unwrap();
     assert_eq!(Rc::strong_count(&taken), 1);
     assert!(std::ptr::addr_eq(Rc::as_ptr(&taken), address));
-}
-
-#[test]
-fn names_do_not_clash_with_generated_ones() {
-    let hygiene::Roles { mut r, mut b } = hygiene::Roles::default();
-    let processes = try_join(hygiene::send(&mut r, 3), hygiene::count(&mut b));
-    assert_eq!(block_on(processes).unwrap(), ((), (3, 3)));
 }
 
 #[test]

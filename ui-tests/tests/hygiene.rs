@@ -1,23 +1,28 @@
 //! The protocol `Hygiene`: its types are called like the parameters of what `#[session]` makes.
+//!
+//! Not in the library of this package, because rustc writes out the path of each type whose name
+//! occurs twice: the messages of `ui/` would change.
 
+use futures::executor::block_on;
+use futures::future::try_join;
 use rumpsteak_runtime::{
     Branch, Channel, End, Message, Result, Role, Roles, Select, session, try_session,
 };
 
 /// Both roles.
 #[derive(Debug, Roles)]
-pub struct Roles {
+struct Roles {
     /// The one that sends.
-    pub r: R,
+    r: R,
     /// The one that receives.
-    pub b: B,
+    b: B,
 }
 
 /// The one that sends.
 #[derive(Debug, Role)]
 #[protocol(Hygiene::r)]
 #[message(M)]
-pub struct R {
+struct R {
     #[route(B)]
     b: Channel<M>,
 }
@@ -26,14 +31,14 @@ pub struct R {
 #[derive(Debug, Role)]
 #[protocol(Hygiene::b)]
 #[message(M)]
-pub struct B {
+struct B {
     #[route(R)]
     r: Channel<M>,
 }
 
 /// What they say.
 #[derive(Debug, Message)]
-pub enum M {
+enum M {
     /// Go on.
     L(L),
     /// Stop.
@@ -42,19 +47,19 @@ pub enum M {
 
 /// Go on.
 #[derive(Debug)]
-pub struct L;
+struct L;
 
 /// Stop.
 #[derive(Debug)]
-pub struct State(pub u8);
+struct State(u8);
 
 /// What `r` does.
 #[session(R)]
-pub struct T(Select<B, C>);
+struct T(Select<B, C>);
 
 /// What `r` sends next.
 #[session]
-pub enum C {
+enum C {
     /// Go on.
     L(L, T),
     /// Stop.
@@ -63,23 +68,26 @@ pub enum C {
 
 /// What `b` does.
 #[session(B)]
-pub struct S(Branch<R, P>);
+struct S(Branch<R, P>);
 
 /// What `b` gets next.
 #[session]
-pub enum P {
+enum P {
     /// Go on.
     L(L, S),
     /// Stop.
     State(State, End),
 }
 
+#[test]
+fn names_do_not_clash_with_generated_ones() {
+    let Roles { mut r, mut b } = Roles::default();
+    let processes = try_join(send(&mut r, 3), count(&mut b));
+    assert_eq!(block_on(processes).unwrap(), ((), (3, 3)));
+}
+
 /// Goes on as often as it is told, and sends that number at last.
-///
-/// # Errors
-///
-/// Those of the session.
-pub async fn send(role: &mut R, times: u8) -> Result<()> {
+async fn send(role: &mut R, times: u8) -> Result<()> {
     try_session(role, async |mut s: T<'_>| {
         for _ in 0..times {
             s = s.select(L).await?;
@@ -90,11 +98,7 @@ pub async fn send(role: &mut R, times: u8) -> Result<()> {
 }
 
 /// Counts how often it goes on.
-///
-/// # Errors
-///
-/// Those of the session.
-pub async fn count(role: &mut B) -> Result<(u8, u8)> {
+async fn count(role: &mut B) -> Result<(u8, u8)> {
     try_session(role, async |mut s: S<'_>| {
         let mut times = 0;
         loop {
