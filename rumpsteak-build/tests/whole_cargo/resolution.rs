@@ -249,7 +249,7 @@ fn a_name_that_means_something_else_to_rustc_is_refused() {
         "pub mod mine { use super::*;
             macro_rules! make { ($name:ident = $other:ident) => { pub type $name = super::$other; } }
             make!(S = T);
-            #[session(K)] pub type Mine = Send<S, Ready, KernelLoop>;
+            #[session(K)] pub type Mine = Send<S, Ready, Send<S, Ready, KernelLoop>>;
          }",
     );
     let outcome = package.check(&[]);
@@ -263,7 +263,7 @@ fn a_name_that_means_something_else_to_rustc_is_refused() {
         "pub mod mine { use super::*;
             macro_rules! make { ($name:ident = $other:ident) => { pub use super::$other as $name; } }
             make!(KernelLoop = SinkLoop);
-            #[session(K)] pub type Mine = Send<S, Ready, KernelLoop>;
+            #[session(K)] pub type Mine = Send<S, Ready, Send<S, Ready, KernelLoop>>;
          }",
     );
     package
@@ -279,7 +279,7 @@ fn a_name_that_means_something_else_to_rustc_is_refused() {
         "pub mod mine { use super::*;
             macro_rules! make { ($name:ident = $other:ident) => { pub type $name = super::$other; } }
             make!(K = T);
-            #[session(K)] pub type Mine = Send<S, Ready, KernelLoop>;
+            #[session(K)] pub type Mine = Send<S, Ready, Send<S, Ready, KernelLoop>>;
          }",
     );
     let outcome = package.check(&[]);
