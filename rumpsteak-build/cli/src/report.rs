@@ -20,11 +20,14 @@ pub(crate) enum Severity {
     Warning,
 }
 
-/// One diagnostic.
+/// One diagnostic. Small, because it is the error of every function that reads something.
 #[derive(Clone, Debug)]
-pub(crate) struct Report {
+pub(crate) struct Report(Box<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
     severity: Severity,
-    /// The code that `explain` knows, if it has one.
+    /// The code of the library, if it has one.
     code: Option<String>,
     message: String,
     /// The first is the primary one.
@@ -45,35 +48,33 @@ struct Mark {
 impl Report {
     /// Something that has to be mended.
     pub(crate) fn error(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            code: None,
-            message: message.into(),
-            marks: vec![],
-            notes: vec![],
-            help: None,
-        }
+        Self::new(Severity::Error, message.into())
     }
 
     /// Something that is worth knowing.
     pub(crate) fn note(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Note,
-            ..Self::error(message)
-        }
+        Self::new(Severity::Note, message.into())
     }
 
     /// Something that was left out and may have been meant.
     pub(crate) fn warning(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(message)
-        }
+        Self::new(Severity::Warning, message.into())
+    }
+
+    fn new(severity: Severity, message: String) -> Self {
+        Self(Box::new(Parts {
+            severity,
+            code: None,
+            message,
+            marks: vec![],
+            notes: vec![],
+            help: None,
+        }))
     }
 
     /// Adds the code that `explain` knows.
     pub(crate) fn code(mut self, code: impl Into<String>) -> Self {
-        self.code = Some(code.into());
+        self.0.code = Some(code.into());
         self
     }
 
@@ -84,7 +85,7 @@ impl Report {
         span: Range<usize>,
         label: impl Into<String>,
     ) -> Self {
-        self.marks.push(Mark {
+        self.0.marks.push(Mark {
             source: Rc::clone(source),
             span: source.clip(span),
             label: label.into(),
@@ -94,13 +95,13 @@ impl Report {
 
     /// Adds a remark.
     pub(crate) fn remark(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.0.notes.push(note.into());
         self
     }
 
     /// Adds the way out.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.0.help = Some(help.into());
         self
     }
 
@@ -114,29 +115,29 @@ impl Report {
 
     /// What it says, in one line or a few, without the excerpt.
     pub(crate) fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The text for people: title, excerpt, notes and help, ending with a line break.
     pub(crate) fn render(&self, colour: bool) -> String {
-        let level = match self.severity {
+        let level = match self.0.severity {
             Severity::Error => Level::ERROR,
             Severity::Note => Level::NOTE,
             Severity::Warning => Level::WARNING,
         };
-        let message = plain(&self.message);
+        let message = plain(&self.0.message);
         let mut title = level.primary_title(message);
-        if let Some(code) = &self.code {
+        if let Some(code) = &self.0.code {
             title = title.id(code.as_str());
         }
         let mut group = Group::with_title(title);
         group = group.elements(self.snippets());
         // Below an excerpt remarks hang from its margin; without one there is no margin.
-        let remarks = self.notes.iter().map(|note| (Level::NOTE, note));
-        let remarks = remarks.chain(self.help.iter().map(|help| (Level::HELP, help)));
+        let remarks = self.0.notes.iter().map(|note| (Level::NOTE, note));
+        let remarks = remarks.chain(self.0.help.iter().map(|help| (Level::HELP, help)));
         let mut groups = vec![];
         for (level, text) in remarks {
-            if self.marks.is_empty() {
+            if self.0.marks.is_empty() {
                 groups.push(Group::with_title(level.primary_title(plain(text))));
             } else {
                 group = group.element(level.message(plain(text)));
@@ -155,21 +156,21 @@ impl Report {
 
     /// The same as a JSON object.
     pub(crate) fn to_json(&self) -> Value {
-        let marks = self.marks.iter().enumerate();
+        let marks = self.0.marks.iter().enumerate();
         let spans: Vec<Value> = marks
             .map(|(index, mark)| mark.to_json(index == 0))
             .collect();
         json!({
-            "level": match self.severity {
+            "level": match self.0.severity {
                 Severity::Error => "error",
                 Severity::Note => "note",
                 Severity::Warning => "warning",
             },
-            "code": self.code,
-            "message": self.message,
+            "code": self.0.code,
+            "message": self.0.message,
             "spans": spans,
-            "notes": self.notes,
-            "help": self.help,
+            "notes": self.0.notes,
+            "help": self.0.help,
             "rendered": self.render(false),
         })
     }
@@ -180,7 +181,7 @@ impl Report {
     /// renderer grows with the text that it is given.
     fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
         let mut texts: Vec<(&Source, Vec<(AnnotationKind, &Mark)>)> = vec![];
-        for (index, mark) in self.marks.iter().enumerate() {
+        for (index, mark) in self.0.marks.iter().enumerate() {
             let kind = match index {
                 0 => AnnotationKind::Primary,
                 _ => AnnotationKind::Context,

@@ -1,5 +1,7 @@
 //! `check` with files.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use common::Folder;

@@ -1,5 +1,7 @@
 //! The command as a whole: how it is called, what it reads, where it writes.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use std::{io::Read, process::Stdio};

@@ -1,5 +1,7 @@
 //! `kmc`.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use std::{collections::BTreeMap, fs};

@@ -1,5 +1,7 @@
 //! The cases of `corpora/pairs` through the command.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! `project`.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use common::Folder;

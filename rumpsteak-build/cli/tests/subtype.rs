@@ -1,5 +1,7 @@
 //! `subtype`.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 mod common;
 
 use common::Folder;

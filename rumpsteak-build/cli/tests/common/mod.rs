@@ -1,4 +1,9 @@
 //! Runs the real command in a folder of its own.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "in a test an unwrap is an assertion"
+)]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::{

@@ -197,18 +197,18 @@ mod tests {
 
     #[test]
     fn the_build_script_says_where_the_protocols_are() {
-        let paths = |script| protocols_of(script);
+        let paths = |script| -> Vec<String> {
+            let paths = protocols_of(script).into_iter();
+            paths.map(|path| path.display().to_string()).collect()
+        };
         assert_eq!(
             paths("fn main() { rumpsteak_build::verify(\"../protocols\") }"),
-            [PathBuf::from("../protocols")]
+            ["../protocols"]
         );
         assert_eq!(
             paths("configure()\n  .protocols(\"a\").protocols(\"b.scr\")\n  .verify();"),
-            [PathBuf::from("a"), PathBuf::from("b.scr")]
+            ["a", "b.scr"]
         );
-        assert_eq!(
-            paths("// verify(\"old\")\nverify(path);"),
-            [PathBuf::new(); 0]
-        );
+        assert_eq!(paths("// verify(\"old\")\nverify(path);").len(), 0);
     }
 }
