@@ -20,7 +20,7 @@ struct Tally {
 
 #[test]
 fn projections_are_those_of_the_protocol_and_safe() {
-    let tallies = fuzz::for_each_seed("projections_are_those", |seed| {
+    let outcome = fuzz::for_each_seed("projections_are_those", |seed| {
         let sample = Sample::new(seed);
         let mut tally = Tally::default();
         let ours: Option<Vec<Fsm>> = (0..sample.roles)
@@ -74,6 +74,7 @@ fn projections_are_those_of_the_protocol_and_safe() {
         }
     });
 
+    let tallies = &outcome.tallies;
     let sum = |count: fn(&Tally) -> usize| tallies.iter().map(count).sum::<usize>();
     println!(
         "{} protocols: {} projected ({} listening to several peers, {} not fully explored), {} refused ({} only together)",
@@ -84,6 +85,7 @@ fn projections_are_those_of_the_protocol_and_safe() {
         sum(|t| t.refused),
         sum(|t| t.refused_together),
     );
+    outcome.assert();
     // Most project, or the other tests would try little.
     assert!(tallies.len() < 1_000 || sum(|t| t.projected) * 10 > tallies.len() * 7);
 }

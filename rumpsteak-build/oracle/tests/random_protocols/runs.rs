@@ -8,7 +8,7 @@ use rumpsteak_fsm::{
 use rumpsteak_oracle::{Configuration, Fault, Limits, Step, System};
 
 /// Where runs are tried to be shorter, and continuations are searched.
-const CONFIGURATIONS: usize = 20_000;
+const CONFIGURATIONS: usize = 5_000;
 
 /// What is known about a run that replays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -131,7 +131,7 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
 
 #[test]
 fn accepted_roles_are_safe_together() {
-    let tallies = fuzz::for_each_seed("accepted_roles", |seed| {
+    let outcome = fuzz::for_each_seed("accepted_roles", |seed| {
         let (mut sample, projected) = Sample::projected(seed);
         let (written, mutations) = rewrite(&projected, &mut sample.rng);
         // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody waits for a
@@ -142,7 +142,8 @@ fn accepted_roles_are_safe_together() {
                 .any(|m| matches!(m, Mutation::Narrow | Mutation::Hoist | Mutation::Redirect));
         judge(&sample.text, Rewritten { projected, written }, may_starve)
     });
-    report(&tallies);
+    report(&outcome.tallies);
+    outcome.assert();
 }
 
 fn judge(text: &str, rewritten: Rewritten, may_starve: bool) -> Result<Tally, String> {
