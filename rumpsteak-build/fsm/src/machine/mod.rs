@@ -322,6 +322,20 @@ impl Fsm {
             }
         }
 
+        // Most states have one transition or a few; sets are for the others.
+        let action = first.action;
+        let mut others = self.transitions_from(state).skip(1);
+        match (others.next(), others.next()) {
+            (None, _) => return Ok(()),
+            (Some(second), None)
+                if second.action.peer == action.peer
+                    && second.action.message.label != action.message.label =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+
         let mut peers = vec![];
         let mut known = BTreeSet::new();
         let mut seen = BTreeMap::new();

@@ -156,6 +156,9 @@ impl<'a> Search<'a> {
             }
             self.longest = self.longest.max(pending);
 
+            if self.direct(&mut task) {
+                continue;
+            }
             let (from, state) = (task.from, task.state);
             let mut trail = task.trail;
             let mut successors = self.successors(from, &trail, state, task.pending, task.lossy)?;
@@ -200,6 +203,74 @@ impl<'a> Search<'a> {
                 }
             }
         }
+    }
+
+    /// Does the next action of the subtype in place where there is nothing to choose, as there is most often. Where it returns `false`, the
+    /// situation is still the same, and [`successors`](Self::successors) finds all ways on, or why there is none.
+    fn direct(&self, task: &mut Task) -> bool {
+        let pair = self.pair;
+        let pending = &mut task.pending;
+        let edges = pair.sub.edges(task.state);
+        let edge = match pair.sub.state(task.state) {
+            State::End => return false,
+            State::Send(kind) => {
+                let [edge] = edges else { return false };
+                match pending.first(kind) {
+                    Some(item) if item.act == edge.act => {
+                        pending.take(kind);
+                    }
+                    Some(_) => return false,
+                    None => {
+                        pending.stretch(pair, kind, false);
+                        let Tail::State(state) = pending.tail else {
+                            return false;
+                        };
+                        if pair.sup.state(state) != State::Send(kind) {
+                            return false;
+                        }
+                        let Some(other) = pair.sup.edge(state, edge.act) else {
+                            return false;
+                        };
+                        pending.tail = Tail::State(other.target);
+                    }
+                }
+                edge
+            }
+            State::Receive(kind) => {
+                let send = pending.first_send(pair).map(|(position, _)| position);
+                let own = |act| edges.iter().find(|edge| edge.act == act);
+                match (pending.first(kind), pending.position(kind)) {
+                    (Some(item), Some(position)) if send.is_none_or(|send| position < send) => {
+                        let Some(edge) = own(item.act) else {
+                            return false;
+                        };
+                        pending.take(kind);
+                        edge
+                    }
+                    (None, _) if send.is_none() => {
+                        pending.stretch(pair, kind, true);
+                        let Tail::State(state) = pending.tail else {
+                            return false;
+                        };
+                        let [other] = pair.sup.edges(state) else {
+                            return false;
+                        };
+                        if pair.sup.state(state) != State::Receive(kind) {
+                            return false;
+                        }
+                        let Some(edge) = own(other.act) else {
+                            return false;
+                        };
+                        pending.tail = Tail::State(other.target);
+                        edge
+                    }
+                    _ => return false,
+                }
+            }
+        };
+        task.trail.push(edge.id.index() as u32);
+        task.state = edge.target;
+        true
     }
 
     fn spend(&mut self, cost: usize) -> Result<(), Halt> {

@@ -15,7 +15,7 @@
 
 use std::{collections::VecDeque, rc::Rc};
 
-use super::pair::{Act, Kind, Pair};
+use super::pair::{Act, Kind, Pair, State};
 
 /// A promised action, and the transition of the supertype that promised it.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +156,37 @@ impl Pending {
             self.push(pair.kind(item.act), item);
         }
         self.tail = segment.tail;
+    }
+
+    /// Prolongs the spine by what the supertype must do next, up to a state that does `kind` or that branches; only by inputs if `inputs`.
+    ///
+    /// Nothing is chosen on the way, so whatever the subtype does next, this belongs to its pending actions. Stops after as many
+    /// actions as the supertype has states: then it goes round a loop without `kind`.
+    pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) {
+        for _ in 0..pair.sup.len() {
+            let Tail::State(state) = self.tail else {
+                return;
+            };
+            let (own, receives) = match pair.sup.state(state) {
+                State::End => return,
+                State::Receive(own) => (own, true),
+                State::Send(own) => (own, false),
+            };
+            let [edge] = pair.sup.edges(state) else {
+                return;
+            };
+            if own == kind || inputs && !receives {
+                return;
+            }
+            self.push(
+                own,
+                Item {
+                    act: edge.act,
+                    origin: edge.id.index() as u32,
+                },
+            );
+            self.tail = Tail::State(edge.target);
+        }
     }
 
     fn push(&mut self, kind: Kind, item: Item) {
