@@ -21,6 +21,11 @@
 //! taken alone, has no way to a receive of it. Otherwise the last two speak about all runs from a configuration,
 //! so they are reported only where the exploration knows all of those (see [`Coverage`]).
 //!
+//! Nobody assumes that choices are fair, so there is a weaker claim than `for ever`: a role is *neglected* if it
+//! waits for ever, or a message for it is never received, in some endless run in which every role that can move
+//! does. Protocols in which somebody depends on a choice that need not come neglect him by themselves; in all others
+//! ([balanced](crate::Global::is_balanced)) no subtype may.
+//!
 //! # Bounds
 //!
 //! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*. If no send
@@ -41,6 +46,7 @@ use std::{
     fmt,
 };
 
+use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 use rumpsteak_fsm::{Direction, Fsm, Message, Role, StateId, Transition, TransitionId};
 
 /// Machines that run together, as their roles name each other.
@@ -187,6 +193,17 @@ pub struct Finding {
     pub fault: Fault,
     /// The run, from the initial configuration; none within the limits is shorter for this kind of fault.
     pub run: Vec<Step>,
+}
+
+/// An endless run in which every role that can move does, and one waits or does not take what is sent to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neglect {
+    /// Who waits, or whose message is never received.
+    pub machine: usize,
+    /// A run to where it stays like this.
+    pub run: Vec<Step>,
+    /// The steps that are taken again and again from there on, in some order.
+    pub steps: Vec<Step>,
 }
 
 /// What [`System::explore`] found.
@@ -442,6 +459,88 @@ impl System {
             configurations: graph.configurations.len(),
             coverage,
         }
+    }
+
+    /// Looks for a role that is neglected in an endless run within `limits`; what is found is there in the
+    /// unbounded system as well.
+    pub fn neglect(&self, limits: &Limits) -> Option<Neglect> {
+        let graph = Graph::new(self, self.initial(), limits);
+        for machine in 0..self.machines.len() {
+            let waits = |node: usize| self.only_receives(&graph.configurations[node], machine);
+            let found = self.endless(&graph, waits, |step| step.machine != machine);
+            if let Some((run, steps)) = found {
+                return Some(Neglect {
+                    machine,
+                    run,
+                    steps,
+                });
+            }
+        }
+        for channel in self.used_channels() {
+            let queued = |node: usize| graph.configurations[node].queues.contains_key(&channel);
+            let found = self.endless(&graph, queued, |step| {
+                step.machine != channel.1 || self.channel(step.machine, step.transition) != channel
+            });
+            if let Some((run, steps)) = found {
+                return Some(Neglect {
+                    machine: channel.1,
+                    run,
+                    steps,
+                });
+            }
+        }
+        None
+    }
+
+    /// A run into a set of configurations, all of them `within`, that can be gone round for ever by steps that
+    /// are `allowed`, so that every role moves or cannot; and those steps.
+    fn endless(
+        &self,
+        graph: &Graph,
+        within: impl Fn(usize) -> bool,
+        allowed: impl Fn(Step) -> bool,
+    ) -> Option<(Vec<Step>, Vec<Step>)> {
+        let inside: Vec<bool> = (0..graph.edges.len()).map(within).collect();
+        let steps_of = |node: usize| {
+            let mut steps = graph.edges[node].clone();
+            steps.retain(|&(step, target)| inside[node] && inside[target] && allowed(step));
+            steps
+        };
+        let steps: Vec<_> = (0..inside.len()).map(steps_of).collect();
+        let mut part = DiGraph::<(), ()>::with_capacity(inside.len(), 0);
+        let ids: Vec<_> = inside.iter().map(|_| part.add_node(())).collect();
+        for (node, steps) in steps.iter().enumerate() {
+            for &(_, target) in steps {
+                part.add_edge(ids[node], ids[target], ());
+            }
+        }
+        let mut components = kosaraju_scc(&part);
+        let mut component_of = vec![0; inside.len()];
+        for (index, component) in components.iter().enumerate() {
+            for id in component {
+                component_of[id.index()] = index;
+            }
+        }
+        components.sort_by_key(|component| component.iter().min().copied());
+
+        components.into_iter().find_map(|component| {
+            let start = component.iter().min()?.index();
+            let steps: Vec<Step> = component
+                .iter()
+                .flat_map(|id| &steps[id.index()])
+                .filter(|(_, target)| component_of[*target] == component_of[start])
+                .map(|(step, _)| *step)
+                .collect();
+            // Who can move and does not, still can after the others have moved; so one configuration tells.
+            let fair = (0..self.machines.len()).all(|machine| {
+                steps.iter().any(|step| step.machine == machine)
+                    || !(graph.moves(start, machine)
+                        || graph.held[start]
+                            .iter()
+                            .any(|(sender, _)| *sender == machine))
+            });
+            (fair && !steps.is_empty()).then(|| (graph.run(start), steps))
+        })
     }
 
     /// From which nodes a message of the channel may be received, sooner or later.

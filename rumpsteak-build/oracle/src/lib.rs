@@ -22,7 +22,8 @@ mod shrink;
 
 pub use equal::equal;
 pub use explore::{
-    Configuration, Coverage, Fault, FaultKind, Finding, Limits, Report, Step, System, SystemError,
+    Configuration, Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report, Step, System,
+    SystemError,
 };
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate};

@@ -56,6 +56,17 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// A random shape that is hard on a verifier of single roles: few roles, so that many actions of a role touch
+    /// each other, few labels, so that wrong messages look right, loops in loops, and everybody told.
+    pub fn dense(rng: &mut Rng) -> Self {
+        Self {
+            roles: [2, 2, 3, 3, 3, 4][rng.below(6)],
+            size: 4 + rng.below(6),
+            labels: 3,
+            told: 100,
+        }
+    }
+
     /// A random shape of 2 to 6 roles, small ones more often.
     pub fn random(rng: &mut Rng) -> Self {
         let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.below(10)];

@@ -237,3 +237,45 @@ fn what_is_no_system() {
         Err(SystemError::Twice("a".into()))
     );
 }
+
+#[test]
+fn neglect_is_what_only_an_unfair_choice_would_prevent() {
+    let limits = Limits {
+        queue: 2,
+        configurations: 1_000,
+        steps: usize::MAX,
+    };
+    let neglect = |machines: &[(&str, &str)]| {
+        let neglect = system(machines).neglect(&limits)?;
+        Some((neglect.machine, neglect.run.len(), neglect.steps.len()))
+    };
+    // c is served only when a stops, which it need not.
+    let waiting = [
+        ("a", "rec X . b!{go.X, stop.end}"),
+        ("b", "rec X . a?{go.X, stop.c!bye.end}"),
+        ("c", "b?bye.end"),
+    ];
+    // The queue from a to b holds up to two: three configurations, two sends and two receives.
+    assert_eq!(neglect(&waiting), Some((2, 0, 4)));
+    // So is the message of c, which is done itself.
+    let unread = [
+        ("a", "rec X . b!{go.X, stop.end}"),
+        ("b", "rec X . a?{go.X, stop.c?bye.end}"),
+        ("c", "b!bye.end"),
+    ];
+    assert_eq!(neglect(&unread), Some((1, 1, 4)));
+    // Everybody is told in each lap.
+    let told = [
+        ("a", "rec X . b!{go.c!go.X, stop.c!stop.end}"),
+        ("b", "rec X . a?{go.X, stop.end}"),
+        ("c", "rec X . a?{go.X, stop.end}"),
+    ];
+    assert_eq!(neglect(&told), None);
+    // b could take the message all the time: not to let it would be unfair.
+    let able = [
+        ("a", "b!x.rec X . c!t.X"),
+        ("b", "a?x.end"),
+        ("c", "rec X . a?t.X"),
+    ];
+    assert_eq!(neglect(&able), None);
+}

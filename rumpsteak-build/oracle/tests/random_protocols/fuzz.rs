@@ -120,13 +120,13 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The protocol of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self::next(Rng::new(seed))
+    /// The protocol of a seed, of a shape that `shape` gives.
+    pub(crate) fn new(seed: u64, shape: fn(&mut Rng) -> Shape) -> Self {
+        Self::next(Rng::new(seed), shape)
     }
 
-    fn next(mut rng: Rng) -> Self {
-        let shape = Shape::random(&mut rng);
+    fn next(mut rng: Rng, shape: fn(&mut Rng) -> Shape) -> Self {
+        let shape = shape(&mut rng);
         let global = Global::random(&mut rng, &shape);
         let text = global.scribble("P", shape.roles);
         Self {
@@ -139,8 +139,8 @@ impl Sample {
 
     /// The first protocol from `seed` on that projects onto directed machines with a few transitions, and these
     /// machines.
-    pub(crate) fn projected(seed: u64) -> (Self, Vec<Fsm>) {
-        let mut sample = Self::new(seed);
+    pub(crate) fn projected(seed: u64, shape: fn(&mut Rng) -> Shape) -> (Self, Vec<Fsm>) {
+        let mut sample = Self::new(seed, shape);
         loop {
             if let Ok(machines) = sample.project()
                 && machines.iter().all(|m| m.check_directed().is_ok())
@@ -148,7 +148,7 @@ impl Sample {
             {
                 return (sample, machines);
             }
-            sample = Self::next(sample.rng);
+            sample = Self::next(sample.rng, shape);
         }
     }
 
@@ -197,4 +197,31 @@ pub(crate) fn explore(system: &System, configurations: usize) -> Report {
         report = longer;
     }
     report
+}
+
+/// An endless run of a balanced protocol in which somebody is neglected, described.
+pub(crate) fn neglect(global: &Global, system: &System, configurations: usize) -> Option<String> {
+    if !global.is_balanced() {
+        return None;
+    }
+    let neglect = system.neglect(&Limits {
+        queue: 2,
+        configurations,
+        steps: usize::MAX,
+    })?;
+    let again: Vec<String> = neglect
+        .steps
+        .iter()
+        .map(|step| {
+            let machine = &system.machines()[step.machine];
+            let action = machine.transition(step.transition).action;
+            format!("{} {action}", machine.role())
+        })
+        .collect();
+    Some(format!(
+        "{} is neglected:\n{}      and for ever {}\n",
+        system.machines()[neglect.machine].role(),
+        system.describe(&neglect.run),
+        again.join(", ")
+    ))
 }

@@ -2,7 +2,7 @@
 //! against the explorer.
 
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Coverage, System, equal};
+use rumpsteak_oracle::{Coverage, Shape, System, equal};
 
 use crate::fuzz::{self, Sample};
 
@@ -21,7 +21,7 @@ struct Tally {
 #[test]
 fn projections_are_those_of_the_protocol_and_safe() {
     let outcome = fuzz::for_each_seed("projections_are_those", |seed| {
-        let sample = Sample::new(seed);
+        let sample = Sample::new(seed, Shape::random);
         let mut tally = Tally::default();
         let ours: Option<Vec<Fsm>> = (0..sample.roles)
             .map(|r| sample.global.project(r))
@@ -63,6 +63,9 @@ fn projections_are_those_of_the_protocol_and_safe() {
         let system = System::new(theirs).map_err(|e| e.to_string())?;
         let report = fuzz::explore(&system, 3_000);
         tally.partial += usize::from(report.coverage == Coverage::Partial);
+        if let Some(neglect) = fuzz::neglect(&sample.global, &system, 1_000) {
+            return Err(format!("projected, but {neglect}{}", sample.text));
+        }
         match report.findings.first() {
             None => Ok(tally),
             Some(finding) => Err(format!(

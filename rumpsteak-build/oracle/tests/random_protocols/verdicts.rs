@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use rumpsteak_fsm::{
     Fsm, Limits, Run, Verdict,
+    subtype::check,
     system::{self, explore},
     verify::{Evidence, Refused, verify},
 };
 use rumpsteak_oracle::{
-    Coverage, FaultKind, Finding, Mutation, Rewritten, Rng, System, mutate,
+    Coverage, FaultKind, Finding, Mutation, Rewritten, Rng, Shape, System, mutate,
     paper::{self, Answer},
     shrink,
 };
@@ -132,7 +133,7 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
 #[test]
 fn accepted_roles_are_safe_together() {
     let outcome = fuzz::for_each_seed("accepted_roles", |seed| {
-        let (mut sample, projected) = Sample::projected(seed);
+        let (mut sample, projected) = Sample::projected(seed, Shape::random);
         let (written, mutations) = rewrite(&projected, &mut sample.rng);
         // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody waits for a
         // choice that need not come, so there nothing may be lost; nor where no mutation drops a branch.
@@ -140,13 +141,15 @@ fn accepted_roles_are_safe_together() {
             && mutations
                 .iter()
                 .any(|m| matches!(m, Mutation::Narrow | Mutation::Hoist | Mutation::Redirect));
-        judge(&sample.text, Rewritten { projected, written }, may_starve)
+        let rewritten = Rewritten { projected, written };
+        judge(&sample, rewritten, may_starve)
     });
     report(&outcome.tallies);
     outcome.assert();
 }
 
-fn judge(text: &str, rewritten: Rewritten, may_starve: bool) -> Result<Tally, String> {
+fn judge(sample: &Sample, rewritten: Rewritten, may_starve: bool) -> Result<Tally, String> {
+    let text = &sample.text;
     let mut tally = Tally::default();
     let mut worst = Decision::Accepted;
     for role in 0..rewritten.projected.len() {
@@ -185,6 +188,9 @@ fn judge(text: &str, rewritten: Rewritten, may_starve: bool) -> Result<Tally, St
                     return Err(unsound(text, rewritten, finding.fault.kind()));
                 }
                 found => tally.accepted_starving += usize::from(found.is_some()),
+            }
+            if let Some(neglect) = fuzz::neglect(&sample.global, &system, 1_000) {
+                return Err(format!("accepted, but {neglect}{text}{}", show(&rewritten)));
             }
         }
         Decision::Undecided => {
@@ -225,6 +231,69 @@ fn overlooks(finding: &Finding, coverage: &system::Coverage) -> bool {
     coverage.exhaustive
         || finding.fault.kind().is_immediate()
             && coverage.configurations < limits().configurations / 2
+}
+
+/// Roles are rewritten step by step, as long as each step is accepted: so the machines get far from their
+/// projections, where an unsound rule would show.
+#[test]
+fn accepted_steps_lead_to_safe_systems() {
+    let outcome = fuzz::for_each_seed("accepted_steps", |seed| {
+        let (mut sample, projected) = Sample::projected(seed, Shape::dense);
+        let mut written = projected.clone();
+        let mut steps = 0;
+        for (machine, projected) in written.iter_mut().zip(&projected) {
+            for _ in 0..sample.rng.below(30) {
+                let mutation = match sample.rng.chance(85) {
+                    true => Mutation::gentle(&mut sample.rng),
+                    false => Mutation::any(&mut sample.rng),
+                };
+                if let Some(mutated) = mutate(machine, mutation, &mut sample.rng)
+                    && mutated.len() <= 30
+                    && matches!(check(&mutated, projected, &limits()), Ok(Verdict::Safe(_)))
+                {
+                    *machine = mutated;
+                    steps += 1;
+                }
+            }
+        }
+
+        let rewritten = Rewritten { projected, written };
+        let Ok(system) = System::new(rewritten.written.clone()) else {
+            return Err(format!("accepted, but no system:\n{}", show(&rewritten)));
+        };
+        let explored = fuzz::explore(&system, CONFIGURATIONS);
+        let partial = explored.coverage == Coverage::Partial;
+        // Which step dropped a branch is not known, so only a balanced protocol tells.
+        let balanced = sample.global.is_balanced();
+        if let Some(finding) = first_fault(&explored.findings)
+            && (finding.fault.kind().is_immediate() || balanced)
+        {
+            return Err(unsound(&sample.text, rewritten, finding.fault.kind()));
+        }
+        match fuzz::neglect(&sample.global, &system, 1_000) {
+            Some(neglect) => Err(format!(
+                "accepted, but {neglect}{}{}",
+                sample.text,
+                show(&rewritten)
+            )),
+            None => Ok((steps, partial)),
+        }
+    });
+    println!(
+        "{} systems by {} accepted steps, {} not fully explored",
+        outcome.tallies.len(),
+        outcome
+            .tallies
+            .iter()
+            .map(|(steps, _)| steps)
+            .sum::<usize>(),
+        outcome
+            .tallies
+            .iter()
+            .filter(|(_, partial)| *partial)
+            .count(),
+    );
+    outcome.assert();
 }
 
 /// Checks the run, or that there is none.
