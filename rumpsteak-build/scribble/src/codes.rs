@@ -4,7 +4,7 @@
 //! a code that is no longer used is never given to another mistake. `S01..` are about tokens and grammar,
 //! `S02..` about names, `S03..` about the protocol as a whole, `S04..` about the projection onto one role.
 
-use std::fmt;
+use std::{error::Error, fmt, str::FromStr};
 
 use crate::{diagnostic::Diagnostic, span::Span};
 
@@ -25,6 +25,14 @@ macro_rules! codes {
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)+
+                }
+            }
+
+            /// What is behind the mistake, in Markdown, with a protocol that is refused for it and, where one can
+            /// be given, the same one mended.
+            pub fn explanation(self) -> &'static str {
+                match self {
+                    $(Self::$name => include_str!(concat!("explain/", $code, ".md")),)+
                 }
             }
         }
@@ -114,6 +122,31 @@ impl fmt::Display for Code {
         f.write_str(self.as_str())
     }
 }
+
+/// Reads `S0203`, in either case.
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        let found = Self::ALL
+            .iter()
+            .find(|code| code.as_str().eq_ignore_ascii_case(text));
+        found.copied().ok_or(UnknownCode)
+    }
+}
+
+/// A text that is not the code of any mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownCode;
+
+impl fmt::Display for UnknownCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = Code::ALL.last().map_or("", |code| code.as_str());
+        write!(f, "there is no such code; codes are written `{last}`")
+    }
+}
+
+impl Error for UnknownCode {}
 
 /// A construct of the language that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

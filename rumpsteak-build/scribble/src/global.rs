@@ -156,7 +156,11 @@ struct TooLarge;
 
 /// A state costs a step for each place in it, and a place one for each call on the way there. A protocol that
 /// needs more than this per state, on average, is one that is made to.
-const STEPS_PER_STATE: usize = 32;
+const STEPS_PER_STATE: usize = 8;
+
+/// Once a mistake is found, no more than this is spent on looking for others: the automaton of a wrong
+/// protocol can be much larger than that of the right one.
+const STEPS_AFTER_ERROR: usize = 100_000;
 
 /// Who plays the roles of a protocol, and what follows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -359,6 +363,9 @@ struct Determiniser<'u, 'a, 'm> {
     /// Scratch space: the places still to be looked at in one state.
     stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
+    reported: Map<(codes::Code, Span), ()>,
+    /// Whether no choice of the current state was refused.
+    clear: bool,
 }
 
 enum Core {
@@ -380,6 +387,8 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             seen: Vec::new(),
             stack: Vec::new(),
             diagnostics: Vec::new(),
+            reported: Map::default(),
+            clear: true,
         }
     }
 
@@ -387,6 +396,8 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         match self.explore(root) {
             Ok(global) if self.diagnostics.is_empty() => Ok(global),
             Ok(_) => Err(self.diagnostics),
+            // What is found is worth more than that there may be more.
+            Err(TooLarge) if !self.diagnostics.is_empty() => Err(self.diagnostics),
             Err(TooLarge) => {
                 let span = self.unfolding.program.protocols[root].decl.name.span;
                 let limit = self.unfolding.limit;
@@ -414,9 +425,9 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         let mut state = 0;
         while state < self.cores.len() {
             offers.clear();
-            let known = self.diagnostics.len();
+            self.clear = true;
             let ends = self.offers(state, &mut offers)?;
-            let clear = self.diagnostics.len() == known;
+            let clear = self.clear;
             let beginning = self.beginnings[state];
             let equal = &origins[beginning.0 as usize..beginning.1 as usize];
             self.check(
@@ -469,6 +480,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         if let Some(&state) = self.several.get(&places) {
             return Ok(state);
         }
+        self.unfolding.spend(places.len())?;
         let state = self.add(Core::Several(places.clone()))?;
         self.several.insert(places, state);
         Ok(state)
@@ -590,6 +602,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
     /// S0304: `role` acts first in a branch of a choice of somebody else.
     fn subject(&mut self, chooser: Chooser, role: u32, first: Span) {
         if chooser.role != role {
+            self.clear = false;
             let name = |role: u32| self.roles[role as usize].as_str();
             let diagnostic = codes::choice_subject(
                 name(chooser.role),
@@ -598,7 +611,19 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
                 name(role),
                 chooser.branch as usize,
             );
+            self.report(diagnostic);
+        }
+    }
+
+    /// Reports a mistake once: it shows in every state that has it.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self
+            .reported
+            .insert((diagnostic.code, diagnostic.primary), ())
+            .is_none()
+        {
             self.diagnostics.push(diagnostic);
+            self.unfolding.steps = self.unfolding.steps.min(STEPS_AFTER_ERROR);
         }
     }
 
@@ -666,7 +691,9 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
                 }
             }
         }
-        self.diagnostics.extend(found);
+        for diagnostic in found {
+            self.report(diagnostic);
+        }
     }
 
     /// Groups the offers of a state by letter and adds its edges.

@@ -71,7 +71,7 @@ pub use self::{
         ProtocolDecl, RoleDecl,
     },
     check::{Checked, Limits, Protocol, check, check_with},
-    codes::Code,
+    codes::{Code, UnknownCode},
     diagnostic::Diagnostic,
     modules::Modules,
     parser::{Parsed, parse},

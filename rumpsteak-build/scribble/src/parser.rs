@@ -206,7 +206,8 @@ impl<'a> Parser<'a> {
     /// A quote without its end spoils its whole line.
     fn follows_lexical_error(&self) -> bool {
         let after = match self.at.checked_sub(1) {
-            Some(before) => self.tokens[before].end as usize,
+            // A string without its end is a token, and may have swallowed what is missing.
+            Some(before) => self.tokens[before].start as usize,
             None => 0,
         };
         let here = self.token().start as usize;

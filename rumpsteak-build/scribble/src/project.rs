@@ -94,6 +94,12 @@ impl Projection {
 /// Reports no more than this many errors for one role.
 const MOST_ERRORS: usize = 10;
 
+/// Stops looking after this many problems: most of them have one reason, and explaining takes its time.
+const MOST_PROBLEMS: usize = 100;
+
+/// Looks no further than this for a run that explains a problem.
+const LONGEST_SEARCH: usize = 1_000_000;
+
 pub(crate) fn project(
     global: &Global,
     role: u32,
@@ -201,11 +207,12 @@ impl<'g> Local<'g> {
     fn explore(&mut self) -> Result<(), TooLarge> {
         self.state(vec![self.rep[0]], None)?;
         let mut at = 0;
-        while at < self.states.len() {
+        while at < self.states.len() && self.problems.len() < MOST_PROBLEMS {
             let state = index(at);
             self.close(at);
             self.spend(self.members.len())?;
             let groups = self.group();
+            self.spend(groups.iter().map(|group| group.1.len()).sum())?;
             self.check(state, &groups)?;
             let mut edges = Vec::with_capacity(groups.len());
             for (letter, found) in groups {
@@ -260,6 +267,7 @@ impl<'g> Local<'g> {
                 value: self.limits.local_states,
             });
         }
+        self.spend(core.len())?;
         let id = index(self.states.len());
         match *core {
             [one] => self.single[one as usize] = id,
@@ -702,7 +710,7 @@ impl<'g> Local<'g> {
     }
 
     /// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges. Breadth first over
-    /// pairs of a global state and how much of the word is seen: O(word · edges).
+    /// pairs of a global state and how much of the word is seen: O(word · edges), and nothing if that is too long.
     fn run(&self, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
         /// The entry of the queue before, and the edge from there.
         type Back = (usize, EdgeAt);
@@ -711,7 +719,7 @@ impl<'g> Local<'g> {
         let mut queue: Vec<(u32, u32, Option<Back>)> = vec![(0, 0, None)];
         found.insert((0, 0), 0);
         let mut at = 0;
-        while at < queue.len() {
+        while at < queue.len() && queue.len() < LONGEST_SEARCH {
             let (state, seen, _) = queue[at];
             if state == goal && seen as usize == word.len() {
                 let mut run = Vec::new();

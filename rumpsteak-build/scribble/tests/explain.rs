@@ -1,0 +1,62 @@
+//! The examples of the explanations are refused for the mistake that they explain, or accepted, as they say.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use rumpsteak_scribble::{Code, Limits, Modules, UnknownCode};
+
+fn codes(source: &str) -> Vec<Code> {
+    let (modules, mut diagnostics) = Modules::load(source, |_| None);
+    let checked = modules.check(&Limits::default());
+    diagnostics.extend(checked.diagnostics);
+    for protocol in &checked.protocols {
+        for role in protocol.roles() {
+            diagnostics.extend(protocol.project(role).err().unwrap_or_default());
+        }
+    }
+    diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code)
+        .collect()
+}
+
+/// The protocol behind a heading.
+fn example<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(heading)?;
+    let (_, rest) = rest.split_once("```scribble\n")?;
+    Some(rest.split_once("```").unwrap().0)
+}
+
+#[test]
+fn every_example_is_judged_as_it_says() {
+    let mut without = Vec::new();
+    for &code in Code::ALL {
+        let text = code.explanation();
+        for line in text.lines() {
+            assert!(line.chars().count() <= 96, "{code}: {line}");
+        }
+        match example(text, "Refused:") {
+            Some(source) => {
+                let mut found = codes(source);
+                found.dedup();
+                assert_eq!(found, [code], "{source}");
+            }
+            None => without.push(code.as_str()),
+        }
+        if let Some(source) = example(text, "Accepted:") {
+            assert_eq!(codes(source), [], "{code}\n{source}");
+        }
+    }
+    // Files of 4 GiB, several files, limits, and a question instead of a protocol.
+    assert_eq!(without, ["S0106", "S0213", "S0308", "S0406", "S0407"]);
+}
+
+#[test]
+fn codes_are_read_back() {
+    for &code in Code::ALL {
+        assert_eq!(code.as_str().parse(), Ok(code));
+        assert_eq!(code.as_str().to_lowercase().parse(), Ok(code));
+    }
+    assert_eq!("S9999".parse::<Code>(), Err(UnknownCode));
+    let sorted = Code::ALL.is_sorted_by_key(|code| code.as_str());
+    assert!(sorted, "codes are in order, and none is used twice");
+}
