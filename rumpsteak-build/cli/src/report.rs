@@ -113,6 +113,11 @@ impl Report {
         }
     }
 
+    /// The code that `explain` knows, if it has one.
+    pub(crate) fn known_code(&self) -> Option<&str> {
+        self.0.code.as_deref()
+    }
+
     /// What it says, in one line or a few, without the excerpt.
     pub(crate) fn message(&self) -> &str {
         &self.0.message

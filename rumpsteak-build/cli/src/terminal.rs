@@ -1,6 +1,7 @@
 //! What the command writes, and whether in colour.
 
 use std::{
+    collections::BTreeSet,
     env,
     io::{self, IsTerminal, Write},
 };
@@ -45,6 +46,8 @@ impl Colour {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     colour: Colour,
+    /// The codes of what was reported.
+    codes: BTreeSet<String>,
     failure: Option<io::Error>,
 }
 
@@ -53,6 +56,7 @@ impl Terminal {
     pub(crate) fn new(colour: Colour) -> Self {
         Self {
             colour,
+            codes: BTreeSet::new(),
             failure: None,
         }
     }
@@ -77,6 +81,7 @@ impl Terminal {
     /// Writes a diagnostic to standard error.
     pub(crate) fn report(&mut self, report: &Report) {
         let colour = self.colours_diagnostics();
+        self.codes.extend(report.known_code().map(str::to_owned));
         self.remark(&report.render(colour));
     }
 
@@ -92,8 +97,22 @@ impl Terminal {
         self.print(&report.render(colour));
     }
 
-    /// The outcome, given that everything was written.
+    /// Says where to read more, and gives the outcome, given that everything was written.
     pub(crate) fn finish(mut self, outcome: Outcome) -> Outcome {
+        let codes = std::mem::take(&mut self.codes);
+        if let Some(first) = codes.first() {
+            let text = match codes.len() {
+                1 => format!("for more about this error, try `cargo rumpsteak explain {first}`\n"),
+                _ => {
+                    let codes = codes.iter().map(String::as_str).collect::<Vec<_>>();
+                    format!(
+                        "for more about these errors ({}), try `cargo rumpsteak explain {first}`\n",
+                        codes.join(", ")
+                    )
+                }
+            };
+            self.remark(&text);
+        }
         match self.failure.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 self.report(&Report::error(format!("cannot write the result: {error}")));

@@ -43,11 +43,11 @@ fn a_safe_protocol_says_what_was_explored() {
         .call("check ping.scr")
         .exits(0)
         .says("")
-        .prints("ping.scr: `Ping` is safe: 2 roles, 4 configurations, queues of up to 1 message\n");
+        .prints("ping.scr: `Ping` is safe: 2 roles, 4 configurations explored with queues of up to 1 message\n");
     folder
         .run_with_input(["check", "-"], PING)
         .exits(0)
-        .prints("<stdin>: `Ping` is safe: 2 roles, 4 configurations, queues of up to 1 message\n");
+        .prints("<stdin>: `Ping` is safe: 2 roles, 4 configurations explored with queues of up to 1 message\n");
 }
 
 #[test]
@@ -296,4 +296,19 @@ fn the_protocols_of_the_papers_are_safe() {
     for file in files {
         folder.run(["check".as_ref(), file.as_path()]).exits(0);
     }
+}
+
+/// What the crate's README shows is what is printed.
+#[test]
+fn the_readme_is_true() {
+    let readme = include_str!("../README.md");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = common::command()
+        .args(["check", "protocols/double_buffering.scr"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(readme.contains(&stdout), "{stdout}");
 }

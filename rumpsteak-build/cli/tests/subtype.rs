@@ -129,16 +129,17 @@ fn a_limit_is_named_with_its_option() {
     folder
         .call("subtype ahead.txt kernel.txt --bound 2")
         .exits(3)
-        .prints("")
-        .says(
-            "error: undecided: more than 2 actions would be pending (limit `anticipation`)\n\
-         help: raise the limit with `--bound`\n\n",
+        .says("")
+        .prints(
+            "error: undecided whether `ahead.txt` may take the place of `kernel.txt`: \
+             more than 2 actions would be pending (limit `anticipation`)\n\
+             help: raise the limit with `--bound`\n\n",
         );
     let run = folder
         .call("subtype ahead.txt kernel.txt --steps 3")
         .exits(3);
     assert!(
-        run.stderr.contains("help: raise the limit with `--steps`"),
+        run.stdout.contains("help: raise the limit with `--steps`"),
         "{run:?}"
     );
     let run = folder

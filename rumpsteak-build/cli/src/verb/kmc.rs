@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Files with machines; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Try no bound but N, and show the properties there
+    /// Show the properties at k = N, and search no further
     #[arg(short = 'k', value_name = "N", conflicts_with = "max_k", value_parser = bound)]
     k: Option<usize>,
     /// Search for the least bound up to N

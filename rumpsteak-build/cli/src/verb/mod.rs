@@ -1,6 +1,7 @@
 //! The verbs, one module each.
 
 mod check;
+mod explain;
 mod kmc;
 mod project;
 mod subtype;
@@ -13,6 +14,7 @@ use crate::{exit::Outcome, json, report::Report, terminal::Terminal};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Arguments),
+    Explain(explain::Arguments),
     Kmc(kmc::Arguments),
     Project(project::Arguments),
     Subtype(subtype::Arguments),
@@ -22,6 +24,7 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let (result, json) = match verb {
         Verb::Check(arguments) => (check::run(arguments, terminal), arguments.json),
+        Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.json),
         Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.json),
         Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
         Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),

@@ -112,14 +112,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 "anticipation" => "bound",
                 setting => setting,
             };
-            let report = Report::error(format!("undecided: {limit}"))
-                .help(format!("raise the limit with `--{option}`"));
-            terminal.report(&report);
+            if !arguments.json {
+                let title = format!("undecided whether {}: {limit}", comparison.claim());
+                let report = Report::error(title);
+                let help = format!("raise the limit with `--{option}`");
+                terminal.print_report(&report.help(help));
+            }
             let (reason, limit) = (Some(limit.to_string()), Some(json::limit(*limit)));
-            (
-                json::verdict(Some("undecided"), None, limit, None, reason),
-                Outcome::Undecided,
-            )
+            let object = json::verdict(Some("undecided"), None, limit, None, reason);
+            (object, Outcome::Undecided)
         }
     };
     if arguments.json {
@@ -195,11 +196,16 @@ impl Comparison {
         explore(&System::new(machines).ok()?, limits).starvation
     }
 
+    /// What is asked.
+    fn claim(&self) -> String {
+        let (sub, sup) = (&self.sub.source.name, &self.sup.source.name);
+        format!("`{sub}` may take the place of `{sup}`")
+    }
+
     fn accepted(&self, proof: Proof) -> String {
         format!(
-            "`{}` may take the place of `{}`: {} compared, {}\n",
-            plain(&self.sub.source.name),
-            plain(&self.sup.source.name),
+            "{}: {} compared, {}\n",
+            plain(&self.claim()),
             count(proof.situations, "situation"),
             match proof.anticipation {
                 0 => "nothing is done early".to_owned(),

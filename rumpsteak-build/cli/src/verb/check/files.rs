@@ -151,7 +151,7 @@ impl Judged<'_> {
                 let queues = count(bound, "message");
                 self.safe(
                     bound,
-                    &format!("{configurations}, queues of up to {queues}"),
+                    &format!("{configurations} explored with queues of up to {queues}"),
                 )
             }
             (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),

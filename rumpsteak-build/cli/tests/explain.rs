@@ -1,0 +1,72 @@
+//! `explain`.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn a_code_is_explained_with_an_example() {
+    let folder = Folder::new("explain");
+    let run = folder.call("explain S0404").exits(0).says("");
+    assert!(run.stdout.contains("```scribble\n"), "{run:?}");
+    folder.call("explain s0404").exits(0).prints(&run.stdout);
+    let object = folder.call("explain S0404 --json").exits(0).json();
+    assert_eq!(object["codes"]["S0404"], run.stdout);
+}
+
+#[test]
+fn without_a_code_all_are_listed_on_a_line_each() {
+    let folder = Folder::new("explain_all");
+    let run = folder.call("explain").exits(0).says("");
+    let codes: Vec<&str> = run
+        .stdout
+        .lines()
+        .map(|line| line.split_once("  ").unwrap().0)
+        .collect();
+    assert!(codes.len() >= 30 && codes.is_sorted(), "{codes:?}");
+    let object = folder.call("explain --json").exits(0).json();
+    assert_eq!(object["codes"].as_object().unwrap().len(), codes.len());
+    // What the list names can be asked for.
+    for code in codes {
+        folder.run(["explain", code]).exits(0);
+    }
+}
+
+#[test]
+fn an_unknown_code_is_refused() {
+    let folder = Folder::new("explain_unknown");
+    folder
+        .call("explain S04O4")
+        .exits(2)
+        .prints("")
+        .says("error: there is no code `S04O4`\nhelp: did you mean `S0404`?\n\n");
+    folder.call("explain deadlock").exits(2).says(
+        "error: there is no code `deadlock`\nhelp: `cargo rumpsteak explain` lists all codes\n\n",
+    );
+}
+
+#[test]
+fn diagnostics_name_the_code_to_ask_for() {
+    let folder = Folder::new("explain_hint")
+        .with(
+            "one.scr",
+            "global protocol P(role a, role b) { x() from a to c; }",
+        )
+        .with(
+            "two.scr",
+            "global protocol P(role a, role b) { x() form a to b; }",
+        );
+    let run = folder.call("check one.scr").exits(1);
+    let hint = "for more about this error, try `cargo rumpsteak explain S0202`\n";
+    assert!(run.stderr.ends_with(hint), "{run:?}");
+    let run = folder.call("check one.scr two.scr").exits(2);
+    let hint = "for more about these errors (S0104, S0202), try `cargo rumpsteak explain S0104`\n";
+    assert!(run.stderr.ends_with(hint), "{run:?}");
+    // A line of its own would be no JSON.
+    folder
+        .call("check one.scr --message-format json")
+        .exits(1)
+        .says("");
+}
