@@ -20,6 +20,7 @@
 //! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
 //! ```
 
+pub mod capacity;
 pub mod dot;
 pub mod kmc;
 pub mod machine;

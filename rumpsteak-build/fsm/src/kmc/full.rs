@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
+    graph::{Edge, Node},
     net::{Channel, Kind, Machine, Net},
-    space::{Edge, Fault, NONE, Node, Space},
-    store::Rows,
+    space::{Fault, Space},
+    taint::Taint,
 };
 
 /// What the full exploration of a net found. Of each property: its first violation in breadth-first order.
@@ -84,7 +85,7 @@ impl Full<'_> {
     fn judge(&mut self) {
         let space = &self.space;
         let net = space.net;
-        let components = components(space);
+        let components = space.graph.components();
         let count = components
             .iter()
             .max()
@@ -381,7 +382,7 @@ impl<'a, 'b> Reach<'a, 'b> {
             self.offsets[index] += self.offsets[index - 1];
         }
         let mut fill = self.offsets.clone();
-        self.sources = vec![(0, 0); space.edge_count()];
+        self.sources = vec![(0, 0); space.graph.edge_count()];
         for node in nodes() {
             for edge in space.edges_from(node) {
                 let slot = &mut fill[edge.to as usize];
@@ -389,142 +390,5 @@ impl<'a, 'b> Reach<'a, 'b> {
                 *slot += 1;
             }
         }
-    }
-}
-
-/// By node: the number of its strongly connected component; larger than those that it leads to.
-fn components(space: &Space<'_>) -> Vec<u32> {
-    let mut components = vec![NONE; space.len()];
-    let mut order = vec![NONE; space.len()];
-    let mut low = vec![NONE; space.len()];
-    let mut stack: Vec<Node> = vec![];
-    let mut next_order = 0;
-    let mut next_component = 0;
-    // All nodes are reachable from the first. A frame is a node and the next of its edges.
-    let mut frames = vec![(0, space.first_edge(0))];
-    order[0] = 0;
-    low[0] = 0;
-    next_order += 1;
-    stack.push(0);
-    while let Some((node, edge)) = frames.last_mut() {
-        let node = *node;
-        if *edge != NONE {
-            let to = space.edge(*edge).to;
-            *edge = space.next_edge(*edge);
-            if order[to as usize] == NONE {
-                order[to as usize] = next_order;
-                low[to as usize] = next_order;
-                next_order += 1;
-                stack.push(to);
-                frames.push((to, space.first_edge(to)));
-            } else if components[to as usize] == NONE {
-                low[node as usize] = low[node as usize].min(order[to as usize]);
-            }
-            continue;
-        }
-        if low[node as usize] == order[node as usize] {
-            while let Some(member) = stack.pop() {
-                components[member as usize] = next_component;
-                if member == node {
-                    break;
-                }
-            }
-            next_component += 1;
-        }
-        frames.pop();
-        if let Some(&(parent, _)) = frames.last() {
-            low[parent as usize] = low[parent as usize].min(low[node as usize]);
-        }
-    }
-    components
-}
-
-/// Configurations together with who depends on something that happened.
-///
-/// Each machine depends on it or not; of each channel's messages the first ones do not.
-pub(crate) struct Taint<'a, 'b> {
-    space: &'a Space<'b>,
-    /// The node, for each machine 0 or 1, for each channel how many messages do not depend on it.
-    rows: Rows,
-    /// By row: where its search began.
-    starts: Vec<u32>,
-    scratch: Vec<u32>,
-    budget: usize,
-    pub(crate) is_truncated: bool,
-}
-
-impl<'a, 'b> Taint<'a, 'b> {
-    pub(crate) fn new(space: &'a Space<'b>, budget: usize) -> Self {
-        Self {
-            space,
-            rows: Rows::new(1 + space.net.machines() + space.net.channels()),
-            starts: vec![],
-            scratch: vec![],
-            budget,
-            is_truncated: false,
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Begins in `node`, where only `machine` depends on it.
-    pub(crate) fn start(&mut self, node: Node, machine: Machine) -> Option<(u32, bool)> {
-        let net = self.space.net;
-        self.scratch.clear();
-        self.scratch.push(node);
-        self.scratch
-            .extend((0..net.machines()).map(|other| u32::from(other == machine)));
-        self.scratch
-            .extend((0..net.channels()).map(|channel| self.space.held(node, channel)));
-        self.intern(None)
-    }
-
-    /// The node of a configuration, if there is one of this number.
-    pub(crate) fn node(&self, at: u32) -> Option<Node> {
-        ((at as usize) < self.rows.len()).then(|| self.rows.row(at)[0])
-    }
-
-    pub(crate) fn depends(&self, at: u32, machine: Machine) -> bool {
-        self.rows.row(at)[1 + machine] == 1
-    }
-
-    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new, if the budget allows.
-    pub(crate) fn step(&mut self, at: u32, edge: Edge) -> Option<(u32, bool)> {
-        let net = self.space.net;
-        let by = net.get(edge.by as usize);
-        self.scratch.clear();
-        self.scratch.extend_from_slice(self.rows.row(at));
-        self.scratch[0] = edge.to;
-        let machine = 1 + by.machine as usize;
-        let channel = 1 + net.machines() + by.channel as usize;
-        if by.is_send {
-            // A sender that depends on it adds a message that does.
-            self.scratch[channel] += 1 - self.scratch[machine];
-        } else if self.scratch[channel] > 0 {
-            self.scratch[channel] -= 1;
-        } else {
-            self.scratch[machine] = 1;
-        }
-        self.intern(Some(at))
-    }
-
-    /// Where the search began that found this first.
-    pub(crate) fn start_of(&self, at: u32) -> u32 {
-        self.starts[at as usize]
-    }
-
-    fn intern(&mut self, from: Option<u32>) -> Option<(u32, bool)> {
-        if self.rows.len() >= self.budget.min(NONE as usize) {
-            self.is_truncated = true;
-            return None;
-        }
-        let (at, is_new) = self.rows.intern(&self.scratch);
-        if is_new {
-            let start = from.map_or(at, |from| self.starts[from as usize]);
-            self.starts.push(start);
-        }
-        Some((at, is_new))
     }
 }

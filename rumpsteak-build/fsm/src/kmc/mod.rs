@@ -62,11 +62,14 @@
 //!
 //! A search ends at [`Limits::configurations`], counted over all bounds tried, and at [`Limits::queue`].
 
-mod full;
-mod net;
-mod reduced;
-mod space;
+pub(crate) mod full;
+pub(crate) mod graph;
+pub(crate) mod net;
+mod prune;
+pub(crate) mod reduced;
+pub(crate) mod space;
 mod store;
+pub(crate) mod taint;
 
 use std::fmt;
 
@@ -79,9 +82,10 @@ use crate::{
 
 use self::{
     full::Full,
+    graph::Node,
     net::Net,
     reduced::Reduced,
-    space::{Fault, Node, Space},
+    space::{Fault, Space},
 };
 
 /// What was found out about a system.
@@ -103,12 +107,9 @@ pub enum Verdict {
         bound: usize,
     },
     /// It is not.
-    Unsafe {
-        /// A run to where it goes wrong.
-        run: Box<Run>,
-        /// Whether no shorter run goes wrong in the same way.
-        is_shortest: bool,
-    },
+    ///
+    /// The run to where it goes wrong is a shortest one, unless [`Limits::configurations`] are too few to find that.
+    Unsafe(Box<Run>),
     /// It was not found out.
     Undecided {
         /// The limit that ended the search.
@@ -326,14 +327,7 @@ pub enum Reduction {
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = Net::parts(system);
     let mut budget = limits.configurations;
-    let mut judged: Vec<Judged> = vec![];
-    for net in &parts {
-        let part = match reduces(net) {
-            true => least_directed(net, &mut budget, limits),
-            false => least(net, &mut budget, limits),
-        };
-        judged.push(part);
-    }
+    let judged = judge(&parts, &mut budget, limits);
     let verdict = conclude(system, &parts, &judged, limits);
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
     let properties = properties(
@@ -347,6 +341,17 @@ pub fn check(system: &System, limits: &Limits) -> Report {
         verdict,
         properties,
     }
+}
+
+/// Each part at the bound that decides it.
+pub(crate) fn judge(parts: &[Net], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
+    parts
+        .iter()
+        .map(|net| match reduces(net) {
+            true => least_directed(net, budget, limits),
+            false => least(net, budget, limits),
+        })
+        .collect()
 }
 
 /// The properties of a system at one bound.
@@ -377,12 +382,12 @@ pub fn check_at(
 }
 
 /// Whether the reduction is for this part.
-fn reduces(net: &Net) -> bool {
+pub(crate) fn reduces(net: &Net) -> bool {
     net.is_directed && net.is_deterministic
 }
 
 /// The same bound for all channels.
-fn uniform(net: &Net, bound: usize) -> Vec<u32> {
+pub(crate) fn uniform(net: &Net, bound: usize) -> Vec<u32> {
     vec![u32::try_from(bound).unwrap_or(u32::MAX); net.channels()]
 }
 
@@ -391,7 +396,7 @@ type Found = (Vec<u32>, Fault);
 
 /// A part at a bound.
 #[derive(Debug)]
-struct Evaluated {
+pub(crate) struct Evaluated {
     exhaustive: Option<Found>,
     progress: Option<Found>,
     reception: Option<Found>,
@@ -403,7 +408,7 @@ struct Evaluated {
     /// What is wrong whatever the bound; looked for only where nothing else decides.
     definite: Option<Found>,
     /// Whether the bound mattered, as far as is known.
-    hits_bounds: bool,
+    pub(crate) hits_bounds: bool,
     /// The limit that ended the search; if so, properties without a violation are unknown.
     limit: Option<Limit>,
     configurations: usize,
@@ -498,7 +503,7 @@ fn evaluate_full(full: &Full<'_>, budget: usize, limit: Limit) -> Evaluated {
 }
 
 /// What the properties of a part at a bound say about it at all bounds.
-fn decide(net: &Net, at: &Evaluated) -> Option<bool> {
+pub(crate) fn decide(net: &Net, at: &Evaluated) -> Option<bool> {
     if at.definite.is_some() {
         return Some(false);
     }
@@ -531,9 +536,9 @@ fn obstacle(system: &System, net: &Net, at: &Evaluated) -> Option<Obstacle> {
 
 /// A part at the bound that decided it, or at the last one that the budget sufficed for.
 #[derive(Debug)]
-struct Judged {
-    bound: usize,
-    evaluated: Evaluated,
+pub(crate) struct Judged {
+    pub(crate) bound: usize,
+    pub(crate) evaluated: Evaluated,
     /// The limit that ended the search, if nothing decided it.
     limit: Limit,
 }
@@ -612,7 +617,13 @@ fn least_directed(net: &Net, budget: &mut usize, limits: &Limits) -> Judged {
     judged
 }
 
-fn conclude(system: &System, parts: &[Net], judged: &[Judged], limits: &Limits) -> Verdict {
+/// What the parts say about the system.
+pub(crate) fn conclude(
+    system: &System,
+    parts: &[Net],
+    judged: &[Judged],
+    limits: &Limits,
+) -> Verdict {
     let decided = || {
         parts
             .iter()
@@ -635,35 +646,22 @@ fn conclude(system: &System, parts: &[Net], judged: &[Judged], limits: &Limits) 
 
 /// A run to what is wrong.
 fn refuse(system: &System, net: &Net, at: &Evaluated, limits: &Limits) -> Verdict {
-    // A breadth-first search under no bound knows the shortest run, if it gets there.
+    // A breadth-first search knows the shortest run, if it gets there.
     let exploration = system::explore(system, limits);
-    let is_exhaustive = exploration.coverage.exhaustive;
     let found = match exploration.verdict {
         crate::verdict::Verdict::Unsafe(run) => Some(run),
         _ => exploration.starvation,
     };
-    if let Some(run) = found {
-        // What can be seen at the end of the run is met first where the run is shortest.
-        let is_shortest = is_exhaustive
-            || matches!(
-                run.failure,
-                Failure::Deadlock | Failure::UnspecifiedReception { .. }
-            );
-        return Verdict::Unsafe {
-            run: Box::new(run),
-            is_shortest,
-        };
-    }
-
-    let own = [&at.definite, &at.progress, &at.reception]
-        .into_iter()
-        .find_map(|found| found.as_ref())
-        .and_then(|found| run(system, net, found));
-    match own {
-        Some(run) => Verdict::Unsafe {
-            run: Box::new(run),
-            is_shortest: false,
-        },
+    let own = || {
+        let faults = [&at.definite, &at.progress, &at.reception];
+        faults.into_iter().flatten().find_map(|found| {
+            let pruned = prune::prune(net, &found.0);
+            let pruned = pruned.and_then(|pruned| run(system, net, &pruned));
+            pruned.or_else(|| run(system, net, found))
+        })
+    };
+    match found.or_else(own) {
+        Some(run) => Verdict::Unsafe(Box::new(run)),
         // Every part that is decided to be unsafe has one of the three, and each shows on the system.
         None => Verdict::Undecided {
             limit: Limit::Configurations(limits.configurations),

@@ -37,8 +37,9 @@
 //! Cost: O(configurations · machines) time; every component is looked at once more for each machine left out.
 
 use super::{
+    graph::{NONE, Node},
     net::{Kind, Net},
-    space::{Fault, NONE, Node, Space},
+    space::{Fault, Space},
 };
 
 /// What the reduced exploration of a directed net found.
@@ -109,7 +110,7 @@ impl Reduced<'_> {
                 next_order += 1;
                 frames.push(Frame {
                     node,
-                    edge: self.space.first_edge(node),
+                    edge: self.space.graph.first_edge(node),
                     height: stack.len(),
                 });
                 stack.push(node);
@@ -122,8 +123,8 @@ impl Reduced<'_> {
             };
             let node = frame.node;
             if frame.edge != NONE {
-                let to = self.space.edge(frame.edge).to;
-                frame.edge = self.space.next_edge(frame.edge);
+                let to = self.space.graph.edge(frame.edge).to;
+                frame.edge = self.space.graph.next_edge(frame.edge);
                 if order[to as usize] == NONE {
                     start = Some(to);
                 } else if self.components[to as usize] == NONE {
@@ -138,7 +139,7 @@ impl Reduced<'_> {
                     order.resize(self.space.len(), NONE);
                     low.resize(self.space.len(), NONE);
                     self.components.resize(self.space.len(), NONE);
-                    frame.edge = self.space.first_edge(node);
+                    frame.edge = self.space.graph.first_edge(node);
                     continue;
                 }
                 for &member in members {

@@ -1,25 +1,10 @@
 //! Configurations of a net under bounds, and the steps between them that were explored.
 
 use super::{
+    graph::{Edge, Graph, NONE, Node},
     net::{Channel, Kind, Machine, Move, Net},
     store::{EMPTY, Rows, Word, Words},
 };
-
-/// A configuration of a [`Space`], in order of discovery.
-pub(crate) type Node = u32;
-
-/// A step from one configuration to another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Edge {
-    pub(crate) to: Node,
-    /// The number of the move in the net.
-    pub(crate) by: u32,
-    /// The next edge of the same node, or [`NONE`].
-    next: u32,
-}
-
-/// No edge, no node.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// A property of one configuration that something is wrong with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,9 +31,8 @@ pub(crate) struct Space<'a> {
     words: Words,
     /// The state of each machine, then the content of each channel.
     rows: Rows,
-    /// By node: its first edge.
-    first: Vec<u32>,
-    edges: Vec<Edge>,
+    /// An edge says by which move.
+    pub(crate) graph: Graph,
     /// By node: how it was found, from where and by which move.
     parents: Vec<(Node, u32)>,
     /// Configurations may not be more than this.
@@ -66,13 +50,14 @@ impl<'a> Space<'a> {
         row.resize(width, EMPTY);
         let mut rows = Rows::new(width);
         rows.intern(&row);
+        let mut graph = Graph::default();
+        graph.add_node();
         Self {
             net,
             bounds,
             words: Words::new(),
             rows,
-            first: vec![NONE],
-            edges: vec![],
+            graph,
             parents: vec![(NONE, NONE)],
             budget: budget.clamp(1, NONE as usize),
             is_truncated: false,
@@ -131,58 +116,39 @@ impl<'a> Space<'a> {
             if !self.is_enabled(node, &by) {
                 continue;
             }
-            self.scratch.clear();
-            self.scratch.extend_from_slice(self.rows.row(node));
-            self.scratch[machine] = by.target;
-            let content = &mut self.scratch[self.net.machines() + by.channel as Channel];
-            *content = match by.is_send {
-                true => self.words.push(*content, by.message),
-                false => self.words.pop(*content),
-            };
-            if self.rows.len() >= self.budget {
-                // A known configuration would cost nothing, but the graph is of no use any more.
-                self.is_truncated = true;
+            if self.take(node, number).is_none() {
                 return;
             }
-            let (to, is_new) = self.rows.intern(&self.scratch);
-            if is_new {
-                self.first.push(NONE);
-                self.parents.push((node, number as u32));
-            }
-            let next = self.first[node as usize];
-            self.first[node as usize] = self.edges.len() as u32;
-            self.edges.push(Edge {
-                to,
-                by: number as u32,
-                next,
-            });
         }
     }
 
-    /// The number of the node's edge that was added last, or [`NONE`].
-    pub(crate) fn first_edge(&self, node: Node) -> u32 {
-        self.first[node as usize]
-    }
-
-    pub(crate) fn edge(&self, edge: u32) -> Edge {
-        self.edges[edge as usize]
+    /// Takes a move that is possible; `None` if the budget does not suffice.
+    fn take(&mut self, node: Node, number: usize) -> Option<Node> {
+        if self.rows.len() >= self.budget {
+            // A known configuration would cost nothing, but the graph is of no use any more.
+            self.is_truncated = true;
+            return None;
+        }
+        let by = self.net.get(number);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(self.rows.row(node));
+        self.scratch[by.machine as Machine] = by.target;
+        let content = &mut self.scratch[self.net.machines() + by.channel as Channel];
+        *content = match by.is_send {
+            true => self.words.push(*content, by.message),
+            false => self.words.pop(*content),
+        };
+        let (to, is_new) = self.rows.intern(&self.scratch);
+        if is_new {
+            self.graph.add_node();
+            self.parents.push((node, number as u32));
+        }
+        self.graph.add_edge(node, to, number as u32);
+        Some(to)
     }
 
     pub(crate) fn edges_from(&self, node: Node) -> impl Iterator<Item = Edge> {
-        let mut at = self.first_edge(node);
-        std::iter::from_fn(move || {
-            let edge = *self.edges.get(at as usize)?;
-            at = edge.next;
-            Some(edge)
-        })
-    }
-
-    pub(crate) fn next_edge(&self, edge: u32) -> u32 {
-        self.edges[edge as usize].next
-    }
-
-    pub(crate) fn edge_count(&self) -> usize {
-        self.edges.len()
+        self.graph.edges_from(node)
     }
 
     /// The moves that lead from the initial configuration to this one, as it was found.
@@ -200,13 +166,42 @@ impl<'a> Space<'a> {
         path
     }
 
-    /// Something that is wrong in this configuration and in all that follow it, whatever the bounds.
+    /// Takes these moves one after the other from the initial configuration; `None` if one is not possible.
+    pub(crate) fn walk(&mut self, path: &[u32]) -> Option<Node> {
+        let mut node = 0;
+        for &number in path {
+            let by = *self.net.get(number as usize);
+            let is_there = self
+                .moves(node, by.machine as Machine)
+                .contains(&(number as usize));
+            if !is_there || !self.is_enabled(node, &by) {
+                return None;
+            }
+            node = self.take(node, number as usize)?;
+        }
+        Some(node)
+    }
+
+    /// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a machine is
+    /// [stuck](Self::stuck), or a message is left for a machine that is finished.
+    pub(crate) fn definite_fault(&self, node: Node) -> Option<Fault> {
+        let stuck = self.stuck(node);
+        if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
+            return Some(Fault::Waits(machine));
+        }
+        let lost = |&channel: &Channel| {
+            self.held(node, channel) > 0 && self.kind(node, self.net.ends[channel].1) == Kind::Final
+        };
+        (0..self.net.channels()).find(lost).map(Fault::Lost)
+    }
+
+    /// The machines that never move again, because they wait for each other, for finished machines, and behind messages
+    /// that they cannot take.
     ///
     /// The largest set D of machines that wait and of which each, on every channel that it listens to, finds a message
     /// that it cannot take, or nothing and a sender that is finished or in D. The first of D to move would need
-    /// a message that only D or a finished machine could send; so none ever moves. A message to a machine that is finished
-    /// or in D is lost.
-    pub(crate) fn definite_fault(&self, node: Node) -> Option<Fault> {
+    /// a message that only D or a finished machine could send; so none ever moves.
+    pub(crate) fn stuck(&self, node: Node) -> Vec<bool> {
         let net = self.net;
         let mut stuck: Vec<bool> = (0..net.machines())
             .map(|machine| {
@@ -235,12 +230,6 @@ impl<'a> Space<'a> {
                 break;
             }
         }
-        if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
-            return Some(Fault::Waits(machine));
-        }
-        let lost = |&channel: &Channel| {
-            self.held(node, channel) > 0 && self.kind(node, net.ends[channel].1) == Kind::Final
-        };
-        (0..net.channels()).find(lost).map(Fault::Lost)
+        stuck
     }
 }

@@ -153,8 +153,8 @@ fn the_corpora_have_their_verdicts() {
         let system = read(&folder, file);
         match kmc::check(&system, &limits).verdict {
             Verdict::Safe { bound } => bounds[bound.min(6) - 1] += 1,
-            Verdict::Unsafe { run, is_shortest } => {
-                assert_eq!((run.replay(&system), is_shortest), (Ok(()), true), "{file}");
+            Verdict::Unsafe(run) => {
+                assert_eq!(run.replay(&system), Ok(()), "{file}");
                 unsafe_count += 1;
             }
             Verdict::Undecided { obstacle, .. } => {

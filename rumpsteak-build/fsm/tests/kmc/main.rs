@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod corpora;
+mod protocols;
 mod random;
 mod reference;
 mod verdicts;
