@@ -17,7 +17,7 @@ impl Base {
         let folder = normalise(folder);
         let declares_workspace = |ancestor: &&Path| {
             let manifest = std::fs::read_to_string(ancestor.join("Cargo.toml"));
-            manifest.is_ok_and(|text| text.lines().any(|line| line.trim() == "[workspace]"))
+            manifest.is_ok_and(|text| text.lines().any(|line| line.starts_with("[workspace")))
         };
         let root = folder
             .ancestors()

@@ -201,20 +201,21 @@ impl Reader<'_> {
         chain: &Chain,
         option: Option<(ResolvedLabel, usize)>,
     ) -> Option<ResolvedChain> {
-        let mut actions = Vec::new();
-        for action in &chain.actions {
-            let peer = self.peer(id, &action.peer);
-            let label = self.label(id, &action.label);
-            if let (Some(peer), Some(label)) = (peer, label) {
+        let actions: Vec<_> = chain
+            .actions
+            .iter()
+            .map(|action| {
+                let peer = self.peer(id, &action.peer);
+                let label = self.label(id, &action.label);
                 let (direction, token) = (action.direction, action.token);
-                actions.push(ResolvedAction {
+                Some(ResolvedAction {
                     direction,
                     token,
-                    peer,
-                    label,
-                });
-            }
-        }
+                    peer: peer?,
+                    label: label?,
+                })
+            })
+            .collect();
         let tail = match &chain.tail {
             Tail::Choice {
                 direction,
@@ -248,7 +249,7 @@ impl Reader<'_> {
         };
         Some(ResolvedChain {
             option,
-            actions,
+            actions: actions.into_iter().collect::<Option<_>>()?,
             tail,
         })
     }

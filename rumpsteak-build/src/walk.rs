@@ -449,7 +449,7 @@ impl Walker<'_> {
     }
 
     fn declare(&mut self, module: ModuleId, item: &RawItem, name: &Ident, file: FileId) {
-        let kind = classify(item);
+        let kind = classify(item, self.cfg);
         let id = ItemId(self.tree.items.len());
         let named = Named {
             visibility: item.visibility,
@@ -503,7 +503,7 @@ fn without_prelude(mut text: String) -> String {
 }
 
 /// What a type is to sessions, by its attributes.
-fn classify(item: &RawItem) -> ItemKind {
+fn classify(item: &RawItem, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned();
     if let Some(session) = item
         .attributes
@@ -519,12 +519,13 @@ fn classify(item: &RawItem) -> ItemKind {
             .iter()
             .any(|attribute| attribute.derives(name))
     };
+    // What a derive sees: the attributes that it declares, and the fields or variants that are part of this build.
     let with = |names: &[&str]| -> TokenStream {
-        let kept = item
-            .attributes
-            .iter()
-            .filter(|attribute| names.iter().any(|name| attribute.is(name)));
-        kept.flat_map(attribute_tokens).chain(tokens()).collect()
+        let is_kept = |attribute: &&Attribute| names.iter().any(|name| attribute.is(name));
+        let kept = item.attributes.iter().filter(is_kept);
+        kept.flat_map(attribute_tokens)
+            .chain(configured(&item.tokens, cfg))
+            .collect()
     };
     match &item.kind {
         RawKind::Struct(_) if derives("Role") => {
@@ -536,6 +537,52 @@ fn classify(item: &RawItem) -> ItemKind {
         RawKind::Struct(_) => ItemKind::Other(fields(&item.tokens)),
         _ => ItemKind::Other(None),
     }
+}
+
+/// The tokens of a struct or an enum without the fields or variants that a `#[cfg]` excludes, as rustc gives them to a
+/// derive: with a field goes the comma behind it.
+fn configured(tokens: &[TokenTree], cfg: &Cfg) -> Vec<TokenTree> {
+    let has_cfg = |stream: TokenStream| {
+        stream.into_iter().any(|tree| match tree {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+                matches!(group.stream().into_iter().next(),
+                    Some(TokenTree::Ident(name)) if name == "cfg" || name == "cfg_attr")
+            }
+            _ => false,
+        })
+    };
+    let configure = |tree: &TokenTree| match tree {
+        TokenTree::Group(group) if has_cfg(group.stream()) => {
+            let fields = fields_with_commas(group.stream());
+            let included = fields
+                .into_iter()
+                .filter(|field| !is_excluded(field, cfg))
+                .flatten();
+            let mut body = Group::new(group.delimiter(), included.collect());
+            body.set_span(group.span());
+            TokenTree::Group(body)
+        }
+        other => other.clone(),
+    };
+    tokens.iter().map(configure).collect()
+}
+
+/// Whether a `#[cfg]` before a field or variant is known to exclude it.
+fn is_excluded(field: &[TokenTree], cfg: &Cfg) -> bool {
+    field.windows(2).any(|pair| match pair {
+        [TokenTree::Punct(hash), TokenTree::Group(group)]
+            if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
+        {
+            let mut content = group.stream().into_iter();
+            match (content.next(), content.next()) {
+                (Some(TokenTree::Ident(name)), Some(TokenTree::Group(predicate))) => {
+                    name == "cfg" && cfg.evaluate(predicate.stream()) == Truth::False
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    })
 }
 
 fn attribute_tokens(attribute: &Attribute) -> [TokenTree; 2] {
@@ -631,17 +678,29 @@ impl Angles {
     }
 }
 
-/// Splits at the commas outside angle brackets.
-fn split_fields(stream: TokenStream) -> Vec<Vec<TokenTree>> {
+/// Splits behind the commas outside angle brackets.
+fn fields_with_commas(stream: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut fields = vec![Vec::new()];
     let mut angles = Angles::default();
     for tree in stream {
         angles.step(&tree);
-        if angles.depth == 0 && is_punct(',')(&tree) {
-            fields.push(Vec::new());
-        } else if let Some(field) = fields.last_mut() {
+        let ends = angles.depth == 0 && is_punct(',')(&tree);
+        if let Some(field) = fields.last_mut() {
             field.push(tree);
         }
+        if ends {
+            fields.push(Vec::new());
+        }
+    }
+    fields.retain(|field| !field.is_empty());
+    fields
+}
+
+/// Splits at the commas outside angle brackets.
+fn split_fields(stream: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut fields = fields_with_commas(stream);
+    for field in &mut fields {
+        field.pop_if(|last| is_punct(',')(last));
     }
     fields.retain(|field| !field.is_empty());
     fields

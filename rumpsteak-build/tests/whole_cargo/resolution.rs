@@ -173,6 +173,27 @@ fn what_the_protocol_does_not_have() {
 }
 
 #[test]
+fn a_role_with_conditional_fields_is_found_again() {
+    let package = Package::new("names-cfg-field");
+    package.edit(
+        "src/lib.rs",
+        "pub struct K { ",
+        "pub struct K { #[cfg(feature = \"fast\")] #[route(Missing)] m: Channel<Label>, ",
+    );
+    package.check(&[]).passes();
+    package.edit("src/lib.rs", "DoubleBuffering::k", "DoubleBuffering::kk");
+    let outcome = package.check(&[]);
+    let errors = outcome.errors();
+    assert!(
+        errors
+            .iter()
+            .any(|error| error.token == "kk" && error.text.contains("has no role `kk`")),
+        "{}",
+        outcome.show()
+    );
+}
+
+#[test]
 fn names_and_types_that_differ_are_mapped() {
     let package = Package::new("names-mapped");
     package.write(

@@ -1,0 +1,621 @@
+//! The library without Cargo: a package in a folder, and its problems.
+//!
+//! Faster than a real build, so here are the many small cases: names, modules, conditions, every reason to refuse.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_build::{Cfg, Check, Limits, configure};
+
+const PROTOCOL: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+
+const ROLES: &str = "\
+#[derive(Role)] #[protocol(DoubleBuffering::s)] #[message(Label)] pub struct S { #[route(K)] k: Channel<Label> }
+#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)] pub struct K { #[route(S)] s: Channel<Label> }
+#[derive(Role)] #[protocol(DoubleBuffering::t)] #[message(Label)] pub struct T { #[route(K)] k: Channel<Label> }
+#[derive(Message)] pub enum Label { Ready(Ready), Value(Value) }
+pub struct Ready;
+pub struct Value(pub i32);
+";
+
+const LOOP: &str = "#[session] pub struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);\n";
+
+/// A package of the given files.
+fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("check")
+        .join(name);
+    let _ = fs::remove_dir_all(&folder);
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\n\n[features]\ndefault = [\"a\"]\na = [\"b\"]\nb = []\nc = []\n"
+    );
+    let all = [
+        ("Cargo.toml", manifest.as_str()),
+        ("protocols/p.scr", PROTOCOL),
+    ];
+    for (file, text) in all.iter().chain(files) {
+        let path = folder.join(file);
+        let written = path
+            .parent()
+            .map(fs::create_dir_all)
+            .transpose()
+            .and_then(|_| fs::write(&path, text));
+        written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+    folder
+}
+
+fn run(folder: &Path) -> Check {
+    let features =
+        rumpsteak_build::default_features(folder).unwrap_or_else(|report| panic!("{report}"));
+    configure()
+        .protocols("protocols")
+        .check(folder, &Cfg::from_features(features))
+        .unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Every problem as `file:line:column: first line`, and every report by its first line.
+fn problems(check: &Check, folder: &Path) -> Vec<String> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let problems = check.problems.iter().map(|problem| {
+        // The folder is inside of a workspace, or is not: that is not the subject.
+        let file = problem
+            .file
+            .rsplit_once(&*name)
+            .map_or(problem.file.as_str(), |(_, rest)| {
+                rest.trim_start_matches('/')
+            });
+        let first = problem.text.lines().next().unwrap_or_default();
+        format!("{file}:{}:{}: {first}", problem.line, problem.column)
+    });
+    let reports = check.reports.iter().map(|report| {
+        report
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    });
+    problems.chain(reports).collect()
+}
+
+#[track_caller]
+fn check(name: &str, files: &[(&str, &str)], expected: &[&str]) -> Check {
+    let folder = package(name, files);
+    let check = run(&folder);
+    assert_eq!(problems(&check, &folder), expected);
+    assert_eq!(check.holds(), expected.is_empty());
+    check
+}
+
+/// The only problem of a session of the kernel.
+#[track_caller]
+fn kernel(name: &str, session: &str, expected: &str) -> String {
+    let source = format!("{ROLES}{LOOP}#[session(K)] pub type Kernel = {session};\n");
+    let check = check(name, &[("src/lib.rs", &source)], &[expected]);
+    check.problems[0].text.clone()
+}
+
+#[test]
+fn a_package_that_holds() {
+    let source = format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Loop>;");
+    let check = check("holds", &[("src/lib.rs", &source)], &[]);
+    assert_eq!(
+        (
+            check.summary.protocols,
+            check.summary.sessions,
+            check.summary.verified
+        ),
+        (1, 1, 1)
+    );
+    let without: Vec<_> = check
+        .warnings
+        .iter()
+        .map(|warning| warning.rsplit('/').next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        without,
+        [
+            "lib.rs:1: no session of the role `S` (DoubleBuffering::s): `#[session(S)] type … = …;`",
+            "lib.rs:3: no session of the role `T` (DoubleBuffering::t): `#[session(T)] type … = …;`"
+        ]
+    );
+}
+
+#[test]
+fn an_unsafe_reordering_drawn() {
+    let folder = package(
+        "drawn",
+        &[(
+            "src/lib.rs",
+            &format!("{ROLES}{LOOP}#[session(K)] type Kernel = Receive<S, Value, Loop>;\n"),
+        )],
+    );
+    let check = run(&folder);
+    let drawn = check.problems[0].render(false);
+    let expected = "
+8 | #[session(K)] type Kernel = Receive<S, Value, Loop>;
+  |                             ^^^^^^^
+";
+    assert!(drawn.contains(expected), "{drawn}");
+    assert!(drawn.starts_with("error: unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`\n"), "{drawn}");
+    assert!(!drawn.contains('\u{1b}') && check.problems[0].render(true).contains('\u{1b}'));
+    let problem = &check.problems[0];
+    let source = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    assert_eq!(&source[problem.range.clone()], "Receive");
+}
+
+#[test]
+fn every_refusal_names_its_token_and_the_way_out() {
+    let text = kernel(
+        "refused-receive-first",
+        "Receive<S, Value, Loop>",
+        "src/lib.rs:8:33: unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`",
+    );
+    assert!(text.contains("3 |     ready() from k to s;"), "{text}");
+    assert!(
+        text.contains("k waits for value(i32) from s") && text.contains("s waits for ready from k"),
+        "{text}"
+    );
+    assert!(text.ends_with("help: send `Ready` to `S` before this; a send may move ahead of a receive, never a receive ahead of a send"), "{text}");
+
+    let text = kernel(
+        "refused-other-label",
+        "Send<S, Ready, Receive<S, Ready, Loop>>",
+        "src/lib.rs:8:48: `Kernel` does not handle `Value`, which `S` may send here",
+    );
+    assert!(text.contains("4 |     value(i32) from s to k;"), "{text}");
+
+    kernel(
+        "refused-end",
+        "Send<S, Ready, End>",
+        "src/lib.rs:8:48: `Kernel` ends, but the protocol goes on: `k` still receives `Value` from `S`",
+    );
+    let text = kernel(
+        "refused-not-offered",
+        "Send<S, Value, Loop>",
+        "src/lib.rs:8:33: `Kernel` sends `Value` to `S`, but here the protocol has `k` do something else: it sends `Ready` to `S`",
+    );
+    assert!(
+        text.contains("help: send `Ready` to `S` here, or extend the protocol"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_safe_session_after_a_bad_part_is_told_once() {
+    check(
+        "part",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "{ROLES}
+#[session(K)] pub type One = Send<S, Ready, Bad>;
+#[session(K)] pub type Two = Send<S, Ready, Send<S, Ready, Bad>>;
+#[session] pub struct Bad(Receive<S, Nothing, Self>);
+#[session(K)] pub type Three = Send<S, Ready, Alias>;
+#[session] pub type Alias = Receive<S, Nothing, Bad>;
+"
+            ),
+        )],
+        &[
+            "src/lib.rs:10:38: `Nothing` is no message of the role that plays `DoubleBuffering::k`",
+            "src/lib.rs:11:47: not verified, because `Alias` has an error of its own",
+            "src/lib.rs:12:40: `Nothing` is no message of the role that plays `DoubleBuffering::k`",
+        ],
+    );
+}
+
+#[test]
+fn what_names_may_not_mean() {
+    let lines = [
+        ("Send<Label, Ready, Loop>", "`Label` is no role"),
+        (
+            "Send<K, Ready, Loop>",
+            "`K` plays the role that this session is of, and no role talks to itself",
+        ),
+        (
+            "Send<Free, Ready, Loop>",
+            "the role `Free` is linked to no protocol",
+        ),
+        (
+            "Send<inner, Ready, Loop>",
+            "`inner` is a module, not a type",
+        ),
+        (
+            "Send<Missing, Ready, Loop>",
+            "`Missing` is not declared in the source of this package",
+        ),
+        (
+            "Send<S, Other, Loop>",
+            "`Other` is no message of the role that plays `DoubleBuffering::k`",
+        ),
+        ("Send<S, Ready, Other>", "`Other` is no session"),
+        (
+            "Send<S, Ready, Choice>",
+            "`Choice` is a choice, which is no session by itself",
+        ),
+        ("Select<S, Loop>", "`Loop` is a session, not a choice"),
+        (
+            "Idle",
+            "the session `Idle2` never does anything: the items that it names lead back to it",
+        ),
+        (
+            "Send<S, Ready, Circle>",
+            "the `type` alias `Circle` contains itself",
+        ),
+    ];
+    for (index, (session, expected)) in lines.into_iter().enumerate() {
+        let source = format!(
+            "{ROLES}{LOOP}
+             pub struct Other; pub mod inner {{}}
+             #[derive(Role)] pub struct Free {{}}
+             #[session] enum Choice {{ Go(Ready, Loop), Stop(Value, End) }}
+             #[session] struct Idle(Idle2); #[session] type Idle2 = Idle;
+             #[session] type Circle = Send<S, Ready, Circle>;
+             #[session(K)] type Kernel = {session};"
+        );
+        let folder = package(&format!("meaning-{index}"), &[("src/lib.rs", &source)]);
+        let found = problems(&run(&folder), &folder);
+        assert!(
+            found.iter().any(|problem| problem.ends_with(expected)),
+            "{session}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn modules_where_rustc_looks_for_them() {
+    let session =
+        |name: &str| format!("use crate::*; #[session(K)] type {name} = Receive<S, Value, Loop>;");
+    let missing = "#[session(K)] type M = Receive<S, Value, Loop>;";
+    check(
+        "modules",
+        &[
+            (
+                "src/lib.rs",
+                &format!(
+                    "{ROLES}{LOOP}
+mod a; mod b; mod inline {{ mod c; #[path = \"d_file.rs\"] mod d; }}
+#[path = \"other/e.rs\"] mod e; #[path = \"folder\"] mod inline2 {{ mod f; }}
+include!(\"included.rs\");
+mod missing; #[path = \"lib.rs\"] mod circle;"
+                ),
+            ),
+            ("src/a.rs", &format!("{}\nmod deep;", session("A"))),
+            ("src/a/deep.rs", &session("Deep")),
+            ("src/b/mod.rs", &format!("{}\nmod deep;", session("B"))),
+            ("src/b/deep.rs", &session("BDeep")),
+            ("src/inline/c.rs", &session("C")),
+            ("src/inline/d_file.rs", &session("D")),
+            ("src/other/e.rs", &format!("{}\nmod beside;", session("E"))),
+            ("src/other/beside.rs", &session("Beside")),
+            ("src/folder/f.rs", &session("F")),
+            ("src/included.rs", missing),
+            ("src/unused.rs", missing),
+        ],
+        &[
+            "src/a.rs:1:38: unsafe reordering: `A` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/a/deep.rs:1:41: unsafe reordering: `Deep` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/b/deep.rs:1:42: unsafe reordering: `BDeep` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/b/mod.rs:1:38: unsafe reordering: `B` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/folder/f.rs:1:38: unsafe reordering: `F` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/included.rs:1:24: unsafe reordering: `M` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/inline/c.rs:1:38: unsafe reordering: `C` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/inline/d_file.rs:1:38: unsafe reordering: `D` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/other/beside.rs:1:43: unsafe reordering: `Beside` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/other/e.rs:1:38: unsafe reordering: `E` receives `Value` from `S` before it sends `Ready` to `S`",
+        ],
+    );
+}
+
+#[test]
+fn conditions() {
+    check(
+        "conditions",
+        &[(
+            "src/lib.rs",
+            &format!(
+                "{ROLES}{LOOP}
+#[cfg(feature = \"c\")] #[session(K)] type Off = Receive<S, Value, Loop>;
+#[cfg(not(feature = \"b\"))] mod off {{ use super::*; #[session(K)] type Off = Receive<S, Value, Loop>; }}
+mod off_inside {{ #![cfg(feature = \"c\")] use super::*; #[session(K)] type Off = Receive<S, Value, Loop>; }}
+#[cfg(test)] #[session(K)] type Perhaps = Receive<S, Value, Loop>;
+#[cfg_attr(feature = \"a\", session(K))] type On = Receive<S, Value, Loop>;
+#[cfg(test)] #[session] struct Two(Send<S, Ready, Self>);
+#[cfg(not(test))] #[session] struct Two(Send<S, Ready, Self>);
+#[session(K)] type Either = Send<S, Ready, Two>;
+"
+            ),
+        )],
+        &[
+            "src/lib.rs:12:43: unsafe reordering: `Perhaps` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/lib.rs:13:50: unsafe reordering: `On` receives `Value` from `S` before it sends `Ready` to `S`",
+            "src/lib.rs:16:44: `Two` is declared more than once, under conditions that the build script cannot tell apart",
+        ],
+    );
+}
+
+#[test]
+fn shared_parts_keep_one_meaning() {
+    let source = format!(
+        "{ROLES}{LOOP}
+#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Words)] pub struct K2 {{ #[route(S)] s: Channel<Words> }}
+#[derive(Message)] pub enum Words {{ READY(Ready), VALUE(Value) }}
+#[session(K)] type One = Send<S, Ready, Loop>;
+#[session(K2)] type Two = Send<S, Ready, Loop>;
+"
+    );
+    check(
+        "meanings",
+        &[("src/lib.rs", &source)],
+        &[
+            "src/lib.rs:7:23: `Loop` is a part of sessions for which its names have different meanings",
+        ],
+    );
+}
+
+#[test]
+fn links_to_protocols() {
+    let with = |from: &str, to: &str| {
+        format!(
+            "{}{LOOP}#[session(K)] type Kernel = Loop;",
+            ROLES.replace(from, to)
+        )
+    };
+    let link = "#[protocol(DoubleBuffering::k)]";
+    check(
+        "link-protocol",
+        &[("src/lib.rs", &with(link, "#[protocol(DoubleBufferng::k)]"))],
+        &[
+            "src/lib.rs:2:28: no `.scr` file declares a protocol `DoubleBufferng`",
+            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
+        ],
+    );
+    check(
+        "link-role",
+        &[(
+            "src/lib.rs",
+            &with(link, "#[protocol(DoubleBuffering::kk)]"),
+        )],
+        &[
+            "src/lib.rs:2:45: the protocol `DoubleBuffering` has no role `kk`",
+            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
+        ],
+    );
+    check(
+        "link-twice",
+        &[("src/lib.rs", &with("", "")), ("protocols/again.scr", PROTOCOL)],
+        &[
+            "src/lib.rs:1:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
+            "src/lib.rs:2:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
+            "src/lib.rs:3:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
+            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
+        ]
+        .map(|line| line),
+    );
+    check(
+        "link-auxiliary",
+        &[
+            ("src/lib.rs", &with(link, "#[protocol(Part::k)]")),
+            (
+                "protocols/part.scr",
+                "aux global protocol Part(role s, role k) { ready() from k to s; }",
+            ),
+        ],
+        &[
+            "src/lib.rs:2:28: the protocol `Part` is there to be called by others: it is `aux` or has parameters",
+            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
+        ],
+    );
+}
+
+#[test]
+fn imported_protocols() {
+    check(
+        "imports",
+        &[
+            (
+                "protocols/p.scr",
+                "import lib.Base as B; global protocol DoubleBuffering(role s, role k, role t) { do B.Loop(s, k, t); }",
+            ),
+            (
+                "protocols/lib/Base.scr",
+                &PROTOCOL.replace(
+                    "global protocol DoubleBuffering",
+                    "aux global protocol Loop",
+                ),
+            ),
+            (
+                "src/lib.rs",
+                &format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Loop>;"),
+            ),
+        ],
+        &[],
+    );
+    // The excerpt is of the file in which the message is.
+    let folder = package(
+        "imports-unsafe",
+        &[
+            (
+                "protocols/p.scr",
+                "import lib.Base as B; global protocol DoubleBuffering(role s, role k, role t) { do B.Loop(s, k, t); }",
+            ),
+            (
+                "protocols/lib/Base.scr",
+                &PROTOCOL.replace(
+                    "global protocol DoubleBuffering",
+                    "aux global protocol Loop",
+                ),
+            ),
+            (
+                "src/lib.rs",
+                &format!("{ROLES}{LOOP}#[session(K)] type Kernel = Receive<S, Value, Loop>;"),
+            ),
+        ],
+    );
+    let check = run(&folder);
+    assert!(
+        check.problems[0].text.contains("lib/Base.scr:3:5"),
+        "{}",
+        check.problems[0].text
+    );
+}
+
+#[test]
+fn payloads() {
+    let source = |payload: &str| {
+        format!(
+            "{}{LOOP}#[session(K)] type Kernel = Loop;",
+            ROLES.replace("pub struct Value(pub i32);", payload)
+        )
+    };
+    for (index, (payload, declared)) in [
+        ("pub struct Value(pub i32);", "i32"),
+        ("pub struct Value { pub number: i32, }", "i32"),
+        ("pub struct Value(pub std::string::String);", "Str"),
+        ("pub struct Value(pub Vec<(u8, my::Type)>);", "Bytes"),
+        (
+            "pub struct Value { pub a: f32, pub b: Option<Box<u8>> }",
+            "f32, Opt",
+        ),
+        ("pub enum Value { A, B }", "Value"),
+        ("pub use elsewhere::Value;", "Anything"),
+        ("pub struct Value(pub u8);", "Foreign"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let protocol = format!(
+            "type <rust> \"std::string::String\" from \"std\" as Str;\n\
+             type <rust> \"Vec<(u8, crate::my::Type)>\" from \"crate\" as Bytes;\n\
+             type <rust> \"Option<Box<u8>>\" from \"std\" as Opt;\n\
+             type <java> \"java.lang.Integer\" from \"rt.jar\" as Foreign;\n{}",
+            PROTOCOL.replace("i32", declared)
+        );
+        check(
+            &format!("payload-{index}"),
+            &[
+                ("protocols/p.scr", &protocol),
+                ("src/lib.rs", &source(payload)),
+            ],
+            &[],
+        );
+    }
+    check(
+        "payload-differs",
+        &[("src/lib.rs", &source("pub struct Value(pub i64, pub u8);"))],
+        &[
+            "src/lib.rs:7:54: `Value` carries `i64, u8`, but the message of the protocol `DoubleBuffering` is `value(i32)`",
+            "src/lib.rs:7:87: `Value` carries `i64, u8`, but the message of the protocol `DoubleBuffering` is `value(i32)`",
+        ],
+    );
+}
+
+#[test]
+fn limits_are_answers() {
+    let source =
+        format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Send<S, Ready, Loop>>;");
+    let folder = package("limits", &[("src/lib.rs", &source)]);
+    let limits = Limits {
+        steps: 1,
+        ..Limits::default()
+    };
+    let check = configure()
+        .protocols("protocols")
+        .limits(limits)
+        .check(&folder, &Cfg::from_features([]))
+        .unwrap_or_else(|report| panic!("{report}"));
+    let text = &check.problems[0].text;
+    assert!(
+        text.starts_with(
+            "`Kernel` could not be verified: more than 1 actions would have to be compared"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("limits(Limits { steps: 10, ..Limits::default() })"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_reported() {
+    let folder = package("unreadable", &[("src/lib.rs", "")]);
+    let check = configure()
+        .protocols("missing")
+        .check(&folder, &Cfg::default())
+        .unwrap_or_else(|report| panic!("{report}"));
+    assert!(
+        check.reports[0]
+            .to_string()
+            .contains("cannot read the protocols in `"),
+        "{:?}",
+        check.reports
+    );
+    assert!(!check.holds());
+
+    let error = configure().check(&folder.join("src"), &Cfg::default());
+    let Err(report) = error else {
+        panic!("a folder without a manifest was accepted")
+    };
+    assert!(format!("{report:?}").contains("cannot read"), "{report:?}");
+
+    // No build script has called.
+    let Err(report) = configure().try_verify() else {
+        panic!("a test is no build script")
+    };
+    assert!(
+        format!("{report:?}").contains("was not called from a build script"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn no_cut_of_a_source_or_a_protocol_does_harm() {
+    let source = format!(
+        "{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Loop>;
+         use {{a::{{self, b as c}}, d::*}}; #[cfg_attr(all(unix, not(test)), path = \"x.rs\")] mod m;
+         #[session] enum Choice {{ Go(Ready, Loop), Stop(Value, End) }}"
+    );
+    let folder = package("cut", &[("src/lib.rs", "")]);
+    for end in (0..source.len()).step_by(11) {
+        fs::write(folder.join("src/lib.rs"), &source[..end]).unwrap();
+        run(&folder);
+    }
+    fs::write(folder.join("src/lib.rs"), &source).unwrap();
+    for end in (0..PROTOCOL.len()).step_by(7) {
+        fs::write(folder.join("protocols/p.scr"), &PROTOCOL[..end]).unwrap();
+        run(&folder);
+    }
+}
+
+#[test]
+fn many_items_are_not_slow() {
+    use std::fmt::Write as _;
+    let mut source = format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, A0>;\n");
+    for index in 0..3_000 {
+        let _ = writeln!(
+            source,
+            "#[session] struct A{index}(Receive<S, Value, Receive<T, Ready, Send<T, Value, Send<S, Ready, A{}>>>>);",
+            index + 1
+        );
+    }
+    let _ = writeln!(
+        source,
+        "#[session] struct A3000(Receive<S, Value, Receive<T, Ready, Send<T, Value, Loop>>>);"
+    );
+    let start = std::time::Instant::now();
+    check("many", &[("src/lib.rs", &source)], &[]);
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
