@@ -6,24 +6,34 @@ use rumpsteak_fsm::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::report::Report;
+use crate::{exit::Outcome, report::Report};
 
-/// `verdict`, `bound`, `limit`, `run` and `reason`, in this order and always all of them: what does not apply is
-/// `null`. Verbs append what else they know.
-pub(crate) fn verdict(
-    verdict: Option<&str>,
-    bound: Option<usize>,
-    limit: Option<Value>,
-    run: Option<Vec<Value>>,
-    reason: Option<String>,
-) -> Value {
-    json!({
-        "verdict": verdict,
-        "bound": bound,
-        "limit": limit,
-        "run": run,
-        "reason": reason,
-    })
+/// What every answer says. Verbs append what else they know to its [`object`](Self::object).
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// The bound that sufficed.
+    pub(crate) bound: Option<usize>,
+    /// The limit that ended the search.
+    pub(crate) limit: Option<Limit>,
+    /// What leads to where it goes wrong.
+    pub(crate) run: Option<Vec<Value>>,
+    /// Why, in a sentence.
+    pub(crate) reason: Option<String>,
+}
+
+impl Answer {
+    /// `verdict`, `bound`, `limit`, `run` and `reason`, in this order and always all of them: what does not apply is
+    /// `null`.
+    pub(crate) fn object(self, outcome: Outcome) -> Value {
+        let limit = |limit: Limit| json!({"setting": limit.setting(), "value": limit.value()});
+        json!({
+            "verdict": outcome.verdict(),
+            "bound": self.bound,
+            "limit": self.limit.map(limit),
+            "run": self.run,
+            "reason": self.reason,
+        })
+    }
 }
 
 /// Pretty-printed, with a line break at the end.
@@ -33,7 +43,11 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// The object for an input or a call that is bad: there is no verdict.
 pub(crate) fn bad_input(report: &Report) -> Value {
-    let mut object = verdict(None, None, None, None, Some(report.message().to_owned()));
+    let answer = Answer {
+        reason: Some(report.message().to_owned()),
+        ..Answer::default()
+    };
+    let mut object = answer.object(Outcome::BadInput);
     object["error"] = report.to_json();
     object
 }
@@ -120,9 +134,4 @@ pub(crate) fn end(run: &Run) -> Value {
         "waits": waits.collect::<Vec<_>>(),
         "chart": run.chart(),
     })
-}
-
-/// The limit that ended a search.
-pub(crate) fn limit(limit: Limit) -> Value {
-    json!({"setting": limit.setting(), "value": limit.value()})
 }

@@ -60,6 +60,41 @@ fn json_carries_every_property() {
         })
     );
     assert_eq!(object["witnesses"], json!({}));
+    assert_eq!(
+        object["channels"],
+        json!([
+            {"from": "A", "to": "B", "capacity": 1, "occupancy": 1},
+            {"from": "B", "to": "A", "capacity": 1, "occupancy": 1},
+        ])
+    );
+    assert_eq!(object["minimal"], true);
+}
+
+#[test]
+fn channels_have_capacities_and_occupancies() {
+    let folder = Folder::new("kmc_channels")
+        .with("ahead.txt", TWO_AHEAD)
+        .with("once.txt", "A: B!x; B!x; end\nB: A?x; A?x; end\n");
+    let run = folder.call("kmc once.txt").exits(0);
+    assert!(
+        run.stdout.ends_with(
+            "channels, with the least capacities that are enough:\n  \
+               A to B: capacity 1, holds at most 2 messages\n"
+        ),
+        "{run:?}"
+    );
+    // Session after session, A may be any number of sessions ahead.
+    let run = folder.call("kmc once.txt --repeated").exits(0);
+    assert!(
+        run.stdout
+            .ends_with("  A to B: capacity 1, may hold any number of messages\n"),
+        "{run:?}"
+    );
+    let object = folder
+        .call("kmc once.txt --repeated --json")
+        .exits(0)
+        .json();
+    assert_eq!(object["channels"][0]["occupancy"], "unbounded");
 }
 
 #[test]
@@ -78,7 +113,6 @@ fn an_unsafe_system_shows_its_run_and_where_the_roles_wait() {
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(object["reason"], "nobody can move");
     assert_eq!(object["run"], json!([]), "it is so from the start");
-    assert_eq!(object["is_shortest"], true);
     assert_eq!(
         object["end"]["waits"],
         json!([{"role": "A", "for": ["B?x"]}, {"role": "B", "for": ["A?y"]}])

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rumpsteak_fsm::{
     Defect, Limit, Limits, Role, Run, System, TransitionId,
+    capacity::{self, Capacities, ChannelCapacity, Occupancy},
     kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness},
     system::SystemError,
 };
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     exit::Outcome,
     input::Reader,
-    json,
+    json::{self, Answer},
     machines::{self, Machine, split_way_out},
     report::{Report, count},
     terminal::{Terminal, plain},
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     /// With -k, explore every configuration, also where some tell nothing new
     #[arg(long, requires = "k")]
     unreduced: bool,
+    /// Let every role start again when it is finished, as roles do that are used for session after session
+    #[arg(long)]
+    repeated: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,7 +74,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         machines.extend(machines::read(&mut reader, file)?);
     }
     let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
-    let system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
+    let mut system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
+    if arguments.repeated {
+        system = capacity::repeated(&system);
+    }
 
     let limits = Limits {
         configurations: arguments.configurations,
@@ -89,13 +96,17 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         None => report.properties,
     };
 
+    // Refused for systems that are not safe.
+    let capacities = capacity::find(&system, &limits).ok();
+
     let outcome = match &report.verdict {
         Verdict::Safe { .. } => Outcome::Holds,
-        Verdict::Unsafe { .. } => Outcome::Fails,
+        Verdict::Unsafe(_) => Outcome::Fails,
         Verdict::Undecided { .. } => Outcome::Undecided,
     };
     if arguments.json {
-        terminal.print(&json::text(&object(&report.verdict, &properties)));
+        let object = object(&report.verdict, &properties, capacities.as_ref());
+        terminal.print(&json::text(&object));
         return Ok(outcome);
     }
     let names: Vec<&str> = machines
@@ -107,14 +118,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             "the system of {} is safe: {bound}-MC\n",
             plain(&machines::quoted_list(names)),
         )),
-        Verdict::Unsafe { run, is_shortest } => {
-            terminal.print_report(&unsafe_system(&machines, run, *is_shortest));
-        }
+        Verdict::Unsafe(run) => terminal.print_report(&unsafe_system(&machines, run)),
         Verdict::Undecided { limit, obstacle } => {
             terminal.print_report(&undecided(&machines, *limit, obstacle.as_ref()));
         }
     }
     terminal.print(&table(&properties));
+    if let Some(capacities) = &capacities {
+        terminal.print(&channels(capacities));
+    }
     Ok(outcome)
 }
 
@@ -148,7 +160,7 @@ fn mark(
     }
 }
 
-fn unsafe_system(machines: &[Machine], run: &Run, is_shortest: bool) -> Report {
+fn unsafe_system(machines: &[Machine], run: &Run) -> Report {
     let mut report = Report::error(format!("the system is not safe: {}", run.failure));
     for wait in &run.waits {
         for (transition, action) in &wait.transitions {
@@ -156,11 +168,10 @@ fn unsafe_system(machines: &[Machine], run: &Run, is_shortest: bool) -> Report {
             report = mark(report, machines, &wait.role, *transition, &label);
         }
     }
-    let which = match is_shortest {
-        true => "the shortest run that leads there",
-        false => "a run that leads there",
-    };
-    report.remark(format!("{which}:\n{}", run.chart().trim_end()))
+    report.remark(format!(
+        "a run that leads there:\n{}",
+        run.chart().trim_end()
+    ))
 }
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Report {
@@ -326,24 +337,68 @@ fn table(properties: &Properties) -> String {
     text
 }
 
+/// The channels for people, one on each line.
+fn channels(capacities: &Capacities) -> String {
+    let mut text = match capacities.is_minimal {
+        true => "channels, with the least capacities that are enough:\n".to_owned(),
+        false => "channels, with capacities that are enough:\n".to_owned(),
+    };
+    for channel in &capacities.channels {
+        let occupancy = match channel.occupancy {
+            Occupancy::AtMost(most) => format!("holds at most {}", count(most, "message")),
+            Occupancy::Unbounded => "may hold any number of messages".to_owned(),
+            Occupancy::Unknown(limit) => format!("how much it holds is unknown: {limit}"),
+        };
+        let (from, to, capacity) = (&channel.from, &channel.to, channel.capacity);
+        let line = format!("  {from} to {to}: capacity {capacity}, {occupancy}\n");
+        text.push_str(&plain(&line));
+    }
+    text
+}
+
+fn channel_objects(capacities: &Capacities) -> Vec<Value> {
+    let object = |channel: &ChannelCapacity| {
+        let occupancy = match channel.occupancy {
+            Occupancy::AtMost(most) => json!(most),
+            Occupancy::Unbounded => json!("unbounded"),
+            Occupancy::Unknown(_) => Value::Null,
+        };
+        json!({
+            "from": channel.from.as_str(),
+            "to": channel.to.as_str(),
+            "capacity": channel.capacity,
+            "occupancy": occupancy,
+        })
+    };
+    capacities.channels.iter().map(object).collect()
+}
+
 /// What `--json` prints.
-fn object(verdict: &Verdict, properties: &Properties) -> Value {
+fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
-        Verdict::Safe { bound } => json::verdict(Some("safe"), Some(*bound), None, None, None),
-        Verdict::Unsafe { run, is_shortest } => {
-            let (steps, reason) = (json::steps(&run.steps), run.failure.to_string());
-            let mut object = json::verdict(Some("unsafe"), None, None, Some(steps), Some(reason));
-            object["is_shortest"] = (*is_shortest).into();
+        Verdict::Safe { bound } => Answer {
+            bound: Some(*bound),
+            ..Answer::default()
+        }
+        .object(Outcome::Holds),
+        Verdict::Unsafe(run) => {
+            let answer = Answer {
+                run: Some(json::steps(&run.steps)),
+                reason: Some(run.failure.to_string()),
+                ..Answer::default()
+            };
+            let mut object = answer.object(Outcome::Fails);
             object["end"] = json::end(run);
             object
         }
         Verdict::Undecided { limit, obstacle } => {
-            let reason = match obstacle {
-                Some(obstacle) => obstacle.to_string(),
-                None => limit.to_string(),
+            let obstacle = obstacle.as_ref().map(ToString::to_string);
+            let answer = Answer {
+                limit: Some(*limit),
+                reason: obstacle.or_else(|| Some(limit.to_string())),
+                ..Answer::default()
             };
-            let limit = Some(json::limit(*limit));
-            json::verdict(Some("undecided"), None, limit, None, Some(reason))
+            answer.object(Outcome::Undecided)
         }
     };
     let found = findings(properties);
@@ -358,6 +413,8 @@ fn object(verdict: &Verdict, properties: &Properties) -> Value {
     object["configurations"] = properties.configurations.into();
     object["properties"] = Value::Object(values.collect());
     object["witnesses"] = Value::Object(witnesses.collect::<Map<_, _>>());
+    object["channels"] = capacities.map(channel_objects).into();
+    object["minimal"] = capacities.map(|capacities| capacities.is_minimal).into();
     object
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     exit::Outcome,
     input::Reader,
-    json,
+    json::{self, Answer},
     machines::{self, Machine},
     report::{Report, count},
     terminal::{Terminal, plain},
@@ -94,8 +94,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             if !arguments.json {
                 terminal.print(&comparison.accepted(*proof));
             }
-            let mut object =
-                json::verdict(Some("safe"), Some(proof.anticipation), None, None, None);
+            let answer = Answer {
+                bound: Some(proof.anticipation),
+                ..Answer::default()
+            };
+            let mut object = answer.object(Outcome::Holds);
             object["situations"] = proof.situations.into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
             (object, Outcome::Holds)
@@ -118,9 +121,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 let help = format!("raise the limit with `--{option}`");
                 terminal.print_report(&report.help(help));
             }
-            let (reason, limit) = (Some(limit.to_string()), Some(json::limit(*limit)));
-            let object = json::verdict(Some("undecided"), None, limit, None, reason);
-            (object, Outcome::Undecided)
+            let answer = Answer {
+                limit: Some(*limit),
+                reason: Some(limit.to_string()),
+                ..Answer::default()
+            };
+            (answer.object(Outcome::Undecided), Outcome::Undecided)
         }
     };
     if arguments.json {
@@ -322,7 +328,12 @@ impl Comparison {
             (None, Some(run)) => Some(run.failure.to_string()),
             (None, None) => None,
         };
-        let mut object = json::verdict(Some("unsafe"), None, None, path, reason);
+        let answer = Answer {
+            run: path,
+            reason,
+            ..Answer::default()
+        };
+        let mut object = answer.object(Outcome::Fails);
         object["refusal"] = match refusal {
             Some(refusal) => json!({
                 "rule": Wording::of(refusal.rule).code,

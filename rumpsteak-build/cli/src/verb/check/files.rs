@@ -12,7 +12,7 @@ use super::{Arguments, MessageFormat};
 use crate::{
     exit::Outcome,
     input::Reader,
-    json,
+    json::{self, Answer},
     machines::{marks, split_way_out},
     modules::{self, Module},
     report::{Report, count},
@@ -35,10 +35,9 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
             Err(report) => {
                 output.open_file(&path.display().to_string());
                 output.report(&report);
-                let reason = Some(report.message().to_owned());
                 output.weigh(
                     Outcome::BadInput,
-                    json::verdict(None, None, None, None, reason),
+                    because(report.message(), Outcome::BadInput),
                 );
                 Outcome::BadInput
             }
@@ -56,11 +55,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
         output.report(report);
     }
     if let Some(first) = module.diagnostics.first() {
-        let reason = Some(first.message.clone());
-        output.weigh(
-            of_module,
-            json::verdict(of_module.verdict(), None, None, None, reason),
-        );
+        output.weigh(of_module, because(&first.message, of_module));
     }
     for report in module.reports(&module.diagnostics) {
         output.report(&report);
@@ -90,12 +85,11 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     }
     if let Some(first) = diagnostics.first() {
-        let reason = first.message.clone();
         for report in module.reports(&diagnostics) {
             output.report(&report);
         }
         let outcome = modules::outcome(&diagnostics);
-        let verdict = json::verdict(outcome.verdict(), None, None, None, Some(reason));
+        let verdict = because(&first.message, outcome);
         output.verdict(protocol, outcome, verdict, "");
         return outcome;
     }
@@ -156,7 +150,7 @@ impl Judged<'_> {
             }
             (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
             (Verdict::Unsafe(run), _) => self.refused(run, output),
-            (_, Some(kmc::Verdict::Unsafe { run, .. })) => self.refused(run, output),
+            (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
             (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
         if let Some(run) = &self.exploration.starvation {
@@ -175,8 +169,11 @@ impl Judged<'_> {
             self.protocol.name(),
             count(self.protocol.roles().len(), "role"),
         );
-        let verdict = json::verdict(Some("safe"), Some(bound), None, None, None);
-        (Outcome::Holds, verdict, line)
+        let answer = Answer {
+            bound: Some(bound),
+            ..Answer::default()
+        };
+        (Outcome::Holds, answer.object(Outcome::Holds), line)
     }
 
     fn refused(&self, run: &Run, output: &mut Output<'_>) -> (Outcome, Value, String) {
@@ -184,8 +181,12 @@ impl Judged<'_> {
         let reason = run.failure.to_string();
         let title = format!("the projections of `{name}` are not safe together: {reason}");
         output.report(&self.with_run(Report::error(title), run));
-        let steps = Some(json::steps(&run.steps));
-        let mut verdict = json::verdict(Some("unsafe"), None, None, steps, Some(reason));
+        let answer = Answer {
+            run: Some(json::steps(&run.steps)),
+            reason: Some(reason),
+            ..Answer::default()
+        };
+        let mut verdict = answer.object(Outcome::Fails);
         verdict["end"] = json::end(run);
         (Outcome::Fails, verdict, String::new())
     }
@@ -219,8 +220,13 @@ impl Judged<'_> {
         ));
         output.report(&report.help(format!("raise the limit with `--{}`", limit.setting())));
 
-        let (reason, limit) = (Some(limit.to_string()), Some(json::limit(limit)));
-        let verdict = json::verdict(Some("undecided"), Some(bound), limit, None, reason);
+        let answer = Answer {
+            bound: Some(bound),
+            limit: Some(limit),
+            reason: Some(limit.to_string()),
+            ..Answer::default()
+        };
+        let verdict = answer.object(Outcome::Undecided);
         (Outcome::Undecided, verdict, String::new())
     }
 
@@ -245,6 +251,15 @@ impl Judged<'_> {
             run.chart().trim_end()
         ))
     }
+}
+
+/// A verdict of which no more is known than why.
+fn because(reason: &str, outcome: Outcome) -> Value {
+    let answer = Answer {
+        reason: Some(reason.to_owned()),
+        ..Answer::default()
+    };
+    answer.object(outcome)
 }
 
 /// Says that a role may have to wait for several peers at once, which is safe and cannot be written as a session.
@@ -341,7 +356,7 @@ impl Output<'_> {
     fn finish(mut self, outcome: Outcome) {
         let mut object = match self.gravest.take() {
             Some((_, verdict)) => verdict,
-            None => json::verdict(outcome.verdict(), None, None, None, None),
+            None => Answer::default().object(outcome),
         };
         match self.arguments.message_format {
             MessageFormat::Human if self.arguments.json => {

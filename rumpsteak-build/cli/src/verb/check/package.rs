@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Arguments, MessageFormat};
 use crate::{
     exit::Outcome,
-    json,
+    json::{self, Answer},
     report::{Report, count},
     terminal::{Terminal, plain},
 };
@@ -143,7 +143,11 @@ fn object(check: &Check, outcome: Outcome) -> Value {
         .reports
         .first()
         .and_then(|report| first_line(&report.to_string()));
-    let mut object = json::verdict(outcome.verdict(), None, None, None, problem.or(report));
+    let answer = Answer {
+        reason: problem.or(report),
+        ..Answer::default()
+    };
+    let mut object = answer.object(outcome);
     object["protocols"] = check.summary.protocols.into();
     object["sessions"] = check.summary.sessions.into();
     object["verified"] = check.summary.verified.into();
