@@ -14,6 +14,10 @@
 pub trait Labelled {
     /// The name in the protocol of the label that this message carries.
     fn label(&self) -> &'static str;
+
+    /// The [`Message::TAG`] of the label that this message carries.
+    #[doc(hidden)]
+    fn tag(&self) -> usize;
 }
 
 /// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per
@@ -29,6 +33,11 @@ pub trait Message<L>: Labelled + Sized {
     /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with
     /// those of the protocol without regard to case and `_`.
     const NAME: &'static str;
+
+    /// The number of the label among those of the message type: what a branch matches on. A wrong
+    /// number is no danger: `downcast` looks again.
+    #[doc(hidden)]
+    const TAG: usize;
 
     /// Wraps a label.
     fn upcast(label: L) -> Self;

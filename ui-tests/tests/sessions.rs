@@ -178,19 +178,40 @@ fn a_process_that_cannot_fail_uses_session() {
 }
 
 #[test]
-fn states_can_be_printed() {
-    let ping::Roles { s: _, mut c } = ping::Roles::default();
-    let shown = block_on(rumpsteak_runtime::try_session(
-        &mut c,
-        async |s: Client<'_>| Err::<(std::convert::Infallible, _), _>(Shown(format!("{s:?}"))),
-    ));
-    assert_eq!(shown.unwrap_err().0, "Send(c)");
-
-    #[derive(Debug)]
-    struct Shown(String);
-    impl From<Error> for Shown {
-        fn from(error: Error) -> Self {
-            Self(error.to_string())
-        }
-    }
+fn states_show_where_they_are() {
+    let numbers::Roles(mut p, mut q) = numbers::Roles::default();
+    let sending = rumpsteak_runtime::try_session(&mut p, async |s: numbers::Producer<'_>| {
+        assert_eq!(
+            format!("{s:?}"),
+            r#"Select { role: "p", peer: "q", labels: ["Number", "Stop"] }"#
+        );
+        let s = s.select(numbers::Stop).await?;
+        assert_eq!(
+            format!("{s:?}"),
+            r#"Receive { role: "p", peer: "q", label: "sum" }"#
+        );
+        let (_, end) = s.receive().await?;
+        assert_eq!(format!("{end:?}"), r#"End { role: "p" }"#);
+        Ok::<_, Error>(((), end))
+    });
+    let receiving = rumpsteak_runtime::try_session(&mut q, async |s: numbers::Consumer<'_>| {
+        // A type of the user's shows its name.
+        assert_eq!(format!("{s:?}"), "Consumer");
+        let s = s.into_session();
+        assert_eq!(
+            format!("{s:?}"),
+            r#"Branch { role: "q", peer: "p", labels: ["Number", "Stop"] }"#
+        );
+        let next = s.branch().await?;
+        assert_eq!(format!("{next:?}"), "Stop");
+        let numbers::Next::Stop(_, s) = next else {
+            panic!("a number that nobody sent");
+        };
+        assert_eq!(
+            format!("{s:?}"),
+            r#"Send { role: "q", peer: "p", label: "sum" }"#
+        );
+        Ok::<_, Error>(((), s.send(numbers::Sum(0)).await?))
+    });
+    block_on(try_join(sending, receiving)).unwrap();
 }

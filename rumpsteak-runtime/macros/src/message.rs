@@ -109,41 +109,58 @@ fn implement(message: &Ident, labels: &[Label]) -> TokenStream {
             Some(variant) => quote!(Self::#variant(_) => #name),
             None => quote!(_ => #name),
         });
-    let conversions = labels.iter().map(|Label { name, ty, variant }| {
-        let (upcast, downcast) = match variant {
-            Some(variant) => (
-                quote!(Self::#variant(label)),
-                quote! {
-                    match self {
-                        Self::#variant(label) => ::core::result::Result::Ok(label),
-                        #[allow(unreachable_patterns, reason = "the only label")]
-                        other => ::core::result::Result::Err(other),
+    let tags = labels
+        .iter()
+        .enumerate()
+        .map(|(tag, Label { variant, .. })| match variant {
+            Some(variant) => quote!(Self::#variant(_) => #tag),
+            None => quote!(_ => #tag),
+        });
+    let conversions = labels
+        .iter()
+        .enumerate()
+        .map(|(tag, Label { name, ty, variant })| {
+            let (upcast, downcast) = match variant {
+                Some(variant) => (
+                    quote!(Self::#variant(label)),
+                    quote! {
+                        match self {
+                            Self::#variant(label) => ::core::result::Result::Ok(label),
+                            #[allow(unreachable_patterns, reason = "the only label")]
+                            other => ::core::result::Result::Err(other),
+                        }
+                    },
+                ),
+                None => (quote!(label), quote!(::core::result::Result::Ok(self))),
+            };
+            quote_spanned! {ty.span()=>
+                #[automatically_derived]
+                impl ::rumpsteak_runtime::Message<#ty> for #message {
+                    const NAME: &'static str = #name;
+                    const TAG: usize = #tag;
+
+                    fn upcast(label: #ty) -> Self {
+                        #upcast
                     }
-                },
-            ),
-            None => (quote!(label), quote!(::core::result::Result::Ok(self))),
-        };
-        quote_spanned! {ty.span()=>
-            #[automatically_derived]
-            impl ::rumpsteak_runtime::Message<#ty> for #message {
-                const NAME: &'static str = #name;
 
-                fn upcast(label: #ty) -> Self {
-                    #upcast
-                }
-
-                fn downcast(self) -> ::core::result::Result<#ty, Self> {
-                    #downcast
+                    fn downcast(self) -> ::core::result::Result<#ty, Self> {
+                        #downcast
+                    }
                 }
             }
-        }
-    });
+        });
     quote! {
         #[automatically_derived]
         impl ::rumpsteak_runtime::Labelled for #message {
             fn label(&self) -> &'static str {
                 match self {
                     #(#arms,)*
+                }
+            }
+
+            fn tag(&self) -> usize {
+                match self {
+                    #(#tags,)*
                 }
             }
         }

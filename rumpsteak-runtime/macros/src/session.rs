@@ -27,7 +27,7 @@
 //! `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
 //! crate does not compile.
 
-use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use rumpsteak_syntax::SessionItem;
 use rumpsteak_syntax::session::{Action, Chain, Direction, Form, Path, Tail, Variant};
@@ -179,6 +179,22 @@ impl<'a> Expansion<'a> {
         }
     }
 
+    /// `Debug`, which shows where the session is and not what it carries: labels need no `Debug`.
+    /// An item that derives its own keeps that.
+    fn debug(&self, body: &TokenStream) -> Option<TokenStream> {
+        let (name, role) = (&self.item.name, &self.role);
+        (!mentions(self.item.attributes.clone(), "Debug")).then(|| {
+            quote! {
+                #[automatically_derived]
+                impl<'s, #role: ::rumpsteak_runtime::Role> ::core::fmt::Debug for #name<'s, #role> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        #body
+                    }
+                }
+            }
+        })
+    }
+
     fn structure(&self, chain: &Chain) -> TokenStream {
         let SessionItem {
             attributes,
@@ -206,12 +222,17 @@ impl<'a> Expansion<'a> {
             _ => None,
         };
         let methods = self.methods(chain);
+        let debug = self.debug(&quote!(::core::fmt::Formatter::write_str(
+            f,
+            ::core::stringify!(#name)
+        )));
         quote! {
             #attributes
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
             #visibility struct #name #parameters(#session);
 
             #identity
+            #debug
 
             #[automatically_derived]
             impl<'s, #role> ::rumpsteak_runtime::Session for #name<'s, #role>
@@ -422,6 +443,11 @@ impl<'a> Expansion<'a> {
             _ => Some(quote!(())),
         };
         let identity = self.identity();
+        let debug = self.debug(&quote! {
+            ::core::fmt::Formatter::write_str(f, match self {
+                #(Self::#names(..) => ::core::stringify!(#names),)*
+            })
+        });
         let wheres = quote! {
             #role: ::rumpsteak_runtime::Role,
             #(#message: ::rumpsteak_runtime::Message<#labels>,)*
@@ -435,6 +461,7 @@ impl<'a> Expansion<'a> {
             }
 
             #identity
+            #debug
 
             #[automatically_derived]
             impl<'s, #role> ::rumpsteak_runtime::Choice for #name<'s, #role>
@@ -453,18 +480,19 @@ impl<'a> Expansion<'a> {
                     state: ::rumpsteak_runtime::State<'s, #role>,
                     message: #message,
                 ) -> ::core::result::Result<Self, #message> {
-                    #(
-                        let message = match <#message as ::rumpsteak_runtime::Message<#labels>>::downcast(message) {
-                            ::core::result::Result::Ok(label) => {
-                                return ::core::result::Result::Ok(Self::#names(
-                                    label,
-                                    ::rumpsteak_runtime::Session::from_state(state),
-                                ));
+                    match ::rumpsteak_runtime::Labelled::tag(&message) {
+                        #(
+                            tag if tag == <#message as ::rumpsteak_runtime::Message<#labels>>::TAG => {
+                                match <#message as ::rumpsteak_runtime::Message<#labels>>::downcast(message) {
+                                    ::core::result::Result::Ok(label) => ::core::result::Result::Ok(
+                                        Self::#names(label, ::rumpsteak_runtime::Session::from_state(state)),
+                                    ),
+                                    ::core::result::Result::Err(message) => ::core::result::Result::Err(message),
+                                }
                             }
-                            ::core::result::Result::Err(message) => message,
-                        };
-                    )*
-                    ::core::result::Result::Err(message)
+                        )*
+                        _ => ::core::result::Result::Err(message),
+                    }
                 }
             }
 
@@ -531,6 +559,22 @@ impl<'a> Expansion<'a> {
         name.set_span(span);
         quote!(#name<'s, #role>)
     }
+}
+
+/// Whether a name occurs in attributes, at whatever depth: `#[derive(Debug)]`,
+/// `#[cfg_attr(test, derive(std::fmt::Debug))]`.
+fn mentions(attributes: TokenStream, name: &str) -> bool {
+    let mut open = vec![attributes];
+    while let Some(tokens) = open.pop() {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => open.push(group.stream()),
+                TokenTree::Ident(ident) if ident == name => return true,
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// The trait of a route that goes this way.

@@ -64,8 +64,12 @@ where
     const FINGERPRINT: u64 = fingerprint::branch(P::PROTOCOL, P::NAME, C::FINGERPRINT);
 }
 
-impl<R: Role, P, C> fmt::Debug for Branch<'_, R, P, C> {
+impl<R: Role, P: Role, C: Choice> fmt::Debug for Branch<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Branch").field(&self.state).finish()
+        f.debug_struct("Branch")
+            .field("role", &self.state)
+            .field("peer", &P::NAME)
+            .field("labels", &C::LABELS)
+            .finish()
     }
 }

@@ -40,6 +40,6 @@ impl<R: Role> Structure for End<'_, R> {
 
 impl<R: Role> fmt::Debug for End<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("End").field(&self.state).finish()
+        f.debug_struct("End").field("role", &self.state).finish()
     }
 }

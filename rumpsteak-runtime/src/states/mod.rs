@@ -140,7 +140,7 @@ impl<R: Role> Drop for State<'_, R> {
 
 impl<R: Role> std::fmt::Debug for State<'_, R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(R::NAME)
+        std::fmt::Debug::fmt(R::NAME, f)
     }
 }
 
@@ -164,7 +164,10 @@ where
     sent.map_err(|error| Unsent {
         error: unsent::<R, P, L>(error),
         label: None,
-    })
+    })?;
+    #[cfg(feature = "tracing")]
+    trace::<R, P>("send", R::Message::NAME);
+    Ok(())
 }
 
 /// Receives a message of the role from `P`, expecting one of `labels`.
@@ -174,9 +177,25 @@ where
     P: Role,
 {
     let route = role.route();
-    poll_fn(|context| route.poll_receive(context))
+    let message = poll_fn(|context| route.poll_receive(context))
         .await
-        .map_err(|error| failed::<R, P>(error, Action::Receive(labels)))
+        .map_err(|error| failed::<R, P>(error, Action::Receive(labels)))?;
+    #[cfg(feature = "tracing")]
+    trace::<R, P>("receive", crate::message::Labelled::label(&message));
+    Ok(message)
+}
+
+/// One event for each action that was performed.
+#[cfg(feature = "tracing")]
+fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
+    tracing::trace!(
+        target: "rumpsteak",
+        protocol = R::PROTOCOL,
+        role = R::NAME,
+        peer = P::NAME,
+        label,
+        "{action}"
+    );
 }
 
 #[cold]

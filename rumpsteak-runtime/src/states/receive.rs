@@ -73,8 +73,16 @@ where
     );
 }
 
-impl<R: Role, P, L, C> fmt::Debug for Receive<'_, R, P, L, C> {
+impl<R, P, L, C> fmt::Debug for Receive<'_, R, P, L, C>
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Receive").field(&self.state).finish()
+        f.debug_struct("Receive")
+            .field("role", &self.state)
+            .field("peer", &P::NAME)
+            .field("label", &<R::Message as Message<L>>::NAME)
+            .finish()
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Names, Offers, Session, State, transmit};
+use super::{Choice, Names, Offers, Session, State, transmit};
 use crate::error::{Error, Result, Unsent};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
@@ -83,8 +83,12 @@ where
     const FINGERPRINT: u64 = fingerprint::select(P::PROTOCOL, P::NAME, C::FINGERPRINT);
 }
 
-impl<R: Role, P, C> fmt::Debug for Select<'_, R, P, C> {
+impl<R: Role, P: Role, C: Choice> fmt::Debug for Select<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Select").field(&self.state).finish()
+        f.debug_struct("Select")
+            .field("role", &self.state)
+            .field("peer", &P::NAME)
+            .field("labels", &C::LABELS)
+            .finish()
     }
 }
