@@ -8,12 +8,12 @@
 //!
 //! # Example
 //!
-//! A client asks a server to add two numbers. The protocol, in `protocols/adder.scr`:
+//! A client asks a server. The protocol, in `protocols/ping.scr`:
 //!
 //! ```text
-//! global protocol Adder(role c, role s) {
-//!   add(i32, i32) from c to s;
-//!   sum(i32) from s to c;
+//! global protocol Ping(role c, role s) {
+//!   ping(i32) from c to s;
+//!   pong(i32) from s to c;
 //! }
 //! ```
 //!
@@ -28,76 +28,39 @@
 //! The program:
 //!
 //! ```
-//! use futures::executor::block_on;
-//! use futures::future::try_join;
-//! use rumpsteak_runtime::{Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session};
+//! use futures::{executor::block_on, future::try_join};
+//! use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Roles, Send, session, try_session};
 //!
-//! #[derive(Message)]
-//! enum Label {
-//!     Add(Add),
-//!     Sum(Sum),
-//! }
-//! struct Add(i32, i32);
-//! struct Sum(i32);
-//!
-//! #[derive(Role)]
-//! #[protocol(Adder::c)]
-//! #[message(Label)]
-//! struct C {
-//!     #[route(S)]
-//!     s: Channel<Label>,
-//! }
-//!
-//! #[derive(Role)]
-//! #[protocol(Adder::s)]
-//! #[message(Label)]
-//! struct S {
-//!     #[route(C)]
-//!     c: Channel<Label>,
-//! }
-//!
-//! #[derive(Roles)]
-//! struct Roles {
-//!     c: C,
-//!     s: S,
-//! }
+//! #[derive(Roles)] struct Roles(C, S);
+//! #[derive(Role)] #[protocol(Ping::c)] #[message(Label)] struct C(#[route(S)] Channel<Label>);
+//! #[derive(Role)] #[protocol(Ping::s)] #[message(Label)] struct S(#[route(C)] Channel<Label>);
+//! #[derive(Message)] enum Label { Ping(Ping), Pong(Pong) }
+//! struct Ping(i32);
+//! struct Pong(i32);
 //!
 //! # // Documentation tests have no build script: what `#[session]` expands to stands here, less the check.
 //! # #[cfg(any())]
-//! #[session(C)]
-//! type Client = Send<S, Add, Receive<S, Sum, End>>;
-//! # type Client<'s, R = C> = Send<'s, R, S, Add, Receive<'s, R, S, Sum, End<'s, R>>>;
+//! #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
+//! # type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
 //! # impl<'s> rumpsteak_runtime::private::Plays<Client<'s>> for C {}
-//!
 //! # #[cfg(any())]
-//! #[session(S)]
-//! type Server = Receive<C, Add, Send<C, Sum, End>>;
-//! # type Server<'s, R = S> = Receive<'s, R, C, Add, Send<'s, R, C, Sum, End<'s, R>>>;
+//! #[session(S)] type Server = Receive<C, Ping, Send<C, Pong, End>>;
+//! # type Server<'s, R = S> = Receive<'s, R, C, Ping, Send<'s, R, C, Pong, End<'s, R>>>;
 //! # impl<'s> rumpsteak_runtime::private::Plays<Server<'s>> for S {}
 //!
-//! async fn client(role: &mut C, x: i32, y: i32) -> Result<i32> {
-//!     try_session(role, async |s: Client<'_>| {
-//!         let s = s.send(Add(x, y)).await?;
-//!         let (Sum(sum), end) = s.receive().await?;
-//!         Ok((sum, end))
-//!     })
-//!     .await
-//! }
-//!
-//! async fn server(role: &mut S) -> Result<()> {
-//!     try_session(role, async |s: Server<'_>| {
-//!         let (Add(x, y), s) = s.receive().await?;
-//!         let end = s.send(Sum(x + y)).await?;
-//!         Ok(((), end))
-//!     })
-//!     .await
-//! }
-//!
-//! let Roles { mut c, mut s } = Roles::default();
-//! let (sum, ()) = block_on(try_join(client(&mut c, 2, 3), server(&mut s)))?;
-//! assert_eq!(sum, 5);
+//! let Roles(mut c, mut s) = Roles::default();
+//! let client = try_session(&mut c, async |s: Client<'_>| s.send(Ping(41)).await?.receive().await);
+//! let server = try_session(&mut s, async |s: Server<'_>| {
+//!     let (Ping(question), s) = s.receive().await?;
+//!     Ok(((), s.send(Pong(question + 1)).await?))
+//! });
+//! let (Pong(answer), ()) = block_on(try_join(client, server))?;
+//! assert_eq!(answer, 42);
 //! # Ok::<(), rumpsteak_runtime::Error>(())
 //! ```
+//!
+//! Let `Client` receive before it sends, and the build shows the run that gets stuck. Let `Server`
+//! send before it receives, were the answer known, and it shows that this is safe: the build passes.
 //!
 //! Any executor will do. The futures are `Send` where the messages are, so roles may run as tasks
 //! on many threads.
@@ -113,6 +76,15 @@
 //!   `Stream` in a [`Bidirectional`].
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers.
 //!
+//! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
+//! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
+//! [`executors`](guide::executors), [`testing`](guide::testing) and how to read the compiler's
+//! [`errors`](guide::errors).
+//!
+//! # Features
+//!
+//! * `tracing`, off by default: one event for each action of a session.
+//!
 //! # When not to use it
 //!
 //! A protocol is between a fixed number of roles. For one request and one answer, a oneshot channel
@@ -120,6 +92,7 @@
 //! keep the set of connections outside.
 
 mod error;
+pub mod guide;
 mod message;
 #[doc(hidden)]
 pub mod private;

@@ -1,0 +1,60 @@
+//! Executors, threads and channels.
+//!
+//! A session is a future and needs nothing but to be polled. Any executor will do, also several at
+//! once, and none is a dependency of this crate.
+//!
+//! # One task
+//!
+//! Roles that wait for each other most of the time are fastest in one task: handing a message to a
+//! task on another core costs more than the message.
+//!
+//! ```
+#![doc = include_str!("ping.txt")]
+//! use futures::{executor::block_on, future::try_join};
+//!
+//! let Roles { mut c, mut s } = Roles::default();
+//! let (answer, ()) = block_on(try_join(client(&mut c, 1), server(&mut s)))?;
+//! assert_eq!(answer, 2);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! `try_join` drops all sessions when the first one fails. With `join`, each gets its own result.
+//!
+//! # Many tasks, many threads
+//!
+//! The future of a session is `Send` if the role, the messages and whatever the process keeps across
+//! an `await` are. So a role may be moved into a task, or onto a thread:
+//!
+//! ```
+#![doc = include_str!("ping.txt")]
+//! use futures::executor::block_on;
+//!
+//! let Roles { mut c, mut s } = Roles::default();
+//! let serving = std::thread::spawn(move || block_on(server(&mut s)));
+//! assert_eq!(block_on(client(&mut c, 1))?, 2);
+//! serving.join().unwrap()?;
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! With tokio it is `tokio::spawn(async move { server(&mut s).await })`.
+//!
+//! # Timeouts
+//!
+//! Use those of the executor around the whole session, such as `tokio::time::timeout(limit,
+//! client(&mut c, 1))`. When the time is up the session is dropped, its role poisoned, and its peers
+//! wake: see [`failure`](super::failure).
+//!
+//! # Channels
+//!
+//! [`Channel`](crate::Channel) is an unbounded queue in memory, which is what the verification
+//! assumes: a send never waits. A route can be any other pair of a sink and a stream in a
+//! [`Bidirectional`](crate::Bidirectional), such as a framed socket. Two things to keep in mind:
+//!
+//! * Each direction must deliver in order, and lose nothing.
+//! * A bounded queue makes a sender wait, and roles that wait for room can deadlock where those that
+//!   were verified would not. Give each direction room for every message that can be under way.
+//!
+//! # Seeing what happens
+//!
+//! With the feature `tracing`, each action emits one event at level `TRACE` and target `rumpsteak`,
+//! with the fields `protocol`, `role`, `peer` and `label`. Without it, nothing is compiled in.

@@ -1,0 +1,109 @@
+//! Failure: what happens when a session does not reach its end.
+//!
+//! The protocol itself cannot fail: it was verified. Processes can. One returns an error, panics,
+//! runs into a timeout, or its task is aborted; in each case the future of the session is dropped
+//! with a state in it, and that has three effects, before anything else runs:
+//!
+//! 1. The role is **poisoned**. It refuses the next session with
+//!    [`Error::Poisoned`](crate::Error::Poisoned), because nobody knows how far its peers have come.
+//! 2. All its routes are **closed**, and the messages that wait in them for the role are dropped.
+//! 3. Each peer that waits for the role **wakes**, with an [`Error::Closed`](crate::Error::Closed)
+//!    that names the role, the peer and the action. What the failed role had sent before is
+//!    delivered first.
+//!
+//! The peers' processes usually pass the error on with `?`, which poisons them in turn, and so wakes
+//! theirs. So the failure of one role ends the session of all, and nobody hangs.
+//!
+//! ```
+#![doc = include_str!("ping.txt")]
+//! use futures::{executor::block_on, future::join};
+//! use rumpsteak_runtime::Action;
+//!
+//! /// Gives up on hard questions.
+//! async fn choosy(role: &mut S) -> Result<(), Box<dyn std::error::Error>> {
+//!     try_session(role, async |s: Server<'_>| {
+//!         let (Ping(question), s) = s.receive().await?;
+//!         if question > 10 {
+//!             return Err("too hard".into());
+//!         }
+//!         Ok(((), s.send(Pong(question + 1)).await?))
+//!     })
+//!     .await
+//! }
+//!
+//! let mut roles = Roles::default();
+//! let (served, asked) = block_on(join(choosy(&mut roles.s), client(&mut roles.c, 99)));
+//!
+//! assert_eq!(served.unwrap_err().to_string(), "too hard");
+//! assert!(matches!(
+//!     asked.unwrap_err(),
+//!     Error::Closed { role: "c", peer: "s", action: Action::Receive(&["Pong"]) }
+//! ));
+//! assert!(roles.c.is_poisoned() && roles.s.is_poisoned());
+//!
+//! // Replace the set as a whole, and go on.
+//! roles = Roles::default();
+//! let (served, asked) = block_on(join(choosy(&mut roles.s), client(&mut roles.c, 5)));
+//! assert!(served.is_ok());
+//! assert_eq!(asked?, 6);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # What leaves a role clean
+//!
+//! Only `Ok`: the process returned the [`End`](crate::End) of this session. An error after the last
+//! action poisons, too, since `Err` carries no `End`. A future that was never polled has not begun a
+//! session and has no effect.
+//!
+//! A role that had reached its own end when a peer failed stays clean, but its route to that peer is
+//! closed: its next session fails at the first action there.
+//!
+//! # Cancel safety
+//!
+//! No action of a session is cancel safe: dropping the future of a `send` or a `receive` drops the
+//! state with it. A timeout around one action therefore ends the session, as does a losing arm of
+//! `select!`. To wait for a message *or* for something else and then go on, keep the future and
+//! await it later:
+//!
+//! ```
+#![doc = include_str!("ping.txt")]
+//! use futures::{executor::block_on, future::{Either, select, try_join}};
+//! use std::pin::pin;
+//!
+//! async fn patient(role: &mut C, mut on_tick: impl FnMut()) -> Result<i32> {
+//!     try_session(role, async |s: Client<'_>| {
+//!         let mut answer = pin!(s.send(Ping(1)).await?.receive());
+//!         loop {
+//!             let tick = pin!(async {}); // a timer of your executor
+//!             match select(answer.as_mut(), tick).await {
+//!                 Either::Left((received, _)) => {
+//!                     let (Pong(answer), end) = received?;
+//!                     return Ok((answer, end));
+//!                 }
+//!                 // The future is still there: nothing is lost.
+//!                 Either::Right(((), _)) => on_tick(),
+//!             }
+//! #           let mut yielded = false;
+//! #           std::future::poll_fn(|context| {
+//! #               if std::mem::replace(&mut yielded, true) { return std::task::Poll::Ready(()) }
+//! #               context.waker().wake_by_ref();
+//! #               std::task::Poll::Pending
+//! #           }).await;
+//!         }
+//!     })
+//!     .await
+//! }
+//! # let Roles { mut c, mut s } = Roles::default();
+//! # let mut ticks = 0;
+//! # let answer = block_on(try_join(patient(&mut c, || ticks += 1), server(&mut s)))?.0;
+//! # assert_eq!(answer, 2);
+//! # assert!(ticks > 0);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # A send that failed
+//!
+//! `send` and `select` lose the label when they fail. Where it is precious,
+//! [`send_or_return`](crate::Send::send_or_return) and
+//! [`select_or_return`](crate::Select::select_or_return) give it back in an
+//! [`Unsent`](crate::Unsent), unless the transport had already taken it.
