@@ -128,23 +128,29 @@ impl Package {
 
     /// A package with a manifest only.
     pub(crate) fn empty(name: &str) -> Self {
-        let folder = temporary().join(name);
-        let _ = fs::remove_dir_all(&folder);
-        let package = Self { folder };
-        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let package = Self::bare(name);
         package.write(
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
                  [features]\nfast = []\nunsafe-reordering = []\n\n\
-                 [dependencies]\nrumpsteak-runtime = {{ path = {:?} }}\n\n\
-                 [build-dependencies]\nrumpsteak-build = {{ path = {:?} }}\n\n[workspace]\n",
-                crates.join("rumpsteak-runtime"),
-                crates.join("rumpsteak-build"),
+                 [dependencies]\nrumpsteak-runtime = {}\n\n\
+                 [build-dependencies]\nrumpsteak-build = {}\n\n[workspace]\n",
+                dependency("rumpsteak-runtime"),
+                dependency("rumpsteak-build"),
             ),
         );
+        package
+    }
+
+    /// A folder with a lock file only.
+    pub(crate) fn bare(name: &str) -> Self {
+        let folder = temporary().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
+        let package = Self { folder };
         // The versions that this workspace was built with are the ones that are there offline.
-        fs::copy(crates.join("Cargo.lock"), package.folder.join("Cargo.lock"))
+        fs::copy(workspace().join("Cargo.lock"), package.path("Cargo.lock"))
             .unwrap_or_else(|error| panic!("{error}"));
         package
     }
@@ -188,12 +194,41 @@ impl Package {
 
     /// Runs Cargo.
     pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(verb);
+        command
+            .args(["--message-format=json", "-v"])
+            .args(arguments);
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        Outcome {
+            success: output.status.success(),
+            messages: stdout.lines().filter_map(Message::parse).collect(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and what on standard error.
+    pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
+        let output = self
+            .command(verb)
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.success(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+
+    fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command
             .arg(verb)
-            .args(["--offline", "--message-format=json", "-v", "--target-dir"])
+            .args(["--offline", "--target-dir"])
             .arg(temporary().join("target"))
-            .args(arguments)
             .current_dir(&self.folder)
             // What the Cargo that runs these tests says to them is not meant for another one.
             .env_remove("OUT_DIR")
@@ -204,15 +239,7 @@ impl Package {
             .env("RUST_BACKTRACE", "0")
             .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_INCREMENTAL", "0");
-        let output = command
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        Outcome {
-            success: output.status.success(),
-            messages: stdout.lines().filter_map(Message::parse).collect(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        command
     }
 
     /// The verdict file of the last build.
@@ -354,6 +381,16 @@ impl Message {
         );
         self
     }
+}
+
+/// What a manifest says to depend on a crate of this workspace.
+pub(crate) fn dependency(name: &str) -> String {
+    format!("{{ path = {:?} }}", workspace().join(name))
+}
+
+/// The folder of this workspace.
+pub(crate) fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn temporary() -> PathBuf {

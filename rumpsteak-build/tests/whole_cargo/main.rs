@@ -4,5 +4,6 @@ mod gate;
 mod harness;
 mod manners;
 mod protocols;
+mod readme;
 mod resolution;
 mod targets;
