@@ -2,7 +2,8 @@
 //!
 //! * A `#[derive(Role)]` struct is a role of a protocol by its `#[protocol(DoubleBuffering::k)]`.
 //! * A label type is a message of the protocol by the variant of the role's `#[message(…)]` enum that carries it: by the
-//!   variant's name, or its `#[label("…")]`, and by its payload.
+//!   variant's name, or its `#[label("…")]`, and by its payload. A `#[derive(Message)]` struct in the place of the enum is
+//!   itself the only label.
 //!
 //! Names are compared as [`name`] says. Payloads are compared as types are written, without the modules before a name:
 //! `value(i32)` is `struct Value(i32)`, and `type <rust> "std::string::String" from "std" as Str;` makes `name(Str)` a
@@ -128,7 +129,7 @@ fn follow_link(
     }
 }
 
-/// The labels of a role's message enum; none if the enum is not found, which its derive or rustc says.
+/// The labels of a role's message type; none if the type is not found, which its derive or rustc says.
 fn labels(tree: &Tree, module: ModuleId, role: &RoleItem) -> Vec<LabelPair> {
     let Some(path) = &role.message else {
         return Vec::new();
@@ -136,7 +137,7 @@ fn labels(tree: &Tree, module: ModuleId, role: &RoleItem) -> Vec<LabelPair> {
     let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
         return Vec::new();
     };
-    let ItemKind::Message(message) = &tree.item(id).kind else {
+    let ItemKind::Message(message, _) = &tree.item(id).kind else {
         return Vec::new();
     };
     message
@@ -157,7 +158,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         });
     let payloads = match item.map(|id| &tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
-        Some(ItemKind::Other(Some(fields))) => {
+        Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
             vec![
                 fields.iter().cloned().map(type_text).collect(),
                 vec![written.clone()],

@@ -114,7 +114,8 @@ pub(crate) struct Item {
 pub(crate) enum ItemKind {
     /// A session, role or message that does not parse: its own macro says why.
     Broken,
-    Message(MessageItem),
+    /// The labels of a message type; of a struct, which is its own only label, the types of the fields as well.
+    Message(MessageItem, Option<Vec<TokenStream>>),
     /// Any type; of a struct, the types of the fields.
     Other(Option<Vec<TokenStream>>),
     Role(RoleItem),
@@ -531,9 +532,12 @@ fn classify(item: &RawItem, cfg: &Cfg) -> ItemKind {
         RawKind::Struct(_) if derives("Role") => {
             RoleItem::parse(with(&ROLE_ATTRIBUTES)).map_or(ItemKind::Broken, ItemKind::Role)
         }
-        RawKind::Enum(_) if derives("Message") => {
-            MessageItem::parse(with(&[])).map_or(ItemKind::Broken, ItemKind::Message)
-        }
+        RawKind::Enum(_) if derives("Message") => MessageItem::parse(with(&[]))
+            .map_or(ItemKind::Broken, |message| ItemKind::Message(message, None)),
+        RawKind::Struct(_) if derives("Message") => MessageItem::parse(with(&["label"]))
+            .map_or(ItemKind::Broken, |message| {
+                ItemKind::Message(message, fields(&item.tokens))
+            }),
         RawKind::Struct(_) => ItemKind::Other(fields(&item.tokens)),
         _ => ItemKind::Other(None),
     }

@@ -523,6 +523,70 @@ fn payloads() {
 }
 
 #[test]
+fn a_struct_that_is_the_only_label() {
+    let protocol = |label: &str| {
+        format!(
+            "global protocol P(role a, role b) {{ rec loop {{ {label} from a to b; continue loop; }} }}"
+        )
+    };
+    let source = |message: &str, sent: &str| {
+        format!(
+            "mod roles {{
+               #[derive(Role)] #[protocol(P::a)] #[message(messages::Value)] pub struct A(#[route(B)] Channel<messages::Value>);
+               #[derive(Role)] #[protocol(P::b)] #[message(messages::Value)] pub struct B(#[route(A)] Channel<messages::Value>);
+               pub mod messages {{ {message} pub struct Other; }}
+             }}
+             use roles::{{A, B, messages::*}};
+             #[session(A)] struct Give(Send<B, {sent}, Self>);
+             #[session(B)] struct Take(Receive<A, Value, Self>);"
+        )
+    };
+    for (index, (message, label)) in [
+        (
+            "#[derive(Message)] pub struct Value(pub i32);",
+            "value(i32)",
+        ),
+        ("#[derive(Message)] pub struct Value;", "value()"),
+        (
+            "#[derive(Debug, Message)] #[label(\"count\")] pub struct Value { pub number: i32 }",
+            "count(i32)",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        check(
+            &format!("only-label-{index}"),
+            &[
+                ("protocols/p.scr", &protocol(label)),
+                ("src/lib.rs", &source(message, "Value")),
+            ],
+            &[],
+        );
+    }
+    let value = "#[derive(Message)] pub struct Value(pub i32);";
+    check(
+        "only-label-other",
+        &[
+            ("protocols/p.scr", &protocol("value(i32)")),
+            ("src/lib.rs", &source(value, "Other")),
+        ],
+        &["src/lib.rs:7:48: `Other` is no message of the role that plays `P::a`"],
+    );
+    check(
+        "only-label-payload",
+        &[
+            ("protocols/p.scr", &protocol("value(u8)")),
+            ("src/lib.rs", &source(value, "Value")),
+        ],
+        &[
+            "src/lib.rs:7:48: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
+            "src/lib.rs:8:51: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
+        ],
+    );
+}
+
+#[test]
 fn limits_are_answers() {
     let source =
         format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Send<S, Ready, Loop>>;");

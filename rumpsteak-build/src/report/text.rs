@@ -64,7 +64,7 @@ pub(crate) fn unknown_role(wanted: &str, protocol: &Loaded, protocols: &Protocol
     let declared = protocol.protocol.name().span;
     let excerpt = excerpt::of(file, &[(declared, "declared here".to_owned())]);
     format!(
-        "the protocol `{}` has no role `{wanted}`\n{excerpt}\nhelp: {advice}",
+        "the protocol `{}` has no role `{wanted}`\n\n{excerpt}\n\nhelp: {advice}",
         protocol.name()
     )
 }
@@ -181,7 +181,7 @@ pub(crate) fn unknown_label(
     let declared = protocol.protocol.name().span;
     let excerpt = excerpt::of(file, &[(declared, "declared here".to_owned())]);
     format!(
-        "the protocol `{}` has no message `{path}`{name}\n{excerpt}\nhelp: {advice}",
+        "the protocol `{}` has no message `{path}`{name}\n\n{excerpt}\n\nhelp: {advice}",
         protocol.name()
     )
 }

@@ -220,6 +220,62 @@ fn names_and_types_that_differ_are_mapped() {
 }
 
 #[test]
+fn a_message_type_that_is_its_own_only_label() {
+    // A ring with one label, and so no enum.
+    let package = Package::new("names-only-label");
+    package.remove("protocols/double_buffering.scr");
+    package.write(
+        "protocols/ring.scr",
+        "global protocol Ring(role a, role b, role c) {
+           rec loop { value(i32) from a to b; value(i32) from b to c; value(i32) from c to a; continue loop; }
+         }",
+    );
+    let role = |name: &str, from: &str, to: &str| {
+        let lower = name.to_lowercase();
+        format!(
+            "#[derive(Role)] #[protocol(Ring::{lower})] #[message(Value)]
+             pub struct {name}(#[route({from})] Receiver<Value>, #[route({to})] Sender<Value>);\n"
+        )
+    };
+    let roles = [
+        role("A", "C", "B"),
+        role("B", "A", "C"),
+        role("C", "B", "A"),
+    ];
+    package.write(
+        "src/lib.rs",
+        &format!(
+            "{IMPORTS}
+            use rumpsteak_runtime::{{Receiver, Sender}};
+            #[derive(Roles)] pub struct Roles {{ pub a: A, pub b: B, pub c: C }}
+            {}
+            #[derive(Message)] pub struct Value(pub i32);
+            #[session(A)] pub struct First(Send<B, Value, Receive<C, Value, Self>>);
+            #[session(B)] pub struct Second(Send<C, Value, Receive<A, Value, Self>>);
+            #[session(C)] pub struct Third(Receive<B, Value, Send<A, Value, Self>>);
+            pub async fn second(role: &mut B) -> Result<std::convert::Infallible> {{
+                try_session(role, async |mut s: Second<'_, _>| {{
+                    let mut own = 0;
+                    loop {{
+                        let (Value(value), next) = s.send(Value(own)).await?.receive().await?;
+                        (own, s) = (value, next);
+                    }}
+                }}).await
+            }}",
+            roles.concat()
+        ),
+    );
+    package.check(&[]).passes();
+
+    package.edit(
+        "src/lib.rs",
+        "Third(Receive<B, Value, Send<A, Value, Self>>)",
+        "Third(Receive<B, Value, Receive<B, Value, Send<A, Value, Self>>>)",
+    );
+    package.check(&[]).error().is_at("src/lib.rs", "Receive");
+}
+
+#[test]
 fn what_the_walk_cannot_see_is_refused() {
     let package = Package::new("names-unseen");
     package.edit(

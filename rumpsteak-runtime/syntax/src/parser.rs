@@ -72,6 +72,7 @@ impl ToTokens for Path {
 }
 
 /// A cursor over the tokens of one item.
+#[derive(Clone)]
 pub(crate) struct Parser<'a> {
     tokens: &'a [Token],
     next: usize,

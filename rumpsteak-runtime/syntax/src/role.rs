@@ -16,7 +16,7 @@
 //! is reported at `#[protocol(…)]`. Its tokens are those of the derive's input: of its attributes, `protocol`,
 //! `message`, `role` and `route` count, all others are dropped.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::{Error, Result};
 
 use crate::parser::{Parser, Path, stream};
@@ -241,21 +241,21 @@ fn parse_routes(parser: &mut Parser<'_>) -> Result<Vec<Route>> {
     Ok(routes)
 }
 
-/// A `#[derive(Message)]` enum.
+/// A `#[derive(Message)]` enum, or a struct that is its own only label.
 #[derive(Clone, Debug)]
 pub struct MessageItem {
-    /// The name of the enum.
+    /// The name of the enum or struct.
     pub name: Ident,
-    /// The labels, in order.
+    /// The labels, in order. Of a struct it is one, which carries the struct itself.
     pub variants: Vec<MessageVariant>,
 }
 
 /// One label of a message enum.
 #[derive(Clone, Debug)]
 pub struct MessageVariant {
-    /// The name of the variant.
+    /// The name of the variant, or of the struct.
     pub name: Ident,
-    /// The name of the label: that of `#[label("…")]`, or that of the variant.
+    /// The name of the label: that of `#[label("…")]`, or that of the variant or struct.
     pub label: String,
     /// The type that the variant carries, if it is a path without arguments.
     pub payload: Option<Path>,
@@ -264,7 +264,9 @@ pub struct MessageVariant {
 }
 
 impl MessageItem {
-    /// Parses the input of `#[derive(Message)]`: the enum with its attributes.
+    /// Parses the input of `#[derive(Message)]`: the enum or struct with its attributes.
+    ///
+    /// Of a struct, what follows its name does not matter.
     ///
     /// # Errors
     ///
@@ -272,12 +274,30 @@ impl MessageItem {
     pub fn parse(item: TokenStream) -> Result<Self> {
         let flat = Flat::new(item, &["label"]);
         let mut parser = Parser::new(&flat.tokens);
-        if parser.at_punct('#') {
-            return Err(parser.error("`#[label(…)]` stands on a variant"));
-        }
+        let attribute = parser.clone();
+        let label = label_attributes(&mut parser)?;
         parser.visibility();
+        if parser.eat_ident("struct") {
+            let path = parser.path("expected the name of the struct")?;
+            let Some(name) = path.as_ident().cloned() else {
+                return Err(parser.error("expected the name of the struct"));
+            };
+            let only = MessageVariant {
+                name: name.clone(),
+                label: label.unwrap_or_else(|| unraw(&name)),
+                payload_tokens: TokenTree::from(name.clone()).into(),
+                payload: Some(path),
+            };
+            let variants = vec![only];
+            return Ok(Self { name, variants });
+        }
+        if label.is_some() {
+            return Err(attribute.error("`#[label(…)]` stands on a variant"));
+        }
         if !parser.eat_ident("enum") {
-            return Err(parser.error("messages are an enum with one variant for each label"));
+            return Err(parser.error(
+                "messages are an enum with one variant for each label, or a struct that is the only label",
+            ));
         }
         let name = parser.ident("expected the name of the enum")?;
         parser.skip_generics();
@@ -295,13 +315,7 @@ impl MessageItem {
 }
 
 fn parse_variant(parser: &mut Parser<'_>) -> Result<MessageVariant> {
-    let mut label = None;
-    while parser.at_punct('#') {
-        let attribute = parser.attribute_start()?;
-        once(&attribute, label.is_some())?;
-        label = Some(parser.string("expected the label's name in quotes: `#[label(\"value\")]`")?);
-        parser.attribute_end()?;
-    }
+    let label = label_attributes(parser)?;
     let name = parser.ident("expected a label: `Ready(Ready)`")?;
     parser.open(
         Delimiter::Parenthesis,
@@ -320,6 +334,18 @@ fn parse_variant(parser: &mut Parser<'_>) -> Result<MessageVariant> {
         payload: path,
         payload_tokens: stream(payload),
     })
+}
+
+/// The name in `#[label("…")]`, if it is there.
+fn label_attributes(parser: &mut Parser<'_>) -> Result<Option<String>> {
+    let mut label = None;
+    while parser.at_punct('#') {
+        let attribute = parser.attribute_start()?;
+        once(&attribute, label.is_some())?;
+        label = Some(parser.string("expected the label's name in quotes: `#[label(\"value\")]`")?);
+        parser.attribute_end()?;
+    }
+    Ok(label)
 }
 
 fn unraw(ident: &Ident) -> String {

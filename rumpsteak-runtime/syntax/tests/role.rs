@@ -186,10 +186,36 @@ fn labels_and_their_names() {
 }
 
 #[test]
+fn a_struct_is_its_own_only_label() {
+    for (source, label) in [
+        ("#[derive(Message)] pub struct Value(i32);", "Value"),
+        ("#[label(\"value\")] struct Value { number: i32 }", "value"),
+        ("struct r#Value;", "Value"),
+    ] {
+        let message = MessageItem::parse(source.parse().unwrap()).unwrap();
+        let [only] = &message.variants[..] else {
+            panic!("{source}")
+        };
+        assert_eq!(only.label, label);
+        assert_eq!(message.name, only.name);
+        assert_eq!(only.payload.as_ref().unwrap().as_ident(), Some(&only.name));
+        assert_eq!(only.payload_tokens.to_string(), only.name.to_string());
+    }
+}
+
+#[test]
 fn refused_messages() {
     assert_eq!(
-        refuse_message("struct Label;"),
-        "struct: messages are an enum with one variant for each label"
+        refuse_message("union Label { a: u8 }"),
+        "union: messages are an enum with one variant for each label, or a struct that is the only label"
+    );
+    assert_eq!(
+        refuse_message("#[label(\"note\")] enum Label { Note(Note) }"),
+        "#: `#[label(…)]` stands on a variant"
+    );
+    assert_eq!(
+        refuse_message("#[label(\"a\")] #[label(\"b\")] struct Label;"),
+        "label: `#[label(…)]` stands here twice"
     );
     assert_eq!(
         refuse_message("enum Label { Ready }"),
