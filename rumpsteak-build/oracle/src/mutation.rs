@@ -153,6 +153,23 @@ impl Mutation {
         }
     }
 
+    /// One for a long way of small steps, each of which must be accepted: few that nearly always are, and some that
+    /// nearly never are.
+    pub fn daring(rng: &mut Rng) -> Self {
+        match rng.below(100) {
+            0..32 => Self::Swap,
+            32..52 => Self::Hoist,
+            52..64 => Self::Unroll,
+            64..76 => Self::SendAhead,
+            76..82 => Self::Narrow,
+            82..84 => Self::Widen,
+            84..90 => Self::Drop,
+            90..96 => Self::Redirect,
+            96..98 => Self::Duplicate,
+            _ => Self::Relabel,
+        }
+    }
+
     /// Any one.
     pub fn any(rng: &mut Rng) -> Self {
         Self::ALL[rng.below(Self::ALL.len())]

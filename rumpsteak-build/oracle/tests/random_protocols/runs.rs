@@ -5,7 +5,7 @@ use rumpsteak_fsm::{
     Fsm,
     run::{Failure, Run},
 };
-use rumpsteak_oracle::{Configuration, Fault, Limits, Step, System};
+use rumpsteak_oracle::{Configuration, Fault, Finding, Limits, Step, System};
 
 /// Where runs are tried to be shorter, and continuations are searched.
 const CONFIGURATIONS: usize = 5_000;
@@ -15,8 +15,10 @@ const CONFIGURATIONS: usize = 5_000;
 pub(crate) enum Confirmed {
     /// The failure is there, and no failure that a configuration shows comes after fewer steps.
     Shortest,
-    /// The failure is there; something goes wrong earlier.
+    /// The failure is there; a shorter run leads to one of the same kind.
     Longer(usize),
+    /// The failure is there; a shorter run leads to one of another kind.
+    Other,
     /// The limits are too small to tell.
     Unknown,
 }
@@ -58,13 +60,17 @@ pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
         configurations: CONFIGURATIONS,
         steps: steps.len().saturating_sub(1),
     });
-    match shorter.immediate() {
-        Some(finding) if finding.run.len() < steps.len() => {
-            Ok(Confirmed::Longer(finding.run.len()))
-        }
-        _ if shorter.configurations >= CONFIGURATIONS => Ok(Confirmed::Unknown),
-        _ => Ok(Confirmed::Shortest),
-    }
+    let is_shorter = |finding: &&Finding| finding.run.len() < steps.len();
+    let same = faults
+        .iter()
+        .filter(|fault| fault.kind().is_immediate())
+        .find_map(|fault| shorter.finding(fault.kind()).filter(is_shorter));
+    Ok(match (same, shorter.immediate().filter(is_shorter)) {
+        (Some(finding), _) => Confirmed::Longer(finding.run.len()),
+        (None, Some(_)) => Confirmed::Other,
+        (None, None) if shorter.configurations >= CONFIGURATIONS => Confirmed::Unknown,
+        (None, None) => Confirmed::Shortest,
+    })
 }
 
 /// What the failure may be in the explorer's terms.
