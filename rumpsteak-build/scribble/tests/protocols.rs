@@ -1,0 +1,116 @@
+//! Every protocol of the folder `protocols` can be played, and nothing goes wrong however its roles interleave.
+//!
+//! `SIZES` names them all, with what they come to.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use std::{fs, path::PathBuf};
+
+use rumpsteak_fsm::{
+    Limits as Search, Verdict,
+    system::{System, explore},
+};
+use rumpsteak_scribble::{check, parse};
+
+/// The file, the states of the global automaton, and those of each role's machine, in the order of the roles.
+const SIZES: &[(&str, usize, &[usize])] = &[
+    ("alternating_bit", 4, &[3, 3]),
+    ("authentication", 5, &[3, 4, 3]),
+    ("block_fetch", 4, &[4, 4]),
+    ("chain_sync", 5, &[5, 5]),
+    ("client_server_log", 5, &[3, 5, 2]),
+    ("double_buffering", 4, &[2, 4, 2]),
+    ("elevator", 14, &[5, 13, 7]),
+    ("fft", 25, &[7, 7, 7, 7, 7, 7, 7, 7]),
+    ("hospital", 4, &[4, 4]),
+    ("http_pipelining", 5, &[5, 5]),
+    ("kafka_fetch", 11, &[11, 5, 6]),
+    ("mqtt_qos2", 10, &[5, 10, 5]),
+    ("oauth2_code", 18, &[11, 10, 8, 3]),
+    ("pop3", 13, &[13, 13]),
+    ("postgres_extended_query", 11, &[11, 11]),
+    ("raft_election", 9, &[9, 5, 5]),
+    ("redis_pipelining", 5, &[5, 5]),
+    ("ring", 3, &[2, 2, 2]),
+    ("ring_choice", 4, &[2, 2, 3]),
+    ("sip_invite", 13, &[8, 10, 7]),
+    ("smtp", 16, &[13, 13]),
+    ("streaming", 3, &[3, 3]),
+    ("three_adder", 7, &[5, 5, 5]),
+    ("three_buyers", 14, &[5, 12, 3, 7]),
+    ("tls13_handshake", 19, &[19, 19]),
+    ("travel_agency", 8, &[6, 5, 5]),
+    ("two_adder", 5, &[5, 5]),
+    ("two_phase_commit", 17, &[14, 5, 5]),
+];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocols")
+}
+
+/// The names of the files without `.scr`, sorted.
+fn files() -> Vec<String> {
+    let mut files: Vec<_> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .inspect(|path| assert_eq!(path.extension().unwrap(), "scr", "{}", path.display()))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    files.sort();
+    files
+}
+
+fn text(file: &str) -> String {
+    fs::read_to_string(folder().join(file).with_extension("scr")).unwrap()
+}
+
+/// `two_phase_commit` is `TwoPhaseCommit`.
+fn camel_case(file: &str) -> String {
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    file.split('_').map(capital).collect()
+}
+
+#[test]
+fn every_protocol_is_safe_and_of_the_known_size() {
+    let mut sizes = Vec::new();
+    for file in files() {
+        let source = text(&file);
+        assert!(
+            source.starts_with("// "),
+            "{file} does not say where it is from"
+        );
+        let wide = source.lines().find(|line| line.chars().count() > 90);
+        assert_eq!(wide, None, "{file}");
+        let parsed = parse(&source);
+        assert_eq!(parsed.diagnostics, [], "{file}");
+        let checked = check(&parsed.module);
+        assert_eq!(checked.diagnostics, [], "{file}");
+        let [protocol] = &checked.protocols[..] else {
+            panic!("{file}: one protocol is expected that is not auxiliary");
+        };
+        assert_eq!(protocol.name().as_str(), camel_case(&file));
+
+        let mut machines = Vec::new();
+        for role in protocol.roles() {
+            let fsm = protocol.project(role).unwrap().fsm;
+            assert_eq!(fsm.check_directed(), Ok(()), "{file}, {role}");
+            machines.push(fsm);
+        }
+        let states: Vec<usize> = machines.iter().map(|fsm| fsm.len()).collect();
+        sizes.push((file.clone(), protocol.states(), states));
+
+        let search = Search {
+            configurations: 20_000,
+            ..Search::default()
+        };
+        let found = explore(&System::new(machines).unwrap(), &search);
+        assert_eq!(found.verdict, Verdict::Safe(()), "{file}");
+        assert!(found.coverage.exhaustive, "{file}: {:?}", found.coverage);
+        assert_eq!(found.starvation, None, "{file}");
+    }
+    let known: Vec<_> = SIZES
+        .iter()
+        .map(|&(file, global, local)| (file.to_owned(), global, local.to_owned()))
+        .collect();
+    assert_eq!(sizes, known);
+}
