@@ -21,6 +21,7 @@
 //! ```
 
 pub mod capacity;
+pub mod certificate;
 pub mod dot;
 pub mod kmc;
 pub mod machine;

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt};
 
 use crate::{
+    certificate::{self, Invalid},
     machine::Fsm,
     run::Run,
     subtype::{self, InputError, Proof, Refusal},
@@ -40,15 +41,18 @@ pub enum Evidence {
 /// A narrowed choice is a subtype even if a third role then waits for ever; that is found by [exploring](explore) the
 /// written machines of all roles together.
 ///
+/// A "safe" of subtyping is believed only if its [certificate] is valid.
+///
 /// # Errors
-/// If one of the two machines is not directed, and if the projections make no system.
+/// If one of the two machines is not directed, and if the projections make no system. A certificate that is not valid is an error too; it would be
+/// a fault of this crate.
 pub fn verify(
     written: &Fsm,
     projected: &Fsm,
     peers: &[Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refused>, VerifyError> {
-    let (refusal, undecided) = match subtype::check(written, projected, limits)? {
+    let (refusal, undecided) = match certified(written, projected, limits)? {
         Verdict::Safe(proof) => return Ok(Verdict::Safe(proof)),
         Verdict::Unsafe(refusal) => (Some(refusal), None),
         Verdict::Undecided(limit) => (None, Some(limit)),
@@ -73,7 +77,25 @@ pub fn verify(
     }
 }
 
-/// Input that [`verify`] cannot judge.
+/// [Subtyping](subtype::check) whose "safe" is believed only if its [certificate] is valid.
+///
+/// # Errors
+/// If one of the two machines is not directed, or the certificate is not valid.
+pub fn certified(
+    sub: &Fsm,
+    sup: &Fsm,
+    limits: &Limits,
+) -> Result<Verdict<Proof, Refusal>, VerifyError> {
+    let verdict = subtype::check(sub, sup, limits)?;
+    if let Verdict::Safe(proof) = &verdict
+        && let Some(evidence) = proof.certificate()
+    {
+        certificate::check(&evidence, sub, sup)?;
+    }
+    Ok(verdict)
+}
+
+/// What [`verify`] cannot answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -81,6 +103,8 @@ pub enum VerifyError {
     Machine(InputError),
     /// The projections together.
     System(SystemError),
+    /// Subtyping says "safe", and its evidence does not show it. So nothing is known. This is a fault of the verifier.
+    Certificate(Invalid),
 }
 
 impl fmt::Display for VerifyError {
@@ -88,6 +112,10 @@ impl fmt::Display for VerifyError {
         match self {
             Self::Machine(error) => error.fmt(f),
             Self::System(error) => write!(f, "the projections make no system: {error}"),
+            Self::Certificate(invalid) => write!(
+                f,
+                "the verifier's answer is not believed, because its evidence is wrong: {invalid}; this is a fault of the verifier, please report it"
+            ),
         }
     }
 }
@@ -97,5 +125,11 @@ impl Error for VerifyError {}
 impl From<InputError> for VerifyError {
     fn from(error: InputError) -> Self {
         Self::Machine(error)
+    }
+}
+
+impl From<Invalid> for VerifyError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Certificate(invalid)
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use rumpsteak_fsm::{
     Fsm, Limits, Run, System, TransitionId, Verdict,
-    subtype::{InputError, Proof, Refusal, Rule, Side, check},
+    subtype::{InputError, Proof, Refusal, Rule, Side},
     system::explore,
     verify,
-    verify::{Evidence, VerifyError},
+    verify::{Evidence, VerifyError, certified},
 };
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 terminal.report(&note.remark(drawn(run)));
             }
             if !arguments.json {
-                terminal.print(&comparison.accepted(*proof));
+                terminal.print(&comparison.accepted(proof));
             }
             let answer = Answer {
                 bound: Some(proof.anticipation),
@@ -165,6 +165,9 @@ impl Comparison {
                 }
                 Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
                 Err(VerifyError::Machine(error)) => return Err(self.bad(&error)),
+                Err(error @ VerifyError::Certificate(_)) => {
+                    return Err(Report::error(error.to_string()));
+                }
                 Err(error) => terminal.report(&Report::note(format!(
                     "the machines in `{}` are not tried together: {error}",
                     self.sup.source.name
@@ -172,7 +175,10 @@ impl Comparison {
             }
         }
         Ok(
-            match check(sub, sup, limits).map_err(|error| self.bad(&error))? {
+            match certified(sub, sup, limits).map_err(|error| match error {
+                VerifyError::Machine(error) => self.bad(&error),
+                error => Report::error(error.to_string()),
+            })? {
                 Verdict::Safe(proof) => Verdict::Safe(proof),
                 Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
                     refusal: Some(refusal),
@@ -208,7 +214,7 @@ impl Comparison {
         format!("`{sub}` may take the place of `{sup}`")
     }
 
-    fn accepted(&self, proof: Proof) -> String {
+    fn accepted(&self, proof: &Proof) -> String {
         format!(
             "{}: {} compared, {}\n",
             plain(&self.claim()),

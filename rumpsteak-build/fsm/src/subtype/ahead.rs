@@ -31,7 +31,8 @@ use crate::verdict::Limit;
 /// How many branching states one path may pass over, because the look ahead recurses on them.
 const DEEPEST: usize = 256;
 
-const NEVER: u32 = u32::MAX;
+/// The rank of a state from where an output cannot be found.
+pub(super) const NEVER: u32 = u32::MAX;
 
 /// Why an output cannot be found.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +88,15 @@ impl<'a> Ahead<'a> {
         }
     }
 
+    /// Which set of actions the subtype may still do from a state on.
+    pub(super) fn set(&self, state: u32) -> u32 {
+        self.set_of.get(state as usize).copied().unwrap_or(0)
+    }
+
     /// The prefixes, one for each way in which peers may choose, after `act` was taken from beyond `tail`, when the subtype goes on in
     /// state `then`.
     pub(super) fn take(&mut self, tail: &Tail, act: Act, then: u32) -> Result<Vec<Segment>, Stop> {
-        let set = self.set_of.get(then as usize).copied().unwrap_or(0);
+        let set = self.set(then);
         self.in_tail(tail, act, set, self.slack, 0)
     }
 
@@ -320,14 +326,14 @@ impl<'a> Ahead<'a> {
     }
 
     /// Whether the subtype may still do `act`.
-    fn allows(&self, set: u32, act: Act) -> bool {
+    pub(super) fn allows(&self, set: u32, act: Act) -> bool {
         self.sets
             .get(set as usize)
             .is_none_or(|set| set[act as usize / 64] >> (act % 64) & 1 == 1)
     }
 
     /// The ranks of all states of the supertype, computed backwards from the states that offer `act`.
-    fn ranks(&mut self, act: Act, set: u32) -> Rc<[u32]> {
+    pub(super) fn ranks(&mut self, act: Act, set: u32) -> Rc<[u32]> {
         if let Some(ranks) = self.ranks.get(&(act, set)) {
             return Rc::clone(ranks);
         }

@@ -781,7 +781,7 @@ enum Halt {
 
 /// The states of the subtype where situations are compared: the first one, and those that several transitions lead to. Every
 /// loop has one of them, for it is entered from somewhere. What lies between is passed without storing anything.
-fn anchors(pair: &Pair) -> Vec<bool> {
+pub(super) fn anchors(pair: &Pair) -> Vec<bool> {
     let sub = &pair.sub;
     let mut entries = vec![0_u8; sub.len()];
     let mut seen = vec![false; sub.len()];

@@ -94,12 +94,14 @@
 
 mod ahead;
 mod engine;
+mod evidence;
 mod pair;
 mod pending;
 
-use std::{collections::BTreeSet, error::Error, fmt};
+use std::{collections::BTreeSet, error::Error, fmt, sync::Arc};
 
 use crate::{
+    certificate::Certificate,
     machine::{Defect, Fsm, StateId, TransitionId},
     verdict::{Limit, Limits, Verdict},
 };
@@ -149,6 +151,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
                 return Ok(Verdict::Safe(Proof {
                     situations,
                     anticipation,
+                    evidence: Some(Arc::new(Evidence { pair, slack })),
                 }));
             }
             Outcome::Fails(failure) => return Ok(Verdict::Unsafe(Refusal::new(sub, sup, failure))),
@@ -162,13 +165,51 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 }
 
 /// What a "yes" rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Proof {
     /// How many actions of the supertype are pending at most: the bound that sufficed.
     pub anticipation: usize,
     /// How many situations were compared.
     pub situations: usize,
+    evidence: Option<Arc<Evidence>>,
 }
+
+/// All that is needed to write down a certificate: the machines, and which choices the search that succeeded made.
+struct Evidence {
+    pair: Pair,
+    slack: usize,
+}
+
+impl Proof {
+    /// The evidence, for [`certificate::check`](crate::certificate::check). `None` for a proof that is not made of situations: one of
+    /// unbounded anticipation.
+    ///
+    /// It is written down when it is asked for, which costs about as much as the search did; the search itself only keeps what it has.
+    pub fn certificate(&self) -> Option<Certificate> {
+        let Evidence { pair, slack } = &**self.evidence.as_ref()?;
+        // Where there is no derivation after all, the empty certificate, which the checker refuses.
+        Some(evidence::certificate(pair, *slack).unwrap_or_default())
+    }
+}
+
+/// Shows the figures.
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proof")
+            .field("anticipation", &self.anticipation)
+            .field("situations", &self.situations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Compares the figures.
+impl PartialEq for Proof {
+    fn eq(&self, other: &Self) -> bool {
+        (self.anticipation, self.situations) == (other.anticipation, other.situations)
+    }
+}
+
+impl Eq for Proof {}
 
 /// Which of the two machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

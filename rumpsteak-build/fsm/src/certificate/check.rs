@@ -1,0 +1,423 @@
+//! The checker. It shares no code with the engines: only machines, and certificates as values.
+
+use std::collections::BTreeMap;
+
+use super::{Certificate, DEEPEST, Fault, Invalid, Rule, Situation, Tail, Tree};
+use crate::machine::{Action, Direction, Fsm, Role, StateId, TransitionId};
+
+/// Checks that `certificate` proves `sub ≤ sup`.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, Verdict, certificate, dot, subtype};
+///
+/// let sup = dot::parse(r#"digraph b { 0 -> 1 [label="a?v"]; 1 -> 0 [label="c!v"] }"#)?.remove(0);
+/// let sub = dot::parse(r#"digraph b { 0 -> 1 [label="c!v"]; 1 -> 0 [label="a?v"] }"#)?.remove(0);
+///
+/// let Verdict::Safe(proof) = subtype::check(&sub, &sup, &Limits::default())? else {
+///     return Err("sending first is safe".into());
+/// };
+/// let certificate = proof.certificate().ok_or("it has a certificate")?;
+/// assert_eq!(certificate::check(&certificate, &sub, &sup), Ok(()));
+/// // It is none for the opposite.
+/// assert!(certificate::check(&certificate, &sup, &sub).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first [`Invalid`] rule, in the order of the certificate.
+pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    let invalid = |situation, rule, fault| Invalid {
+        situation,
+        rule,
+        fault,
+    };
+    if sub.check_directed().is_err() || sup.check_directed().is_err() {
+        return Err(invalid(0, 0, Fault::NotDirected));
+    }
+    let checker = Checker::new(sub, sup);
+    let mut claims = Vec::with_capacity(certificate.situations.len());
+    for (index, situation) in certificate.situations.iter().enumerate() {
+        let claim = checker.claim(situation);
+        claims.push(claim.map_err(|fault| invalid(index, situation.rules.len(), fault))?);
+    }
+    let initial = Branch {
+        spine: vec![],
+        tail: End::State(sup.initial()),
+    };
+    if !claims
+        .first()
+        .is_some_and(|claim| claim.state == sub.initial() && claim.tree == initial)
+    {
+        return Err(invalid(0, 0, Fault::Initial));
+    }
+
+    for (index, situation) in certificate.situations.iter().enumerate() {
+        let mut goals = vec![Goal {
+            own: None,
+            state: situation.state,
+            tree: claims[index].tree.clone(),
+            done: vec![false; checker.kinds],
+            moved: false,
+        }];
+        for (number, rule) in situation.rules.iter().enumerate() {
+            let applied = match goals.pop() {
+                Some(goal) => checker.apply(rule, goal, &claims, index, &mut goals),
+                None => Err(Fault::NoGoal),
+            };
+            applied.map_err(|fault| invalid(index, number, fault))?;
+        }
+        if !goals.is_empty() {
+            return Err(invalid(index, situation.rules.len(), Fault::OpenGoal));
+        }
+    }
+    Ok(())
+}
+
+/// An action by number, equal for equal actions, with its kind: a peer and a direction.
+#[derive(Clone, Copy, Debug)]
+struct Act {
+    number: u32,
+    kind: u32,
+    sends: bool,
+}
+
+/// Only the action is compared; its kind belongs to it.
+impl PartialEq for Act {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+/// A [`Tree`] of actions instead of transitions.
+#[derive(Clone, Debug, PartialEq)]
+struct Branch {
+    spine: Vec<Act>,
+    tail: End,
+}
+
+/// A [`Tail`].
+#[derive(Clone, Debug, PartialEq)]
+enum End {
+    State(StateId),
+    Choice(Vec<(Act, Branch)>),
+}
+
+struct Claim {
+    state: StateId,
+    tree: Branch,
+    /// By kind.
+    pending: Vec<bool>,
+    ranks: Vec<u32>,
+}
+
+struct Goal {
+    /// An output that the subtype chose, and which is to be taken.
+    own: Option<Act>,
+    state: StateId,
+    tree: Branch,
+    /// By kind, whether the subtype did it since the claim that is proved.
+    done: Vec<bool>,
+    moved: bool,
+}
+
+struct Checker<'a> {
+    sub: &'a Fsm,
+    sup: &'a Fsm,
+    /// By transition.
+    sub_acts: Vec<Act>,
+    sup_acts: Vec<Act>,
+    kinds: usize,
+}
+
+impl<'a> Checker<'a> {
+    fn new(sub: &'a Fsm, sup: &'a Fsm) -> Self {
+        let mut numbers: BTreeMap<&Action, u32> = BTreeMap::new();
+        let mut kinds: BTreeMap<(&Role, Direction), u32> = BTreeMap::new();
+        let mut acts = |machine: &'a Fsm| -> Vec<Act> {
+            let act = |action: &'a Action| {
+                let number = numbers.len() as u32;
+                let kind = kinds.len() as u32;
+                Act {
+                    number: *numbers.entry(action).or_insert(number),
+                    kind: *kinds
+                        .entry((&action.peer, action.direction))
+                        .or_insert(kind),
+                    sends: action.direction == Direction::Send,
+                }
+            };
+            machine.transitions().map(|t| t.action).map(act).collect()
+        };
+        let (sub_acts, sup_acts) = (acts(sub), acts(sup));
+        Self {
+            sub,
+            sup,
+            sub_acts,
+            sup_acts,
+            kinds: kinds.len(),
+        }
+    }
+
+    /// What a situation claims, if all that it names exists.
+    fn claim(&self, situation: &Situation) -> Result<Claim, Fault> {
+        if situation.state.index() >= self.sub.len() {
+            return Err(Fault::Unknown);
+        }
+        let tree = self.branch(&situation.tree, 0)?;
+        let mut pending = vec![false; self.kinds];
+        for act in &tree.spine {
+            pending[act.kind as usize] = true;
+        }
+        if let End::Choice(branches) = &tree.tail {
+            for (act, _) in branches {
+                pending[act.kind as usize] = true;
+            }
+        }
+        let mut ranks = vec![0; self.kinds];
+        for &(transition, rank) in &situation.ranks {
+            ranks[self.act(transition)?.kind as usize] = rank;
+        }
+        Ok(Claim {
+            state: situation.state,
+            tree,
+            pending,
+            ranks,
+        })
+    }
+
+    fn act(&self, transition: TransitionId) -> Result<Act, Fault> {
+        let act = self.sup_acts.get(transition.index());
+        act.copied().ok_or(Fault::Unknown)
+    }
+
+    /// Recursion stops at [`DEEPEST`].
+    fn branch(&self, tree: &Tree, depth: usize) -> Result<Branch, Fault> {
+        if depth > DEEPEST {
+            return Err(Fault::TooDeep);
+        }
+        let spine = tree.spine.iter().map(|&transition| self.act(transition));
+        let spine = spine.collect::<Result<_, _>>()?;
+        let tail = match &tree.tail {
+            Tail::State(state) if state.index() < self.sup.len() => End::State(*state),
+            Tail::State(_) => return Err(Fault::Unknown),
+            Tail::Choice(branches) => {
+                let branch = |(transition, tree): &(TransitionId, Tree)| {
+                    Ok((self.act(*transition)?, self.branch(tree, depth + 1)?))
+                };
+                End::Choice(branches.iter().map(branch).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Branch { spine, tail })
+    }
+
+    /// Applies a rule to a goal; what is left to prove is pushed on `goals`, the first on top.
+    fn apply(
+        &self,
+        rule: &Rule,
+        mut goal: Goal,
+        claims: &[Claim],
+        from: usize,
+        goals: &mut Vec<Goal>,
+    ) -> Result<(), Fault> {
+        match rule {
+            Rule::End => {
+                let finished = goal.own.is_none()
+                    && self.sub.is_terminal(goal.state)
+                    && goal.tree.spine.is_empty()
+                    && matches!(goal.tree.tail, End::State(state) if self.sup.is_terminal(state));
+                finished.then_some(()).ok_or(Fault::WrongRule)
+            }
+
+            Rule::Choose => {
+                let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
+                let sends = outputs
+                    .first()
+                    .is_some_and(|output| output.action.direction == Direction::Send);
+                if goal.own.is_some() || !sends {
+                    return Err(Fault::WrongRule);
+                }
+                for output in outputs.iter().rev() {
+                    goals.push(Goal {
+                        own: Some(self.sub_acts[output.id.index()]),
+                        state: output.target,
+                        tree: goal.tree.clone(),
+                        done: goal.done.clone(),
+                        moved: goal.moved,
+                    });
+                }
+                Ok(())
+            }
+
+            Rule::Unfold(path) => self.unfold(path, goal, goals),
+
+            Rule::Drop(path) => {
+                let (&last, path) = path.split_last().ok_or(Fault::Unknown)?;
+                let branch = goal.tree.at(path)?;
+                let End::Choice(branches) = &mut branch.tail else {
+                    return Err(Fault::Unknown);
+                };
+                // One of them must be left.
+                if last as usize >= branches.len() || branches.len() < 2 {
+                    return Err(Fault::Unknown);
+                }
+                branches.remove(last as usize);
+                if let [_] = branches.as_slice() {
+                    let (act, rest) = branches.remove(0);
+                    branch.spine.push(act);
+                    branch.prolong(rest);
+                }
+                goals.push(goal);
+                Ok(())
+            }
+
+            Rule::Take => {
+                match goal.own.take() {
+                    Some(act) => {
+                        goal.tree.take(act, 0)?;
+                        goal.done[act.kind as usize] = true;
+                    }
+                    None => self.receive(&mut goal)?,
+                }
+                goal.moved = true;
+                goals.push(goal);
+                Ok(())
+            }
+
+            Rule::Assume(to) => {
+                let claim = claims.get(*to as usize).ok_or(Fault::Unknown)?;
+                if goal.own.is_some() || goal.state != claim.state || goal.tree != claim.tree {
+                    return Err(Fault::OtherClaim);
+                }
+                if !goal.moved {
+                    return Err(Fault::NoProgress);
+                }
+                let from = &claims[from];
+                let falls = |kind: usize| {
+                    !from.pending[kind] || goal.done[kind] || from.ranks[kind] > claim.ranks[kind]
+                };
+                (0..self.kinds).all(falls).then_some(()).ok_or(Fault::Rank)
+            }
+        }
+    }
+
+    fn unfold(&self, path: &[u32], mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
+        if path.len() >= DEEPEST {
+            return Err(Fault::TooDeep);
+        }
+        let branch = goal.tree.at(path)?;
+        let End::State(state) = branch.tail else {
+            return Err(Fault::WrongRule);
+        };
+        let next: Vec<_> = self
+            .sup
+            .transitions_from(state)
+            .map(|next| (self.sup_acts[next.id.index()], next.target))
+            .collect();
+        match next.as_slice() {
+            [] => return Err(Fault::WrongRule),
+            &[(act, target)] => {
+                branch.spine.push(act);
+                branch.tail = End::State(target);
+                goals.push(goal);
+            }
+            [(first, _), ..] if first.sends => {
+                let leaf = |(act, target)| {
+                    let (spine, tail) = (vec![], End::State(target));
+                    (act, Branch { spine, tail })
+                };
+                branch.tail = End::Choice(next.into_iter().map(leaf).collect());
+                goals.push(goal);
+            }
+            inputs => {
+                for &(act, target) in inputs.iter().rev() {
+                    let mut tree = goal.tree.clone();
+                    let branch = tree.at(path)?;
+                    branch.spine.push(act);
+                    branch.tail = End::State(target);
+                    goals.push(Goal {
+                        tree,
+                        done: goal.done.clone(),
+                        ..goal
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The subtype receives what is promised, over inputs from others: \[ref-in\] or \[ref-A\].
+    fn receive(&self, goal: &mut Goal) -> Result<(), Fault> {
+        let inputs = || self.sub.transitions_from(goal.state);
+        let kind = match inputs().next() {
+            Some(input) if input.action.direction == Direction::Receive => {
+                self.sub_acts[input.id.index()].kind
+            }
+            _ => return Err(Fault::WrongRule),
+        };
+        let spine = &mut goal.tree.spine;
+        let position = spine
+            .iter()
+            .position(|act| act.kind == kind || act.sends)
+            .filter(|&position| spine[position].kind == kind)
+            .ok_or(Fault::Order)?;
+        let input = inputs()
+            .find(|input| self.sub_acts[input.id.index()] == spine[position])
+            .ok_or(Fault::NotHandled)?;
+        spine.remove(position);
+        goal.done[kind as usize] = true;
+        goal.state = input.target;
+        Ok(())
+    }
+}
+
+impl Branch {
+    /// The branch at a path.
+    fn at(&mut self, path: &[u32]) -> Result<&mut Self, Fault> {
+        let mut branch = self;
+        for &alternative in path {
+            let End::Choice(branches) = &mut branch.tail else {
+                return Err(Fault::Unknown);
+            };
+            branch = match branches.get_mut(alternative as usize) {
+                Some((_, branch)) => branch,
+                None => return Err(Fault::Unknown),
+            };
+        }
+        Ok(branch)
+    }
+
+    /// Takes an output on every way down the tree, over all but outputs to the same peer: \[ref-out\] or \[ref-B\].
+    fn take(&mut self, output: Act, depth: usize) -> Result<(), Fault> {
+        if depth > DEEPEST {
+            return Err(Fault::TooDeep);
+        }
+        let position = self.spine.iter().position(|act| act.kind == output.kind);
+        if let Some(position) = position {
+            if self.spine[position] != output {
+                return Err(Fault::Order);
+            }
+            self.spine.remove(position);
+            return Ok(());
+        }
+        let End::Choice(branches) = &mut self.tail else {
+            return Err(Fault::Order);
+        };
+        if branches
+            .first()
+            .is_some_and(|(act, _)| act.kind == output.kind)
+        {
+            // The choice is made.
+            let made = branches.iter().position(|(act, _)| *act == output);
+            let (_, rest) = branches.remove(made.ok_or(Fault::Order)?);
+            self.prolong(rest);
+            return Ok(());
+        }
+        branches
+            .iter_mut()
+            .try_for_each(|(_, branch)| branch.take(output, depth + 1))
+    }
+
+    fn prolong(&mut self, rest: Self) {
+        self.spine.extend(rest.spine);
+        self.tail = rest.tail;
+    }
+}

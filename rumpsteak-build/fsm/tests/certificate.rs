@@ -1,0 +1,576 @@
+//! Certificates: every "yes" has one that the checker accepts, and one that is tampered with never makes a "yes" of a "no".
+
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an unwrap in a test is an assertion, and the figures are printed"
+)]
+
+mod common;
+
+use rumpsteak_fsm::{
+    Fsm, Limits, StateId, TransitionId, Verdict,
+    certificate::{self, Certificate, Fault, Rule, Tail, Tree},
+    dot, subtype, text,
+};
+use rumpsteak_oracle::{
+    Mutation, Rng,
+    cases::{self, Relation},
+    local, mutate,
+};
+
+const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
+const AHEAD: &str = "k: 0 s!ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t?ready 4, 4 t!value(i32) 1";
+
+/// Pairs that hold, each for another rule.
+const PAIRS: [(&str, &str); 12] = [
+    (KERNEL, KERNEL),
+    (AHEAD, KERNEL),
+    ("a:", "a:"),
+    ("a: 0 b!x 1", "a: 0 b!x 1, 0 b!y 1"),
+    ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1"),
+    (
+        "a: 0 c?y 1, 0 c?n 2, 1 b?l 3, 1 b?r 4, 2 b?l 4, 2 b?r 3, 3 b!o 5, 4 b!u 5",
+        "a: 0 b?l 1, 0 b?r 2, 1 c?y 3, 1 c?n 4, 2 c?y 4, 2 c?n 3, 3 b!o 5, 4 b!u 5",
+    ),
+    (
+        "a: 0 c!x 1, 1 b?l 2, 1 b?r 2",
+        "a: 0 b?l 1, 0 b?r 2, 1 c!x 3, 2 c!x 4",
+    ),
+    (
+        "a: 0 c!x 1, 1 b!l 2, 1 b!r 3, 2 d!o 4, 3 d!u 4",
+        "a: 0 b!l 1, 0 b!r 2, 1 c!x 3, 2 c!x 4, 3 d!o 5, 4 d!u 5",
+    ),
+    (
+        "a: 0 d!u 1, 1 c!x 2, 2 b!r 3",
+        "a: 0 b!l 1, 0 b!r 2, 1 c!x 3, 2 c!x 4, 3 d!o 5, 4 d!u 5",
+    ),
+    (
+        "a: 0 c!x 1, 1 b!l 2, 1 b!r 3, 2 e?p 4, 2 e?q 5, 3 e?p 5, 3 e?q 4, 4 d!o 6, 5 d!u 6",
+        "a: 0 b!l 1, 0 b!r 2, 1 e?p 3, 1 e?q 4, 2 e?p 5, 2 e?q 6, 3 c!x 7, 4 c!x 8, 5 c!x 8, 6 c!x 7, 7 d!o 9, 8 d!u 9",
+    ),
+    (
+        "a: 0 c!x 1, 1 b!l 2, 2 b!l 3, 3 b!l 4, 4 b!r 5",
+        "a: 0 b!l 0, 0 b!r 1, 1 c!x 2",
+    ),
+    (
+        "a: 0 p?l 1, 0 p?k 2, 1 q?m 0, 2 q?m 0",
+        "a: 0 q?m 1, 1 p?l 2, 1 p?k 2, 2 q?m 1",
+    ),
+];
+
+/// The certificate of a pair, which must have a valid one if it is accepted.
+fn certified(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Certificate> {
+    let Ok(Verdict::Safe(proof)) = subtype::check(sub, sup, limits) else {
+        return None;
+    };
+    let certificate = proof.certificate()?;
+    assert_eq!(
+        certificate::check(&certificate, sub, sup),
+        Ok(()),
+        "{sub:?}\n{sup:?}\n{certificate:?}"
+    );
+    Some(certificate)
+}
+
+fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Certificate) {
+    let (sub, sup) = (common::machine(sub), common::machine(sup));
+    let certificate = certified(&sub, &sup, &Limits::default()).unwrap();
+    (sub, sup, certificate)
+}
+
+#[test]
+fn accepted_pairs_have_valid_certificates() {
+    for (sub, sup) in PAIRS {
+        of(sub, sup);
+    }
+    let mut accepted = 0;
+    for case in cases::CASES {
+        let machine = |text| local(case.role, text).unwrap();
+        let (sub, sup) = (machine(case.sub), machine(case.sup));
+        let certificate = certified(&sub, &sup, &Limits::default());
+        if case.relation == Relation::Subtype {
+            assert!(certificate.is_some(), "{}", case.name);
+            accepted += 1;
+        }
+    }
+    assert!(accepted > 20, "{accepted}");
+}
+
+#[test]
+fn accepted_pairs_of_the_corpora_have_valid_certificates() {
+    let (Some(pairs), Some(binary)) = (common::corpus("pairs"), common::corpus("binary")) else {
+        return;
+    };
+    let mut accepted = 0;
+    let lines = |folder: &std::path::Path| {
+        let text = std::fs::read_to_string(folder.join("expected.csv")).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for line in lines(&pairs) {
+        let name = line.split(',').next().unwrap();
+        let read = |side: &str| {
+            let text = std::fs::read_to_string(pairs.join(format!("{name}.{side}.dot"))).unwrap();
+            dot::parse(&text).unwrap().remove(0)
+        };
+        accepted +=
+            usize::from(certified(&read("sub"), &read("sup"), &Limits::default()).is_some());
+    }
+    for line in lines(&binary) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let read = |name: &str| {
+            let text = std::fs::read_to_string(binary.join(name)).unwrap();
+            text::parse(&text).unwrap().remove(0)
+        };
+        let certificate = certified(&read(fields[0]), &read(fields[1]), &Limits::default());
+        accepted += usize::from(certificate.is_some());
+    }
+    println!("{accepted} certificates");
+    assert!(accepted > 40, "{accepted}");
+}
+
+#[test]
+fn a_certificate_is_a_derivation() {
+    let (_, _, certificate) = of(AHEAD, KERNEL);
+    let rules: Vec<&[Rule]> = certificate
+        .situations
+        .iter()
+        .map(|situation| &situation.rules[..])
+        .collect();
+    let unfold = || Rule::Unfold(vec![]);
+    assert_eq!(
+        rules,
+        [
+            // s!ready, as the supertype.
+            &[Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)][..],
+            // The second s!ready overtakes three actions; then these are done.
+            &[
+                Rule::Choose,
+                unfold(),
+                unfold(),
+                unfold(),
+                unfold(),
+                Rule::Take,
+                Rule::Take,
+                Rule::Take,
+                Rule::Choose,
+                Rule::Take,
+                Rule::Assume(1),
+            ],
+        ]
+    );
+    assert_eq!(certificate.rules(), 15);
+}
+
+/// What the checker says after a change.
+#[track_caller]
+fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Certificate)) -> Fault {
+    let (sub, sup, mut certificate) = of(sub, sup);
+    change(&mut certificate);
+    certificate::check(&certificate, &sub, &sup)
+        .unwrap_err()
+        .fault
+}
+
+#[test]
+fn each_fault_is_found() {
+    let state = StateId::from_index;
+    let transition = TransitionId::from_index;
+    let kernel = |change: fn(&mut Certificate)| tampered(AHEAD, KERNEL, change);
+    assert_eq!(kernel(|c| c.situations.clear()), Fault::Initial);
+    assert_eq!(kernel(|c| c.situations.swap(0, 1)), Fault::Initial);
+    assert_eq!(
+        kernel(|c| c.situations[0].state = StateId::from_index(99)),
+        Fault::Unknown
+    );
+    assert_eq!(
+        kernel(|c| c.situations[1]
+            .tree
+            .spine
+            .push(TransitionId::from_index(99))),
+        Fault::Unknown
+    );
+    assert_eq!(
+        kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(99))),
+        Fault::Unknown
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[3] = Rule::Assume(9)),
+        Fault::Unknown
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[1] = Rule::Unfold(vec![0])),
+        Fault::Unknown
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[1] = Rule::Drop(vec![])),
+        Fault::Unknown
+    );
+    assert_eq!(kernel(|c| c.situations.truncate(1)), Fault::Unknown);
+    // Rules that do not fit.
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[0] = Rule::Take),
+        Fault::WrongRule
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[0] = Rule::End),
+        Fault::WrongRule
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[1] = Rule::Choose),
+        Fault::WrongRule
+    );
+    assert_eq!(
+        kernel(|c| drop(c.situations[0].rules.remove(1))),
+        Fault::Order
+    );
+    assert_eq!(
+        kernel(|c| drop(c.situations[0].rules.pop())),
+        Fault::OpenGoal
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules.push(Rule::End)),
+        Fault::NoGoal
+    );
+    // Another claim is assumed: the state, the spine or what follows differs, or an output is still to be taken.
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[3] = Rule::Assume(0)),
+        Fault::OtherClaim
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules[1] = Rule::Assume(0)),
+        Fault::OtherClaim
+    );
+    assert_eq!(
+        kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(3))),
+        Fault::OtherClaim
+    );
+    assert_eq!(
+        kernel(|c| c.situations[0].rules.truncate(0)),
+        Fault::OpenGoal
+    );
+    // A claim that is assumed at once proves everything.
+    assert_eq!(
+        kernel(|c| c.situations[0].rules = vec![Rule::Assume(0)]),
+        Fault::NoProgress
+    );
+    // A message that may come is not received.
+    let (wide, narrow) = ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1");
+    let (sub, sup, mut certificate) = of(wide, narrow);
+    certificate.situations[0].rules.push(Rule::Take);
+    let invalid = certificate::check(&certificate, &sup, &sub).unwrap_err();
+    assert_eq!(invalid.fault, Fault::NotHandled);
+    assert_eq!(
+        (invalid.situation, invalid.rule, invalid.to_string()),
+        (
+            0,
+            3,
+            "the certificate is not valid at rule 3 of situation 0: a message that may come is not received"
+                .to_owned()
+        )
+    );
+    // The supertype ends later.
+    let (sub, _, certificate) = of("a:", "a:");
+    let invalid = certificate::check(&certificate, &sub, &common::machine("a: 0 b?y 1"));
+    assert_eq!(invalid.unwrap_err().fault, Fault::WrongRule);
+    // Machines that are no local types.
+    let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
+    for (sub, sup) in [(&mixed, &sub), (&sub, &mixed)] {
+        let invalid = certificate::check(&certificate, sub, sup).unwrap_err();
+        assert_eq!(invalid.fault, Fault::NotDirected);
+    }
+    // All alternatives of a choice are dropped.
+    let (sub, sup) = PAIRS[7];
+    assert_eq!(
+        tampered(sub, sup, |c| {
+            let position = c.situations[0]
+                .rules
+                .iter()
+                .position(|rule| *rule == Rule::Unfold(vec![0]))
+                .unwrap();
+            c.situations[0].rules[position] = Rule::Drop(vec![0]);
+            c.situations[0].rules.insert(position, Rule::Drop(vec![0]));
+        }),
+        Fault::Unknown
+    );
+    // Choices without end inside each other.
+    let mut deep = Tail::State(state(0));
+    for _ in 0..600 {
+        let tree = Tree {
+            spine: vec![],
+            tail: deep,
+        };
+        deep = Tail::Choice(vec![(transition(0), tree)]);
+    }
+    let fault = tampered(sub, sup, |c| c.situations[0].tree.tail = deep);
+    assert_eq!(fault, Fault::TooDeep);
+    let fault = tampered(sub, sup, |c| {
+        c.situations[0].rules[1] = Rule::Unfold(vec![0; 600]);
+    });
+    assert_eq!(fault, Fault::TooDeep);
+}
+
+#[test]
+fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
+    // As an engine would write it that had forgotten A(p).
+    let forged = |rules: Vec<Rule>| Certificate {
+        situations: vec![certificate::Situation {
+            state: StateId::from_index(0),
+            tree: Tree {
+                spine: vec![],
+                tail: Tail::State(StateId::from_index(0)),
+            },
+            rules,
+            ranks: vec![],
+        }],
+    };
+    let unfold = || Rule::Unfold(vec![]);
+    let check = |sub: &str, sup: &str, rules: Vec<Rule>| {
+        certificate::check(&forged(rules), &common::machine(sub), &common::machine(sup))
+            .map_err(|invalid| invalid.fault)
+    };
+    let input_first = vec![
+        unfold(),
+        unfold(),
+        Rule::Take,
+        Rule::Choose,
+        Rule::Take,
+        Rule::End,
+    ];
+    let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
+    assert_eq!(check(first, second, input_first), Err(Fault::Order));
+    // The other way round is R2.
+    let output_first = vec![
+        Rule::Choose,
+        unfold(),
+        unfold(),
+        Rule::Take,
+        Rule::Take,
+        Rule::End,
+    ];
+    assert_eq!(check(second, first, output_first), Ok(()));
+    // Two messages from one peer, and to one peer, keep their order.
+    let inputs = vec![unfold(), unfold(), Rule::Take, Rule::Take, Rule::End];
+    let (xy, yx) = ("a: 0 b?x 1, 1 b?y 2", "a: 0 b?y 1, 1 b?x 2");
+    assert_eq!(check(xy, xy, inputs.clone()), Ok(()));
+    assert_eq!(check(xy, yx, inputs), Err(Fault::NotHandled));
+    let outputs = vec![
+        unfold(),
+        unfold(),
+        Rule::Choose,
+        Rule::Take,
+        Rule::Choose,
+        Rule::Take,
+        Rule::End,
+    ];
+    let (xy, yx) = ("a: 0 b!x 1, 1 b!y 2", "a: 0 b!y 1, 1 b!x 2");
+    assert_eq!(check(xy, xy, outputs.clone()), Ok(()));
+    assert_eq!(check(xy, yx, outputs), Err(Fault::Order));
+}
+
+#[test]
+fn what_stays_pending_for_ever_has_no_ranks() {
+    // PPoPP'22, App. B.2: q's message is never taken. With any ranks.
+    let sub = common::machine("a: 0 p?l 0");
+    let sup = common::machine("a: 0 q?m 1, 1 p?l 1");
+    let q = TransitionId::from_index(0);
+    let situation = |spine: Vec<TransitionId>, state, rules, rank| certificate::Situation {
+        state: StateId::from_index(0),
+        tree: Tree {
+            spine,
+            tail: Tail::State(StateId::from_index(state)),
+        },
+        rules,
+        ranks: vec![(q, rank)],
+    };
+    let unfold = || Rule::Unfold(vec![]);
+    for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
+        let first = vec![unfold(), unfold(), Rule::Take, Rule::Assume(1)];
+        let again = vec![unfold(), Rule::Take, Rule::Assume(1)];
+        let certificate = Certificate {
+            situations: vec![
+                situation(vec![], 0, first, ranks.0),
+                situation(vec![q], 1, again, ranks.1),
+            ],
+        };
+        let invalid = certificate::check(&certificate, &sub, &sup).unwrap_err();
+        assert_eq!(
+            (invalid.situation, invalid.rule, invalid.fault),
+            (1, 2, Fault::Rank)
+        );
+    }
+}
+
+#[test]
+fn ranks_count() {
+    // q?m is put off for a round, in each of which p chooses, and then done.
+    let sub = "a: 0 p?l 1, 0 p?k 1, 1 p?l 2, 1 p?k 2, 2 q?m 0, 2 q?n 0";
+    let sup = "a: 0 q?m 1, 0 q?n 1, 1 p?l 2, 1 p?k 2, 2 p?l 0, 2 p?k 0";
+    let (sub, sup, certificate) = of(sub, sup);
+    let ranked: Vec<usize> = (0..certificate.situations.len())
+        .filter(|&index| !certificate.situations[index].ranks.is_empty())
+        .collect();
+    assert!(!ranked.is_empty());
+    let mut lower = 0;
+    for index in ranked {
+        for rank in 0..certificate.situations[index].ranks.len() {
+            let mut changed = certificate.clone();
+            changed.situations[index].ranks[rank].1 = 0;
+            let fault = certificate::check(&changed, &sub, &sup).map_err(|i| i.fault);
+            assert_eq!(fault, Err(Fault::Rank), "{changed:?}");
+            lower += 1;
+            // All ranks of one kind may be raised by the same.
+            let mut changed = certificate.clone();
+            for (_, rank) in changed.situations.iter_mut().flat_map(|s| &mut s.ranks) {
+                *rank += 5;
+            }
+            assert_eq!(certificate::check(&changed, &sub, &sup), Ok(()));
+        }
+    }
+    assert!(lower > 0);
+}
+
+/// Changes one thing.
+fn tamper(certificate: &mut Certificate, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
+    let count = certificate.situations.len();
+    if count == 0 {
+        return;
+    }
+    let any_transition =
+        |rng: &mut Rng| TransitionId::from_index(rng.below(sup.transition_count().max(1)));
+    let other = rng.below(count) as u32;
+    let index = rng.below(count);
+    let situation = &mut certificate.situations[index];
+    let at = rng.below(situation.rules.len().max(1));
+    let path = (0..rng.below(3)).map(|_| rng.below(2) as u32).collect();
+    let rule = match rng.below(6) {
+        0 => Rule::End,
+        1 => Rule::Choose,
+        2 => Rule::Unfold(path),
+        3 => Rule::Drop(path),
+        4 => Rule::Take,
+        _ => Rule::Assume(other),
+    };
+    match rng.below(12) {
+        0 => {
+            certificate.situations.remove(index);
+        }
+        1 => situation.state = StateId::from_index(rng.below(sub.len())),
+        2 => {
+            if let Some(last) = situation.rules.last_mut() {
+                *last = Rule::Assume(other);
+            }
+        }
+        3 => {
+            if let Some(old) = situation.rules.get_mut(at) {
+                *old = rule;
+            }
+        }
+        4 => situation.rules.insert(at, rule),
+        5 if at < situation.rules.len() => {
+            situation.rules.remove(at);
+        }
+        6 if !situation.tree.spine.is_empty() => {
+            let at = rng.below(situation.tree.spine.len());
+            situation.tree.spine.remove(at);
+        }
+        7 => situation.tree.spine.push(any_transition(rng)),
+        8 => situation.tree.tail = Tail::State(StateId::from_index(rng.below(sup.len()))),
+        9 => {
+            for (_, rank) in &mut situation.ranks {
+                *rank = (*rank + rng.below(3) as u32).saturating_sub(1);
+            }
+        }
+        10 => situation
+            .ranks
+            .push((any_transition(rng), rng.below(4) as u32)),
+        _ => {
+            let assumed = situation.rules.iter_mut().find_map(|rule| match rule {
+                Rule::Assume(to) => Some(to),
+                _ => None,
+            });
+            if let Some(to) = assumed {
+                *to = other;
+            }
+        }
+    }
+}
+
+/// Certificates of pairs that hold, as they are and changed, for pairs nearby that do not hold: never valid. So an accepted certificate
+/// that was changed is still a proof.
+#[test]
+fn no_certificate_proves_what_does_not_hold() {
+    let mut rng = Rng::new(5);
+    let limits = Limits {
+        steps: 50_000,
+        ..Limits::default()
+    };
+    let table = cases::CASES
+        .iter()
+        .map(|case| (local(case.role, case.sub), local(case.role, case.sup)))
+        .map(|(sub, sup)| (sub.unwrap(), sup.unwrap()));
+    let own = PAIRS.map(|(sub, sup)| (common::machine(sub), common::machine(sup)));
+    let pairs: Vec<(Fsm, Fsm)> = own.into_iter().chain(table).collect();
+    let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
+    for (sub, sup) in &pairs {
+        let Some(certificate) = certified(sub, sup, &limits) else {
+            continue;
+        };
+        // The pair itself, tampered with.
+        for _ in 0..300 {
+            let mut changed = certificate.clone();
+            tamper(&mut changed, sub, sup, &mut rng);
+            match certificate::check(&changed, sub, sup) {
+                Ok(()) => unharmed += usize::from(changed != certificate),
+                Err(_) => refused += 1,
+            }
+        }
+        // Pairs that do not hold.
+        for _ in 0..60 {
+            let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
+            let side = match rng.chance(50) {
+                true => &mut bad_sub,
+                false => &mut bad_sup,
+            };
+            let mutation = Mutation::any(&mut rng);
+            let Some(mutated) = mutate(side, mutation, &mut rng) else {
+                continue;
+            };
+            *side = mutated;
+            let verdict = subtype::check(&bad_sub, &bad_sup, &limits).unwrap();
+            if verdict.refusal().is_none() {
+                continue;
+            }
+            wrong += 1;
+            for round in 0..20 {
+                let mut changed = certificate.clone();
+                for _ in 0..round % 4 {
+                    tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
+                }
+                assert!(
+                    certificate::check(&changed, &bad_sub, &bad_sup).is_err(),
+                    "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
+                );
+            }
+        }
+    }
+    println!("{wrong} pairs that do not hold; {refused} tampered refused, {unharmed} still proofs");
+    assert!(
+        wrong > 300 && refused > 3 * unharmed,
+        "{wrong} {refused} {unharmed}"
+    );
+
+    // Certificates of other pairs.
+    for (sub, sup) in &pairs {
+        let refusal = subtype::check(sub, sup, &limits).unwrap();
+        if refusal.refusal().is_none() {
+            continue;
+        }
+        for (other, another) in &pairs {
+            if let Some(certificate) = certified(other, another, &limits) {
+                assert!(certificate::check(&certificate, sub, sup).is_err());
+            }
+        }
+    }
+}
