@@ -83,6 +83,7 @@
 //!
 //! # Features
 //!
+//! * `ring`, off by default: `Ring`, a route of a fixed size that allocates nothing and locks nothing.
 //! * `tracing`, off by default: one event for each action of a session.
 //!
 //! # When not to use it
@@ -96,6 +97,8 @@ pub mod guide;
 mod message;
 #[doc(hidden)]
 pub mod private;
+#[cfg(feature = "ring")]
+mod ring;
 mod role;
 mod route;
 mod session;
@@ -103,6 +106,8 @@ mod states;
 
 pub use error::{Action, BoxError, Error, Result, Unsent};
 pub use message::{Labelled, Message};
+#[cfg(feature = "ring")]
+pub use ring::{Ring, RingClosed, RingReceiver, RingSender};
 pub use role::{Role, Route};
 pub use route::{
     Arrival, Bidirectional, Channel, Incoming, Link, Nil, Outgoing, Pair, Receiver, RouteError,

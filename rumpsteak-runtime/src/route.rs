@@ -116,12 +116,14 @@ pub trait Arrival<M> {
 }
 
 impl<M> Arrival<M> for M {
+    #[inline]
     fn into_message(self) -> Result<M, BoxError> {
         Ok(self)
     }
 }
 
 impl<M, E: Into<BoxError>> Arrival<M> for Result<M, E> {
+    #[inline]
     fn into_message(self) -> Result<M, BoxError> {
         self.map_err(Into::into)
     }
@@ -193,16 +195,19 @@ impl<M, Tx, Rx> Outgoing<M> for Bidirectional<Tx, Rx>
 where
     Tx: Sink<M, Error: Into<BoxError>> + Unpin,
 {
+    #[inline]
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
         let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Pin::new(tx).poll_ready(context).map_err(classify)
     }
 
+    #[inline]
     fn start_send(&mut self, message: M) -> Result<(), RouteError> {
         let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Pin::new(tx).start_send(message).map_err(classify)
     }
 
+    #[inline]
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
         let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Pin::new(tx).poll_flush(context).map_err(classify)
@@ -214,6 +219,7 @@ impl<M, Tx, Rx> Incoming<M> for Bidirectional<Tx, Rx>
 where
     Rx: Stream<Item: Arrival<M>> + Unpin,
 {
+    #[inline]
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
         let (_, rx) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Poll::Ready(match ready!(Pin::new(rx).poll_next(context)) {
@@ -231,6 +237,8 @@ fn classify(error: impl Into<BoxError>) -> RouteError {
     let error = error.into();
     match error.downcast_ref::<mpsc::SendError>() {
         Some(error) if error.is_disconnected() => RouteError::Closed,
+        #[cfg(feature = "ring")]
+        None if error.is::<crate::ring::RingClosed>() => RouteError::Closed,
         _ => RouteError::Transport(error),
     }
 }

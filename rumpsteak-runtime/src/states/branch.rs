@@ -1,7 +1,8 @@
 use std::fmt;
+use std::future::poll_fn;
 
-use super::{Choice, Names, Session, State, accept, unexpected};
-use crate::error::Result;
+use super::{Choice, Names, Session, State, failed, poll_accept, unexpected};
+use crate::error::{Action, Result};
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
 use crate::route::Incoming;
@@ -39,7 +40,10 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     {
         const { C::VERIFIED };
         let Self { state, .. } = self;
-        let message = accept::<R, P>(state.role, C::LABELS).await?;
+        let message = match poll_fn(|context| poll_accept::<R, P>(state.role, context)).await {
+            Ok(message) => message,
+            Err(error) => return Err(failed::<R, P>(error, Action::Receive(C::LABELS))),
+        };
         C::decide(state, message).map_err(|message| unexpected::<R, P>(&message, C::LABELS))
     }
 }

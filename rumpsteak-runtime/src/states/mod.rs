@@ -18,10 +18,10 @@ pub use receive::Receive;
 pub use select::Select;
 pub use send::Send;
 
-use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::task::{Context, Poll, ready};
 
-use crate::error::{Action, Error, Unsent};
+use crate::error::{Action, Error};
 use crate::message::Message;
 use crate::role::{Role, Route};
 use crate::route::{Incoming, Outgoing, RouteError};
@@ -144,45 +144,49 @@ impl<R: Role> std::fmt::Debug for State<'_, R> {
     }
 }
 
-/// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer.
-async fn transmit<R, P, L>(role: &mut R, label: L) -> Result<(), Unsent<L>>
+// An action is one `poll_fn` over one of the two functions below. Their errors are small, and become
+// an `Error` only in the action itself: layers of futures, and of results as large as `Error`, are
+// what a session costs on top of its channel.
+
+/// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
+/// label is taken out once the route is ready for it.
+#[inline]
+fn poll_transmit<R, P, L>(
+    role: &mut R,
+    label: &mut Option<L>,
+    context: &mut Context<'_>,
+) -> Poll<Result<(), RouteError>>
 where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
     let route = role.route();
-    if let Err(error) = poll_fn(|context| route.poll_ready(context)).await {
-        return Err(Unsent {
-            error: unsent::<R, P, L>(error),
-            label: Some(label),
-        });
+    if label.is_some() {
+        ready!(route.poll_ready(context))?;
+        if let Some(label) = label.take() {
+            route.start_send(R::Message::upcast(label))?;
+        }
     }
-    let sent = match route.start_send(R::Message::upcast(label)) {
-        Ok(()) => poll_fn(|context| route.poll_flush(context)).await,
-        Err(error) => Err(error),
-    };
-    sent.map_err(|error| Unsent {
-        error: unsent::<R, P, L>(error),
-        label: None,
-    })?;
+    ready!(route.poll_flush(context))?;
     #[cfg(feature = "tracing")]
     trace::<R, P>("send", R::Message::NAME);
-    Ok(())
+    Poll::Ready(Ok(()))
 }
 
-/// Receives a message of the role from `P`, expecting one of `labels`.
-async fn accept<R, P>(role: &mut R, labels: &'static [&'static str]) -> Result<R::Message, Error>
+/// Receives a message of the role from `P`.
+#[inline]
+fn poll_accept<R, P>(
+    role: &mut R,
+    context: &mut Context<'_>,
+) -> Poll<Result<R::Message, RouteError>>
 where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let route = role.route();
-    let message = poll_fn(|context| route.poll_receive(context))
-        .await
-        .map_err(|error| failed::<R, P>(error, Action::Receive(labels)))?;
+    let message = ready!(role.route().poll_receive(context))?;
     #[cfg(feature = "tracing")]
     trace::<R, P>("receive", crate::message::Labelled::label(&message));
-    Ok(message)
+    Poll::Ready(Ok(message))
 }
 
 /// One event for each action that was performed.

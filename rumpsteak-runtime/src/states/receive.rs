@@ -1,7 +1,8 @@
 use std::fmt;
+use std::future::poll_fn;
 
-use super::{Names, Session, State, accept, unexpected};
-use crate::error::Result;
+use super::{Names, Session, State, failed, poll_accept, unexpected};
+use crate::error::{Action, Result};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
@@ -40,7 +41,10 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     {
         let Self { state, .. } = self;
         let labels = const { &[<R::Message as Message<L>>::NAME] };
-        let message = accept::<R, P>(state.role, labels).await?;
+        let message = match poll_fn(|context| poll_accept::<R, P>(state.role, context)).await {
+            Ok(message) => message,
+            Err(error) => return Err(failed::<R, P>(error, Action::Receive(labels))),
+        };
         match message.downcast() {
             Ok(label) => Ok((label, C::from_state(state))),
             Err(message) => Err(unexpected::<R, P>(&message, labels)),

@@ -1,7 +1,8 @@
 use std::fmt;
+use std::future::poll_fn;
 
-use super::{Choice, Names, Offers, Session, State, transmit};
-use crate::error::{Error, Result, Unsent};
+use super::{Choice, Names, Offers, Session, State, poll_transmit, unsent};
+use crate::error::{Result, Unsent};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
@@ -24,21 +25,27 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The
-    /// label is lost; use [`select_or_return`](Select::select_or_return) to have it back.
+    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone,
+    /// [`Error::Transport`](crate::Error::Transport) if the transport failed. The label is lost; use [`select_or_return`](Select::select_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`]. The label may or may not have
-    /// been sent.
+    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). The label
+    /// may or may not have been sent.
     pub async fn select<L>(self, label: L) -> Result<C::Then>
     where
         C: Offers<L, State = State<'s, R>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
     {
-        self.select_or_return(label).await.map_err(Error::from)
+        const { C::VERIFIED };
+        let Self { state, .. } = self;
+        let mut label = Some(label);
+        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
+            Ok(()) => Ok(Session::from_state(state)),
+            Err(error) => Err(unsent::<R, P, L>(error)),
+        }
     }
 
     /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent.
@@ -58,8 +65,14 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     {
         const { C::VERIFIED };
         let Self { state, .. } = self;
-        transmit::<R, P, L>(state.role, label).await?;
-        Ok(Session::from_state(state))
+        let mut label = Some(label);
+        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
+            Ok(()) => Ok(Session::from_state(state)),
+            Err(error) => Err(Unsent {
+                error: unsent::<R, P, L>(error),
+                label,
+            }),
+        }
     }
 }
 

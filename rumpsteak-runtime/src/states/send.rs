@@ -1,7 +1,8 @@
 use std::fmt;
+use std::future::poll_fn;
 
-use super::{Names, Session, State, transmit};
-use crate::error::{Error, Result, Unsent};
+use super::{Names, Session, State, poll_transmit, unsent};
+use crate::error::{Result, Unsent};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
@@ -26,21 +27,26 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`] if the peer is gone, [`Error::Transport`] if the transport failed. The
-    /// label is lost; use [`send_or_return`](Send::send_or_return) to have it back.
+    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone,
+    /// [`Error::Transport`](crate::Error::Transport) if the transport failed. The label is lost; use [`send_or_return`](Send::send_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
     /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`]. The label may or may not have
-    /// been sent.
+    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). The label
+    /// may or may not have been sent.
     pub async fn send(self, label: L) -> Result<C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        self.send_or_return(label).await.map_err(Error::from)
+        let Self { state, .. } = self;
+        let mut label = Some(label);
+        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
+            Ok(()) => Ok(C::from_state(state)),
+            Err(error) => Err(unsent::<R, P, L>(error)),
+        }
     }
 
     /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
@@ -59,8 +65,14 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
         C: Session<State = State<'s, R>>,
     {
         let Self { state, .. } = self;
-        transmit::<R, P, L>(state.role, label).await?;
-        Ok(C::from_state(state))
+        let mut label = Some(label);
+        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
+            Ok(()) => Ok(C::from_state(state)),
+            Err(error) => Err(Unsent {
+                error: unsent::<R, P, L>(error),
+                label,
+            }),
+        }
     }
 }
 
