@@ -2,4 +2,6 @@
 //!
 //! ```text
 //! cargo bench -p rumpsteak-benches --bench runtime
+//! cargo bench -p rumpsteak-benches --bench scribble
+//! cargo bench -p rumpsteak-benches --bench verifier
 //! ```
