@@ -54,6 +54,10 @@
 //! * A bounded queue makes a sender wait, and roles that wait for room can deadlock where those that
 //!   were verified would not. Give each direction room for every message that can be under way.
 //!
+//! With the feature `ring` there is also `Ring`, a route over two rings of a fixed size, for which the
+//! user counts how many messages can be under way. It allocates nothing per message and takes no
+//! lock. A ring that is too small panics and poisons its role; it neither waits nor loses a message.
+//!
 //! # Seeing what happens
 //!
 //! With the feature `tracing`, each action emits one event at level `TRACE` and target `rumpsteak`,
