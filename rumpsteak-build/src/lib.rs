@@ -18,7 +18,7 @@
 //! The modules follow the way of the data:
 //!
 //! ```text
-//! targets ─ walk ─ resolve ─┐
+//! targets ─ walk ─ resolve ─┐                  ┌─ starvation ─┐
 //!   (scan, cfg, manifest)   ├─ pair ─ serialise ─ judge ─ verify ─ verdicts
 //! protocols ────────────────┘                      └── report ──┘
 //! ```
@@ -40,6 +40,7 @@ mod report;
 mod resolve;
 mod scan;
 mod serialise;
+mod starvation;
 mod targets;
 mod verdicts;
 mod verify;

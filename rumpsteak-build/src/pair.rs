@@ -16,7 +16,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_syntax::name;
 use rumpsteak_syntax::role::{MessageVariant, RoleItem};
-use rumpsteak_syntax::verdict::RoleName;
+use rumpsteak_syntax::verdict::{RoleName, refused};
 
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report::text;
@@ -39,6 +39,19 @@ pub(crate) struct RolePair {
     pub(crate) link: Result<Linked, LinkError>,
     /// The labels of the role's message enum.
     pub(crate) labels: Vec<LabelPair>,
+}
+
+impl RolePair {
+    /// The names that the role has in proofs.
+    pub(crate) fn sealed_name(&self) -> RoleName {
+        match self.link {
+            Err(LinkError::Wrong { .. }) => RoleName {
+                protocol: self.name.protocol.clone(),
+                role: refused(&self.name.role),
+            },
+            Ok(_) | Err(LinkError::Broken { .. }) => self.name.clone(),
+        }
+    }
 }
 
 /// A role of a usable protocol, by position.

@@ -23,7 +23,7 @@ use rumpsteak_syntax::Path;
 use rumpsteak_syntax::session::{self, Chain, Form, SessionItem, Tail};
 use rumpsteak_syntax::verdict::{self, RoleName};
 
-use crate::pair::{LabelMatch, LabelPair, Linked, Pairs, RolePair, match_label};
+use crate::pair::{LabelMatch, LabelPair, LinkError, Linked, Pairs, RolePair, match_label};
 use crate::protocols::Protocols;
 use crate::report::text;
 use crate::resolve::{Resolution, resolve};
@@ -57,6 +57,9 @@ pub(crate) struct Reached {
     /// The items that the root reaches, itself among them, with their chains: one for a `type` or a `struct`, one for
     /// each option of an `enum`; none for an item that has a fault.
     pub(crate) items: BTreeMap<ItemId, Vec<ResolvedChain>>,
+    /// Whether all roles are linked to the protocol. If not, then there is no machine, but each name is known to the
+    /// proof: under the name of a role whose link is wrong, which holds only together with that role's own error.
+    pub(crate) linked: bool,
 }
 
 /// How many items a root may reach.
@@ -133,17 +136,19 @@ pub(crate) struct Written {
     pub(crate) states: Vec<Place>,
 }
 
-/// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong with one.
+/// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong with one. Without a
+/// link to a protocol, names are not compared with those of any.
 pub(crate) fn reach(
     context: Context<'_>,
     root: ItemId,
     role: &RolePair,
-    linked: Linked,
+    linked: Option<Linked>,
 ) -> (Reached, BTreeSet<Fault>) {
     let mut reader = Reader {
         context,
         role,
         linked,
+        peers_linked: true,
         faults: BTreeSet::new(),
         pending: vec![root],
     };
@@ -161,7 +166,8 @@ pub(crate) fn reach(
             items.insert(id, chains);
         }
     }
-    let mut reached = Reached { items };
+    let linked = linked.is_some() && reader.peers_linked;
+    let mut reached = Reached { items, linked };
     let mut faults = reader.faults;
     faults.extend(reached.circles(context.tree));
     for fault in &faults {
@@ -173,7 +179,8 @@ pub(crate) fn reach(
 struct Reader<'a> {
     context: Context<'a>,
     role: &'a RolePair,
-    linked: Linked,
+    linked: Option<Linked>,
+    peers_linked: bool,
     faults: BTreeSet<Fault>,
     pending: Vec<ItemId>,
 }
@@ -306,29 +313,30 @@ impl Reader<'_> {
             pairs,
         } = self.context;
         let text = match (&tree.item(found).kind, pairs.roles.get(&found)) {
-            (
-                _,
-                Some(RolePair {
-                    name,
-                    link: Ok(linked),
-                    ..
-                }),
-            ) => {
-                let protocol = &protocols.protocols[linked.protocol];
-                if linked.protocol != self.linked.protocol {
-                    text::other_protocol(path, name, &self.role.name)
-                } else if linked.role == self.linked.role {
-                    text::talks_to_itself(path)
-                } else {
-                    let role = protocol.role_at(linked.role).clone();
+            (_, Some(pair)) => match (&pair.link, self.linked) {
+                (Ok(linked), Some(own)) if linked.protocol != own.protocol => {
+                    text::other_protocol(path, &pair.name, &self.role.name)
+                }
+                (Ok(linked), Some(own)) if linked.role == own.role => text::talks_to_itself(path),
+                (Ok(linked), _) => {
+                    let protocol = &protocols.protocols[linked.protocol];
                     return Some(Peer {
                         item: found,
-                        name: name.clone(),
-                        role,
+                        name: pair.name.clone(),
+                        role: protocol.role_at(linked.role).clone(),
                     });
                 }
-            }
-            (_, Some(RolePair { link: Err(_), .. })) => text::depends_on(path.last()),
+                // Its own derive says what is wrong.
+                (Err(LinkError::Wrong { .. }), _) => {
+                    self.peers_linked = false;
+                    return Some(Peer {
+                        item: found,
+                        name: pair.sealed_name(),
+                        role: pair.name.role.as_str().into(),
+                    });
+                }
+                (Err(LinkError::Broken { .. }), _) => text::depends_on(path.last()),
+            },
             (ItemKind::Role(_), None) => text::role_without_link(path),
             (ItemKind::Broken, None) => text::depends_on(path.last()),
             _ => text::no_role(path),
@@ -354,23 +362,30 @@ impl Reader<'_> {
             Some(item) => label.item == Some(item),
             None => label.item.is_none() && path.last() == label.written.as_str(),
         };
-        let protocol = &protocols.protocols[self.linked.protocol];
-        let file = &protocols.files[protocol.file];
         let mut labels = self.role.labels.iter().enumerate();
         let text = match labels.find(|(_, label)| is_this(label)) {
-            Some((index, label)) => match match_label(label, protocol, file) {
-                LabelMatch::Found(message) => {
-                    return Some(ResolvedLabel {
-                        index,
-                        name: label.name.clone(),
-                        message: message.clone(),
-                    });
+            Some((index, label)) => {
+                let resolved = |message| ResolvedLabel {
+                    index,
+                    name: label.name.clone(),
+                    message,
+                };
+                let Some(linked) = self.linked else {
+                    return Some(resolved(Message {
+                        label: label.name.as_str().into(),
+                        payload: Vec::new(),
+                    }));
+                };
+                let protocol = &protocols.protocols[linked.protocol];
+                let file = &protocols.files[protocol.file];
+                match match_label(label, protocol, file) {
+                    LabelMatch::Found(message) => return Some(resolved(message.clone())),
+                    LabelMatch::OtherPayload(messages) => {
+                        text::other_payload(path, label, &messages, protocol)
+                    }
+                    LabelMatch::Unknown => text::unknown_label(path, label, protocol, file),
                 }
-                LabelMatch::OtherPayload(messages) => {
-                    text::other_payload(path, label, &messages, protocol)
-                }
-                LabelMatch::Unknown => text::unknown_label(path, label, protocol, file),
-            },
+            }
             None => text::no_label(path, &self.role.name),
         };
         self.fault(id, path.last_token(), text);
@@ -379,6 +394,14 @@ impl Reader<'_> {
 }
 
 impl Reached {
+    /// What a root reaches that was not read.
+    pub(crate) fn nothing(root: ItemId) -> Self {
+        Self {
+            items: BTreeMap::from([(root, Vec::new())]),
+            linked: false,
+        }
+    }
+
     /// Items that lead back to themselves where a session cannot: without ever doing anything, or by `type`s alone.
     fn circles(&self, tree: &Tree) -> Vec<Fault> {
         let mut faults = Vec::new();

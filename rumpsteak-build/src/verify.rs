@@ -10,18 +10,21 @@
 //! entry says:
 //!
 //! * An item with a fault is *failed*: its macro raises the error.
-//! * A `type` with a fault spoils every item that contains it, since a `type` leaves no trace in what rustc sees: those
-//!   items are failed as well, and refer to it.
+//! * A `type` with a fault spoils every item that contains it on the way from a root that is refused for it, since a
+//!   `type` leaves no trace in what rustc sees: those items are failed as well, and refer to it. If the `type` is that
+//!   root itself, its own error is enough, and other roots that contain it have a judgement of their own.
 //! * A `struct` or `enum` with a fault takes another identity. Items that contain it are *failed elsewhere*: their
 //!   proofs name that other identity, and hold only if the failed item's macro has run and raised its error.
+//! * A role whose link to a protocol is wrong takes [another name](rumpsteak_syntax::verdict::refused) in the same way,
+//!   and sessions that name it are failed elsewhere.
 //!
 //! So each mistake is one error at its token, with as few others as soundness allows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proc_macro2::Span;
-use rumpsteak_fsm::Limits;
-use rumpsteak_syntax::token::Hasher;
+use rumpsteak_fsm::{Fsm, Limits};
+use rumpsteak_syntax::token::{self, Hasher, Token, TokenKind};
 use rumpsteak_syntax::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
@@ -30,11 +33,12 @@ use crate::cfg::Truth;
 use crate::judge::{self, Setting};
 use crate::pair::{LinkError, Linked, Pairs, RolePair};
 use crate::paths::Base;
-use crate::protocols::Protocols;
+use crate::protocols::{Loaded, Protocols};
 use crate::report::{self, text};
 use crate::resolve::{Resolution, resolve};
 use crate::serialise::{Context, Fault, Outline, Place, Reached, ResolvedTail, is_nominal, reach};
-use crate::walk::{CrateId, ItemId, ItemKind, Meaning, Tree};
+use crate::starvation;
+use crate::walk::{CrateId, ItemId, ItemKind, Meaning, ModuleId, Tree};
 
 /// What was found out about a package.
 #[derive(Debug)]
@@ -95,6 +99,10 @@ struct Root {
     role: ItemId,
     plays: verdict::RoleName,
     reached: Reached,
+    /// Whether something was wrong with it, wherever that is reported.
+    refused: bool,
+    /// What it was judged by: the role that it plays, and its machine.
+    judged: Option<(Linked, Fsm)>,
 }
 
 impl<'a> State<'a> {
@@ -113,16 +121,37 @@ impl<'a> State<'a> {
             return;
         };
         let Some(path) = &session.role else { return };
-        let (role_id, role, linked) = match self.role(id, path) {
+        let (role_id, role) = match self.role(id, path) {
             Ok(found) => found,
             Err(text) => return self.fault(id, path.last_token(), text),
         };
+        let linked = match &role.link {
+            Ok(linked) => Some(*linked),
+            Err(LinkError::Wrong { .. }) => None,
+            Err(LinkError::Broken { file }) => {
+                let text = text::file_has_errors(&tree.item(id).name, &protocols.files[*file]);
+                self.fault(id, path.last_token(), text);
+                let root = Root {
+                    role: role_id,
+                    plays: role.sealed_name(),
+                    reached: Reached::nothing(id),
+                    refused: true,
+                    judged: None,
+                };
+                self.roots.insert(id, root);
+                return;
+            }
+        };
         let (reached, faults) = reach(self.context, id, role, linked);
-        let resolved = faults.is_empty();
+        let mut refused = !faults.is_empty();
+        let mut judged = None;
         for Fault { place, text } in faults {
             self.fault(place.item, place.token, text);
         }
-        if resolved {
+        if let Some(linked) = linked
+            && reached.linked
+            && !refused
+        {
             let protocol = &protocols.protocols[linked.protocol];
             let written = reached.machine(id, protocol.role_at(linked.role));
             let setting = Setting {
@@ -135,30 +164,30 @@ impl<'a> State<'a> {
                 role: role_id,
             };
             if let Some(Fault { place, text }) = judge::judge(&setting, &written, self.limits) {
+                refused = true;
                 self.fault(place.item, place.token, text);
             }
+            judged = Some((linked, written.fsm));
         }
         self.roots.insert(
             id,
             Root {
                 role: role_id,
-                plays: role.name.clone(),
+                plays: role.sealed_name(),
                 reached,
+                refused,
+                judged,
             },
         );
     }
 
-    /// The role that the argument of `#[session(…)]` names.
+    /// The role that the argument of `#[session(…)]` names, whatever its link.
     fn role(
         &self,
         id: ItemId,
         path: &rumpsteak_syntax::Path,
-    ) -> Result<(ItemId, &'a RolePair, Linked), String> {
-        let Context {
-            tree,
-            protocols,
-            pairs,
-        } = self.context;
+    ) -> Result<(ItemId, &'a RolePair), String> {
+        let Context { tree, pairs, .. } = self.context;
         let found = match resolve(tree, tree.item(id).module, path) {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(text::is_module(path)),
@@ -169,26 +198,20 @@ impl<'a> State<'a> {
         match (&tree.item(found).kind, pairs.roles.get(&found)) {
             // The proof is an implementation for the role, which Rust allows beside the role only.
             (_, Some(_)) if krate(found) != krate(id) => Err(text::foreign_role(path)),
-            (_, Some(role)) => match &role.link {
-                Ok(linked) => Ok((found, role, *linked)),
-                Err(LinkError::Broken { file }) => Err(text::file_has_errors(
-                    &tree.item(id).name,
-                    &protocols.files[*file],
-                )),
-                Err(LinkError::Wrong { .. }) => Err(text::depends_on(path.last())),
-            },
+            (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(text::role_without_link(path)),
             (ItemKind::Broken, None) => Err(text::depends_on(path.last())),
             _ => Err(text::no_role(path)),
         }
     }
 
-    /// Marks the items that contain a `type` with a fault.
+    /// Marks the items that contain a `type` with a fault, as far as a refused root has no error of its own yet.
     fn spoil(&mut self) {
         let tree = self.context.tree;
         // Who names an item at the end of a chain, and at which token.
         let mut users: BTreeMap<ItemId, BTreeSet<Place>> = BTreeMap::new();
-        for Root { reached, .. } in self.roots.values() {
+        let silent = |(id, root): &(&ItemId, &Root)| root.refused && !self.faults.contains_key(id);
+        for (_, Root { reached, .. }) in self.roots.iter().filter(silent) {
             for (&item, chains) in &reached.items {
                 for chain in chains {
                     if let ResolvedTail::Named { item: named, token } = chain.tail {
@@ -279,10 +302,11 @@ impl<'a> State<'a> {
         let mut bodies: HashMap<ItemId, Body> = HashMap::new();
         let mut in_failed_root: HashSet<ItemId> = HashSet::new();
         for (&root, Root { reached, .. }) in &self.roots {
-            let failed = reached
-                .items
-                .keys()
-                .any(|item| self.faults.contains_key(item));
+            let failed = !reached.linked
+                || reached
+                    .items
+                    .keys()
+                    .any(|item| self.faults.contains_key(item));
             for &item in reached.items.keys() {
                 if (is_nominal(tree, item) || item == root)
                     && !bodies.contains_key(&item)
@@ -328,6 +352,7 @@ impl<'a> State<'a> {
                     let outcome = match self.faults.get(&id) {
                         Some(faults) => Outcome::Failed {
                             id: id_of_item,
+                            plays: self.roots.contains_key(&id) && !repeated.contains(&id),
                             problems: faults.iter().map(problem).collect(),
                         },
                         None if in_failed_root.contains(&id) => Outcome::FailedElsewhere(proof),
@@ -382,16 +407,27 @@ impl<'a> State<'a> {
         let mut roots: Vec<(ItemId, &Root)> = self.roots.iter().map(|(&id, r)| (id, r)).collect();
         let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
         roots.sort_by_key(|(id, _)| (unknown(*id), *id));
-        let mut seen: BTreeSet<(ItemId, Outline)> = BTreeSet::new();
+        // Without an outline, for want of a name, types that are written alike in one module are the same.
+        let alike = |id: ItemId| match &tree.item(id).kind {
+            ItemKind::Session(session) => {
+                let is_equals = |token: &Token| matches!(token.kind, TokenKind::Punct('=', _));
+                let start = session.tokens.iter().position(is_equals).unwrap_or(0);
+                token::hash(&session.tokens[start..])
+            }
+            _ => 0,
+        };
+        let mut seen: BTreeSet<(ItemId, Result<Outline, (ModuleId, u64)>)> = BTreeSet::new();
         let mut repeated = HashSet::new();
         for (id, Root { role, reached, .. }) in roots {
-            let Some(outline) = reached.outline(tree, id) else {
-                continue;
-            };
-            if seen.contains(&(*role, outline.clone())) {
+            let outline = reached.outline(tree, id);
+            let key = (
+                *role,
+                outline.ok_or_else(|| (tree.item(id).module, alike(id))),
+            );
+            if seen.contains(&key) {
                 repeated.insert(id);
             } else if !unknown(id) {
-                seen.insert((*role, outline));
+                seen.insert(key);
             }
         }
         repeated
@@ -453,6 +489,7 @@ impl<'a> State<'a> {
         } = self.context;
         let failed = |token, text| Outcome::Failed {
             id: None,
+            plays: false,
             problems: vec![Problem { token, text }],
         };
         let (Some(role), ItemKind::Role(item)) = (pairs.roles.get(&id), &tree.item(id).kind) else {
@@ -488,6 +525,7 @@ impl<'a> State<'a> {
                 ));
             }
         }
+        warnings.extend(self.starving());
         let with_session: HashSet<ItemId> = self.roots.values().map(|root| root.role).collect();
         for (&id, role) in &pairs.roles {
             if role.link.is_ok() && !with_session.contains(&id) && !self.has_failed_root(id) {
@@ -500,6 +538,39 @@ impl<'a> State<'a> {
         warnings.sort();
         warnings.dedup();
         warnings
+    }
+
+    /// One line for each protocol whose sessions all passed and leave a role waiting.
+    fn starving(&self) -> Vec<String> {
+        let protocols = self.context.protocols;
+        if !self.faults.is_empty() {
+            return Vec::new();
+        }
+        let waits = |(position, protocol): (usize, &Loaded)| {
+            let only = |role: usize| {
+                let linked = Linked {
+                    protocol: position,
+                    role,
+                };
+                let judged = self.roots.values().filter_map(|root| root.judged.as_ref());
+                let mut machines = judged.filter(|(played, _)| *played == linked);
+                match (machines.next(), machines.next()) {
+                    (Some((_, machine)), None) => Some(machine),
+                    _ => None,
+                }
+            };
+            let written: Vec<Option<&Fsm>> = (0..protocol.projections.len()).map(only).collect();
+            let run = starvation::find(protocol, &written, self.limits)?;
+            let (role, awaited) = starvation::describe(&run)?;
+            let file = &protocols.files[protocol.file];
+            Some(text::starving(protocol, file, &role, &awaited))
+        };
+        protocols
+            .protocols
+            .iter()
+            .enumerate()
+            .filter_map(waits)
+            .collect()
     }
 
     /// Whether some session that could not be read further names the role.

@@ -217,6 +217,65 @@ fn a_safe_session_after_a_bad_part_is_told_once() {
 }
 
 #[test]
+fn one_mistake_is_one_error() {
+    // A role whose link is wrong: its own sessions and those of its peers say nothing.
+    for link in ["Elsewhere::k", "DoubleBuffering::kk"] {
+        let source = format!(
+            "{}{LOOP}
+#[session(K)] pub type Kernel = Send<S, Ready, Loop>;
+#[session(S)] pub struct Source(Receive<K, Ready, Send<K, Value, Again>>);
+#[session] pub struct Again(Receive<K, Ready, Send<K, Value, Self>>);
+",
+            ROLES.replace("DoubleBuffering::k", link)
+        );
+        let folder = package("one-mistake-link", &[("src/lib.rs", &source)]);
+        let check = run(&folder);
+        assert_eq!(check.problems.len(), 1, "{:?}", problems(&check, &folder));
+        assert_eq!(check.problems[0].line, 2);
+        assert_eq!(
+            (check.summary.sessions, check.summary.verified),
+            (2, 0),
+            "what was not compared with a protocol is not verified"
+        );
+    }
+
+    // A `type` that a choice leads back to.
+    let protocol = "global protocol P(role a, role b) {
+        rec loop { choice at a { more() from a to b; continue loop; } or { stop() from a to b; } }
+    }";
+    let source = "
+#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label { More(More), Stop(Stop) }
+pub struct More; pub struct Stop;
+#[session(A)] type Give = Select<B, Given>;
+#[session] enum Given { More(More, Give), Stop(Stop, End) }
+#[session(B)] type Take = Branch<A, Taken>;
+#[session] enum Taken { More(More, Take) }
+";
+    check(
+        "one-mistake-choice",
+        &[("protocols/p.scr", protocol), ("src/lib.rs", source)],
+        &["src/lib.rs:8:27: `Take` does not handle `Stop`, which `A` may send here"],
+    );
+
+    // Another root on whose way a refused one lies is judged by itself.
+    let source = format!(
+        "{ROLES}{LOOP}
+#[session(K)] pub type Late = Receive<S, Value, Receive<T, Ready, Send<T, Value, Loop>>>;
+#[session(K)] pub type Kernel = Send<S, Ready, Late>;
+"
+    );
+    check(
+        "one-mistake-on-the-way",
+        &[("src/lib.rs", &source)],
+        &[
+            "src/lib.rs:9:31: unsafe reordering: `Late` receives `Value` from `S` before it sends `Ready` to `S`",
+        ],
+    );
+}
+
+#[test]
 fn what_names_may_not_mean() {
     let lines = [
         ("Send<Label, Ready, Loop>", "`Label` is no role"),
@@ -377,10 +436,7 @@ fn links_to_protocols() {
     check(
         "link-protocol",
         &[("src/lib.rs", &with(link, "#[protocol(DoubleBufferng::k)]"))],
-        &[
-            "src/lib.rs:2:28: no `.scr` file declares a protocol `DoubleBufferng`",
-            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
-        ],
+        &["src/lib.rs:2:28: no `.scr` file declares a protocol `DoubleBufferng`"],
     );
     check(
         "link-role",
@@ -388,21 +444,19 @@ fn links_to_protocols() {
             "src/lib.rs",
             &with(link, "#[protocol(DoubleBuffering::kk)]"),
         )],
-        &[
-            "src/lib.rs:2:45: the protocol `DoubleBuffering` has no role `kk`",
-            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
-        ],
+        &["src/lib.rs:2:45: the protocol `DoubleBuffering` has no role `kk`"],
     );
     check(
         "link-twice",
-        &[("src/lib.rs", &with("", "")), ("protocols/again.scr", PROTOCOL)],
+        &[
+            ("src/lib.rs", &with("", "")),
+            ("protocols/again.scr", PROTOCOL),
+        ],
         &[
             "src/lib.rs:1:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
             "src/lib.rs:2:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
             "src/lib.rs:3:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
-            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
-        ]
-        .map(|line| line),
+        ],
     );
     check(
         "link-auxiliary",
@@ -415,7 +469,6 @@ fn links_to_protocols() {
         ],
         &[
             "src/lib.rs:2:28: the protocol `Part` is there to be called by others: it is `aux` or has parameters",
-            "src/lib.rs:8:11: not verified, because `K` has an error of its own",
         ],
     );
 }
@@ -584,6 +637,65 @@ fn a_struct_that_is_the_only_label() {
             "src/lib.rs:8:51: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
         ],
     );
+}
+
+#[test]
+fn a_role_that_waits_for_ever_is_warned_of() {
+    let protocol = "global protocol P(role a, role b, role c) {
+        rec loop { choice at a { more() from a to b; again() from b to c; continue loop; } or { stop() from a to b; done() from b to c; } }
+    }
+    global protocol Q(role a, role b, role c) {
+        rec loop { choice at a { more() from a to b; continue loop; } or { stop() from a to b; done(i32) from b to c; } }
+    }";
+    let source = |protocol: &str, give: &str| {
+        format!(
+            "#[derive(Role)] #[protocol({protocol}::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol({protocol}::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>, #[route(C)] Channel<Label>);
+#[derive(Role)] #[protocol({protocol}::c)] #[message(Label)] pub struct C(#[route(B)] Channel<Label>);
+#[derive(Message)] pub enum Label {{ More(More), Stop(Stop), Again(Again), Done(Done) }}
+pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
+{give}",
+            if protocol == "Q" { "(i32)" } else { "" }
+        )
+    };
+    let waiting = |name: &str, protocol_name: &str, give: &str| -> Vec<String> {
+        let source = source(protocol_name, give);
+        let check = check(
+            name,
+            &[("protocols/p.scr", protocol), ("src/lib.rs", &source)],
+            &[],
+        );
+        let waits = |warning: &&String| warning.contains("for ever");
+        check.warnings.iter().filter(waits).cloned().collect()
+    };
+    let narrowed = "#[session(A)] struct Give(Send<B, More, Self>);";
+    assert_eq!(
+        waiting("starve", "Q", narrowed),
+        [
+            "protocols/p.scr: with the sessions as they are, the role `c` of `Q` may wait for ever for done(i32) from b"
+        ]
+    );
+    // Here `c` hears something in every round.
+    assert_eq!(waiting("starve-not", "P", narrowed), [""; 0]);
+    // Somebody may still stop.
+    let whole = "#[session(A)] type Give = Select<B, Given>;
+        #[session] enum Given { More(More, Give), Stop(Stop, End) }";
+    assert_eq!(waiting("starve-whole", "Q", whole), [""; 0]);
+    // One session of the role stops, another does not: which one runs is not known.
+    let both = format!("{narrowed} #[session(A)] type Once = Send<B, Stop, End>;");
+    assert_eq!(waiting("starve-both", "Q", &both), [""; 0]);
+    // A refused session is told of first.
+    let source = source(
+        "Q",
+        &format!("{narrowed} #[session(C)] type Wrong = Receive<B, Again, End>;"),
+    );
+    let folder = package(
+        "starve-refused",
+        &[("protocols/p.scr", protocol), ("src/lib.rs", &source)],
+    );
+    let check = run(&folder);
+    assert_eq!(check.problems.len(), 1);
+    assert!(!check.warnings.iter().any(|w| w.contains("for ever")));
 }
 
 #[test]

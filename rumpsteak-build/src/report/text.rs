@@ -265,6 +265,14 @@ pub(crate) fn role_without_session(name: &str, role: &RoleName, place: impl Disp
     format!("{place}: no session of the role `{name}` ({role}): `#[session({name})] type … = …;`")
 }
 
+pub(crate) fn starving(protocol: &Loaded, file: &ScrFile, role: &str, awaited: &str) -> String {
+    format!(
+        "{}: with the sessions as they are, the role `{role}` of `{}` may wait for ever for {awaited}",
+        file.shown(),
+        protocol.name()
+    )
+}
+
 /// `a`, `b` and `c`, in quotes.
 pub(crate) fn list(names: &[&str]) -> String {
     match names {

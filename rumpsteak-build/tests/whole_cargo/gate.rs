@@ -201,6 +201,95 @@ fn several_roots_of_one_role_each_get_their_own_verdict() {
 }
 
 #[test]
+fn no_error_of_rustc_beside_ours() {
+    let package = Package::new("gate-alone");
+    let messages = |outcome: &crate::harness::Outcome| -> Vec<(String, String)> {
+        let errors = outcome.errors();
+        let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        errors
+            .iter()
+            .map(|error| (error.token.clone(), first(&error.text)))
+            .collect()
+    };
+    let bad = "unsafe reordering: `Two` receives `Value` from `S` before it sends `Ready` to `S`";
+
+    // Two refused sessions of one type: rustc allows one proof.
+    package.edit(
+        "src/lib.rs",
+        KERNEL,
+        "#[session(K)] pub type One = Receive<S, Value, Loop>;
+         #[session(K)] pub type Two = Receive<S, Value, Loop>;
+         #[session(K)] pub type Three = Receive<S, Nothing, Loop>;
+         #[session(K)] pub type Four = Receive<S, Nothing, Loop>;
+         pub struct Nothing;
+         #[session] pub struct Loop(Send<S, Ready, Receive<T, Ready, Send<T, Value, Receive<S, Value, Self>>>>);",
+    );
+    package.edit("src/lib.rs", crate::harness::PROCESS, "");
+    let outcome = package.check(&[]);
+    let nothing = "`Nothing` is no message of the role that plays `DoubleBuffering::k`";
+    let mut said = messages(&outcome);
+    said.sort();
+    assert_eq!(
+        said,
+        [
+            ("Nothing".to_owned(), nothing.to_owned()),
+            ("Nothing".to_owned(), nothing.to_owned()),
+            ("Receive".to_owned(), bad.replace("Two", "One")),
+            ("Receive".to_owned(), bad.to_owned()),
+        ],
+        "{}",
+        outcome.show()
+    );
+
+    // A session of a role that another crate declares: rustc allows no proof.
+    package.write("src/lib.rs", &crate::harness::double_buffering());
+    package.write(
+        "src/main.rs",
+        "use gate_alone::{K, Ready, S, Value};
+         use rumpsteak_runtime::{End, Receive, Send, session};
+         #[session(K)] type Own = Send<S, Ready, Receive<S, Value, End>>;
+         fn main() {}",
+    );
+    let outcome = package.check(&["--bins"]);
+    outcome
+        .error()
+        .is_at("src/main.rs", "K")
+        .says("is declared in another target of this package");
+}
+
+#[test]
+fn a_wrong_link_is_one_error() {
+    let package = Package::new("gate-link");
+    package.edit(
+        "src/lib.rs",
+        "DoubleBuffering::k",
+        "DoubleBuffering::kernel",
+    );
+    let outcome = package.check(&[]);
+    outcome
+        .error()
+        .is_at("src/lib.rs", "kernel")
+        .says("the protocol `DoubleBuffering` has no role `kernel`");
+
+    // The sessions that said nothing were not verified: where rustc has a role without that error in its place, none
+    // of them runs.
+    package.edit(
+        "src/lib.rs",
+        "#[derive(Role)]\n#[protocol(DoubleBuffering::kernel)]",
+        "macro_rules! other { ($item:item) => { $item } }
+         other! { #[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)]
+                  pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> } }
+         #[cfg(test)]\n#[derive(Role)]\n#[protocol(DoubleBuffering::kernel)]",
+    );
+    let outcome = package.check(&[]);
+    let errors = outcome.errors();
+    assert!(!errors.is_empty(), "{}", outcome.show());
+    for error in errors {
+        error.says("is not the session that was verified");
+    }
+}
+
+#[test]
 fn an_error_in_a_part_is_reported_there_and_only_there() {
     let package = Package::new("gate-part");
     package.write(

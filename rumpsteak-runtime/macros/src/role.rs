@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_syntax::RoleItem;
 use rumpsteak_syntax::role::Route;
-use rumpsteak_syntax::verdict::{Kind, Outcome};
+use rumpsteak_syntax::verdict::{Kind, Outcome, refused};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
 
@@ -56,7 +56,10 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let routes = routes(&item, &data.fields)?;
 
     let name = &item.name;
+    let problems = problems(&item);
     let (protocol, role) = match &item.link {
+        // Sessions of a role that is wrong have proofs that hold for this name only.
+        Some(link) if !problems.is_empty() => (link.protocol.to_string(), refused(&link.role)),
         Some(link) => (link.protocol.to_string(), link.role.clone()),
         None => (String::new(), name.to_string()),
     };
@@ -83,7 +86,6 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         .enumerate()
         .map(|(index, route)| implement_route(&item, index, route));
     let wiring = wiring(&item, &data.fields, &routes);
-    let problems = problems(&item);
     Ok(quote! {
         #[automatically_derived]
         impl ::rumpsteak_runtime::Role for #name {

@@ -23,8 +23,8 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
-//! An item whose verification failed expands all the same, proof included, beside the
-//! `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
+//! An item whose verification failed expands all the same, proof included where rustc allows one,
+//! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
 //! crate does not compile.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -63,8 +63,10 @@ impl<'a> Expansion<'a> {
             Lookup::Found(entry) => match entry.outcome {
                 Outcome::Failed {
                     id,
+                    plays: playable,
                     problems: found,
                 } => {
+                    plays = playable;
                     problems = verdict::errors(&found, |token| item.span_of(token));
                     proof.id = id;
                 }

@@ -117,6 +117,9 @@ pub enum Outcome {
         /// The identity that the item has now: another than it would have without fault, so that no proof of a session
         /// that uses it holds unless this entry's errors are raised.
         id: Option<u64>,
+        /// For a root: whether its role may play it, though it failed: then no error follows where it is run. Not where
+        /// rustc refuses that by an error of its own: the role is of another crate, or plays the same type already.
+        plays: bool,
         /// What is wrong, and where. Never empty.
         problems: Vec<Problem>,
     },
@@ -204,6 +207,16 @@ pub struct RoleName {
     pub protocol: String,
     /// The role.
     pub role: String,
+}
+
+/// The name that a role has in proofs if something is wrong with its link to a protocol.
+///
+/// `#[derive(Role)]` gives the struct this name together with the error, and never without it. So a proof that names
+/// it holds only in a crate that does not compile; it keeps rustc from following up that error with others.
+#[must_use]
+pub fn refused(role: &str) -> String {
+    // No role of a protocol has a blank in its name.
+    format!("{role} (refused)")
 }
 
 /// What a macro knows about where its item is. Whatever it does not know is left out.
@@ -470,7 +483,12 @@ fn print_entry(text: &mut String, entry: &Entry) {
         record(text, &["id", &hex(*id)]);
     }
     match outcome {
-        Outcome::Failed { problems, .. } => {
+        Outcome::Failed {
+            plays, problems, ..
+        } => {
+            if *plays {
+                record(text, &["plays"]);
+            }
             for Problem {
                 token,
                 text: problem,
@@ -548,6 +566,7 @@ fn parse_entry(fields: &[&str]) -> Option<Entry> {
         outcome: match outcome {
             "failed" => Outcome::Failed {
                 id: None,
+                plays: false,
                 problems: Vec::new(),
             },
             "elsewhere" => Outcome::FailedElsewhere(Proof::default()),
@@ -561,6 +580,7 @@ fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
     match (fields, outcome) {
         (["id", hex], Outcome::Failed { id, .. } | Outcome::FailedElsewhere(Proof { id, .. }))
         | (["id", hex], Outcome::Passed(Proof { id, .. })) => *id = Some(unhex(hex)?),
+        (["plays"], Outcome::Failed { plays, .. }) => *plays = true,
         (["problem", token, text], Outcome::Failed { problems, .. }) => {
             problems.push(Problem {
                 token: token.parse().ok()?,

@@ -48,6 +48,7 @@ const LIB: (TargetKind, &str) = (TargetKind::Lib, "my-app");
 fn failed(token: usize, text: &str) -> Outcome {
     Outcome::Failed {
         id: Some(7),
+        plays: true,
         problems: vec![Problem {
             token,
             text: text.to_owned(),
