@@ -94,6 +94,9 @@ struct State<'a> {
     roots: BTreeMap<ItemId, Root>,
 }
 
+/// What two roots of one role have in common if they are one type: the outline, or the module and what is written.
+type SameType = Result<Outline, (ModuleId, u64)>;
+
 /// A root whose role is known.
 struct Root {
     role: ItemId,
@@ -416,7 +419,7 @@ impl<'a> State<'a> {
             }
             _ => 0,
         };
-        let mut seen: BTreeSet<(ItemId, Result<Outline, (ModuleId, u64)>)> = BTreeSet::new();
+        let mut seen: BTreeSet<(ItemId, SameType)> = BTreeSet::new();
         let mut repeated = HashSet::new();
         for (id, Root { role, reached, .. }) in roots {
             let outline = reached.outline(tree, id);
