@@ -645,7 +645,7 @@ pub(crate) fn payload_clash(
 ) -> Diagnostic {
     Diagnostic::new(
         Code::PayloadClash,
-        format!("the label `{label}` is used for `{one}` and for `{other}` in one choice"),
+        format!("the label `{label}` has different payloads in one choice"),
         second,
         format!("`{other}`"),
     )

@@ -1,0 +1,157 @@
+//! Every error of a Scribble file as a person sees it, in `scribble/GALLERY.md`.
+//!
+//! The examples are those of the explanations. With `RUMPSTEAK_UPDATE=1` the gallery is rewritten, to be read in the
+//! diff; otherwise it must be what is printed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use rumpsteak_build::{Cfg, configure};
+use rumpsteak_scribble::Code;
+
+const INTRODUCTION: &str = "\
+# Errors of Scribble files
+
+Every code with its explanation, a file that is refused and what is printed for it. This is
+also what `cargo rumpsteak explain CODE` knows. The page is written by the test `gallery` of
+`rumpsteak-build`, when `RUMPSTEAK_UPDATE` is set; the test fails when the page is stale.
+";
+
+/// Terminals are this wide.
+const COLUMNS: usize = 80;
+
+/// Files that are not in an explanation, since they are several or would not be read: the first is the one that is
+/// refused.
+fn files(code: Code) -> Vec<(&'static str, String)> {
+    match code {
+        Code::OtherModule => vec![
+            (
+                "orders.scr",
+                "import base;\nglobal protocol Orders(role A, role B) {\n    do base.Ping(A, B);\n}\n"
+                    .to_owned(),
+            ),
+            (
+                "base.scr",
+                "module bass;\naux global protocol Ping(role A, role B) { ping() from A to B; }\n"
+                    .to_owned(),
+            ),
+        ],
+        Code::TooLarge => {
+            let mut text =
+                "global protocol P(role A, role B) { do P0(A, B); }\n".to_owned();
+            for level in 0..18 {
+                let next = level + 1;
+                let _ = writeln!(
+                    text,
+                    "aux global protocol P{level}(role A, role B) {{ do P{next}(A, B); do P{next}(A, B); }}"
+                );
+            }
+            text += "aux global protocol P18(role A, role B) { m() from A to B; }\n";
+            vec![("example.scr", text)]
+        }
+        _ => vec![],
+    }
+}
+
+/// Why a code has no example.
+fn without(code: Code) -> Option<&'static str> {
+    match code {
+        Code::TextTooLong => Some("a file of 4 GiB"),
+        Code::ProjectionTooLarge => Some("a file of some thousand lines"),
+        Code::NoSuchRole => Some("no file but a question: `cargo rumpsteak project FILE ROLE`"),
+        _ => None,
+    }
+}
+
+/// What is printed for the first of the files, which are alone in a package.
+fn print(code: Code, files: &[(&str, String)]) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("gallery")
+        .join(code.as_str());
+    let _ = fs::remove_dir_all(&folder);
+    let manifest = format!("[package]\nname = \"{code}\"\n");
+    let package = [("Cargo.toml", manifest), ("src/lib.rs", String::new())];
+    for (file, text) in package.iter().chain(files) {
+        let path = folder.join(file);
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, text));
+        written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+    let check = configure()
+        .protocols(files[0].0)
+        .check(&folder, &Cfg::from_features([]))
+        .unwrap_or_else(|report| panic!("{code}: {report}"));
+    let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
+    let printed = reports.join("\n\n");
+    // The target folder may be anywhere.
+    let shown = folder.to_string_lossy().into_owned() + "/";
+    let printed = printed.replace(&shown, "");
+    assert!(printed.contains(&format!("error[{code}]: ")), "{printed}");
+    assert!(!printed.contains('\u{1b}'), "{printed}");
+    printed
+}
+
+/// The explanation in two: up to and with the protocol that is refused, and the rest; and that protocol.
+fn split(explanation: &str) -> (&str, &str, Option<&str>) {
+    const OPEN: &str = "```scribble\n";
+    const CLOSE: &str = "```\n";
+    let refused = explanation.find("Refused:").and_then(|heading| {
+        let start = heading + explanation[heading..].find(OPEN)? + OPEN.len();
+        let end = start + explanation[start..].find(CLOSE)?;
+        Some((start, end))
+    });
+    match refused {
+        Some((start, end)) => {
+            let (before, after) = explanation.split_at(end + CLOSE.len());
+            (before, after, Some(&explanation[start..end]))
+        }
+        None => (explanation, "", None),
+    }
+}
+
+#[test]
+fn the_gallery_shows_what_is_printed() {
+    let mut gallery = INTRODUCTION.to_owned();
+    let mut wide = Vec::new();
+    for &code in Code::ALL {
+        let (before, after, example) = split(code.explanation());
+        let _ = write!(gallery, "\n## {code}\n\n{before}");
+        let files = match example {
+            Some(text) => vec![("example.scr", text.to_owned())],
+            None => files(code),
+        };
+        if example.is_none() {
+            for (name, text) in &files {
+                let _ = write!(gallery, "\n`{name}`:\n\n```scribble\n{text}```\n");
+            }
+        }
+        match without(code) {
+            Some(reason) => {
+                assert!(files.is_empty(), "{code}");
+                let _ = writeln!(gallery, "\nWithout an example, which would be {reason}.");
+            }
+            None => {
+                let printed = print(code, &files);
+                let too_wide = printed
+                    .lines()
+                    .filter(|line| line.chars().count() > COLUMNS);
+                wide.extend(too_wide.map(|line| format!("{code}: {line}")));
+                let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
+            }
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scribble/GALLERY.md");
+    if std::env::var_os("RUMPSTEAK_UPDATE").is_some() {
+        fs::write(&path, &gallery).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+    assert_eq!(wide, Vec::<String>::new());
+    let known = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        gallery == known,
+        "{} is stale: set RUMPSTEAK_UPDATE=1 and read the difference",
+        path.display()
+    );
+}
