@@ -99,6 +99,31 @@ fn both_speak_first() {
 }
 
 #[test]
+fn one_of_two_long_queues_may_be_short() {
+    let both = |x: usize, y: usize| {
+        let [sends, receives] = ["b!x; ", "a?x; "].map(|action| action.repeat(x));
+        let [answers, answered] = ["a!y; ", "b?y; "].map(|action| action.repeat(y));
+        format!("a: rec X . {sends}{answered}X\nb: rec X . {answers}{receives}X")
+    };
+    assert_eq!(found(&both(8, 8)), ["a▶b 16 1", "b▶a 16 8"]);
+    // Eight places each are enough, with which the first queue cannot be shorter.
+    assert_eq!(found(&both(8, 9)), ["a▶b 16 8", "b▶a 18 1"]);
+}
+
+#[test]
+fn a_role_that_has_chosen_does_not_choose_again() {
+    // p may have chosen to send x when the queue to q is full, and q does not go on before p has told r.
+    let source = system(
+        "p: q!a; {q!x; r!y; end, r!y; q!x; end}
+         r: p?y; q!go; end
+         q: r?go; p?a; p?x; end",
+    );
+    let capacities = capacity::find(&source, &Limits::default()).unwrap();
+    assert_eq!(channels(&capacities), ["p▶r 1 1", "p▶q 2 2", "r▶q 1 1"]);
+    assert!(!capacities.is_minimal);
+}
+
+#[test]
 fn a_role_may_start_the_next_session_early() {
     let once = "a: b!x; end\nb: a?x; c!y; end\nc: b?y; end";
     assert_eq!(found(once), ["a▶b 1 1", "b▶c 1 1"]);
@@ -216,8 +241,8 @@ type Channel = (usize, usize);
 /// To where, who completed an action, which channel was received from.
 type Edge = (usize, Option<usize>, Option<Channel>);
 
-/// Whether all roles of a system whose sends block can go on for ever or finish, and how long each channel gets. `None` if there are
-/// too many configurations.
+/// Whether all roles of a system whose sends block can go on for ever or finish, and how long each channel gets.
+/// `None` if there are too many configurations.
 fn simulate(
     system: &System,
     capacity: impl Fn(Channel) -> usize,
@@ -282,7 +307,7 @@ fn simulate(
             own_edges.push((to, mover, received));
         }
         edges.push(own_edges);
-        if all.len() > 3_000 {
+        if all.len() > 1_000 {
             return None;
         }
     }
@@ -463,7 +488,7 @@ fn assert_right(system: &System, capacities: &Capacities, context: &str) -> [usi
 #[test]
 fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
     let fuzz = std::env::var("RUMPSTEAK_FUZZ").ok();
-    let rounds: u64 = fuzz.and_then(|count| count.parse().ok()).unwrap_or(400);
+    let rounds: u64 = fuzz.and_then(|count| count.parse().ok()).unwrap_or(250);
     let mut checked = [0; 3];
     let mut safe = 0;
     for seed in 0..rounds {

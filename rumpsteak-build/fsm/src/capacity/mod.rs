@@ -2,10 +2,10 @@
 //!
 //! # The judgement
 //!
-//! Give each channel a capacity and let a send block while its channel is full: a role that has chosen what to send waits
-//! until there is room. A channel's capacities are *enough* if this brings nothing that unbounded queues do not: every
-//! role that waits or is blocked goes on sooner or later, every message is received sooner or later. The *occupancy*
-//! of a channel is the most messages that it ever holds if nothing blocks.
+//! Give each channel a capacity and let a send block while its channel is full: a role that has chosen what to send
+//! waits until there is room. A channel's capacities are *enough* if this brings nothing that unbounded queues do
+//! not: every role that waits or is blocked goes on sooner or later, every message is received sooner or later. The
+//! *occupancy* of a channel is the most messages that it ever holds if nothing blocks.
 //!
 //! ```text
 //!   s: rec X . k?ready; k!value; X             s▶k   occupancy 2   capacity 1
@@ -15,35 +15,37 @@
 //! ```
 //!
 //! Roles are used for session after session, and one may start the next while its peers still finish the last. For
-//! that, ask about the [`repeated`] protocol: its terminal states are its initial ones, so that roles run ahead as far as
-//! the protocol lets them. A role that only sends then has no finite occupancy; capacities are finite all the same.
+//! that, ask about the [`repeated`] protocol: its terminal states are its initial ones, so that roles run ahead as
+//! far as the protocol lets them. A role that only sends then has no finite occupancy; capacities are finite all
+//! the same.
 //!
 //! # Why the capacities are enough
 //!
-//! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system at its least bound k is exhaustive,
-//! safe, and all sends of a role are blocked together (k-OBI), so that it does not matter that a blocked role has
-//! chosen already. So k places for each channel are enough. Then one channel after the other is made as short as it can be,
-//! and each step is judged by the same properties.
+//! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system at its least
+//! bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI), so that it does not matter
+//! that a blocked role has chosen already. So k places for each channel are enough. Then one channel after the
+//! other is made as short as it can be, and each step is judged by the same properties.
 //!
-//! In a directed system what is enough stays enough when channels get longer (each run with longer channels is, by the claim of
-//! the [`kmc`] module, part of a reordered run with the shorter ones). So where no channel can be shortened alone, no shorter capacities
-//! are enough: they are minimal. Others may be minimal too, shorter here and longer there. If a role chooses between
-//! peers, or the budget ends, the capacities are enough, and nothing is said about shorter ones.
+//! In a directed system what is enough stays enough when channels get longer (each run with longer channels is, by
+//! the claim of the [`kmc`] module, part of a reordered run with the shorter ones). So where no channel can be
+//! shortened alone, no shorter capacities are enough: they are minimal. Others may be minimal too, shorter here and
+//! longer there. If a role chooses between peers, or the budget ends, the capacities are enough, and nothing is
+//! said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!
-//! By the same claim, for each run φ with unbounded queues there is a run within the bounds that, reordered, begins with φ. Let φ
-//! be a run in which the channel from p to q is as full as it gets. What q receives after its last reception in φ does not help p
-//! to send: leave that out, and all that depends on it. So the occupancy is what the channel holds
-//! when q stops, in some configuration within the bounds, and what p sends from there on before it depends on
-//! something that q does later. Finding that is a longest path, over configurations together with who depends on q; if
-//! p can send on a cycle there, the channel has no finite occupancy.
+//! By the same claim, for each run φ with unbounded queues there is a run within the bounds that, reordered, begins
+//! with φ. Let φ be a run in which the channel from p to q is as full as it gets. What q receives after its last
+//! reception in φ does not help p to send: leave that out, and all that depends on it. So the occupancy is what the
+//! channel holds when q stops, in some configuration within the bounds, and what p sends from there on before it
+//! depends on something that q does later. Finding that is a longest path, over configurations together with who
+//! depends on q; if p can send on a cycle there, the channel has no finite occupancy.
 //!
 //! # Cost
 //!
-//! For capacities O(channels · log k) explorations, reduced where the system is directed. For occupancies one search for each
-//! channel, of up to the square of the reduced configurations, rarely more than a few times their number. All within
-//! [`Limits::configurations`] once more.
+//! For capacities O(channels · log k) explorations, reduced where the system is directed. For occupancies one
+//! search for each channel, of up to the square of the reduced configurations, rarely more than a few times their
+//! number. All within [`Limits::configurations`] once more.
 
 use std::{error::Error, fmt};
 
@@ -229,7 +231,8 @@ fn shorten(net: &Net, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bo
         let mut enough = bounds[channel];
         let mut too_short = 0;
         while enough > too_short + 1 {
-            // What is enough stays so for longer channels only where the net is directed; elsewhere each length is tried.
+            // What is enough stays so for longer channels only where the net is directed; elsewhere each length is
+            // tried.
             let tried = match kmc::reduces(net) {
                 true => too_short + (enough - too_short) / 2,
                 false => enough - 1,

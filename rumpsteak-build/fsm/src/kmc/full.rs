@@ -91,7 +91,8 @@ impl Full<'_> {
             .max()
             .map_or(0, |&largest| largest as usize + 1);
 
-        // What can happen from a component on: a machine moves, a channel's head is received, a competing message is sent.
+        // What can happen from a component on: a machine moves, a channel's head is received, a competing message
+        // is sent.
         let competing = Competing::of(net);
         let moves = |machine: Machine| machine;
         let receives = |channel: Channel| net.machines() + channel;
@@ -189,9 +190,9 @@ impl Full<'_> {
     /// k-CIBI, which matters where k-SIBI fails: after a reception, a competing message is sent by somebody who does
     /// not depend on the reception. `Err` if more than `budget` configurations were needed.
     ///
-    /// A search of RS_k together with who depends on the reception: at first the receiver; then whoever
-    /// receives a message that was sent by somebody who depended on it. These messages are the last ones of a channel, so
-    /// that the number of the others says which they are.
+    /// A search of RS_k together with who depends on the reception: at first the receiver; then whoever receives a
+    /// message that was sent by somebody who depended on it. These messages are the last ones of a channel, so that
+    /// the number of the others says which they are.
     pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Fault)>, usize> {
         let space = &self.space;
         let net = space.net;
@@ -202,7 +203,8 @@ impl Full<'_> {
                 return Ok(Some(fault));
             }
         }
-        // One search for all receptions by one machine in one state from one channel: they compete with the same messages.
+        // One search for all receptions by one machine in one state from one channel: they compete with the same
+        // messages.
         let mut groups: BTreeMap<(Machine, u32, u32), Vec<(Node, Edge)>> = BTreeMap::new();
         for node in 0..space.len() as Node {
             for edge in space.edges_from(node) {

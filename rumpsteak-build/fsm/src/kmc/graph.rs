@@ -68,7 +68,8 @@ impl Graph {
         self.edges[edge as usize].next
     }
 
-    /// By node: the number of its strongly connected component, from 0; larger than those of the components that it leads to.
+    /// By node: the number of its strongly connected component, from 0; larger than those of the components that it
+    /// leads to.
     ///
     /// Tarjan's algorithm, with its recursion on a stack of its own.
     pub(crate) fn components(&self) -> Vec<u32> {

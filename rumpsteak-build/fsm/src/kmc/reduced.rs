@@ -2,10 +2,10 @@
 //!
 //! # What is left out
 //!
-//! In a directed system every state of a machine has one channel: it sends to it, or it receives from it. Whatever the
-//! others do, a machine that can move stays able to move, by the same moves: only it takes from the channel
-//! that it receives from, and only it fills the channel that it sends to. Moves of different machines commute. So in each
-//! configuration it is enough to let *one* machine move, in all its ways, and leave the others for later:
+//! In a directed system every state of a machine has one channel: it sends to it, or it receives from it. Whatever
+//! the others do, a machine that can move stays able to move, by the same moves: only it takes from the channel
+//! that it receives from, and only it fills the channel that it sends to. Moves of different machines commute. So
+//! in each configuration it is enough to let *one* machine move, in all its ways, and leave the others for later:
 //!
 //! ```text
 //!   all of RS_k                        reduced
@@ -21,11 +21,12 @@
 //!
 //! # Why it gives the same answers
 //!
-//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from s such that φψ, after
-//! swapping neighbouring moves of different machines that do not depend on each other, is a run of the reduced graph. By
-//! induction on the length of φ: along a reduced run from r that comes to a machine that moves first in φ (there is one, because
-//! it stays able to move and nothing is left out for ever), let m be the machine chosen. If m moves in φ, its first move there is one
-//! of those explored, and is swapped to the front. If not, its move is appended to s, which it does not disable.
+//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from s such
+//! that φψ, after swapping neighbouring moves of different machines that do not depend on each other, is a run of
+//! the reduced graph. By induction on the length of φ: along a reduced run from r that comes to a machine that
+//! moves first in φ (there is one, because it stays able to move and nothing is left out for ever), let m be the
+//! machine chosen. If m moves in φ, its first move there is one of those explored, and is swapped to the front. If
+//! not, its move is appended to s, which it does not disable.
 //!
 //! The three properties say that from every configuration something can still happen: a machine that waits moves
 //! (progress), a machine that is blocked moves (exhaustivity: all its sends go to one channel, which only others
@@ -54,7 +55,8 @@ pub(crate) struct Reduced<'a> {
     pub(crate) lost: Option<(Node, Fault)>,
     /// Something that is wrong whatever the bounds.
     pub(crate) definite: Option<(Node, Fault)>,
-    /// By node: the number of its strongly connected component. A component's number is larger than those that it leads to.
+    /// By node: the number of its strongly connected component. A component's number is larger than those that it
+    /// leads to.
     pub(crate) components: Vec<u32>,
 }
 
@@ -177,7 +179,8 @@ impl Reduced<'_> {
         sender
     }
 
-    /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine that was left out of it.
+    /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine that was left
+    /// out of it.
     fn finish(&mut self, members: &[Node]) -> Option<usize> {
         let space = &self.space;
         let net = space.net;

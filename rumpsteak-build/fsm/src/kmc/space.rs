@@ -6,6 +6,12 @@ use super::{
     store::{EMPTY, Rows, Word, Words},
 };
 
+/// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems of hundreds of roles
+/// come near it.
+const MOST_WORDS: usize = 1 << 26;
+/// The most edges.
+const MOST_EDGES: usize = 1 << 24;
+
 /// A property of one configuration that something is wrong with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
@@ -35,7 +41,7 @@ pub(crate) struct Space<'a> {
     pub(crate) graph: Graph,
     /// By node: how it was found, from where and by which move.
     parents: Vec<(Node, u32)>,
-    /// Configurations may not be more than this.
+    /// Configurations may not be more than this, which is below 2^32.
     budget: usize,
     /// Whether the budget was too small.
     pub(crate) is_truncated: bool,
@@ -59,7 +65,7 @@ impl<'a> Space<'a> {
             rows,
             graph,
             parents: vec![(NONE, NONE)],
-            budget: budget.clamp(1, NONE as usize),
+            budget: budget.clamp(1, MOST_WORDS / width.max(1)),
             is_truncated: false,
             scratch: row,
         }
@@ -124,7 +130,7 @@ impl<'a> Space<'a> {
 
     /// Takes a move that is possible; `None` if the budget does not suffice.
     fn take(&mut self, node: Node, number: usize) -> Option<Node> {
-        if self.rows.len() >= self.budget {
+        if self.rows.len() >= self.budget || self.graph.edge_count() >= MOST_EDGES {
             // A known configuration would cost nothing, but the graph is of no use any more.
             self.is_truncated = true;
             return None;
@@ -195,8 +201,8 @@ impl<'a> Space<'a> {
         (0..self.net.channels()).find(lost).map(Fault::Lost)
     }
 
-    /// The machines that never move again, because they wait for each other, for finished machines, and behind messages
-    /// that they cannot take.
+    /// The machines that never move again, because they wait for each other, for finished machines, and behind
+    /// messages that they cannot take.
     ///
     /// The largest set D of machines that wait and of which each, on every channel that it listens to, finds a message
     /// that it cannot take, or nothing and a sender that is finished or in D. The first of D to move would need

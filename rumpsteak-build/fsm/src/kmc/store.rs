@@ -49,8 +49,8 @@ struct Content {
 
 /// Queue contents.
 ///
-/// A content is known by the content before its last message was put in, and knows the content after its first is taken out,
-/// so that both ends of a queue move in constant time.
+/// A content is known by the content before its last message was put in, and knows the content after its first is
+/// taken out, so that both ends of a queue move in constant time.
 #[derive(Debug)]
 pub(crate) struct Words {
     contents: Vec<Content>,

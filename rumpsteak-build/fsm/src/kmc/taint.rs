@@ -16,7 +16,8 @@ use super::{
 /// Each machine depends on it or not; of each channel's messages the first ones do not.
 pub(crate) struct Taint<'a, 'b> {
     space: &'a Space<'b>,
-    /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend on the event, if that matters.
+    /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend on the event, if
+    /// that matters.
     rows: Rows,
     /// By row: where its search began.
     starts: Vec<u32>,
@@ -63,7 +64,8 @@ impl<'a, 'b> Taint<'a, 'b> {
         self.rows.row(at)[1 + machine] == 1
     }
 
-    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new, if the budget allows.
+    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new, if the budget
+    /// allows.
     pub(crate) fn step(&mut self, at: u32, edge: Edge) -> Option<(u32, bool)> {
         let net = self.space.net;
         let by = net.get(edge.by as usize);

@@ -21,9 +21,9 @@
 //! /* nested */                                   choice ::= ["+"|"&"] ( "{" type { "," type } "}" | "[" … "]" )
 //! ```
 //!
-//! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch of a choice is an
-//! action or a choice. `end` is one state of the machine, however often it is written: a finished role has no future to
-//! tell apart. Every other place is a state of its own.
+//! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch of a choice is
+//! an action or a choice. `end` is one state of the machine, however often it is written: a finished role has no
+//! future to tell apart. Every other place is a state of its own.
 //!
 //! # Binary types
 //!

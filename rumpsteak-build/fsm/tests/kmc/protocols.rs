@@ -1,4 +1,5 @@
-//! Random protocols, projected and rewritten: k-MC against the explorer of `rumpsteak-oracle`, which shares no code with it.
+//! Random protocols, projected and rewritten: k-MC against the explorer of `rumpsteak-oracle`, which shares no code
+//! with it.
 
 use rumpsteak_fsm::{
     Fsm, Limits, System,

@@ -426,3 +426,79 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
     assert_eq!([2, 3, 4, 5].map(|i| moves(&format!("r{i}"))), [1, 3, 4, 4]);
     assert_eq!(run.steps.len(), 12);
 }
+
+#[test]
+fn large_systems_end_in_an_answer() {
+    // 400 roles in a ring; 400 independent pairs.
+    let n = 400;
+    let ring: String = (0..n)
+        .map(|i| {
+            let (before, after) = ((i + n - 1) % n, (i + 1) % n);
+            match i {
+                0 => format!("r{i}: rec X . r{after}!x; r{before}?x; X\n"),
+                _ => format!("r{i}: rec X . r{before}?x; r{after}!x; X\n"),
+            }
+        })
+        .collect();
+    is_safe_at(&ring, 1);
+    let pairs: String = (0..n)
+        .map(|i| format!("a{i}: rec X . b{i}!x; X\nb{i}: rec X . a{i}?x; X\n"))
+        .collect();
+    is_safe_at(&pairs, 1);
+    // A role with ten thousand choices, and one that takes them all.
+    let choices = |action: &str| {
+        let branches: Vec<String> = (0..10_000).map(|i| format!("{action}x{i}; X")).collect();
+        branches.join(", ")
+    };
+    is_safe_at(
+        &format!(
+            "a: rec X . {{{}}}\nb: rec X . {{{}}}",
+            choices("b!"),
+            choices("a?")
+        ),
+        1,
+    );
+}
+
+#[test]
+fn what_is_wrong_at_any_bound_is_found_though_queues_grow() {
+    let grows = |a: &str, b: &str| {
+        format!("rec X . {b}!x; {b}!x; {b}?y; X\n{b}: rec X . {a}!y; {a}?x; X\n")
+    };
+    // b finds a message that it cannot take; a goes on.
+    let (steps, failure) = refused(&format!("b: a?good; end\na: b!bad; {}", grows("a", "c")));
+    assert_eq!(steps, ["a b!bad"]);
+    assert!(matches!(failure, Failure::UnspecifiedReception { .. }));
+    // b waits for a, who is finished.
+    let (steps, failure) = refused(&format!(
+        "b: a?good; end\na: c!hello; end\nc: a?hello; {}",
+        grows("c", "d")
+    ));
+    assert_eq!(steps, ["a c!hello"]);
+    assert_eq!(failure, Failure::Starvation { role: "b".into() });
+    // b and c wait for each other.
+    let (steps, failure) = refused(&format!(
+        "b: c?x; end\nc: b?x; a!never; end\na: {}",
+        grows("a", "d")
+    ));
+    assert_eq!(steps, [""; 0]);
+    assert_eq!(failure, Failure::Starvation { role: "b".into() });
+    // b is told something after it has finished.
+    let (steps, failure) = refused(&format!("b: end\na: b!late; {}", grows("a", "c")));
+    assert_eq!(steps, ["a b!late"]);
+    assert!(matches!(failure, Failure::Orphan { .. }));
+}
+
+#[test]
+fn a_blocked_send_must_get_room_while_its_role_waits() {
+    // q takes what p sent only after p has told r.
+    let source = "p: rec X . {q!x; X, r!y; X}
+                  r: rec X . p?y; q!go; X
+                  q: rec X . r?go; p?x; X";
+    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    let Property::Fails(witness) = &at.exhaustive else {
+        panic!("{:?}", at.exhaustive);
+    };
+    assert_eq!(witness.flaw.to_string(), "p is blocked by a full queue");
+    assert_eq!(witness.steps.len(), 1);
+}

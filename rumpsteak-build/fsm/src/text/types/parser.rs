@@ -325,6 +325,7 @@ impl Tree {
                 }
             }
         }
+        // A type has a node, and what the first stands for is a state, see above.
         let initial = states[&stands_for[0]];
         Ok(Named {
             fsm: builder.build(initial),
