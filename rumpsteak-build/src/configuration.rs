@@ -249,7 +249,7 @@ impl Analysis {
         }
     }
 
-    /// Whether the source reports by `include_protocols!()` what belongs to no item. See [`verify`] for where it counts.
+    /// Whether the source reports by `include_protocols!()` what belongs to no item. See [`mod@verify`] for where it counts.
     fn includes_protocols(&self) -> bool {
         self.findings.includes_protocols
     }
