@@ -23,12 +23,15 @@
 #[cfg(feature = "capacity")]
 pub mod capacity;
 pub mod certificate;
+#[cfg(feature = "dot")]
 pub mod dot;
+#[cfg(feature = "kmc")]
 pub mod kmc;
 pub mod machine;
 pub mod run;
 pub mod subtype;
 pub mod system;
+#[cfg(feature = "text")]
 pub mod text;
 pub mod verdict;
 pub mod verify;
