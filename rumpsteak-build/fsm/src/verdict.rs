@@ -50,6 +50,10 @@ pub struct Limits {
     pub queue: usize,
     /// Subtyping: how many actions are compared.
     pub steps: usize,
+    /// Subtyping: where more and more actions of the supertype may be pending, how precisely they are known: exactly for fewer than
+    /// this many at either end, roughly in between. Less is tried first. With 0, no more than
+    /// [`anticipation`](Self::anticipation) may be pending. Never the limit that is named: that is one of the exact search.
+    pub widening: usize,
 }
 
 impl Default for Limits {
@@ -60,6 +64,7 @@ impl Default for Limits {
             configurations: 100_000,
             queue: 64,
             steps: 1_000_000,
+            widening: 4,
         }
     }
 }

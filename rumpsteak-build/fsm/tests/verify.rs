@@ -45,7 +45,7 @@ fn a_safe_reordering_is_accepted() {
     let Verdict::Safe(proof) = verdict else {
         panic!("{verdict:?}");
     };
-    assert_eq!((proof.anticipation, proof.situations), (1, 1));
+    assert_eq!((proof.anticipation, proof.situations), (Some(1), 1));
     // The evidence, which `verify` has checked.
     assert_eq!(proof.certificate().unwrap().situations.len(), 1);
 }

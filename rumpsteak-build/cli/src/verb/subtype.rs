@@ -66,6 +66,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         anticipation: arguments.bound,
         branching: arguments.branching,
         steps: arguments.steps,
+        // Who lowers the bound wants one.
+        widening: match arguments.bound < Limits::default().anticipation {
+            true => 0,
+            false => Limits::default().widening,
+        },
         ..Limits::default()
     };
     let others = system.iter().map(|machine| &machine.fsm);
@@ -95,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 terminal.print(&comparison.accepted(proof));
             }
             let answer = Answer {
-                bound: Some(proof.anticipation),
+                bound: proof.anticipation,
                 ..Answer::default()
             };
             let mut object = answer.object(Outcome::Holds);
@@ -220,8 +225,9 @@ impl Comparison {
             plain(&self.claim()),
             count(proof.situations, "situation"),
             match proof.anticipation {
-                0 => "nothing is done early".to_owned(),
-                pending => format!("at most {} pending", count(pending, "action")),
+                Some(0) => "nothing is done early".to_owned(),
+                Some(pending) => format!("at most {} pending", count(pending, "action")),
+                None => "more and more actions may be pending".to_owned(),
             },
         )
     }

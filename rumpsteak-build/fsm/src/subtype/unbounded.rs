@@ -1,0 +1,563 @@
+//! Anticipation without bound: what is pending grows for ever, and is known only roughly.
+//!
+//! The first engine remembers what is pending word by word. Where a subtype sends once per round more than it receives, the words get longer
+//! and longer, and it ends at a limit. Here what is pending is a *set* of words, widened so that there are finitely many sets.
+//!
+//! # Judgement
+//!
+//! ```text
+//!   q, s, (Lₖ)ₖ      the subtype in state q, the supertype in state s, and pending in between, for each kind k (`p?` or `p!`), a word of Lₖ
+//! ```
+//!
+//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, and whatever the rules below lead to from one of its
+//! members is in it, and they never get stuck. `⊕` appends to all words, `⊖` takes off the first letter.
+//!
+//! ```text
+//!   END       q and s end, all Lₖ = {ε}                            holds
+//!   OUT       q sends k, Lₖ = {ε}, s sends k                       every output of q is one of s; both go on
+//!   OUT-P     q sends k, ε ∉ Lₖ                                    every output of q is every first letter of Lₖ; Lₖ := ⊖Lₖ, q goes on
+//!   IN        q receives k, Lₖ = {ε}, s receives k, no output is pending     every input of s is one of q; both go on
+//!   IN-P      q receives k, ε ∉ Lₖ, no output is pending           every first letter of Lₖ is an input of q; Lₖ := ⊖Lₖ, q goes on
+//!   AHEAD     q sends or receives k, Lₖ = {ε}, s does another k′   Lₖ′ := Lₖ′ ⊕ (an action of s); s goes on; all inputs of s, or its only output;
+//!                                                                  only inputs if q receives; s may not do so for ever
+//! ```
+//!
+//! # Example
+//!
+//! ```text
+//!   T′ = rec X. p?a. p!x. X        T = rec Y. p!x. p!x. p?a. Y          T sends twice as often as it receives
+//!
+//!   q          s     p?             by
+//!   Y          X     ε
+//!   Y          X.2   a              AHEAD p?a
+//!   Y.2        X     a              OUT p!x
+//!   Y.2        X.2   a·a            AHEAD, OUT …
+//!   Y.3        X     a·a
+//!   Y          X     a              IN-P
+//!   Y.3        X     a·a·a…         the next round; letters a, two after each other: one set from here on
+//!   Y          X     a·a…           the last judgement is met again: the invariant is complete
+//! ```
+//!
+//! # The widening
+//!
+//! A set of words is a *class* and the *windows* that occur in it, for some length m. A word of at most m letters is a class of its own. A
+//! longer one is in the class of its first m and its last m letters; of what is between, only the set of its windows of m + 1 letters is known.
+//! A letter is a transition of the supertype and not an action, so that words promised by different parts of it stay apart.
+//!
+//! ```text
+//!   m = 1:   a·a·b, a·b, a·a·a·b, …    class a…b, windows aa ab         allows a·…·a·b with any number of a, and nothing else
+//! ```
+//!
+//! Judgements with equal states and classes become one by uniting their windows. So there are finitely many judgements, each grows finitely
+//! often, and the search for an invariant ends. If it gets stuck, then perhaps only because too much was forgotten, and it starts again with
+//! the next m; at [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck may be no words of any run.
+//! Real ones are found by the first engine, since it searches breadth first, before its limit unless they are deep.
+//!
+//! # Why it is sound
+//!
+//! *The invariant covers every run.* Let T and T′ be followed along any single-output tree U of T and single-input tree V′ of T′, as the first
+//! engine does (see [`super`]), with what is pending as one word per kind. By induction each situation is in a judgement of the invariant: `⊕` and
+//! `⊖` compute supersets. For `⊕` that is plain. For `⊖` of a long word: it begins with some window that begins with the class's first
+//! letters, the rest begins with the other letters of that window, and is a way through the windows to the class's last letters; so all
+//! windows that are on no such way can go; and if the rest has m letters, it is a class of its own. So no situation of any run is stuck.
+//!
+//! *One word per kind is enough.* Which action can be done next depends on the first letter of its kind and on what is before that: for an
+//! output nothing (\[ref-B\]: all inputs, and outputs to others), for an input only that there are no outputs (\[ref-A\]). Here an input is done only
+//! if no output is pending at all. How actions of different kinds are interleaved matters to none of the rules.
+//!
+//! *Each step is a rule.* `OUT`, `IN`, `OUT-P`, `IN-P` match an action of W by \[ref-out\], \[ref-in\], \[ref-B\], \[ref-A\]. `AHEAD`
+//! only names what these pass over. Of inputs passed over all are followed, since V′ is any; an output passed over
+//! must be the only one there, so W′ has no choice but this. (Open choices are left to the first engine.)
+//!
+//! *Nothing is put off for ever.* Whether words of a kind are empty is known exactly: no class has both. Suppose an action of kind k stays pending for
+//! ever in a run. The run is infinite, and from then on in judgements with words of kind k. There are finitely many, so unless the subtype does k
+//! again and again, there is a loop of judgements with kind k pending in which k is not done. That is what is looked for when
+//! the invariant is complete, and the answer is yes only if there is none. So k is done infinitely often. Each time the first word's
+//! letter is taken, and finitely many are before the action: it is not pending for ever. The supertype does not lag behind either: what it does last
+//! is pending or done, and a run that does not prolong it takes finitely many pending actions off. Hence act(W) = act(A.W′) where the
+//! definition asks for it.
+//!
+//! In the binary world this is the relation without orphan messages, which is also the one that `corpora/binary` tabulates.
+//!
+//! # What it does not accept
+//!
+//! Words whose lengths must agree, as n questions pending from one peer and n from another: the classes of different kinds are independent
+//! beyond m letters. Overtaken choices of outputs. Inputs done while an output is pending, which need the order between kinds.
+//!
+//! # Cost
+//!
+//! For each m: the number of judgements times the windows in them, as often as these grow. Both are exponential in m at worst; in the corpora
+//! m ≤ 2 suffices. All work is counted against [`Limits::steps`]. There is no recursion.
+//!
+//! # Sources, and roads not taken
+//!
+//! That what is pending may be represented by something regular is due to Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21), who look for
+//! repeating subtrees of *input trees*, and to Bocchi, King and Murgia (TACAS'24), who enlarge sets of traces to regular expressions. Trees
+//! share a subtree per choice of the peers, but growth must be found by comparing them; expressions need a heuristic that
+//! guesses the star. Windows need neither comparing nor guessing, their unions terminate by themselves, and their precision is one number.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::pair::{Act, Kind, Pair, State};
+use crate::verdict::Limits;
+
+/// A transition of the supertype that is pending.
+type Letter = u32;
+
+/// `m` or `m + 1` of them, or fewer.
+type Word = Box<[Letter]>;
+
+/// The windows of `m + 1` letters that may occur in a word.
+type Windows = BTreeSet<Word>;
+
+/// What is known exactly of the words of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Class {
+    /// One word of at most `m` letters.
+    Short(Word),
+    /// Words of more than `m` letters: the first and the last `m` of them.
+    Long { first: Word, last: Word },
+}
+
+/// The words of one kind.
+#[derive(Clone, Debug)]
+struct Words {
+    class: Class,
+    /// For a long class, each on a way from its first to its last letters. Otherwise empty.
+    windows: Windows,
+}
+
+impl Words {
+    fn empty() -> Self {
+        Self::short([].into())
+    }
+
+    fn short(word: Word) -> Self {
+        Self {
+            class: Class::Short(word),
+            windows: Windows::new(),
+        }
+    }
+
+    /// The operation ⊕, with windows of `m + 1` letters.
+    fn push(&mut self, letter: Letter, m: usize) {
+        let append = |word: &Word| word.iter().copied().chain([letter]).collect::<Word>();
+        match &mut self.class {
+            Class::Short(word) => {
+                let longer = append(word);
+                if longer.len() <= m {
+                    *word = longer;
+                } else {
+                    let (first, last) = (std::mem::take(word), longer[1..].into());
+                    self.class = Class::Long { first, last };
+                    self.windows.insert(longer);
+                }
+            }
+            Class::Long { last, .. } => {
+                let window = append(last);
+                *last = window[1..].into();
+                self.windows.insert(window);
+            }
+        }
+    }
+
+    /// The operation ⊖: the possible first letters, each with the words after it. None if the word is empty.
+    fn pop(&self) -> Vec<(Letter, Self)> {
+        let (first, last) = match &self.class {
+            Class::Short(word) => {
+                let rest = word.split_first();
+                return rest
+                    .map(|(&letter, rest)| (letter, Self::short(rest.into())))
+                    .into_iter()
+                    .collect();
+            }
+            Class::Long { first, last } => (first, last),
+        };
+        let mut popped = vec![];
+        for window in self
+            .windows
+            .iter()
+            .filter(|window| window.starts_with(first))
+        {
+            let (letter, next) = (window[0], &window[1..]);
+            if *next == **last {
+                popped.push((letter, Self::short(next.into())));
+            }
+            let windows = between(&self.windows, next, last);
+            if !windows.is_empty() {
+                let (first, last) = (next.into(), last.clone());
+                popped.push((
+                    letter,
+                    Self {
+                        class: Class::Long { first, last },
+                        windows,
+                    },
+                ));
+            }
+        }
+        popped
+    }
+
+    /// What a walk over the windows costs, at most.
+    fn size(&self) -> usize {
+        1 + self.windows.len()
+    }
+}
+
+impl Class {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Short(word) if word.is_empty())
+    }
+}
+
+/// The windows on the ways from some letters to others, each step shifting a window by one.
+fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
+    let m = from.len();
+    let mut ahead: Windows = Windows::new();
+    let mut open: Vec<&[Letter]> = vec![from];
+    let mut seen: HashSet<&[Letter]> = HashSet::from([from]);
+    while let Some(at) = open.pop() {
+        for window in windows.iter().filter(|window| window[..m] == *at) {
+            ahead.insert(window.clone());
+            if seen.insert(&window[1..]) {
+                open.push(&window[1..]);
+            }
+        }
+    }
+    let mut both = Windows::new();
+    let mut open: Vec<&[Letter]> = vec![to];
+    let mut seen: HashSet<&[Letter]> = HashSet::from([to]);
+    while let Some(at) = open.pop() {
+        for window in ahead.iter().filter(|window| window[1..] == *at) {
+            both.insert(window.clone());
+            if seen.insert(&window[..m]) {
+                open.push(&window[..m]);
+            }
+        }
+    }
+    both
+}
+
+/// The part of a judgement that is not widened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    sub: u32,
+    sup: u32,
+    /// By kind.
+    classes: Vec<Class>,
+}
+
+struct Judgement {
+    key: Key,
+    /// By kind.
+    windows: Vec<Windows>,
+    queued: bool,
+}
+
+/// A judgement that a rule leads to, and the kind of the action that the subtype does on the way; none for `AHEAD`.
+struct Successor {
+    done: Option<Kind>,
+    sub: u32,
+    sup: u32,
+    pending: Vec<Words>,
+}
+
+/// Why there is no invariant of this precision.
+enum Stop {
+    /// No rule applies, or something may be put off for ever.
+    Stuck,
+    /// The budget is spent.
+    Spent,
+}
+
+/// Whether the pair's first machine is a subtype of the second, by an invariant: the number of its judgements, or `None` if
+/// none was found within the limits.
+pub(super) fn holds(pair: &Pair, limits: &Limits) -> Option<usize> {
+    let mut spent = 0;
+    for m in 0..limits.widening {
+        let mut search = Search::new(pair, m, limits.steps, spent);
+        match search.run() {
+            Ok(()) => return Some(search.judgements.len()),
+            Err(Stop::Spent) => return None,
+            Err(Stop::Stuck) => spent = search.spent,
+        }
+    }
+    None
+}
+
+struct Search<'a> {
+    pair: &'a Pair,
+    /// How many letters at either end of a word are known.
+    m: usize,
+    /// By transition of the supertype, its action.
+    acts: Vec<Act>,
+    /// By kind, computed on demand: the states of the supertype from which it may go on for ever by actions
+    /// that `AHEAD` passes over for that kind.
+    endless: HashMap<Kind, Vec<bool>>,
+    ids: HashMap<Key, usize>,
+    judgements: Vec<Judgement>,
+    steps: HashSet<(usize, usize, Option<Kind>)>,
+    open: VecDeque<usize>,
+    spent: usize,
+    budget: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(pair: &'a Pair, m: usize, budget: usize, spent: usize) -> Self {
+        let mut acts = vec![];
+        for state in 0..pair.sup.len() as u32 {
+            for edge in pair.sup.edges(state) {
+                acts.resize(acts.len().max(edge.id.index() + 1), 0);
+                acts[edge.id.index()] = edge.act;
+            }
+        }
+        Self {
+            pair,
+            m,
+            acts,
+            endless: HashMap::new(),
+            ids: HashMap::new(),
+            judgements: vec![],
+            steps: HashSet::new(),
+            open: VecDeque::new(),
+            spent,
+            budget,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        let pair = self.pair;
+        let pending = vec![Words::empty(); pair.kinds()];
+        self.join(None, pair.sub.initial, pair.sup.initial, pending)?;
+        while let Some(id) = self.open.pop_front() {
+            self.judgements[id].queued = false;
+            for successor in self.successors(id)? {
+                let Successor {
+                    done,
+                    sub,
+                    sup,
+                    pending,
+                } = successor;
+                self.join(Some((id, done)), sub, sup, pending)?;
+            }
+        }
+        match (0..pair.kinds() as Kind).any(|kind| self.puts_off(kind)) {
+            true => Err(Stop::Stuck),
+            false => Ok(()),
+        }
+    }
+
+    fn spend(&mut self, cost: usize) -> Result<(), Stop> {
+        self.spent += cost;
+        match self.spent > self.budget {
+            true => Err(Stop::Spent),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds a judgement, or its windows to the one of its class; and the step to it.
+    fn join(
+        &mut self,
+        from: Option<(usize, Option<Kind>)>,
+        sub: u32,
+        sup: u32,
+        pending: Vec<Words>,
+    ) -> Result<(), Stop> {
+        self.spend(pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
+        let (classes, windows): (Vec<_>, Vec<_>) = pending
+            .into_iter()
+            .map(|words| (words.class, words.windows))
+            .unzip();
+        let key = Key { sub, sup, classes };
+        let to = match self.ids.get(&key) {
+            Some(&id) => {
+                let judgement = &mut self.judgements[id];
+                let mut grew = false;
+                for (known, new) in judgement.windows.iter_mut().zip(windows) {
+                    for window in new {
+                        grew |= known.insert(window);
+                    }
+                }
+                if grew && !std::mem::replace(&mut judgement.queued, true) {
+                    self.open.push_back(id);
+                }
+                id
+            }
+            None => {
+                let id = self.judgements.len();
+                self.ids.insert(key.clone(), id);
+                self.judgements.push(Judgement {
+                    key,
+                    windows,
+                    queued: true,
+                });
+                self.open.push_back(id);
+                id
+            }
+        };
+        if let Some((from, done)) = from {
+            self.steps.insert((from, to, done));
+        }
+        Ok(())
+    }
+
+    /// What the rules lead to.
+    fn successors(&mut self, id: usize) -> Result<Vec<Successor>, Stop> {
+        let pair = self.pair;
+        let Judgement { key, windows, .. } = &self.judgements[id];
+        let (sub, sup) = (key.sub, key.sup);
+        let pending: Vec<Words> = key
+            .classes
+            .iter()
+            .zip(windows)
+            .map(|(class, windows)| Words {
+                class: class.clone(),
+                windows: windows.clone(),
+            })
+            .collect();
+        let output = (0..pair.kinds() as Kind)
+            .any(|kind| pair.sends(kind) && !pending[kind as usize].class.is_empty());
+        let (kind, sends) = match (pair.sub.state(sub), pair.sup.state(sup)) {
+            // Rule END.
+            (State::End, State::End) if pending.iter().all(|words| words.class.is_empty()) => {
+                return Ok(vec![]);
+            }
+            (State::End, _) => return Err(Stop::Stuck),
+            (State::Send(kind), _) => (kind, true),
+            (State::Receive(_), _) if output => return Err(Stop::Stuck),
+            (State::Receive(kind), _) => (kind, false),
+        };
+        let own = pair.sub.edges(sub);
+        let mut successors = vec![];
+
+        // Rules OUT-P and IN-P.
+        let words = &pending[kind as usize];
+        if !words.class.is_empty() {
+            self.spend(words.size() * words.size())?;
+            for (letter, rest) in pending[kind as usize].pop() {
+                let act = self.acts[letter as usize];
+                let Some(edge) = pair.sub.edge(sub, act) else {
+                    return Err(Stop::Stuck);
+                };
+                if sends && own.len() > 1 {
+                    return Err(Stop::Stuck);
+                }
+                let mut pending = pending.clone();
+                pending[kind as usize] = rest;
+                successors.push(Successor {
+                    done: Some(kind),
+                    sub: edge.target,
+                    sup,
+                    pending,
+                });
+            }
+            return Ok(successors);
+        }
+
+        let theirs = pair.sup.edges(sup);
+        let other = match pair.sup.state(sup) {
+            State::End => return Err(Stop::Stuck),
+            State::Send(other) | State::Receive(other) => other,
+        };
+        // Rules OUT and IN.
+        if other == kind {
+            let (all, offered, all_are_sub) = match sends {
+                true => (own, &pair.sup, true),
+                false => (theirs, &pair.sub, false),
+            };
+            for edge in all {
+                let at = if all_are_sub { sup } else { sub };
+                let Some(match_) = offered.edge(at, edge.act) else {
+                    return Err(Stop::Stuck);
+                };
+                let (sub, sup) = match all_are_sub {
+                    true => (edge.target, match_.target),
+                    false => (match_.target, edge.target),
+                };
+                let pending = pending.clone();
+                let done = Some(kind);
+                successors.push(Successor {
+                    done,
+                    sub,
+                    sup,
+                    pending,
+                });
+            }
+            return Ok(successors);
+        }
+        // Rule AHEAD.
+        let passes = match pair.sends(other) {
+            true => sends && theirs.len() == 1,
+            false => true,
+        };
+        let endless = self
+            .endless
+            .entry(kind)
+            .or_insert_with(|| endless(pair, kind));
+        if !passes || endless[sup as usize] {
+            return Err(Stop::Stuck);
+        }
+        for edge in theirs {
+            let mut pending = pending.clone();
+            pending[other as usize].push(edge.id.index() as Letter, self.m);
+            let (done, sup) = (None, edge.target);
+            successors.push(Successor {
+                done,
+                sub,
+                sup,
+                pending,
+            });
+        }
+        Ok(successors)
+    }
+
+    /// Whether there is a loop of judgements with actions of a kind pending in which none is done.
+    fn puts_off(&self, kind: Kind) -> bool {
+        let pending = |id: usize| !self.judgements[id].key.classes[kind as usize].is_empty();
+        let steps = self
+            .steps
+            .iter()
+            .filter(|&&(from, to, done)| done != Some(kind) && pending(from) && pending(to))
+            .map(|&(from, to, _)| (from, to));
+        cyclic(self.judgements.len(), steps)
+            .into_iter()
+            .any(|cyclic| cyclic)
+    }
+}
+
+/// The states of the supertype from which it may go on for ever by actions that are passed over when the subtype does `kind`.
+fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
+    let sup = &pair.sup;
+    let passed = |state: u32| match sup.state(state) {
+        State::End => false,
+        State::Receive(other) => other != kind,
+        State::Send(other) => other != kind && pair.sends(kind),
+    };
+    let steps = (0..sup.len() as u32)
+        .filter(|&state| passed(state))
+        .flat_map(|state| {
+            let edges = sup.edges(state).iter();
+            edges.map(move |edge| (state as usize, edge.target as usize))
+        });
+    cyclic(sup.len(), steps)
+}
+
+/// From which nodes of a graph there are endless ways: what is left when nodes without steps onward are taken away again and again.
+fn cyclic(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
+    let mut onward = vec![0_usize; len];
+    let mut incoming: Vec<Vec<usize>> = vec![vec![]; len];
+    for (from, to) in steps {
+        onward[from] += 1;
+        incoming[to].push(from);
+    }
+    let mut open: Vec<usize> = (0..len).filter(|&node| onward[node] == 0).collect();
+    while let Some(node) = open.pop() {
+        for &from in &incoming[node] {
+            onward[from] -= 1;
+            if onward[from] == 0 {
+                open.push(from);
+            }
+        }
+    }
+    onward.into_iter().map(|steps| steps > 0).collect()
+}
