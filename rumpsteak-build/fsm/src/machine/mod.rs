@@ -12,11 +12,13 @@
 //! ```
 
 mod defect;
+pub(crate) mod interned;
 mod names;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
+    sync::{Arc, OnceLock},
 };
 
 use petgraph::{
@@ -197,6 +199,10 @@ pub struct Fsm {
     outgoing: Vec<TransitionId>,
     /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     offsets: Vec<u32>,
+    /// What [`check_directed`](Self::check_directed) says, once it was asked.
+    directed: OnceLock<Result<(), Defect>>,
+    /// The same machine with numbers, once an algorithm wants it.
+    interned: OnceLock<Arc<interned::Machine>>,
 }
 
 impl Fsm {
@@ -290,9 +296,16 @@ impl Fsm {
     /// States that no run reaches are judged as well: they were written, so they were meant.
     ///
     /// # Errors
-    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)).
+    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)) the first time, and is known then.
     pub fn check_directed(&self) -> Result<(), Defect> {
-        self.states().try_for_each(|state| self.check_state(state))
+        let check = || self.states().try_for_each(|state| self.check_state(state));
+        self.directed.get_or_init(check).clone()
+    }
+
+    /// The same machine with numbers. It is directed.
+    pub(crate) fn interned(&self) -> &Arc<interned::Machine> {
+        self.interned
+            .get_or_init(|| Arc::new(interned::Machine::new(self)))
     }
 
     fn check_state(&self, state: StateId) -> Result<(), Defect> {
@@ -459,6 +472,8 @@ impl FsmBuilder {
             graph,
             outgoing,
             offsets,
+            directed: OnceLock::new(),
+            interned: OnceLock::new(),
         }
     }
 }

@@ -435,7 +435,7 @@ pub(super) fn mismatch(item: Item) -> Why {
 /// By state of the subtype, the set of actions that it may still do: sets, and which one each state has.
 fn futures(pair: &Pair) -> (Vec<u32>, Vec<Vec<u64>>) {
     let sub = &pair.sub;
-    let words = pair.kind_of.len().div_ceil(64);
+    let words = pair.acts().div_ceil(64);
     let mut futures = vec![0_u64; words * sub.len()];
     let mut predecessors: Vec<Vec<u32>> = vec![vec![]; sub.len()];
     for state in 0..sub.len() as u32 {

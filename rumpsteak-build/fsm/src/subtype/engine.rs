@@ -70,8 +70,6 @@ pub(super) struct Search<'a> {
     pair: &'a Pair,
     limits: &'a Limits,
     ahead: Ahead<'a>,
-    /// Whether a state of the subtype is where situations are compared with earlier ones.
-    anchors: Vec<bool>,
     /// By kind, in which states the subtype may never do it any more.
     avoids: HashMap<Kind, Vec<bool>>,
     ids: HashMap<Box<[u32]>, u32>,
@@ -98,7 +96,6 @@ impl<'a> Search<'a> {
             pair,
             limits,
             ahead: Ahead::new(pair, slack, limits.steps),
-            anchors: anchors(pair),
             avoids: HashMap::new(),
             ids: HashMap::new(),
             nodes: vec![],
@@ -146,7 +143,8 @@ impl<'a> Search<'a> {
     /// Goes on from a situation to the next node or branching.
     fn follow(&mut self, mut task: Task) -> Result<(), Halt> {
         loop {
-            if self.anchors[task.state as usize] && self.arrive(&mut task)? {
+            // Situations are compared where several transitions meet. What lies between is passed without storing anything.
+            if self.pair.sub.anchors[task.state as usize] && self.arrive(&mut task)? {
                 return Ok(());
             }
             self.spend(1)?;
@@ -777,25 +775,4 @@ enum Halt {
     Limited(Limit),
     /// The flag says whether a dropped choice may be to blame.
     Failed(bool, Failure),
-}
-
-/// The states of the subtype where situations are compared: the first one, and those that several transitions lead to. Every
-/// loop has one of them, for it is entered from somewhere. What lies between is passed without storing anything.
-pub(super) fn anchors(pair: &Pair) -> Vec<bool> {
-    let sub = &pair.sub;
-    let mut entries = vec![0_u8; sub.len()];
-    let mut seen = vec![false; sub.len()];
-    let mut open = vec![sub.initial];
-    seen[sub.initial as usize] = true;
-    while let Some(state) = open.pop() {
-        for edge in sub.edges(state) {
-            let entries = &mut entries[edge.target as usize];
-            *entries = entries.saturating_add(1);
-            if !std::mem::replace(&mut seen[edge.target as usize], true) {
-                open.push(edge.target);
-            }
-        }
-    }
-    entries[sub.initial as usize] = 2;
-    entries.into_iter().map(|entries| entries > 1).collect()
 }

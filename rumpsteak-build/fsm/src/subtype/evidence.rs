@@ -11,7 +11,6 @@ use std::collections::HashMap;
 
 use super::{
     ahead::{Ahead, NEVER},
-    engine::anchors,
     pair::{Act, Edge, Kind, Pair, State},
     pending::Item,
 };
@@ -69,7 +68,6 @@ struct Builder<'a> {
     pair: &'a Pair,
     ahead: Ahead<'a>,
     slack: usize,
-    anchors: Vec<bool>,
     ids: HashMap<Box<[u32]>, u32>,
     situations: Vec<Situation>,
     starts: Vec<(u32, Tree)>,
@@ -82,7 +80,6 @@ pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Certificate> {
         pair,
         ahead: Ahead::new(pair, slack, usize::MAX),
         slack,
-        anchors: anchors(pair),
         ids: HashMap::new(),
         situations: vec![],
         starts: vec![],
@@ -140,7 +137,7 @@ impl Builder<'_> {
                 self.output(act, goal, &mut rules, &mut goals)?;
                 continue;
             }
-            if goal.moved && self.anchors[goal.state as usize] {
+            if goal.moved && pair.sub.anchors[goal.state as usize] {
                 let to = self.meet(goal.state, &goal.tree);
                 rules.push(Rule::Assume(to));
                 self.assumed.push(Assumed {
@@ -154,7 +151,7 @@ impl Builder<'_> {
                 State::End => rules.push(Rule::End),
                 State::Send(_) => {
                     rules.push(Rule::Choose);
-                    for edge in self.in_order(pair.sub.edges(goal.state)).iter().rev() {
+                    for edge in pair.sub.edges(goal.state).iter().rev() {
                         goals.push(Goal {
                             own: Some(edge.act),
                             state: edge.target,
@@ -232,7 +229,7 @@ impl Builder<'_> {
                         let set = self.ahead.set(goal.state);
                         let ranks = self.ahead.ranks(act, set);
                         rules.push(Rule::Unfold(path.clone()));
-                        let edges = self.in_order(pair.sup.edges(state));
+                        let edges = pair.sup.edges(state);
                         let mut kept = vec![];
                         let mut dropped = vec![];
                         for (index, edge) in edges.iter().enumerate() {
@@ -278,8 +275,8 @@ impl Builder<'_> {
         let Tail::State(state, slack) = goal.tree.at(&path)?.tail else {
             return None;
         };
-        let edges = self.in_order(self.pair.sup.edges(state));
-        if let (State::Send(_), [_, _, ..]) = (self.pair.sup.state(state), edges.as_slice()) {
+        let edges = self.pair.sup.edges(state);
+        if let (State::Send(_), [_, _, ..]) = (self.pair.sup.state(state), edges) {
             let leaf = |edge: &Edge| {
                 let (spine, tail) = (vec![], Tail::State(edge.target, slack));
                 (item(edge), Tree { spine, tail })
@@ -303,13 +300,6 @@ impl Builder<'_> {
         }
         rules.push(Rule::Unfold(path));
         Some(())
-    }
-
-    /// The order of the machine; edges are sorted by action.
-    fn in_order(&self, edges: &[Edge]) -> Vec<Edge> {
-        let mut edges = edges.to_vec();
-        edges.sort_unstable_by_key(|edge| edge.id);
-        edges
     }
 
     fn need(&mut self, tree: &Tree, act: Act, then: u32, path: &mut Vec<u32>) -> Need {
