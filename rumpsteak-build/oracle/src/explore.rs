@@ -531,13 +531,12 @@ impl System {
                 .filter(|(_, target)| component_of[*target] == component_of[start])
                 .map(|(step, _)| *step)
                 .collect();
-            // Who can move and does not, still can after the others have moved; so one configuration tells.
+            // Who can move and does not, still can after the others have moved; so one configuration tells. Steps
+            // that the limits kept out of the graph count as well.
+            let able = self.successors(&graph.configurations[start]);
             let fair = (0..self.machines.len()).all(|machine| {
                 steps.iter().any(|step| step.machine == machine)
-                    || !(graph.moves(start, machine)
-                        || graph.held[start]
-                            .iter()
-                            .any(|(sender, _)| *sender == machine))
+                    || able.iter().all(|(step, _)| step.machine != machine)
             });
             (fair && !steps.is_empty()).then(|| (graph.run(start), steps))
         })

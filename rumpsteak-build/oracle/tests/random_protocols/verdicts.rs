@@ -397,11 +397,15 @@ fn unsound(text: &str, rewritten: Rewritten, kind: FaultKind) -> String {
             let report = fuzz::explore(&system, CONFIGURATIONS);
             Some((system, report))
         };
+        let mut pairs = candidate.written.iter().zip(&candidate.projected);
+        // Without the run that a refusal takes.
+        if !pairs.all(|(written, projected)| {
+            matches!(check(written, projected, &limits()), Ok(Verdict::Safe(_)))
+        }) {
+            return None;
+        }
         let (_, before) = explore(&candidate.projected)?;
-        let safe = before.findings.is_empty() && before.coverage > Coverage::Partial;
-        let accepted = (0..candidate.projected.len())
-            .all(|role| matches!(decide(candidate, role), Ok((Decision::Accepted, _))));
-        if !safe || !accepted {
+        if !before.findings.is_empty() || before.coverage == Coverage::Partial {
             return None;
         }
         let (system, after) = explore(&candidate.written)?;
