@@ -74,10 +74,12 @@
 //!
 //! ## What is not decided
 //!
-//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many situations; this ends at a limit,
-//! [`Verdict::Undecided`], unless it may choose never to do what is pending, which is a "no". And where the subtype
-//! overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]; then a "no" may be the fault of
-//! the dropping, and is reported as undecided instead.
+//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many situations. If it may choose never to do what
+//! is pending, that is a "no". Otherwise a second engine (`unbounded`) looks for finitely many *sets* of situations that cover them all;
+//! where there are none that it can represent, the answer is [`Verdict::Undecided`], with the limit at which the first engine ended.
+//!
+//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]; then a "no" may be
+//! the fault of the dropping, and is reported as undecided instead.
 //!
 //! # Cost
 //!
@@ -98,6 +100,7 @@ mod evidence;
 mod lasso;
 mod pair;
 mod pending;
+mod unbounded;
 
 use std::{collections::BTreeSet, error::Error, fmt};
 
@@ -144,28 +147,63 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     if let Some((situations, anticipation)) = lasso::run(&pair, limits) {
         return Ok(Verdict::Safe(Proof {
             situations,
-            anticipation,
+            anticipation: Some(anticipation),
             evidence: Some(Evidence { pair, slack: 0 }),
         }));
     }
+    // Where more and more is pending, no budget helps the first engine, so the second is asked early. In proportion to the
+    // machines, because much may be pending between large ones.
+    let size = pair.sub.len() + pair.sup.len();
+    let quick = Limits {
+        anticipation: limits.anticipation.min(16 + 2 * size),
+        steps: limits.steps.min(2_000 + 200 * size),
+        ..*limits
+    };
+    match engines(&pair, sub, sup, &quick) {
+        Verdict::Undecided(_) if quick != *limits => Ok(engines(&pair, sub, sup, limits)),
+        verdict => Ok(verdict),
+    }
+}
+
+/// The first engine, and the second where it is undecided.
+fn engines(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Proof, Refusal> {
+    let verdict = remembered(pair, sub, sup, limits);
+    match verdict {
+        Verdict::Undecided(_) => match unbounded::holds(pair, limits) {
+            Some(situations) => Verdict::Safe(Proof {
+                situations,
+                anticipation: None,
+                evidence: None,
+            }),
+            None => verdict,
+        },
+        verdict => verdict,
+    }
+}
+
+/// The first engine, which remembers what is pending word by word.
+fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Proof, Refusal> {
     // Most protocols need no slack; it is costly where loops of choices are nested.
     let mut slack = 0;
     loop {
-        match Search::new(&pair, limits, slack).run() {
+        match Search::new(pair, limits, slack).run() {
             Outcome::Holds {
                 situations,
                 anticipation,
             } => {
-                return Ok(Verdict::Safe(Proof {
+                return Verdict::Safe(Proof {
                     situations,
-                    anticipation,
-                    evidence: Some(Evidence { pair, slack }),
-                }));
+                    anticipation: Some(anticipation),
+                    evidence: Some(Evidence {
+                        pair: pair.clone(),
+                        slack,
+                    }),
+                });
             }
-            Outcome::Fails(failure) => return Ok(Verdict::Unsafe(Refusal::new(sub, sup, failure))),
-            Outcome::Limited(limit) => return Ok(Verdict::Undecided(limit)),
+            Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),
+            Outcome::Limited(limit) => return Verdict::Undecided(limit),
             Outcome::Lossy if slack >= limits.branching => {
-                return Ok(Verdict::Undecided(Limit::Branching(limits.branching)));
+                return Verdict::Undecided(Limit::Branching(limits.branching));
             }
             Outcome::Lossy => slack = (2 * slack + 1).min(limits.branching),
         }
@@ -175,9 +213,10 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// What a "yes" rests on.
 #[derive(Clone)]
 pub struct Proof {
-    /// How many actions of the supertype are pending at most: the bound that sufficed.
-    pub anticipation: usize,
-    /// How many situations were compared.
+    /// How many actions of the supertype are pending at most: the bound that sufficed. `None` if no bound was found: there may be
+    /// more and more.
+    pub anticipation: Option<usize>,
+    /// How many situations were compared, or, without a bound, sets of situations.
     pub situations: usize,
     evidence: Option<Evidence>,
 }
