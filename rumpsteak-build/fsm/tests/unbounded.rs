@@ -57,6 +57,12 @@ fn refused(sub: &str, sup: &str, rule: Rule) {
     let verdict = check(sub, sup, &Limits::default());
     let refusal = verdict.refusal().unwrap_or_else(|| panic!("{verdict:?}"));
     assert_eq!(refusal.rule, rule);
+    // Nor does this engine accept it when it is asked alone.
+    let alone = Limits {
+        anticipation: 0,
+        ..Limits::default()
+    };
+    assert!(!check(sub, sup, &alone).is_safe());
 }
 
 /// If the pair is accepted, no walk of the subtype gets stuck.
@@ -202,6 +208,15 @@ fn a_receive_does_not_overtake_a_send_that_piles_up() {
         "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 3, 3 r!x 0",
         "m: 0 r!x 1, 1 q?data 2, 2 p!ok 0",
         Rule::InputBeforeOutput,
+    );
+}
+
+#[test]
+fn a_send_that_piles_up_is_no_choice() {
+    refused(
+        "m: 0 p!ok 1, 1 p!ok 2, 2 r!x 0, 2 r!y 0",
+        "m: 0 r!x 1, 1 p!ok 0",
+        Rule::OutputNotOffered,
     );
 }
 
@@ -405,7 +420,9 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
                 continue;
             }
         }
+        // With nothing pending allowed to the exact search, this engine is asked alone.
         let limits = Limits {
+            anticipation: if rng.chance(50) { 0 } else { 1_000 },
             steps: 10_000,
             ..Limits::default()
         };
@@ -426,6 +443,13 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
         let Some(peers) = safe_peers(&sup) else {
             continue;
         };
+        // What the subtype never does may be with a role that is not there.
+        if sub
+            .transitions()
+            .any(|t| peers.iter().all(|peer| *peer.role() != t.action.peer))
+        {
+            continue;
+        }
         figures.2 += 1;
         let chooses = sup.states().any(|state| {
             let sends = |t: &rumpsteak_fsm::Transition<'_>| t.action.direction == Direction::Send;
