@@ -155,7 +155,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     // machines, because much may be pending between large ones.
     let size = pair.sub.len() + pair.sup.len();
     let quick = Limits {
-        anticipation: limits.anticipation.min(16 + 2 * size),
+        anticipation: limits.anticipation.min(16 + 4 * size),
         steps: limits.steps.min(2_000 + 200 * size),
         ..*limits
     };
