@@ -157,15 +157,15 @@ impl Mutation {
     /// nearly never are.
     pub fn daring(rng: &mut Rng) -> Self {
         match rng.below(100) {
-            0..32 => Self::Swap,
-            32..52 => Self::Hoist,
-            52..64 => Self::Unroll,
-            64..76 => Self::SendAhead,
-            76..82 => Self::Narrow,
-            82..84 => Self::Widen,
-            84..90 => Self::Drop,
-            90..96 => Self::Redirect,
-            96..98 => Self::Duplicate,
+            0..30 => Self::Swap,
+            30..48 => Self::Hoist,
+            48..60 => Self::Unroll,
+            60..72 => Self::SendAhead,
+            72..77 => Self::Narrow,
+            77..79 => Self::Widen,
+            79..85 => Self::Drop,
+            85..91 => Self::Redirect,
+            91..98 => Self::Duplicate,
             _ => Self::Relabel,
         }
     }

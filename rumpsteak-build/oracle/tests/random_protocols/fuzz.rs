@@ -9,19 +9,24 @@ use rumpsteak_scribble::{check, parse};
 /// How many systems are tried unless `RUMPSTEAK_FUZZ` says otherwise.
 const SYSTEMS: u64 = 2_000;
 
-/// The seeds to try: those below `RUMPSTEAK_FUZZ`, or the one that `RUMPSTEAK_FUZZ_SEED` names.
+/// The seeds to try: those below `RUMPSTEAK_FUZZ`, or those that it names as `FROM..TO`, or the one that
+/// `RUMPSTEAK_FUZZ_SEED` names.
 fn seeds() -> std::ops::Range<u64> {
-    let number = |name| {
-        let value = env::var(name).ok()?;
-        Some(
-            value
-                .parse()
-                .unwrap_or_else(|_| panic!("{name} must be a number, not `{value}`")),
-        )
+    let number = |name: &str, text: &str| -> u64 {
+        let number = text.parse();
+        number.unwrap_or_else(|_| panic!("{name} must be a number, not `{text}`"))
     };
-    match number("RUMPSTEAK_FUZZ_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("RUMPSTEAK_FUZZ").unwrap_or(SYSTEMS),
+    if let Ok(seed) = env::var("RUMPSTEAK_FUZZ_SEED") {
+        let seed = number("RUMPSTEAK_FUZZ_SEED", &seed);
+        return seed..seed + 1;
+    }
+    let name = "RUMPSTEAK_FUZZ";
+    match env::var(name) {
+        Ok(range) => match range.split_once("..") {
+            Some((from, to)) => number(name, from)..number(name, to),
+            None => 0..number(name, &range),
+        },
+        Err(_) => 0..SYSTEMS,
     }
 }
 

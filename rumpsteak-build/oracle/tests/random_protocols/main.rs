@@ -2,7 +2,7 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `RUMPSTEAK_FUZZ` | how many systems each test tries, 2,000 otherwise |
+//! | `RUMPSTEAK_FUZZ` | how many systems each test tries, 2,000 otherwise; or the seeds to try, `2000..4000` |
 //! | `RUMPSTEAK_FUZZ_SEED` | the one system to try |
 
 #![allow(
