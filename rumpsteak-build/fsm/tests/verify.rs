@@ -9,9 +9,9 @@
 mod common;
 
 use rumpsteak_fsm::{
-    Limits, System, Verdict,
+    Limit, Limits, System, Verdict,
     run::Failure,
-    subtype::{Proof, Rule},
+    subtype::{self, Proof, Rule},
     verify::{Evidence, Refused, VerifyError, verify},
 };
 
@@ -173,5 +173,26 @@ fn bad_input_is_no_verdict() {
     assert_eq!(
         error.to_string(),
         "the projections make no system: `a` talks to `b`, which has no machine; add it to the system"
+    );
+}
+
+#[test]
+fn what_has_no_certificate_is_not_accepted() {
+    // Two answers for each question read, so the questions pile up without bound. That is a subtype, and only the
+    // engine that writes no certificate finds it.
+    let written = "a: 0 p!ok 1, 1 p!ok 2, 2 p?data 0";
+    let projected = "a: 0 p?data 1, 1 p!ok 0, 1 p!ko 0";
+    let [sub, sup] = [written, projected].map(common::machine);
+    let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();
+    let Verdict::Safe(proof) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(proof.anticipation, None);
+    assert!(proof.certificate().is_none());
+
+    let verdict = check(written, projected, "p: 0 a!data 1, 1 a?ok 0, 1 a?ko 0");
+    assert_eq!(
+        verdict,
+        Verdict::Undecided(Limit::Anticipation(Limits::default().anticipation))
     );
 }
