@@ -461,6 +461,60 @@ impl System {
         }
     }
 
+    /// Whether sends may block while a channel holds as many messages as `capacities` says (none if it says nothing):
+    /// every role goes on sooner or later, and every message is received. `None` if there are more configurations
+    /// than that many.
+    pub fn gets_along_with(
+        &self,
+        capacities: &BTreeMap<(usize, usize), usize>,
+        configurations: usize,
+    ) -> Option<bool> {
+        let limits = Limits {
+            queue: 0,
+            configurations,
+            steps: usize::MAX,
+        };
+        let room = |channel| capacities.get(&channel).copied().unwrap_or(0);
+        let graph = Graph::with_room(self, self.initial(), &limits, 0, room);
+        if graph.cut.contains(&true) {
+            return None;
+        }
+        let all = |wrong: &dyn Fn(&Configuration, usize) -> bool| {
+            let mut nodes = graph.configurations.iter().enumerate();
+            nodes.all(|(node, configuration)| !wrong(configuration, node))
+        };
+        let everyone_moves = (0..self.machines.len()).all(|machine| {
+            let moved = graph.can_reach(|node| graph.moves(node, machine));
+            all(&|configuration, node| {
+                !moved[node] && !self.machines[machine].is_terminal(configuration.states[machine])
+            })
+        });
+        let all_received = self.used_channels().into_iter().all(|channel| {
+            let received = self.receives(&graph, channel);
+            all(&|configuration, node| {
+                !received[node] && configuration.queues.contains_key(&channel)
+            })
+        });
+        Some(everyone_moves && all_received)
+    }
+
+    /// The most messages that each channel ever holds if nothing blocks; `None` if `limits` are too small to know.
+    pub fn occupancies(&self, limits: &Limits) -> Option<BTreeMap<(usize, usize), usize>> {
+        let graph = Graph::new(self, self.initial(), limits);
+        if graph.coverage(self).0 != Coverage::Complete {
+            return None;
+        }
+        let mut most: BTreeMap<_, usize> =
+            self.used_channels().into_iter().map(|c| (c, 0)).collect();
+        for configuration in &graph.configurations {
+            for (channel, queue) in &configuration.queues {
+                let most = most.entry(*channel).or_default();
+                *most = (*most).max(queue.len());
+            }
+        }
+        Some(most)
+    }
+
     /// Looks for a role that is neglected in an endless run within `limits`; what is found is there in the
     /// unbounded system as well.
     pub fn neglect(&self, limits: &Limits) -> Option<Neglect> {
@@ -684,7 +738,20 @@ struct Graph {
 }
 
 impl Graph {
+    /// The graph in which all queues are as long as `limits` allow.
     fn new(system: &System, root: Configuration, limits: &Limits) -> Self {
+        let room = |_| limits.queue;
+        Self::with_room(system, root, limits, limits.queue, room)
+    }
+
+    /// The graph in which a queue holds as many messages as `room` says; `queue` is the least of all.
+    fn with_room(
+        system: &System,
+        root: Configuration,
+        limits: &Limits,
+        queue: usize,
+        room: impl Fn((usize, usize)) -> usize,
+    ) -> Self {
         let mut known = HashMap::from([(root.clone(), 0)]);
         let mut graph = Self {
             configurations: vec![root],
@@ -693,7 +760,7 @@ impl Graph {
             edges: vec![],
             held: vec![],
             cut: vec![],
-            queue: limits.queue,
+            queue,
         };
         // Nodes are appended while they are visited, so their order is that of a breadth-first search.
         let mut node = 0;
@@ -704,7 +771,7 @@ impl Graph {
             for (step, next) in system.successors(&graph.configurations[node]) {
                 let channel = system.channel(step.machine, step.transition);
                 // Only a send makes a queue longer, so no receive is held back.
-                if next.queues.get(&channel).map_or(0, VecDeque::len) > limits.queue {
+                if next.queues.get(&channel).map_or(0, VecDeque::len) > room(channel) {
                     held.push(channel);
                     continue;
                 }

@@ -11,6 +11,7 @@
     reason = "a test states what holds, and prints its figures"
 )]
 
+mod capacities;
 mod fuzz;
 mod projections;
 mod runs;

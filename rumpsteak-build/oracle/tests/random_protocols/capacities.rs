@@ -1,0 +1,131 @@
+//! How long queues get and how short they may be made, against the explorer with blocking sends.
+
+use std::collections::BTreeMap;
+
+use rumpsteak_fsm::{
+    Limits,
+    capacity::{self, Occupancy},
+    system,
+};
+use rumpsteak_oracle::{Limits as Bounds, Mutation, Shape, System, mutate};
+
+use crate::fuzz::{self, Sample};
+
+/// How many configurations the explorer may visit.
+const CONFIGURATIONS: usize = 4_000;
+
+#[derive(Debug, Default)]
+struct Tally {
+    /// Systems that are not known to be safe.
+    unsafe_or_undecided: usize,
+    enough: usize,
+    minimal: usize,
+    unknown: usize,
+    occupancies: usize,
+}
+
+#[test]
+fn capacities_are_enough_and_minimal() {
+    let outcome = fuzz::for_each_seed("capacities", |seed| {
+        let (mut sample, mut machines) = Sample::projected(seed, Shape::random);
+        for machine in &mut machines {
+            // Some run ahead, and some hold others up.
+            for _ in 0..sample.rng.below(3) {
+                let mutation = Mutation::gentle(&mut sample.rng);
+                if let Some(mutated) = mutate(machine, mutation, &mut sample.rng) {
+                    *machine = mutated;
+                }
+            }
+        }
+        let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
+        // Half of them session after session.
+        let composed = match sample.rng.chance(50) {
+            true => capacity::repeated(&composed),
+            false => composed,
+        };
+        judge(&composed).map_err(|what| {
+            let machines: Vec<String> = composed
+                .machines()
+                .iter()
+                .map(|m| format!("{m:?}"))
+                .collect();
+            format!("{what}\n{}\n{}", machines.join("\n"), sample.text)
+        })
+    });
+
+    let sum = |count: fn(&Tally) -> usize| outcome.tallies.iter().map(count).sum::<usize>();
+    println!(
+        "{} systems: {} not safe or not decided; capacities of {} enough, of {} minimal, of {} not known; {} occupancies equal",
+        outcome.tallies.len(),
+        sum(|t| t.unsafe_or_undecided),
+        sum(|t| t.enough),
+        sum(|t| t.minimal),
+        sum(|t| t.unknown),
+        sum(|t| t.occupancies),
+    );
+    outcome.assert();
+}
+
+fn judge(composed: &system::System) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    let limits = Limits {
+        configurations: 8_000,
+        ..Limits::default()
+    };
+    let Ok(found) = capacity::find(composed, &limits) else {
+        tally.unsafe_or_undecided += 1;
+        return Ok(tally);
+    };
+    let system = System::new(composed.machines().to_vec()).map_err(|e| e.to_string())?;
+    let mut capacities = BTreeMap::new();
+    let mut occupancies = BTreeMap::new();
+    for channel in &found.channels {
+        let position = |role| composed.index_of(role).ok_or("a role is no role");
+        let ends = (position(&channel.from)?, position(&channel.to)?);
+        capacities.insert(ends, channel.capacity);
+        if let Occupancy::AtMost(most) = channel.occupancy {
+            occupancies.insert(ends, most);
+        }
+    }
+
+    match system.gets_along_with(&capacities, CONFIGURATIONS) {
+        Some(true) => tally.enough += 1,
+        Some(false) => return Err(format!("not enough: {:?}", found.channels)),
+        None => tally.unknown += 1,
+    }
+    if found.is_minimal {
+        let mut known = true;
+        for (&ends, &capacity) in &capacities {
+            if capacity == 0 {
+                continue;
+            }
+            let mut shorter = capacities.clone();
+            shorter.insert(ends, capacity - 1);
+            match system.gets_along_with(&shorter, CONFIGURATIONS) {
+                Some(true) => {
+                    return Err(format!("{ends:?} can be shorter: {:?}", found.channels));
+                }
+                Some(false) => {}
+                None => known = false,
+            }
+        }
+        tally.minimal += usize::from(known);
+    }
+
+    let bounds = Bounds {
+        queue: 12,
+        configurations: CONFIGURATIONS,
+        steps: usize::MAX,
+    };
+    if let Some(most) = system.occupancies(&bounds) {
+        for (ends, most) in most {
+            match occupancies.get(&ends) {
+                Some(&known) if known == most => tally.occupancies += 1,
+                other => {
+                    return Err(format!("{ends:?} holds up to {most}, not {other:?}"));
+                }
+            }
+        }
+    }
+    Ok(tally)
+}
