@@ -266,17 +266,18 @@ pub const CASES: &[Case] = &[
         outcome: Safe,
     },
     Case {
-        name: "hospital: the patient reports on, and reads the answers later (PPoPP'22, Table 1)",
+        name: "reports without end, whose answers are read after the last",
         role: "p",
         sub: "rec X . h!{data.X, stop.rec Y . h?{ok.Y, ko.Y, bye.end}}",
         sup: "rec X . h!{data.h?{ok.X, ko.X}, stop.h?bye.end}",
         peers: &[("h", "rec X . p?{data.p!{ok.X, ko.X}, stop.p!bye.end}")],
+        // As above: the last report need not come.
         relation: NotSubtype,
         visits: None,
         outcome: Unending,
     },
     Case {
-        name: "a report ahead in each lap, answers read at the end in any number",
+        name: "one report more in each lap than is asked for",
         role: "p",
         sub: "rec X . h?{more.h!data.h!data.X, stop.rec Y . h!bye.end}",
         sup: "rec X . h?{more.h!data.X, stop.h!bye.end}",
