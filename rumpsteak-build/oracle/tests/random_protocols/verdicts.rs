@@ -124,8 +124,11 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
     let certain = rng.below(projected.len());
     let mut mutations = vec![];
     let mut written = projected.to_vec();
-    // Some machines have no place for most mutations.
-    while mutations.is_empty() {
+    // Some machines have no place for most mutations, and some are so large that each makes them too large: those stay as they are.
+    for _ in 0..100 {
+        if !mutations.is_empty() {
+            break;
+        }
         for (role, machine) in written.iter_mut().enumerate() {
             if role != certain && rng.chance(70) {
                 continue;
