@@ -37,7 +37,7 @@ fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
         .join(name);
     let _ = fs::remove_dir_all(&folder);
     let manifest = format!(
-        "[package]\nname = \"{name}\"\n\n[features]\ndefault = [\"a\"]\na = [\"b\"]\nb = []\nc = []\n"
+        "[workspace]\n\n[package]\nname = \"{name}\"\n\n[features]\ndefault = [\"a\"]\na = [\"b\"]\nb = []\nc = []\n"
     );
     let all = [
         ("Cargo.toml", manifest.as_str()),

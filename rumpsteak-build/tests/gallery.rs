@@ -70,7 +70,7 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
         .join("gallery")
         .join(code.as_str());
     let _ = fs::remove_dir_all(&folder);
-    let manifest = format!("[package]\nname = \"{code}\"\n");
+    let manifest = format!("[workspace]\n\n[package]\nname = \"{code}\"\n");
     let package = [("Cargo.toml", manifest), ("src/lib.rs", String::new())];
     for (file, text) in package.iter().chain(files) {
         let path = folder.join(file);

@@ -7,7 +7,8 @@ mod common;
 use common::Folder;
 use serde_json::json;
 
-const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n";
+/// `[workspace]`: the folder may lie below the root of this workspace.
+const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n\n[workspace]\n";
 const BUILD: &str = "fn main() { rumpsteak_build::verify(\"protocols\"); }\n";
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
