@@ -41,8 +41,7 @@ pub enum Evidence {
 /// A narrowed choice is a subtype even if a third role then waits for ever; that is found by [exploring](explore) the
 /// written machines of all roles together.
 ///
-/// A "safe" of subtyping is believed only if its [certificate] is valid. The engine for anticipation without bound writes none
-/// yet, so it is off here, whatever [`Limits::widening`] says, and a pair that needs it is undecided.
+/// A "safe" of subtyping is believed only if its [certificate] is valid.
 ///
 /// # Errors
 /// If one of the two machines is not directed, and if the projections make no system. A certificate that is not valid is an error too; it would be
@@ -53,11 +52,7 @@ pub fn verify(
     peers: &[Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refused>, VerifyError> {
-    let checkable = Limits {
-        widening: 0,
-        ..*limits
-    };
-    let (refusal, undecided) = match certified(written, projected, &checkable)? {
+    let (refusal, undecided) = match certified(written, projected, limits)? {
         Verdict::Safe(proof) => return Ok(Verdict::Safe(proof)),
         Verdict::Unsafe(refusal) => (Some(refusal), None),
         Verdict::Undecided(limit) => (None, Some(limit)),
@@ -92,10 +87,8 @@ pub fn certified(
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refusal>, VerifyError> {
     let verdict = subtype::check(sub, sup, limits)?;
-    if let Verdict::Safe(proof) = &verdict
-        && let Some(evidence) = proof.certificate()
-    {
-        certificate::check(&evidence, sub, sup)?;
+    if let Verdict::Safe(proof) = &verdict {
+        certificate::check(&proof.certificate(), sub, sup)?;
     }
     Ok(verdict)
 }

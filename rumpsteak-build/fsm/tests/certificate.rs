@@ -11,7 +11,10 @@ mod common;
 
 use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
-    certificate::{self, Certificate, Fault, Rule, Tail, Tree},
+    certificate::{
+        self, Certificate, Derivation, Fault, Invalid,
+        derivation::{Rule, Situation, Tail, Tree},
+    },
     dot, subtype, text,
 };
 use rumpsteak_oracle::{
@@ -65,7 +68,7 @@ fn certified(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Certificate> {
     let Ok(Verdict::Safe(proof)) = subtype::check(sub, sup, limits) else {
         return None;
     };
-    let certificate = proof.certificate()?;
+    let certificate = proof.certificate();
     assert_eq!(
         certificate::check(&certificate, sub, sup),
         Ok(()),
@@ -74,9 +77,21 @@ fn certified(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Certificate> {
     Some(certificate)
 }
 
-fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Certificate) {
+/// Such a certificate, if the anticipation has a bound.
+fn derived(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Derivation> {
+    match certified(sub, sup, limits)? {
+        Certificate::Derivation(derivation) => Some(derivation),
+        Certificate::Invariant(_) => None,
+    }
+}
+
+fn proves(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    certificate::check(&derivation.clone().into(), sub, sup)
+}
+
+fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Derivation) {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
-    let certificate = certified(&sub, &sup, &Limits::default()).unwrap();
+    let certificate = derived(&sub, &sup, &Limits::default()).unwrap();
     (sub, sup, certificate)
 }
 
@@ -165,19 +180,17 @@ fn a_certificate_is_a_derivation() {
 
 /// What the checker says after a change.
 #[track_caller]
-fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Certificate)) -> Fault {
+fn tampered(sub: &str, sup: &str, change: impl FnOnce(&mut Derivation)) -> Fault {
     let (sub, sup, mut certificate) = of(sub, sup);
     change(&mut certificate);
-    certificate::check(&certificate, &sub, &sup)
-        .unwrap_err()
-        .fault
+    proves(&certificate, &sub, &sup).unwrap_err().fault
 }
 
 #[test]
 fn each_fault_is_found() {
     let state = StateId::from_index;
     let transition = TransitionId::from_index;
-    let kernel = |change: fn(&mut Certificate)| tampered(AHEAD, KERNEL, change);
+    let kernel = |change: fn(&mut Derivation)| tampered(AHEAD, KERNEL, change);
     assert_eq!(kernel(|c| c.situations.clear()), Fault::Initial);
     assert_eq!(kernel(|c| c.situations.swap(0, 1)), Fault::Initial);
     assert_eq!(
@@ -259,7 +272,7 @@ fn each_fault_is_found() {
     let (wide, narrow) = ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1");
     let (sub, sup, mut certificate) = of(wide, narrow);
     certificate.situations[0].rules.push(Rule::Take);
-    let invalid = certificate::check(&certificate, &sup, &sub).unwrap_err();
+    let invalid = proves(&certificate, &sup, &sub).unwrap_err();
     assert_eq!(invalid.fault, Fault::NotHandled);
     assert_eq!(
         (invalid.situation, invalid.rule, invalid.to_string()),
@@ -272,12 +285,12 @@ fn each_fault_is_found() {
     );
     // The supertype ends later.
     let (sub, _, certificate) = of("a:", "a:");
-    let invalid = certificate::check(&certificate, &sub, &common::machine("a: 0 b?y 1"));
+    let invalid = proves(&certificate, &sub, &common::machine("a: 0 b?y 1"));
     assert_eq!(invalid.unwrap_err().fault, Fault::WrongRule);
     // Machines that are no local types.
     let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
     for (sub, sup) in [(&mixed, &sub), (&sub, &mixed)] {
-        let invalid = certificate::check(&certificate, sub, sup).unwrap_err();
+        let invalid = proves(&certificate, sub, sup).unwrap_err();
         assert_eq!(invalid.fault, Fault::NotDirected);
     }
     // All alternatives of a choice are dropped.
@@ -314,8 +327,8 @@ fn each_fault_is_found() {
 #[test]
 fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     // As an engine would write it that had forgotten A(p).
-    let forged = |rules: Vec<Rule>| Certificate {
-        situations: vec![certificate::Situation {
+    let forged = |rules: Vec<Rule>| Derivation {
+        situations: vec![Situation {
             state: StateId::from_index(0),
             tree: Tree {
                 spine: vec![],
@@ -327,7 +340,7 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     };
     let unfold = || Rule::Unfold(vec![]);
     let check = |sub: &str, sup: &str, rules: Vec<Rule>| {
-        certificate::check(&forged(rules), &common::machine(sub), &common::machine(sup))
+        proves(&forged(rules), &common::machine(sub), &common::machine(sup))
             .map_err(|invalid| invalid.fault)
     };
     let input_first = vec![
@@ -375,7 +388,7 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     let sub = common::machine("a: 0 p?l 0");
     let sup = common::machine("a: 0 q?m 1, 1 p?l 1");
     let q = TransitionId::from_index(0);
-    let situation = |spine: Vec<TransitionId>, state, rules, rank| certificate::Situation {
+    let situation = |spine: Vec<TransitionId>, state, rules, rank| Situation {
         state: StateId::from_index(0),
         tree: Tree {
             spine,
@@ -388,13 +401,13 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
         let first = vec![unfold(), unfold(), Rule::Take, Rule::Assume(1)];
         let again = vec![unfold(), Rule::Take, Rule::Assume(1)];
-        let certificate = Certificate {
+        let certificate = Derivation {
             situations: vec![
                 situation(vec![], 0, first, ranks.0),
                 situation(vec![q], 1, again, ranks.1),
             ],
         };
-        let invalid = certificate::check(&certificate, &sub, &sup).unwrap_err();
+        let invalid = proves(&certificate, &sub, &sup).unwrap_err();
         assert_eq!(
             (invalid.situation, invalid.rule, invalid.fault),
             (1, 2, Fault::Rank)
@@ -417,7 +430,7 @@ fn ranks_count() {
         for rank in 0..certificate.situations[index].ranks.len() {
             let mut changed = certificate.clone();
             changed.situations[index].ranks[rank].1 = 0;
-            let fault = certificate::check(&changed, &sub, &sup).map_err(|i| i.fault);
+            let fault = proves(&changed, &sub, &sup).map_err(|i| i.fault);
             assert_eq!(fault, Err(Fault::Rank), "{changed:?}");
             lower += 1;
             // All ranks of one kind may be raised by the same.
@@ -425,14 +438,14 @@ fn ranks_count() {
             for (_, rank) in changed.situations.iter_mut().flat_map(|s| &mut s.ranks) {
                 *rank += 5;
             }
-            assert_eq!(certificate::check(&changed, &sub, &sup), Ok(()));
+            assert_eq!(proves(&changed, &sub, &sup), Ok(()));
         }
     }
     assert!(lower > 0);
 }
 
 /// Changes one thing.
-fn tamper(certificate: &mut Certificate, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
+fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     let count = certificate.situations.len();
     if count == 0 {
         return;
@@ -514,14 +527,14 @@ fn no_certificate_proves_what_does_not_hold() {
     let pairs: Vec<(Fsm, Fsm)> = own.into_iter().chain(table).collect();
     let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
     for (sub, sup) in &pairs {
-        let Some(certificate) = certified(sub, sup, &limits) else {
+        let Some(certificate) = derived(sub, sup, &limits) else {
             continue;
         };
         // The pair itself, tampered with.
         for _ in 0..300 {
             let mut changed = certificate.clone();
             tamper(&mut changed, sub, sup, &mut rng);
-            match certificate::check(&changed, sub, sup) {
+            match proves(&changed, sub, sup) {
                 Ok(()) => unharmed += usize::from(changed != certificate),
                 Err(_) => refused += 1,
             }
@@ -549,7 +562,7 @@ fn no_certificate_proves_what_does_not_hold() {
                     tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
                 }
                 assert!(
-                    certificate::check(&changed, &bad_sub, &bad_sup).is_err(),
+                    proves(&changed, &bad_sub, &bad_sup).is_err(),
                     "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
                 );
             }
@@ -568,8 +581,8 @@ fn no_certificate_proves_what_does_not_hold() {
             continue;
         }
         for (other, another) in &pairs {
-            if let Some(certificate) = certified(other, another, &limits) {
-                assert!(certificate::check(&certificate, sub, sup).is_err());
+            if let Some(certificate) = derived(other, another, &limits) {
+                assert!(proves(&certificate, sub, sup).is_err());
             }
         }
     }

@@ -4,143 +4,80 @@
 //!   T ≤ T′      if   check(certificate, T, T′) = Ok(())
 //! ```
 //!
-//! A certificate is a finite set of [`Situation`]s. Each one claims that a state q of the subtype may go on where the supertype still has to
-//! do a *tree*: a spine of actions that are promised already, and behind it a state of the supertype, or a choice between outputs
-//! that the subtype overtook before it made it. Each comes with the rules that prove the claim from claims of the same certificate, in
-//! preorder, as one writes a derivation with a stack of goals:
+//! There is one form for each engine, and both are sets of claims about *situations*: the subtype is in a state, and what
+//! the supertype does before some point is pending, because the subtype does other actions first.
 //!
-//! ```text
-//!   claim 0:  q0 ≤ ⟨ε, p0⟩     Choose   the goals are all outputs of q0: here one, s!ready
-//!                              Unfold   the supertype's next action, s!ready, is promised
-//!                              Take     they are one action; the goal is q1 ≤ ⟨ε, p1⟩
-//!                              Assume 1 which is claim 1
-//! ```
+//! | form | what is pending is known | for |
+//! |---|---|---|
+//! | [`derivation`] | action by action, with open choices | whatever has a bound |
+//! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
 //!
-//! | rule | of Ghilezan et al.'s relation (PPoPP'22, App. B.2) |
-//! |---|---|
-//! | [`Rule::End`] | \[ref-end\]: both are finished |
-//! | [`Rule::Choose`] | *for all* single-output trees U of T: one goal per output of the subtype |
-//! | [`Rule::Unfold`] | *for all* single-input trees V′ of T′: one goal per input of the supertype; outputs become an open choice |
-//! | [`Rule::Drop`] | *there is* W′ of V′: the supertype need not choose this output |
-//! | [`Rule::Take`] | \[ref-in\], \[ref-A\] for an input, \[ref-out\], \[ref-B\] for an output |
-//! | [`Rule::Assume`] | the claim is one of the certificate's: coinduction |
-//!
-//! # Why a certificate that is accepted proves `T ≤ T′`
-//!
-//! Only claims that claim 0 leads to matter, and claim 0 is that of the two initial states ([`Fault::Initial`]). Let U be a single-output tree of T, and V′ a
-//! single-input tree of T′. They tell which goal to follow wherever a rule has several: Choose is followed by U's output, and Unfold by
-//! V′'s input at that place of the tree. So there is exactly one way through the certificate. Along it we read off W, W′ and how they match.
-//!
-//! *The tree is always what V′ may still do.* Unfold puts what V′ does next at the end of a branch, and with several outputs offers
-//! all of them; Drop takes alternatives away, never the last one; Take takes away an action that was matched. Any way down the tree is
-//! therefore a legal W′, once the actions taken away are put back.
-//!
-//! *Each Take is a step of ≲.* An input p?ℓ is taken from the spine, from behind nothing but inputs from others: \[ref-A\], or \[ref-in\] at the front.
-//! W is given by it: T's branch ℓ, which must exist. An output p!ℓ is taken on *every* way down the tree, from behind actions that
-//! are not outputs to p: \[ref-B\], or \[ref-out\] at the front. Where the way comes to a choice between outputs to p itself, p!ℓ decides it, and
-//! the alternative becomes part of the spine. Actions are compared with their sorts, and no rule takes two of one kind (p? or p!) out of order.
-//!
-//! *Nothing is forgotten.* It remains to show that act(W) = act(A.W′) and act(W) = act(B.W′) hold wherever these rules ask for it: it is enough that each
-//! action of W′ is matched sooner or later. If the way ends, it ends with End, where the spine is empty and T′ is finished. Otherwise it passes
-//! infinitely many Assumes, because the rules of a claim are finitely many, and at least one action is done before each of them
-//! ([`Fault::NoProgress`]); so W′ is infinite, and it is enough to look at actions that come to the spine (each action of W′ comes there if those before it
-//! are all matched), and at the choice at its end. Let a, of kind k, be the first of these that is never matched. From some claim on,
-//! an action of kind k is pending at each claim: a itself. Whenever T does kind k, the first pending one of that kind is taken, or the choice is decided. Finitely
-//! many are before a, so k is done finitely often. From then on each Assume goes from a claim where k is pending to another without doing k,
-//! and each time the rank of k falls ([`Fault::Rank`]). Ranks are natural numbers, so this does not go on for ever: contradiction.
-//!
-//! *What the argument rests on*: the two machines are [directed](crate::Fsm::check_directed), which is checked first; the rules are checked where they are
-//! written; and `Assume` compares the whole claim. It does not matter who wrote the certificate, or why.
-//!
-//! # Cost
-//!
-//! The number of rules times the size of the trees they work on. The checker recurses on open choices inside each other only, at most
-//! [`DEEPEST`] deep.
+//! Each module opens with its argument: why a certificate that is accepted proves the relation. The checkers share no code with the engines,
+//! nor with each other. Trust in a "safe" rests on these two pages.
 
-mod check;
+pub mod derivation;
+pub mod invariant;
 
 use std::{error::Error, fmt};
 
-use crate::machine::{StateId, TransitionId};
+use crate::machine::Fsm;
 
-pub use self::check::check;
-
-/// How deep open choices may be inside each other.
-pub const DEEPEST: usize = 512;
+pub use self::{derivation::Derivation, invariant::Invariant};
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Certificate {
-    /// The claims. The first one is that of the initial states.
-    pub situations: Vec<Situation>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Certificate {
+    /// What is pending is known.
+    Derivation(Derivation),
+    /// Of what is pending, a set is known.
+    Invariant(Invariant),
 }
 
-impl Certificate {
-    /// The number of rules in all derivations.
-    pub fn rules(&self) -> usize {
-        let rules = |situation: &Situation| situation.rules.len();
-        self.situations.iter().map(rules).sum()
+impl From<Derivation> for Certificate {
+    fn from(derivation: Derivation) -> Self {
+        Self::Derivation(derivation)
     }
 }
 
-/// A claim, and its derivation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Situation {
-    /// A state of the subtype.
-    pub state: StateId,
-    /// What the supertype still has to do.
-    pub tree: Tree,
-    /// The derivation, in preorder: each rule is applied to the first goal that is open.
-    pub rules: Vec<Rule>,
-    /// Why each loop of claims does what is pending. A kind of action is written as a transition of the supertype that does
-    /// such an action; kinds that are not listed have rank 0. From here to a claim that is assumed, the rank of each kind that is pending
-    /// here falls, unless an action of the kind is done on the way.
-    pub ranks: Vec<(TransitionId, u32)>,
+impl From<Invariant> for Certificate {
+    fn from(invariant: Invariant) -> Self {
+        Self::Invariant(invariant)
+    }
 }
 
-/// What the supertype still has to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tree {
-    /// Transitions of the supertype whose actions are promised and not yet done. Only their actions matter.
-    pub spine: Vec<TransitionId>,
-    /// What follows.
-    pub tail: Tail,
-}
-
-/// What follows a spine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tail {
-    /// Whatever the supertype does from this state on.
-    State(StateId),
-    /// An open choice between outputs of the supertype to one peer: each alternative begins with the action of a transition.
-    Choice(Vec<(TransitionId, Tree)>),
-}
-
-/// A step of a derivation. Paths lead down a tree: the number of the alternative at each choice.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// Both are finished. No goal is left of this one.
-    End,
-    /// The subtype sends. One goal for each of its transitions, in order; each of them is to be taken next.
-    Choose,
-    /// The supertype's state at the end of the branch at this path is unfolded. If it receives: one goal for each of its transitions, in order. If
-    /// it sends: one goal, with its only transition on the spine, or else with an open choice of all of them, in order.
-    Unfold(Vec<u32>),
-    /// Alternative `at.last()` of the open choice at the path before it is not chosen. One goal. If one alternative is left, the
-    /// choice is made, and the alternative prolongs the spine before it.
-    Drop(Vec<u32>),
-    /// The chosen output, or else the input that is promised, is done by both. One goal.
-    Take,
-    /// The goal is the claim with this number. No goal is left of this one.
-    Assume(u32),
+/// Checks that `certificate` proves `sub ≤ sup`.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, Verdict, certificate, dot, subtype};
+///
+/// let sup = dot::parse(r#"digraph b { 0 -> 1 [label="a?v"]; 1 -> 0 [label="c!v"] }"#)?.remove(0);
+/// let sub = dot::parse(r#"digraph b { 0 -> 1 [label="c!v"]; 1 -> 0 [label="a?v"] }"#)?.remove(0);
+///
+/// let Verdict::Safe(proof) = subtype::check(&sub, &sup, &Limits::default())? else {
+///     return Err("sending first is safe".into());
+/// };
+/// let certificate = proof.certificate();
+/// assert_eq!(certificate::check(&certificate, &sub, &sup), Ok(()));
+/// // It is none for the opposite.
+/// assert!(certificate::check(&certificate, &sup, &sub).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first [`Invalid`] claim, in the order of the certificate.
+pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    match certificate {
+        Certificate::Derivation(derivation) => derivation::check(derivation, sub, sup),
+        Certificate::Invariant(invariant) => invariant::check(invariant, sub, sup),
+    }
 }
 
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// In which situation.
+    /// In which situation or judgement.
     pub situation: usize,
-    /// At which of its rules, or at their number if the fault is none of a rule.
+    /// At which of its rules, or at their number if the fault is none of a rule. In an invariant, at which goal of its one rule.
     pub rule: usize,
     /// What is wrong.
     pub fault: Fault,
@@ -156,11 +93,13 @@ pub enum Fault {
     Initial,
     /// A state, transition, situation or path that does not exist.
     Unknown,
-    /// Choices inside each other beyond [`DEEPEST`].
+    /// What is written as a set of pending words is none: see [`invariant::Words`].
+    NoWords,
+    /// Choices inside each other beyond [`derivation::DEEPEST`].
     TooDeep,
-    /// There are rules after the last goal.
+    /// There are rules, or claims that are assumed, after the last goal.
     NoGoal,
-    /// There are goals after the last rule.
+    /// There are goals after the last rule, or after the last claim that is assumed.
     OpenGoal,
     /// The rule is for another kind of goal: the subtype or the supertype does something else in this state.
     WrongRule,
@@ -182,9 +121,10 @@ impl fmt::Display for Fault {
             Self::NotDirected => "a machine is no local type",
             Self::Initial => "the first claim is not that of the initial states",
             Self::Unknown => "something is named that does not exist",
+            Self::NoWords => "what is pending is not written as a set of words",
             Self::TooDeep => "choices are too deep inside each other",
-            Self::NoGoal => "there are rules after the last goal",
-            Self::OpenGoal => "there are goals after the last rule",
+            Self::NoGoal => "more is proved than there are goals",
+            Self::OpenGoal => "a goal is left",
             Self::WrongRule => "the rule does not apply to the goal",
             Self::Order => "the action is not what the supertype does next of its kind",
             Self::NotHandled => "a message that may come is not received",

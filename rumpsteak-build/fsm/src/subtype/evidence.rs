@@ -15,11 +15,11 @@ use super::{
     pending::Item,
 };
 use crate::{
-    certificate::{self, Certificate, Rule, Situation},
+    certificate::derivation::{self, Derivation, Rule, Situation},
     machine::{StateId, TransitionId},
 };
 
-/// A [`certificate::Tree`] under construction.
+/// A [`derivation::Tree`] under construction.
 #[derive(Clone)]
 struct Tree {
     spine: Vec<Item>,
@@ -75,7 +75,7 @@ struct Builder<'a> {
 }
 
 /// The certificate for a pair of which a search with `slack` found that it holds; `None` if it does not.
-pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Certificate> {
+pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Derivation> {
     let mut builder = Builder {
         pair,
         ahead: Ahead::new(pair, slack, usize::MAX),
@@ -96,7 +96,7 @@ pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Certificate> {
         next += 1;
     }
     builder.rank()?;
-    Some(Certificate {
+    Some(Derivation {
         situations: builder.situations,
     })
 }
@@ -562,14 +562,14 @@ impl Tree {
         }
     }
 
-    fn written(&self) -> certificate::Tree {
-        certificate::Tree {
+    fn written(&self) -> derivation::Tree {
+        derivation::Tree {
             spine: self.spine.iter().map(|item| item.written()).collect(),
             tail: match &self.tail {
                 Tail::State(state, _) => {
-                    certificate::Tail::State(StateId::from_index(*state as usize))
+                    derivation::Tail::State(StateId::from_index(*state as usize))
                 }
-                Tail::Choice(branches) => certificate::Tail::Choice(
+                Tail::Choice(branches) => derivation::Tail::Choice(
                     branches
                         .iter()
                         .map(|(item, branch)| (item.written(), branch.written()))

@@ -102,10 +102,10 @@ mod pair;
 mod pending;
 mod unbounded;
 
-use std::{collections::BTreeSet, error::Error, fmt};
+use std::{collections::BTreeSet, error::Error, fmt, sync::Arc};
 
 use crate::{
-    certificate::Certificate,
+    certificate::{Certificate, Invariant},
     machine::{Defect, Fsm, StateId, TransitionId},
     verdict::{Limit, Limits, Verdict},
 };
@@ -148,7 +148,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         return Ok(Verdict::Safe(Proof {
             situations,
             anticipation: Some(anticipation),
-            evidence: Some(Evidence { pair, slack: 0 }),
+            evidence: Evidence::Situations { pair, slack: 0 },
         }));
     }
     // Where more and more is pending, no budget helps the first engine, so the second is asked early. In proportion to the
@@ -159,26 +159,35 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         steps: limits.steps.min(2_000 + 200 * size),
         ..*limits
     };
-    match engines(&pair, sub, sup, &quick) {
-        Verdict::Undecided(_) if quick != *limits => Ok(engines(&pair, sub, sup, limits)),
-        verdict => Ok(verdict),
+    let budgets = [quick, *limits];
+    let budgets = if quick == *limits {
+        &budgets[1..]
+    } else {
+        &budgets
+    };
+    let mut verdict = Verdict::Undecided(Limit::Steps(limits.steps));
+    let mut widen = true;
+    for budget in budgets {
+        verdict = remembered(&pair, sub, sup, budget);
+        if !matches!(verdict, Verdict::Undecided(_)) {
+            break;
+        }
+        if widen {
+            match unbounded::search(&pair, budget) {
+                unbounded::Outcome::Holds(invariant) => {
+                    return Ok(Verdict::Safe(Proof {
+                        situations: invariant.judgements.len(),
+                        anticipation: None,
+                        evidence: Evidence::Invariant(Arc::new(invariant)),
+                    }));
+                }
+                // A larger budget would not help.
+                unbounded::Outcome::Stuck => widen = false,
+                unbounded::Outcome::Spent => {}
+            }
+        }
     }
-}
-
-/// The first engine, and the second where it is undecided.
-fn engines(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Proof, Refusal> {
-    let verdict = remembered(pair, sub, sup, limits);
-    match verdict {
-        Verdict::Undecided(_) => match unbounded::holds(pair, limits) {
-            Some(situations) => Verdict::Safe(Proof {
-                situations,
-                anticipation: None,
-                evidence: None,
-            }),
-            None => verdict,
-        },
-        verdict => verdict,
-    }
+    Ok(verdict)
 }
 
 /// The first engine, which remembers what is pending word by word.
@@ -194,10 +203,10 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
                 return Verdict::Safe(Proof {
                     situations,
                     anticipation: Some(anticipation),
-                    evidence: Some(Evidence {
+                    evidence: Evidence::Situations {
                         pair: pair.clone(),
                         slack,
-                    }),
+                    },
                 });
             }
             Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),
@@ -218,25 +227,32 @@ pub struct Proof {
     pub anticipation: Option<usize>,
     /// How many situations were compared, or, without a bound, sets of situations.
     pub situations: usize,
-    evidence: Option<Evidence>,
+    evidence: Evidence,
 }
 
-/// All that is needed to write down a certificate: the machines, and which choices the search that succeeded made.
 #[derive(Clone)]
-struct Evidence {
-    pair: Pair,
-    slack: usize,
+enum Evidence {
+    /// All that is needed to write down a derivation: the machines, and which choices the search that succeeded made.
+    Situations {
+        pair: Pair,
+        slack: usize,
+    },
+    Invariant(Arc<Invariant>),
 }
 
 impl Proof {
-    /// The evidence, for [`certificate::check`](crate::certificate::check). `None` for a proof that is not made of situations: one of
-    /// unbounded anticipation.
+    /// The evidence, for [`certificate::check`](crate::certificate::check).
     ///
-    /// It is written down when it is asked for, which costs about as much as the search did; the search itself only keeps what it has.
-    pub fn certificate(&self) -> Option<Certificate> {
-        let Evidence { pair, slack } = self.evidence.as_ref()?;
-        // Where there is no derivation after all, the empty certificate, which the checker refuses.
-        Some(evidence::certificate(pair, *slack).unwrap_or_default())
+    /// A derivation is written down when it is asked for, which costs about as much as the search did; the search itself only keeps what it
+    /// has. An invariant is what its search has.
+    pub fn certificate(&self) -> Certificate {
+        match &self.evidence {
+            // Where there is no derivation after all, the empty one, which the checker refuses.
+            Evidence::Situations { pair, slack } => {
+                Certificate::Derivation(evidence::certificate(pair, *slack).unwrap_or_default())
+            }
+            Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
+        }
     }
 }
 

@@ -99,7 +99,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::pair::{Act, Kind, Pair, State};
-use crate::verdict::Limits;
+use crate::{
+    certificate::invariant::{self as certificate, Invariant, Pending, Rule},
+    machine::{StateId, TransitionId},
+    verdict::Limits,
+};
 
 /// A transition of the supertype that is pending.
 type Letter = u32;
@@ -270,19 +274,31 @@ enum Stop {
     Spent,
 }
 
-/// Whether the pair's first machine is a subtype of the second, by an invariant: the number of its judgements, or `None` if
-/// none was found within the limits.
-pub(super) fn holds(pair: &Pair, limits: &Limits) -> Option<usize> {
+/// How the search ends.
+pub(super) enum Outcome {
+    /// The pair's first machine is a subtype of the second.
+    Holds(Invariant),
+    /// There is no invariant of any precision that is allowed, whatever the budget.
+    Stuck,
+    /// The budget is spent.
+    Spent,
+}
+
+/// Looks for an invariant.
+pub(super) fn search(pair: &Pair, limits: &Limits) -> Outcome {
     let mut spent = 0;
     for m in 0..limits.widening {
         let mut search = Search::new(pair, m, limits.steps, spent);
         match search.run() {
-            Ok(()) => return Some(search.judgements.len()),
-            Err(Stop::Spent) => return None,
+            Ok(()) => match search.written() {
+                Some(invariant) => return Outcome::Holds(invariant),
+                None => spent = search.spent,
+            },
+            Err(Stop::Spent) => return Outcome::Spent,
             Err(Stop::Stuck) => spent = search.spent,
         }
     }
-    None
+    Outcome::Stuck
 }
 
 struct Search<'a> {
@@ -296,7 +312,6 @@ struct Search<'a> {
     endless: HashMap<Kind, Vec<bool>>,
     ids: HashMap<Key, usize>,
     judgements: Vec<Judgement>,
-    steps: HashSet<(usize, usize, Option<Kind>)>,
     open: VecDeque<usize>,
     spent: usize,
     budget: usize,
@@ -318,7 +333,6 @@ impl<'a> Search<'a> {
             endless: HashMap::new(),
             ids: HashMap::new(),
             judgements: vec![],
-            steps: HashSet::new(),
             open: VecDeque::new(),
             spent,
             budget,
@@ -328,23 +342,88 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<(), Stop> {
         let pair = self.pair;
         let pending = vec![Words::empty(); pair.kinds()];
-        self.join(None, pair.sub.initial, pair.sup.initial, pending)?;
+        self.join(pair.sub.initial, pair.sup.initial, pending)?;
         while let Some(id) = self.open.pop_front() {
             self.judgements[id].queued = false;
-            for successor in self.successors(id)? {
+            let (_, successors) = self.successors(id)?;
+            for successor in successors {
                 let Successor {
-                    done,
-                    sub,
-                    sup,
-                    pending,
+                    sub, sup, pending, ..
                 } = successor;
-                self.join(Some((id, done)), sub, sup, pending)?;
+                self.join(sub, sup, pending)?;
             }
         }
-        match (0..pair.kinds() as Kind).any(|kind| self.puts_off(kind)) {
-            true => Err(Stop::Stuck),
-            false => Ok(()),
+        Ok(())
+    }
+
+    /// The invariant that was found, with its steps and ranks. None if something may be put off for ever.
+    fn written(&mut self) -> Option<Invariant> {
+        let pair = self.pair;
+        // The rules are applied once more, now to all that the sets contain. It is paid for already: so often they were applied at least.
+        self.budget = usize::MAX;
+        let mut steps = vec![];
+        let mut rules = vec![];
+        for from in 0..self.judgements.len() {
+            let (rule, successors) = self.successors(from).ok()?;
+            let mut next = vec![];
+            for Successor {
+                done,
+                sub,
+                sup,
+                pending,
+            } in successors
+            {
+                let classes = pending.into_iter().map(|words| words.class).collect();
+                let to = *self.ids.get(&Key { sub, sup, classes })?;
+                next.push(to as u32);
+                steps.push((from, to, done));
+            }
+            rules.push((rule, next));
         }
+        let kinds = (0..pair.kinds() as Kind).map(|kind| self.ranks(&steps, kind));
+        let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>()?;
+
+        let letters = |word: &Word| -> Vec<TransitionId> {
+            let letter = |&letter: &Letter| TransitionId::from_index(letter as usize);
+            word.iter().map(letter).collect()
+        };
+        let judgement = |(id, (rule, next)): (usize, (Rule, Vec<u32>))| {
+            let Judgement { key, windows, .. } = &self.judgements[id];
+            let pending = (0..pair.kinds())
+                .filter(|&kind| !key.classes[kind].is_empty())
+                .map(|kind| Pending {
+                    words: match &key.classes[kind] {
+                        Class::Short(word) => certificate::Words::Exactly(letters(word)),
+                        Class::Long { first, last } => certificate::Words::Between {
+                            first: letters(first),
+                            last: letters(last),
+                            windows: windows[kind].iter().map(letters).collect(),
+                        },
+                    },
+                    rank: ranks[kind][id],
+                });
+            certificate::Judgement {
+                sub: StateId::from_index(key.sub as usize),
+                sup: StateId::from_index(key.sup as usize),
+                pending: pending.collect(),
+                rule,
+                next,
+            }
+        };
+        Some(Invariant {
+            judgements: rules.into_iter().enumerate().map(judgement).collect(),
+        })
+    }
+
+    /// By judgement, how many steps may follow each other at most while a kind is pending and not done. None if there is a loop
+    /// of them.
+    fn ranks(&self, steps: &[(usize, usize, Option<Kind>)], kind: Kind) -> Option<Vec<u32>> {
+        let pending = |id: usize| !self.judgements[id].key.classes[kind as usize].is_empty();
+        let steps = steps
+            .iter()
+            .filter(|&&(from, _, done)| done != Some(kind) && pending(from))
+            .map(|&(from, to, _)| (from, to));
+        heights(self.judgements.len(), steps).into_iter().collect()
     }
 
     fn spend(&mut self, cost: usize) -> Result<(), Stop> {
@@ -355,21 +434,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a judgement, or its windows to the one of its class; and the step to it.
-    fn join(
-        &mut self,
-        from: Option<(usize, Option<Kind>)>,
-        sub: u32,
-        sup: u32,
-        pending: Vec<Words>,
-    ) -> Result<(), Stop> {
+    /// Adds a judgement, or its windows to the one of its class.
+    fn join(&mut self, sub: u32, sup: u32, pending: Vec<Words>) -> Result<(), Stop> {
         self.spend(pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
         let (classes, windows): (Vec<_>, Vec<_>) = pending
             .into_iter()
             .map(|words| (words.class, words.windows))
             .unzip();
         let key = Key { sub, sup, classes };
-        let to = match self.ids.get(&key) {
+        match self.ids.get(&key) {
             Some(&id) => {
                 let judgement = &mut self.judgements[id];
                 let mut grew = false;
@@ -381,7 +454,6 @@ impl<'a> Search<'a> {
                 if grew && !std::mem::replace(&mut judgement.queued, true) {
                     self.open.push_back(id);
                 }
-                id
             }
             None => {
                 let id = self.judgements.len();
@@ -392,17 +464,13 @@ impl<'a> Search<'a> {
                     queued: true,
                 });
                 self.open.push_back(id);
-                id
             }
-        };
-        if let Some((from, done)) = from {
-            self.steps.insert((from, to, done));
         }
         Ok(())
     }
 
-    /// What the rules lead to.
-    fn successors(&mut self, id: usize) -> Result<Vec<Successor>, Stop> {
+    /// The rule that applies, and what it leads to, in the order of [`invariant::Rule`](certificate::Rule).
+    fn successors(&mut self, id: usize) -> Result<(Rule, Vec<Successor>), Stop> {
         let pair = self.pair;
         let Judgement { key, windows, .. } = &self.judgements[id];
         let (sub, sup) = (key.sub, key.sup);
@@ -420,7 +488,7 @@ impl<'a> Search<'a> {
         let (kind, sends) = match (pair.sub.state(sub), pair.sup.state(sup)) {
             // Rule END.
             (State::End, State::End) if pending.iter().all(|words| words.class.is_empty()) => {
-                return Ok(vec![]);
+                return Ok((Rule::End, vec![]));
             }
             (State::End, _) => return Err(Stop::Stuck),
             (State::Send(kind), _) => (kind, true),
@@ -451,7 +519,7 @@ impl<'a> Search<'a> {
                     pending,
                 });
             }
-            return Ok(successors);
+            return Ok((Rule::Take, successors));
         }
 
         let theirs = pair.sup.edges(sup);
@@ -483,7 +551,7 @@ impl<'a> Search<'a> {
                     pending,
                 });
             }
-            return Ok(successors);
+            return Ok((Rule::Match, successors));
         }
         // Rule AHEAD.
         let passes = match pair.sends(other) {
@@ -508,20 +576,7 @@ impl<'a> Search<'a> {
                 pending,
             });
         }
-        Ok(successors)
-    }
-
-    /// Whether there is a loop of judgements with actions of a kind pending in which none is done.
-    fn puts_off(&self, kind: Kind) -> bool {
-        let pending = |id: usize| !self.judgements[id].key.classes[kind as usize].is_empty();
-        let steps = self
-            .steps
-            .iter()
-            .filter(|&&(from, to, done)| done != Some(kind) && pending(from) && pending(to))
-            .map(|&(from, to, _)| (from, to));
-        cyclic(self.judgements.len(), steps)
-            .into_iter()
-            .any(|cyclic| cyclic)
+        Ok((Rule::Ahead, successors))
     }
 }
 
@@ -539,25 +594,29 @@ fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
             let edges = sup.edges(state).iter();
             edges.map(move |edge| (state as usize, edge.target as usize))
         });
-    cyclic(sup.len(), steps)
+    let heights = heights(sup.len(), steps);
+    heights.iter().map(Option::is_none).collect()
 }
 
-/// From which nodes of a graph there are endless ways: what is left when nodes without steps onward are taken away again and again.
-fn cyclic(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
+/// From each node of a graph, how many steps there are at most. None if there is an endless way.
+fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
     let mut onward = vec![0_usize; len];
     let mut incoming: Vec<Vec<usize>> = vec![vec![]; len];
     for (from, to) in steps {
         onward[from] += 1;
         incoming[to].push(from);
     }
+    let mut heights = vec![0_u32; len];
     let mut open: Vec<usize> = (0..len).filter(|&node| onward[node] == 0).collect();
     while let Some(node) = open.pop() {
         for &from in &incoming[node] {
+            heights[from] = heights[from].max(heights[node] + 1);
             onward[from] -= 1;
             if onward[from] == 0 {
                 open.push(from);
             }
         }
     }
-    onward.into_iter().map(|steps| steps > 0).collect()
+    let ended = |(height, onward)| (onward == 0).then_some(height);
+    heights.into_iter().zip(onward).map(ended).collect()
 }

@@ -1,31 +1,15 @@
-//! The checker. It shares no code with the engines: only machines, and certificates as values.
+//! The checker. It shares no code with the engines: only machines, and derivations as values.
 
 use std::collections::BTreeMap;
 
-use super::{Certificate, DEEPEST, Fault, Invalid, Rule, Situation, Tail, Tree};
-use crate::machine::{Action, Direction, Fsm, Role, StateId, TransitionId};
+use super::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
+use crate::{
+    certificate::{Fault, Invalid},
+    machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
+};
 
-/// Checks that `certificate` proves `sub ≤ sup`.
-///
-/// ```
-/// use rumpsteak_fsm::{Limits, Verdict, certificate, dot, subtype};
-///
-/// let sup = dot::parse(r#"digraph b { 0 -> 1 [label="a?v"]; 1 -> 0 [label="c!v"] }"#)?.remove(0);
-/// let sub = dot::parse(r#"digraph b { 0 -> 1 [label="c!v"]; 1 -> 0 [label="a?v"] }"#)?.remove(0);
-///
-/// let Verdict::Safe(proof) = subtype::check(&sub, &sup, &Limits::default())? else {
-///     return Err("sending first is safe".into());
-/// };
-/// let certificate = proof.certificate().ok_or("it has a certificate")?;
-/// assert_eq!(certificate::check(&certificate, &sub, &sup), Ok(()));
-/// // It is none for the opposite.
-/// assert!(certificate::check(&certificate, &sup, &sub).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// The first [`Invalid`] rule, in the order of the certificate.
-pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+/// Checks that `derivation` proves `sub ≤ sup`.
+pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
     let invalid = |situation, rule, fault| Invalid {
         situation,
         rule,
@@ -35,8 +19,8 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         return Err(invalid(0, 0, Fault::NotDirected));
     }
     let checker = Checker::new(sub, sup);
-    let mut claims = Vec::with_capacity(certificate.situations.len());
-    for (index, situation) in certificate.situations.iter().enumerate() {
+    let mut claims = Vec::with_capacity(derivation.situations.len());
+    for (index, situation) in derivation.situations.iter().enumerate() {
         let claim = checker.claim(situation);
         claims.push(claim.map_err(|fault| invalid(index, situation.rules.len(), fault))?);
     }
@@ -51,7 +35,7 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         return Err(invalid(0, 0, Fault::Initial));
     }
 
-    for (index, situation) in certificate.situations.iter().enumerate() {
+    for (index, situation) in derivation.situations.iter().enumerate() {
         let mut goals = vec![Goal {
             own: None,
             state: situation.state,

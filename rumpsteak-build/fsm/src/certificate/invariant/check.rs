@@ -1,0 +1,299 @@
+//! The checker of invariants. It shares no code with the engines: only machines, and invariants as values.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Invariant, Judgement, Rule, Words as Written,
+    words::{Letter, Words},
+};
+use crate::{
+    certificate::{Fault, Invalid},
+    machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
+};
+
+/// Checks that `invariant` proves `sub ≤ sup`.
+///
+/// # Errors
+/// The first [`Invalid`] judgement, in order; those that are not well written come before all others.
+pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    let invalid = |situation, rule, fault| Invalid {
+        situation,
+        rule,
+        fault,
+    };
+    if sub.check_directed().is_err() || sup.check_directed().is_err() {
+        return Err(invalid(0, 0, Fault::NotDirected));
+    }
+    let checker = Checker { sub, sup };
+    let mut claims = Vec::with_capacity(invariant.judgements.len());
+    for (index, judgement) in invariant.judgements.iter().enumerate() {
+        let claim = checker.claim(judgement);
+        claims.push(claim.map_err(|fault| invalid(index, 0, fault))?);
+    }
+    let initial = claims.first().is_some_and(|claim| {
+        let goal = &claim.goal;
+        goal.sub == sub.initial() && goal.sup == sup.initial() && goal.pending.is_empty()
+    });
+    if !initial {
+        return Err(invalid(0, 0, Fault::Initial));
+    }
+
+    for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
+        let Step { goals, taken } = checker
+            .apply(judgement.rule, &claim.goal)
+            .map_err(|fault| invalid(index, 0, fault))?;
+        for (number, goal) in goals.iter().enumerate() {
+            let reached = match judgement.next.get(number) {
+                Some(&next) => claims.get(next as usize).ok_or(Fault::Unknown),
+                None => Err(Fault::OpenGoal),
+            };
+            reached
+                .and_then(|reached| claim.leads_to(goal, taken, reached))
+                .map_err(|fault| invalid(index, number, fault))?;
+        }
+        if judgement.next.len() > goals.len() {
+            return Err(invalid(index, goals.len(), Fault::NoGoal));
+        }
+    }
+    Ok(())
+}
+
+/// A peer and a direction.
+type Kind<'a> = (&'a Role, Direction);
+
+/// A set of situations.
+#[derive(Clone)]
+struct Goal<'a> {
+    sub: StateId,
+    sup: StateId,
+    /// Of all other kinds, nothing is pending.
+    pending: BTreeMap<Kind<'a>, Words>,
+}
+
+struct Claim<'a> {
+    goal: Goal<'a>,
+    ranks: BTreeMap<Kind<'a>, u32>,
+}
+
+/// What a rule leads to, and the kind of the pending action that it does.
+struct Step<'a> {
+    goals: Vec<Goal<'a>>,
+    taken: Option<Kind<'a>>,
+}
+
+impl Claim<'_> {
+    /// Whether all situations of a goal are in the claim that is reached, and the rank of what is put off falls.
+    fn leads_to(&self, goal: &Goal<'_>, taken: Option<Kind<'_>>, to: &Self) -> Result<(), Fault> {
+        let known = &to.goal;
+        let within = (goal.sub, goal.sup) == (known.sub, known.sup)
+            && goal.pending.keys().eq(known.pending.keys())
+            && goal
+                .pending
+                .iter()
+                .zip(&known.pending)
+                .all(|((_, words), (_, known))| known.contains(words));
+        if !within {
+            return Err(Fault::OtherClaim);
+        }
+        let falls = |(kind, rank): (&Kind<'_>, &u32)| {
+            taken == Some(*kind) || to.ranks.get(kind).is_some_and(|lower| lower < rank)
+        };
+        self.ranks
+            .iter()
+            .all(falls)
+            .then_some(())
+            .ok_or(Fault::Rank)
+    }
+}
+
+impl Goal<'_> {
+    fn sends(&self) -> bool {
+        self.pending
+            .keys()
+            .any(|(_, direction)| *direction == Direction::Send)
+    }
+}
+
+struct Checker<'a> {
+    sub: &'a Fsm,
+    sup: &'a Fsm,
+}
+
+impl<'a> Checker<'a> {
+    /// What a judgement claims, if all that it names exists.
+    fn claim(&self, judgement: &Judgement) -> Result<Claim<'a>, Fault> {
+        let &Judgement { sub, sup, .. } = judgement;
+        if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
+            return Err(Fault::Unknown);
+        }
+        let (mut pending, mut ranks) = (BTreeMap::new(), BTreeMap::new());
+        for entry in &judgement.pending {
+            let (kind, words) = self.words(&entry.words)?;
+            if pending.insert(kind, words).is_some() {
+                return Err(Fault::NoWords);
+            }
+            ranks.insert(kind, entry.rank);
+        }
+        let goal = Goal { sub, sup, pending };
+        Ok(Claim { goal, ranks })
+    }
+
+    fn words(&self, written: &Written) -> Result<(Kind<'a>, Words), Fault> {
+        let mut kind = None;
+        let mut word = |word: &[TransitionId]| -> Result<Vec<Letter>, Fault> {
+            let letter = |&letter: &TransitionId| {
+                if letter.index() >= self.sup.transition_count() {
+                    return Err(Fault::Unknown);
+                }
+                let own = kind_of(&self.sup.transition(letter));
+                match *kind.get_or_insert(own) == own {
+                    true => Ok(letter.index() as Letter),
+                    false => Err(Fault::NoWords),
+                }
+            };
+            word.iter().map(letter).collect()
+        };
+        let words = match written {
+            Written::Exactly(letters) => Words::Exactly(word(letters)?),
+            Written::Between {
+                first,
+                last,
+                windows,
+            } => {
+                let m = first.len();
+                if last.len() != m || windows.iter().any(|window| window.len() != m + 1) {
+                    return Err(Fault::NoWords);
+                }
+                Words::Between {
+                    first: word(first)?,
+                    last: word(last)?,
+                    windows: windows
+                        .iter()
+                        .map(|window| word(window))
+                        .collect::<Result<_, _>>()?,
+                }
+            }
+        };
+        let no_window = matches!(&words, Words::Between { windows, .. } if windows.is_empty());
+        match kind {
+            Some(kind) if !no_window => Ok((kind, words)),
+            _ => Err(Fault::NoWords),
+        }
+    }
+
+    fn apply(&self, rule: Rule, goal: &Goal<'a>) -> Result<Step<'a>, Fault> {
+        let own: Vec<_> = self.sub.transitions_from(goal.sub).collect();
+        let theirs: Vec<_> = self.sup.transitions_from(goal.sup).collect();
+        // What the subtype does, unless it ends, if it may do so at all: no input while an output is pending.
+        let kind = || match own.first().map(kind_of) {
+            Some((_, Direction::Receive)) if goal.sends() => Err(Fault::Order),
+            Some(kind) => Ok(kind),
+            None => Err(Fault::WrongRule),
+        };
+        match rule {
+            Rule::End => match own.is_empty() && theirs.is_empty() && goal.pending.is_empty() {
+                true => Ok(Step {
+                    goals: vec![],
+                    taken: None,
+                }),
+                false => Err(Fault::WrongRule),
+            },
+
+            Rule::Match => {
+                let kind = kind()?;
+                if theirs.first().map(kind_of) != Some(kind) || goal.pending.contains_key(&kind) {
+                    return Err(Fault::WrongRule);
+                }
+                let sends = kind.1 == Direction::Send;
+                let (chosen, offered) = if sends {
+                    (&own, &theirs)
+                } else {
+                    (&theirs, &own)
+                };
+                let fault = if sends {
+                    Fault::Order
+                } else {
+                    Fault::NotHandled
+                };
+                let both = |choice: &Transition<'_>| {
+                    let same = offered.iter().find(|offer| offer.action == choice.action);
+                    let same = same.ok_or(fault)?;
+                    let (own, theirs) = if sends {
+                        (choice, same)
+                    } else {
+                        (same, choice)
+                    };
+                    Ok(Goal {
+                        sub: own.target,
+                        sup: theirs.target,
+                        pending: goal.pending.clone(),
+                    })
+                };
+                Ok(Step {
+                    goals: chosen.iter().map(both).collect::<Result<_, _>>()?,
+                    taken: None,
+                })
+            }
+
+            Rule::Take => {
+                let kind = kind()?;
+                let words = goal.pending.get(&kind).ok_or(Fault::WrongRule)?;
+                if kind.1 == Direction::Send && own.len() > 1 {
+                    return Err(Fault::Order);
+                }
+                let take = |(letter, rest): (Letter, Option<Words>)| {
+                    let promised = TransitionId::from_index(letter as usize);
+                    let promised = self.sup.transition(promised).action;
+                    let done = own.iter().find(|own| own.action == promised);
+                    let fault = match kind.1 {
+                        Direction::Send => Fault::Order,
+                        Direction::Receive => Fault::NotHandled,
+                    };
+                    let mut left = goal.clone();
+                    left.sub = done.ok_or(fault)?.target;
+                    match rest {
+                        Some(rest) => left.pending.insert(kind, rest),
+                        None => left.pending.remove(&kind),
+                    };
+                    Ok(left)
+                };
+                Ok(Step {
+                    goals: words
+                        .take_off()
+                        .into_iter()
+                        .map(take)
+                        .collect::<Result<_, _>>()?,
+                    taken: Some(kind),
+                })
+            }
+
+            Rule::Ahead => {
+                let kind = match theirs.as_slice() {
+                    [] => return Err(Fault::WrongRule),
+                    [first, others @ ..] => match kind_of(first) {
+                        // Which one is sent is not known.
+                        (_, Direction::Send) if !others.is_empty() => return Err(Fault::Order),
+                        kind => kind,
+                    },
+                };
+                let name = |next: &Transition<'_>| {
+                    let mut onward = goal.clone();
+                    onward.sup = next.target;
+                    let words = onward.pending.remove(&kind);
+                    let words = Words::append(words, next.id.index() as Letter);
+                    onward.pending.insert(kind, words);
+                    onward
+                };
+                Ok(Step {
+                    goals: theirs.iter().map(name).collect(),
+                    taken: None,
+                })
+            }
+        }
+    }
+}
+
+/// Of a directed machine, all transitions of a state are of one kind.
+fn kind_of<'a>(transition: &Transition<'a>) -> Kind<'a> {
+    (&transition.action.peer, transition.action.direction)
+}
