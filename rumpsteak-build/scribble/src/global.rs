@@ -36,7 +36,7 @@ use rumpsteak_fsm::{Message, Role};
 use crate::{
     codes::{self, Step},
     diagnostic::Diagnostic,
-    hash::Map,
+    hash::{self, Index, Map},
     resolve::{Argument, END, MessageId, NodeKind, Program, Template, index},
     span::Span,
 };
@@ -52,6 +52,43 @@ pub(crate) struct Global {
     offsets: Vec<u32>,
     edges: Vec<Edge>,
     origins: Vec<Span>,
+    /// For each state the one edge that leaves it.
+    pub(crate) hops: Vec<Hop>,
+}
+
+/// The only edge of a state; [`Hop::NONE`] stands for a state with none or several. Every projection looks at all of
+/// them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) target: u32,
+}
+
+impl Hop {
+    pub(crate) const NONE: Self = Self {
+        from: END,
+        to: END,
+        target: END,
+    };
+}
+
+fn hops(offsets: &[u32], edges: &[Edge], letters: &[Letter]) -> Vec<Hop> {
+    let mut hops = Vec::with_capacity(offsets.len());
+    let mut state = 0;
+    while state + 1 < offsets.len() {
+        let (start, end) = (offsets[state], offsets[state + 1]);
+        hops.push(if end - start == 1 {
+            let edge = edges[start as usize];
+            let Letter { from, to, .. } = letters[edge.letter as usize];
+            let target = edge.target;
+            Hop { from, to, target }
+        } else {
+            Hop::NONE
+        });
+        state += 1;
+    }
+    hops
 }
 
 /// An interaction `message from→to`.
@@ -350,7 +387,7 @@ struct Determiniser<'u, 'a, 'm> {
     unfolding: &'u mut Unfolding<'a, 'm>,
     roles: Vec<Role>,
     letters: Vec<Letter>,
-    letter_ids: Map<Letter, u32>,
+    letter_ids: Index,
     /// The places that each state stands for, before choices are followed.
     cores: Vec<Core>,
     /// For each state the origins of the edge that led there first.
@@ -379,7 +416,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             unfolding,
             roles,
             letters: Vec::new(),
-            letter_ids: Map::default(),
+            letter_ids: Index::default(),
             cores: Vec::new(),
             beginnings: Vec::new(),
             single: Vec::new(),
@@ -443,13 +480,23 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         // Of all messages of the program keep those of this protocol, under numbers of their own.
         let mut letters = std::mem::take(&mut self.letters);
         let mut messages = Vec::new();
-        let mut kept: Map<MessageId, MessageId> = Map::default();
+        let known = &self.unfolding.program.messages;
+        let mut kept: Vec<MessageId> = Vec::new();
+        let mut ids = Index::default();
         for letter in &mut letters {
-            letter.message = *kept.entry(letter.message).or_insert_with(|| {
-                messages.push(self.unfolding.program.messages.value(letter.message));
-                MessageId(index(messages.len() - 1))
+            let message = letter.message;
+            let hash = hash::mix(0, message.0);
+            let found = ids.find(hash, |id| kept[id as usize] == message);
+            let id = found.unwrap_or_else(|| {
+                let id = index(kept.len());
+                kept.push(message);
+                ids.add(hash, id);
+                messages.push(known.value(message));
+                id
             });
+            letter.message = MessageId(id);
         }
+        let hops = hops(&offsets, &edges, &letters);
         Ok(Global {
             roles: std::mem::take(&mut self.roles),
             messages,
@@ -457,6 +504,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             offsets,
             edges,
             origins,
+            hops,
         })
     }
 
@@ -590,12 +638,18 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
     }
 
     fn letter(&mut self, letter: Letter) -> u32 {
-        if let Some(&id) = self.letter_ids.get(&letter) {
+        let ends = hash::mix(hash::mix(0, letter.from), letter.to);
+        let hash = hash::mix(ends, letter.message.0);
+        let letters = self.letters.as_slice();
+        let known = self
+            .letter_ids
+            .find(hash, |id| letters[id as usize] == letter);
+        if let Some(id) = known {
             return id;
         }
         let id = index(self.letters.len());
         self.letters.push(letter);
-        self.letter_ids.insert(letter, id);
+        self.letter_ids.add(hash, id);
         id
     }
 

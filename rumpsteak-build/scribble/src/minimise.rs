@@ -21,37 +21,45 @@ pub(crate) struct Move {
 }
 
 /// For each of `states` states the number of its class; equal numbers are equivalent states. In each state there is at
-/// most one move per letter.
-pub(crate) fn classes(states: usize, moves: &[Move]) -> Vec<u32> {
+/// most one move per letter, and letters are numbers below `letters`.
+pub(crate) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
+    // One cord per letter, in the order of the letters: `count` has the moves of each, and then where they start.
+    let mut count = vec![0_u32; letters + 1];
+    let mut most = 0;
+    for found in moves {
+        let count = &mut count[found.letter as usize];
+        *count += 1;
+        most = most.max(*count);
+    }
+    if most <= 1 {
+        return unlike(states, moves);
+    }
     let mut blocks = Partition::new(states);
     let mut cords = Partition::new(moves.len());
-
-    // One cord per letter.
-    if !moves.is_empty() {
-        cords
-            .elements
-            .sort_unstable_by_key(|&at| moves[at as usize].letter);
-        let letters: Vec<u32> = cords
-            .elements
-            .iter()
-            .map(|&at| moves[at as usize].letter)
-            .collect();
-        cords.first.clear();
-        cords.end.clear();
-        cords.marked.clear();
-        for (position, &letter) in letters.iter().enumerate() {
-            if position == 0 || letters[position - 1] != letter {
-                if position > 0 {
-                    cords.end.push(to_u32(position));
-                }
-                cords.first.push(to_u32(position));
-                cords.marked.push(0);
-            }
-            let element = cords.elements[position] as usize;
-            cords.set[element] = to_u32(cords.first.len() - 1);
-            cords.position[element] = to_u32(position);
+    cords.first.clear();
+    cords.end.clear();
+    cords.marked.clear();
+    let mut position = 0;
+    for count in &mut count {
+        let size = std::mem::replace(count, position);
+        if size > 0 {
+            cords.first.push(position);
+            position += size;
+            cords.end.push(position);
+            cords.marked.push(0);
         }
-        cords.end.push(to_u32(moves.len()));
+    }
+    for (element, found) in (0..).zip(moves) {
+        let position = &mut count[found.letter as usize];
+        cords.elements[*position as usize] = element;
+        cords.position[element as usize] = *position;
+        *position += 1;
+    }
+    for cord in 0..cords.first.len() {
+        for position in cords.first[cord]..cords.end[cord] {
+            let element = cords.elements[position as usize] as usize;
+            cords.set[element] = to_u32(cord);
+        }
     }
 
     // The moves that end in each state.
@@ -94,6 +102,30 @@ pub(crate) fn classes(states: usize, moves: &[Move]) -> Vec<u32> {
         }
     }
     blocks.set
+}
+
+/// The classes where every letter has one move: a state with a move is like no other.
+fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
+    let mut classes = vec![0; states];
+    let classes_of = classes.as_mut_slice();
+    // The finished states are class 0, if there are any.
+    let mut busy = 0;
+    let mut last = None;
+    for found in moves {
+        // Moves of one state are beside each other, as the caller lists them; if not, it is counted twice, and the
+        // numbers have a gap.
+        if last != Some(found.source) {
+            busy += 1;
+            classes_of[found.source as usize] = busy;
+            last = Some(found.source);
+        }
+    }
+    if (busy as usize) == states {
+        for class in classes_of {
+            *class -= 1;
+        }
+    }
+    classes
 }
 
 /// A partition of `0..n` into sets, as one permutation in which each set is a range. Elements are marked by moving
@@ -191,7 +223,8 @@ mod tests {
                 target,
             })
             .collect();
-        let classes = classes(states, &moves);
+        let letters = moves.iter().map(|found| found.letter + 1).max();
+        let classes = classes(states, letters.unwrap_or(0) as usize, &moves);
         let mut groups: Vec<Vec<u32>> = Vec::new();
         for state in 0..states {
             let class = classes[state];
@@ -216,6 +249,13 @@ mod tests {
     fn an_unrolled_loop_is_rolled_up() {
         check(3, &[(0, 7, 1), (1, 7, 2), (2, 7, 0)], &[&[0, 1, 2]]);
         check(3, &[(0, 7, 1), (1, 7, 2), (2, 8, 0)], &[&[0], &[1], &[2]]);
+    }
+
+    #[test]
+    fn a_letter_that_occurs_once_tells_its_state_from_all_others() {
+        let moves = [(0, 4, 1), (0, 2, 3), (1, 0, 0), (2, 3, 0)];
+        check(5, &moves, &[&[0], &[1], &[2], &[3, 4]]);
+        check(2, &[(0, 1, 1), (1, 0, 0)], &[&[0], &[1]]);
     }
 
     #[test]

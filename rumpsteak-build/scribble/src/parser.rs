@@ -18,6 +18,7 @@ use crate::{
     ast::*,
     codes::{self, Code, Construct},
     diagnostic::{self, Diagnostic},
+    hash::Texts,
     lexer::{self, Token, TokenKind},
     span::{SourceId, Span},
 };
@@ -67,8 +68,9 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
     let mut parser = Parser {
         text,
         source,
-        tokens,
+        tokens: &tokens,
         at: 0,
+        names: Texts::default(),
         lexical: &diagnostics,
         blamed: None,
         diagnostics: Vec::new(),
@@ -91,7 +93,9 @@ type Result<T> = std::result::Result<T, Failed>;
 struct Parser<'a> {
     text: &'a str,
     source: SourceId,
-    tokens: Vec<Token>,
+    tokens: &'a [Token],
+    /// Every name so far: names that are equal share their text.
+    names: Texts,
     /// Always inside `tokens`: the end token is never passed.
     at: usize,
     /// What the lexer has reported, in order.
@@ -144,7 +148,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is(&self, punct: u8) -> bool {
-        self.kind() == TokenKind::Punct(punct)
+        matches!(self.kind(), TokenKind::Punct(found) if found == punct)
     }
 
     fn is_word(&self, word: &str) -> bool {
@@ -152,7 +156,12 @@ impl<'a> Parser<'a> {
     }
 
     fn is_word_at(&self, ahead: usize, word: &str) -> bool {
-        self.kind_at(ahead) == TokenKind::Identifier && self.text_at(ahead) == word
+        let last = self.tokens.len() - 1;
+        let at = self.at + ahead;
+        let token = self.tokens[if at < last { at } else { last }];
+        matches!(token.kind, TokenKind::Identifier)
+            && (token.end - token.start) as usize == word.len()
+            && self.text_at(ahead) == word
     }
 
     fn take(&mut self, punct: u8) -> bool {
@@ -230,11 +239,13 @@ impl<'a> Parser<'a> {
     }
 
     fn name(&mut self, what: &str) -> Result<Name> {
-        if self.kind() != TokenKind::Identifier {
+        if !matches!(self.kind(), TokenKind::Identifier) {
             return Err(self.unexpected(what));
         }
+        let text = self.text_at(0);
+        let known = self.names.position(text, || text.into());
         let name = Name {
-            text: Arc::from(self.text_at(0)),
+            text: Arc::clone(self.names.get(known)),
             span: self.span(),
         };
         self.advance();
@@ -643,16 +654,16 @@ impl Parser<'_> {
     /// Whether `global protocol P(` or the like is in front, which is no interaction.
     fn starts_declaration(&self) -> bool {
         match self.kind() {
-            TokenKind::Identifier => match self.text_at(0) {
-                "global" | "aux" | "explicit" => {
-                    self.is_word_at(1, "protocol") || self.is_word_at(1, "global")
+            // The next word is looked at first: it is one for few interactions.
+            TokenKind::Identifier if self.kind_at(1) == TokenKind::Identifier => {
+                match self.text_at(0) {
+                    "global" | "aux" | "explicit" => {
+                        self.is_word_at(1, "protocol") || self.is_word_at(1, "global")
+                    }
+                    "protocol" => self.kind_at(2) == TokenKind::Punct(b'('),
+                    _ => false,
                 }
-                "protocol" => {
-                    self.kind_at(1) == TokenKind::Identifier
-                        && self.kind_at(2) == TokenKind::Punct(b'(')
-                }
-                _ => false,
-            },
+            }
             _ => false,
         }
     }
@@ -754,8 +765,12 @@ impl Parser<'_> {
         if self.kind() != TokenKind::Identifier {
             return Err(self.unexpected("an interaction or `}`"));
         }
-        let word = self.text_at(0);
         let next = self.kind_at(1);
+        if matches!(next, TokenKind::Punct(b'(')) {
+            // `label(`: no construct has a bracket behind its word.
+            return self.message(body, stack);
+        }
+        let word = self.text_at(0);
         let brace = next == TokenKind::Punct(b'{');
         let name = next == TokenKind::Identifier;
         match word {

@@ -59,7 +59,7 @@ use crate::{
     check::Limits,
     codes::{self, Branches},
     diagnostic::{self, Diagnostic},
-    global::{Edge, Global, Letter},
+    global::{Edge, Global, Hop, Letter},
     hash::Map,
     minimise::{self, Move},
     resolve::index,
@@ -130,19 +130,21 @@ const NONE: u32 = u32::MAX;
 type EdgeAt = (u32, u32);
 
 /// A transition of a local state, before states are merged.
+#[derive(Clone, Copy)]
 struct LocalEdge {
     letter: u32,
     target: u32,
-    /// The global edges that it stands for.
-    edges: Vec<EdgeAt>,
+    /// The global edges that it stands for: `written[written.0..written.1]`.
+    written: (u32, u32),
 }
 
 struct LocalState {
-    /// The global states after the visible action, before ε.
-    core: Vec<u32>,
-    /// The state and letter from which this one was reached first.
-    parent: Option<(u32, u32)>,
-    edges: Vec<LocalEdge>,
+    /// The global states after the visible action, before ε: `cores[core.0..core.1]`.
+    core: (u32, u32),
+    /// The state and letter from which this one was reached first; [`NONE`] twice for the initial one.
+    parent: (u32, u32),
+    /// Its transitions: `edges[edges.0..edges.1]`.
+    edges: (u32, u32),
 }
 
 /// Why a local state is wrong.
@@ -161,9 +163,13 @@ struct Local<'g> {
     /// The global state that stands for each one: the next that is not left by a single ε.
     rep: Vec<u32>,
     states: Vec<LocalState>,
+    // What the states are made of, in tables that all of them share: most have one of each.
+    cores: Vec<u32>,
+    edges: Vec<LocalEdge>,
+    written: Vec<EdgeAt>,
     /// The local state of each single global state.
     single: Vec<u32>,
-    several: Map<Vec<u32>, u32>,
+    several: Map<Box<[u32]>, u32>,
     problems: Vec<(u32, Problem)>,
 
     /// How many steps are left.
@@ -185,6 +191,9 @@ impl<'g> Local<'g> {
             limits,
             rep: contract(global, role),
             states: Vec::new(),
+            cores: Vec::new(),
+            edges: Vec::new(),
+            written: Vec::new(),
             single: vec![NONE; global.len()],
             several: Map::default(),
             problems: Vec::new(),
@@ -205,34 +214,72 @@ impl<'g> Local<'g> {
     }
 
     fn explore(&mut self) -> Result<(), TooLarge> {
-        self.state(vec![self.rep[0]], None)?;
+        self.cores.push(self.rep[0]);
+        self.state(0, (NONE, NONE))?;
         let mut at = 0;
         while at < self.states.len() && self.problems.len() < MOST_PROBLEMS {
-            let state = index(at);
-            self.close(at);
-            self.spend(self.members.len())?;
-            let groups = self.group();
-            self.spend(groups.iter().map(|group| group.1.len()).sum())?;
-            self.check(state, &groups)?;
-            let mut edges = Vec::with_capacity(groups.len());
-            for (letter, found) in groups {
-                let targets = found
-                    .iter()
-                    .map(|&(source, at)| {
-                        let target = self.global.edges(source)[at as usize].target;
-                        self.rep[target as usize]
-                    })
-                    .collect();
-                edges.push(LocalEdge {
-                    letter,
-                    target: self.state(targets, Some((state, letter)))?,
-                    edges: found,
-                });
+            let first = index(self.edges.len());
+            if !self.only(at)? {
+                self.general(at)?;
             }
-            self.states[at].edges = edges;
+            self.states[at].edges = (first, index(self.edges.len()));
             at += 1;
         }
         Ok(())
+    }
+
+    /// The state's one edge, if it stands for one global state with one edge, and the role sees it: every check holds then, and
+    /// most states are like this.
+    fn only(&mut self, at: usize) -> Result<bool, TooLarge> {
+        let (start, end) = self.states[at].core;
+        if end - start != 1 {
+            return Ok(false);
+        }
+        let source = self.cores[start as usize];
+        let [edge] = self.global.edges(source) else {
+            return Ok(false);
+        };
+        // An edge out of sight has been contracted, or is a cycle out of sight.
+        let letter = edge.letter;
+        if !self.sees(letter) {
+            return Ok(false);
+        }
+        self.spend(2)?;
+        let core = self.cores.len();
+        self.cores.push(self.rep[edge.target as usize]);
+        let target = self.state(core, (index(at), letter))?;
+        self.edge_to(letter, target, &[(source, 0)]);
+        Ok(true)
+    }
+
+    /// Any other state.
+    fn general(&mut self, at: usize) -> Result<(), TooLarge> {
+        let state = index(at);
+        self.close(at);
+        self.spend(self.members.len())?;
+        let groups = self.group();
+        self.spend(groups.iter().map(|group| group.1.len()).sum())?;
+        self.check(state, &groups)?;
+        for (letter, found) in groups {
+            let core = self.cores.len();
+            for &(source, at) in &found {
+                let target = self.global.edges(source)[at as usize].target;
+                self.cores.push(self.rep[target as usize]);
+            }
+            let target = self.state(core, (state, letter))?;
+            self.edge_to(letter, target, &found);
+        }
+        Ok(())
+    }
+
+    fn edge_to(&mut self, letter: u32, target: u32, edges: &[EdgeAt]) {
+        let start = index(self.written.len());
+        self.written.extend_from_slice(edges);
+        self.edges.push(LocalEdge {
+            letter,
+            target,
+            written: (start, index(self.written.len())),
+        });
     }
 
     /// Takes so many steps.
@@ -249,16 +296,20 @@ impl<'g> Local<'g> {
         }
     }
 
-    fn state(&mut self, mut core: Vec<u32>, parent: Option<(u32, u32)>) -> Result<u32, TooLarge> {
-        if core.len() > 1 {
-            core.sort_unstable();
-            core.dedup();
+    /// The local state that stands for `cores[core..]`, which is taken.
+    fn state(&mut self, core: usize, parent: (u32, u32)) -> Result<u32, TooLarge> {
+        if self.cores.len() - core > 1 {
+            let mut several = self.cores.split_off(core);
+            several.sort_unstable();
+            several.dedup();
+            self.cores.extend(several);
         }
-        let known = match *core {
+        let known = match self.cores[core..] {
             [one] => self.single[one as usize],
-            _ => self.several.get(&core).copied().unwrap_or(NONE),
+            ref several => self.several.get(several).copied().unwrap_or(NONE),
         };
         if known != NONE {
+            self.cores.truncate(core);
             return Ok(known);
         }
         if self.states.len() >= self.limits.local_states {
@@ -267,27 +318,37 @@ impl<'g> Local<'g> {
                 value: self.limits.local_states,
             });
         }
-        self.spend(core.len())?;
+        self.spend(self.cores.len() - core)?;
         let id = index(self.states.len());
-        match *core {
+        match self.cores[core..] {
             [one] => self.single[one as usize] = id,
-            _ => {
-                self.several.insert(core.clone(), id);
+            ref several => {
+                self.several.insert(several.into(), id);
             }
         }
         self.states.push(LocalState {
-            core,
+            core: (index(core), index(self.cores.len())),
             parent,
-            edges: Vec::new(),
+            edges: (0, 0),
         });
         Ok(id)
+    }
+
+    fn edges_of(&self, state: u32) -> &[LocalEdge] {
+        let (start, end) = self.states[state as usize].edges;
+        &self.edges[start as usize..end as usize]
+    }
+
+    fn written(&self, edge: &LocalEdge) -> &[EdgeAt] {
+        &self.written[edge.written.0 as usize..edge.written.1 as usize]
     }
 
     /// Fills `members` with all global states of a local state, first visit first.
     fn close(&mut self, state: usize) {
         self.epoch += 1;
         self.members.clear();
-        let core = &self.states[state].core;
+        let (start, end) = self.states[state].core;
+        let core = &self.cores[start as usize..end as usize];
         let mut stack: Vec<u32> = core.iter().rev().copied().collect();
         while let Some(found) = stack.pop() {
             if self.seen[found as usize] == self.epoch {
@@ -505,21 +566,33 @@ impl<'g> Local<'g> {
 
     /// Merges equivalent states and numbers them depth first, in the order of the text.
     fn finish(self) -> Projection {
-        let moves: Vec<Move> = (0..)
-            .zip(&self.states)
-            .flat_map(|(source, state)| {
-                state.edges.iter().map(move |edge| Move {
+        let mut moves: Vec<Move> = Vec::with_capacity(self.edges.len());
+        for (source, state) in (0..).zip(&self.states) {
+            for edge in &self.edges[state.edges.0 as usize..state.edges.1 as usize] {
+                moves.push(Move {
                     source,
                     letter: edge.letter,
                     target: edge.target,
-                })
-            })
-            .collect();
-        let classes = minimise::classes(self.states.len(), &moves);
+                });
+            }
+        }
+        let classes = minimise::classes(self.states.len(), self.global.letters.len(), &moves);
+        let classes = classes.as_slice();
         let class_count = classes.iter().max().map_or(0, |&class| class as usize + 1);
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); class_count];
-        for (state, &class) in (0..).zip(&classes) {
-            members[class as usize].push(state);
+        // `members[first[c]..first[c + 1]]` are the states of class `c`, in order.
+        let mut first = vec![0_u32; class_count + 1];
+        for &class in classes {
+            first[class as usize + 1] += 1;
+        }
+        for class in 0..class_count {
+            first[class + 1] += first[class];
+        }
+        let mut members = vec![0_u32; classes.len()];
+        let mut free = first.clone();
+        for (state, &class) in (0..).zip(classes) {
+            let slot = &mut free[class as usize];
+            members[*slot as usize] = state;
+            *slot += 1;
         }
 
         let mut order: Vec<u32> = Vec::with_capacity(class_count);
@@ -531,9 +604,12 @@ impl<'g> Local<'g> {
             }
             number[class as usize] = index(order.len());
             order.push(class);
-            let first = members[class as usize][0];
-            let edges = &self.states[first as usize].edges;
-            stack.extend(edges.iter().rev().map(|edge| classes[edge.target as usize]));
+            let edges = self.edges_of(members[first[class as usize] as usize]);
+            if let [edge] = edges {
+                stack.push(classes[edge.target as usize]);
+            } else {
+                stack.extend(edges.iter().rev().map(|edge| classes[edge.target as usize]));
+            }
         }
 
         let role = &self.global.roles[self.role as usize];
@@ -542,23 +618,23 @@ impl<'g> Local<'g> {
         let mut ends = Vec::with_capacity(moves.len());
         let mut origins: Vec<Span> = Vec::with_capacity(moves.len());
         for (source, &class) in order.iter().enumerate() {
-            let members = &members[class as usize];
-            let first = &self.states[members[0] as usize];
-            for edge in &first.edges {
+            let (from, to) = (first[class as usize], first[class as usize + 1]);
+            let members = &members[from as usize..to as usize];
+            for edge in self.edges_of(members[0]) {
                 let target = number[classes[edge.target as usize] as usize];
                 let action = action(self.global, self.role, edge.letter);
                 builder.add_transition(states[source], action, states[target as usize]);
 
                 let start = origins.len();
-                for &member in members {
-                    // Usually the same position; equivalent states have the same letters.
-                    let same = self.states[member as usize]
-                        .edges
-                        .iter()
-                        .filter(|other| other.letter == edge.letter);
-                    for &(source, at) in same.flat_map(|edge| &edge.edges) {
-                        let edge = &self.global.edges(source)[at as usize];
-                        origins.extend(self.global.origins(edge));
+                if members.len() == 1 {
+                    self.origins(edge, &mut origins);
+                } else {
+                    for &member in members {
+                        // Equivalent states have the same letters.
+                        let same = self.edges_of(member).iter();
+                        for other in same.filter(|other| other.letter == edge.letter) {
+                            self.origins(other, &mut origins);
+                        }
                     }
                 }
                 if origins.len() > start + 1 {
@@ -577,6 +653,14 @@ impl<'g> Local<'g> {
         }
     }
 
+    /// Appends where a local edge is written.
+    fn origins(&self, edge: &LocalEdge, origins: &mut Vec<Span>) {
+        for &(source, at) in self.written(edge) {
+            let edge = &self.global.edges(source)[at as usize];
+            origins.extend_from_slice(self.global.origins(edge));
+        }
+    }
+
     // Explanations: only made when there is something to explain.
 
     fn explain(&self) -> Vec<Diagnostic> {
@@ -588,8 +672,8 @@ impl<'g> Local<'g> {
             if diagnostics.len() >= MOST_ERRORS {
                 break;
             }
-            let edges = &self.states[*state as usize].edges;
-            let global_edge = |edge: usize| edges[edge].edges[0];
+            let edges = self.edges_of(*state);
+            let global_edge = |edge: usize| self.written(&edges[edge])[0];
             let (branches, diagnostic) = match *problem {
                 Problem::SendUnknown { edge, stuck } => {
                     let sent = global_edge(edge);
@@ -701,7 +785,11 @@ impl<'g> Local<'g> {
     fn word(&self, state: u32) -> Vec<u32> {
         let mut word = Vec::new();
         let mut at = state;
-        while let Some((parent, letter)) = self.states[at as usize].parent {
+        loop {
+            let (parent, letter) = self.states[at as usize].parent;
+            if parent == NONE {
+                break;
+            }
             word.push(letter);
             at = parent;
         }
@@ -779,30 +867,44 @@ fn action(global: &Global, role: u32, letter: u32) -> Action {
 
 /// For each state the next one that is not left by a single ε: long stretches without the role become one
 /// state. A state on a cycle of single ε stands for itself and for all that lead to it.
+///
+/// It is done for every role over all states, so its loops are such that they cost little where nothing is inlined.
 fn contract(global: &Global, role: u32) -> Vec<u32> {
-    let mut rep = vec![NONE; global.len()];
+    let hops = global.hops.as_slice();
+    let silent = |hop: Hop| hop.target != NONE && hop.from != role && hop.to != role;
+    let mut table = vec![NONE; hops.len()];
+    let rep = table.as_mut_slice();
     let mut path = Vec::new();
-    for start in 0..index(global.len()) {
+    // Backwards: most edges lead to a state with a greater number, which is known by then.
+    let mut start = hops.len();
+    while start > 0 {
+        start -= 1;
+        let hop = hops[start];
+        if !silent(hop) {
+            rep[start] = index(start);
+            continue;
+        }
+        let next = rep[hop.target as usize];
+        if next != NONE && rep[start] == NONE {
+            rep[start] = next;
+            continue;
+        }
         let mut at = start;
         let end = loop {
-            let known = &mut rep[at as usize];
-            if *known != NONE {
-                break *known;
+            if rep[at] != NONE {
+                break rep[at];
             }
-            match global.edges(at) {
-                [edge] if !sees(global, role, edge.letter) => {
-                    // Until the end of the path is known, a state stands for itself: a cycle ends here.
-                    *known = at;
-                    path.push(at);
-                    at = edge.target;
-                }
-                _ => break at,
+            // Until the end of the path is known, a state stands for itself: a cycle ends here.
+            rep[at] = index(at);
+            if !silent(hops[at]) {
+                break rep[at];
             }
+            path.push(at);
+            at = hops[at].target as usize;
         };
-        rep[end as usize] = end;
         for at in path.drain(..) {
-            rep[at as usize] = end;
+            rep[at] = end;
         }
     }
-    rep
+    table
 }

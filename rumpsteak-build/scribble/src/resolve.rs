@@ -14,7 +14,7 @@ use crate::{
     ast::*,
     codes,
     diagnostic::Diagnostic,
-    hash::Map,
+    hash::{self, Index, Map, Texts},
     shape::{self, Shape},
     span::Span,
 };
@@ -102,53 +102,67 @@ pub(crate) struct SortId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MessageId(pub(crate) u32);
 
-/// Every message that occurs, once.
+/// Every message that occurs, once; and every name.
 #[derive(Default)]
 pub(crate) struct Messages {
-    texts: Map<Arc<str>, u32>,
-    names: Vec<Arc<str>>,
-    ids: Map<(u32, Vec<u32>), u32>,
-    messages: Vec<(u32, Vec<u32>)>,
+    texts: Texts,
+    ids: Index,
+    messages: Vec<Known>,
+    /// The payloads of all messages, one after the other.
+    sorts: Vec<SortId>,
+}
+
+/// A message: its label, and where its payload is.
+struct Known {
+    label: LabelId,
+    start: u32,
+    end: u32,
 }
 
 impl Messages {
     fn text(&mut self, text: &Arc<str>) -> u32 {
-        if let Some(&id) = self.texts.get(&**text) {
-            return id;
-        }
-        let id = index(self.names.len());
-        self.names.push(text.clone());
-        self.texts.insert(text.clone(), id);
-        id
+        self.texts.position(text, || text.clone())
     }
 
     pub(crate) fn intern(&mut self, label: LabelId, payload: &[SortId]) -> MessageId {
-        let key = (label.0, payload.iter().map(|sort| sort.0).collect());
-        if let Some(&id) = self.ids.get(&key) {
+        let mut hash = hash::mix(0, label.0);
+        for sort in payload {
+            hash = hash::mix(hash, sort.0);
+        }
+        let (messages, sorts) = (self.messages.as_slice(), self.sorts.as_slice());
+        let is = |id: u32| {
+            let known = &messages[id as usize];
+            known.label == label && sorts[known.start as usize..known.end as usize] == *payload
+        };
+        if let Some(id) = self.ids.find(hash, is) {
             return MessageId(id);
         }
         let id = index(self.messages.len());
-        self.messages.push(key.clone());
-        self.ids.insert(key, id);
+        let start = index(self.sorts.len());
+        self.sorts.extend_from_slice(payload);
+        let end = index(self.sorts.len());
+        self.messages.push(Known { label, start, end });
+        self.ids.add(hash, id);
         MessageId(id)
     }
 
     /// What a message is called; equal ids are equal labels.
     pub(crate) fn label(&self, message: MessageId) -> LabelId {
-        LabelId(self.messages[message.0 as usize].0)
+        self.messages[message.0 as usize].label
     }
 
     pub(crate) fn label_text(&self, label: LabelId) -> &str {
-        &self.names[label.0 as usize]
+        self.texts.get(label.0)
     }
 
     /// The message as a value.
     pub(crate) fn value(&self, message: MessageId) -> Message {
-        let (label, payload) = &self.messages[message.0 as usize];
-        let text = |&id: &u32| &*self.names[id as usize];
+        let known = &self.messages[message.0 as usize];
+        let payload = &self.sorts[known.start as usize..known.end as usize];
+        let sort = |sort: &SortId| Sort::from(&**self.texts.get(sort.0));
         Message {
-            label: Label::from(text(label)),
-            payload: payload.iter().map(|id| Sort::from(text(id))).collect(),
+            label: Label::from(self.label_text(known.label)),
+            payload: payload.iter().map(sort).collect(),
         }
     }
 }
@@ -185,6 +199,7 @@ pub(crate) fn resolve<'m>(
         duplicates(source.module, diagnostics);
     }
     let mut messages = Messages::default();
+    let mut roles = Vec::new();
     let mut protocols = Vec::with_capacity(decls.len());
     for (own, source) in sources.iter().enumerate() {
         let scope = scope(own, sources, &bases);
@@ -194,6 +209,8 @@ pub(crate) fn resolve<'m>(
                 decls: &decls,
                 scope: &scope,
                 messages: &mut messages,
+                roles: &mut roles,
+                sorts: Vec::new(),
                 valid: true,
                 diagnostics,
             };
@@ -327,6 +344,11 @@ struct Resolver<'a, 'm> {
     decls: &'a [&'m ProtocolDecl],
     scope: &'a Scope,
     messages: &'a mut Messages,
+    /// The role that each name stands for, by the number of the name's text, or [`END`]. Shared by all protocols, and empty
+    /// between them.
+    roles: &'a mut Vec<u32>,
+    /// Scratch space: a payload.
+    sorts: Vec<SortId>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -347,16 +369,24 @@ impl<'m> Resolver<'_, 'm> {
         self.header();
         let decl = self.decl;
         let body = &decl.body;
-        let roles: Map<&str, u32> = decl
-            .roles
-            .iter()
-            .zip(0..)
-            .flat_map(|(role, index)| {
-                let alias = role.alias.as_ref().map(|alias| (alias.as_str(), index));
-                [Some((role.name.as_str(), index)), alias]
+        let named = |roles: &'m [RoleDecl]| {
+            let names = roles.iter().map(|role| (&role.name, role.alias.as_ref()));
+            let names = (0..).zip(names);
+            names.flat_map(|(index, (name, alias))| {
+                [Some(name), alias]
+                    .into_iter()
+                    .flatten()
+                    .map(move |name| (index, name))
             })
-            .flatten()
-            .collect();
+        };
+        // Of two roles with one name the last counts; the second is reported.
+        for (role, name) in named(&decl.roles) {
+            let text = self.messages.text(&name.text) as usize;
+            if text >= self.roles.len() {
+                self.roles.resize(text + 1, END);
+            }
+            self.roles[text] = role;
+        }
 
         // Walk the blocks outside in, so that each block knows what follows it and which recursions are around.
         let mut nodes: Vec<Node> = body
@@ -393,10 +423,10 @@ impl<'m> Resolver<'_, 'm> {
                         NodeKind::Invalid
                     }
                     InteractionKind::Message { message, from, to } => {
-                        self.message(&roles, message, from, to)
+                        self.message(message, from, to)
                     }
                     InteractionKind::Choice { at, branches } => {
-                        let at = self.role(&roles, at);
+                        let at = self.role(at);
                         blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                         match at {
                             Some(at) => NodeKind::Choice {
@@ -422,13 +452,17 @@ impl<'m> Resolver<'_, 'm> {
                         arguments,
                         roles: players,
                     } => self
-                        .call(&roles, protocol, arguments, players, id)
+                        .call(protocol, arguments, players, id)
                         .unwrap_or(NodeKind::Invalid),
                 };
                 let node = &mut nodes[id.0 as usize];
                 node.kind = kind;
                 node.next = next;
             }
+        }
+        for (_, name) in named(&decl.roles) {
+            let text = self.messages.text(&name.text) as usize;
+            self.roles[text] = END;
         }
         Proto {
             decl,
@@ -474,8 +508,12 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    fn role(&mut self, roles: &Map<&str, u32>, name: &Name) -> Option<u32> {
-        let role = roles.get(name.as_str()).copied();
+    fn role(&mut self, name: &Name) -> Option<u32> {
+        let text = self.messages.text(&name.text) as usize;
+        let role = match self.roles.as_slice() {
+            roles if text < roles.len() && roles[text] != END => Some(roles[text]),
+            _ => None,
+        };
         if role.is_none() {
             let decl = self.decl;
             let known = decl.roles.iter().map(|role| role.name.as_str());
@@ -491,18 +529,12 @@ impl<'m> Resolver<'_, 'm> {
         role
     }
 
-    fn message(
-        &mut self,
-        roles: &Map<&str, u32>,
-        message: &MessageExpr,
-        from: &Name,
-        to: &[Name],
-    ) -> NodeKind {
+    fn message(&mut self, message: &MessageExpr, from: &Name, to: &[Name]) -> NodeKind {
         let message = self.template(message);
-        let sender = self.role(roles, from);
+        let sender = self.role(from);
         let mut receivers = Vec::with_capacity(to.len());
         for (position, name) in to.iter().enumerate() {
-            let Some(receiver) = self.role(roles, name) else {
+            let Some(receiver) = self.role(name) else {
                 continue;
             };
             if sender == Some(receiver) {
@@ -527,6 +559,9 @@ impl<'m> Resolver<'_, 'm> {
 
     /// The number of the parameter `name`, if it is one of this kind.
     fn parameter(&self, name: &str, kind: ParameterKind) -> Option<Template> {
+        if self.decl.parameters.is_empty() {
+            return None;
+        }
         let mut parameters = self.decl.parameters.iter().zip(0..);
         let (_, index) = parameters
             .find(|(parameter, _)| parameter.kind == kind && parameter.name.as_str() == name)?;
@@ -577,21 +612,26 @@ impl<'m> Resolver<'_, 'm> {
             }
             MessageExpr::Literal { label, payload } => {
                 let label = LabelId(self.messages.text(&label.text));
-                let mut sorts = Vec::with_capacity(payload.len());
+                let mut sorts = std::mem::take(&mut self.sorts);
+                sorts.clear();
+                // Everything, once there is a parameter among it.
+                let mut templates = Vec::new();
                 for element in payload {
-                    sorts.push(self.sort(element)?);
+                    let sort = self.sort(element)?;
+                    match sort {
+                        Template::Sort(sort) if templates.is_empty() => sorts.push(sort),
+                        sort => {
+                            templates.extend(sorts.drain(..).map(Template::Sort));
+                            templates.push(sort);
+                        }
+                    }
                 }
-                let fixed: Option<Vec<SortId>> = sorts
-                    .iter()
-                    .map(|sort| match sort {
-                        Template::Sort(sort) => Some(*sort),
-                        _ => None,
-                    })
-                    .collect();
-                Some(match fixed {
-                    Some(sorts) => Template::Message(self.messages.intern(label, &sorts)),
-                    None => Template::Literal(label, sorts),
-                })
+                let template = match templates.is_empty() {
+                    true => Template::Message(self.messages.intern(label, &sorts)),
+                    false => Template::Literal(label, templates),
+                };
+                self.sorts = sorts;
+                Some(template)
             }
         }
     }
@@ -627,11 +667,14 @@ impl<'m> Resolver<'_, 'm> {
             return Some(parameter);
         }
         // A sort that is declared in another module goes by its own name here too.
-        let text = match name.rsplit_once('.') {
-            Some((_, simple)) if self.scope.sorts.contains_key(name) => simple.into(),
-            _ => element.sort.text.clone(),
-        };
-        Some(Template::Sort(SortId(self.messages.text(&text))))
+        if !self.scope.sorts.is_empty()
+            && let Some((_, simple)) = name.rsplit_once('.')
+            && self.scope.sorts.contains_key(name)
+        {
+            return Some(Template::Sort(SortId(self.messages.text(&simple.into()))));
+        }
+        let text = &element.sort.text;
+        Some(Template::Sort(SortId(self.messages.text(text))))
     }
 
     fn unknown_protocol(&mut self, name: &Name) {
@@ -645,7 +688,6 @@ impl<'m> Resolver<'_, 'm> {
 
     fn call(
         &mut self,
-        roles: &Map<&str, u32>,
         protocol: &Name,
         arguments: &[MessageExpr],
         players: &[Name],
@@ -673,7 +715,7 @@ impl<'m> Resolver<'_, 'm> {
         }
         let mut resolved = Vec::with_capacity(players.len());
         for (position, name) in players.iter().enumerate() {
-            let role = self.role(roles, name)?;
+            let role = self.role(name)?;
             if let Some(first) = resolved.iter().position(|&other| other == role) {
                 let first = players[..position]
                     .get(first)
