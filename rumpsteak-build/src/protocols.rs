@@ -8,10 +8,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::{Message, Role};
-use rumpsteak_scribble::{Diagnostic, Modules, Projection, Protocol, SourceId};
+use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
 use rumpsteak_syntax::name;
 
 use crate::paths::Base;
+
+/// The library reads less than this: S0106.
+const MOST_BYTES: u64 = 65 << 20;
+
+/// Reads a file, or the beginning of one that is too long to be a protocol.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_BYTES), &mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // It may have been cut inside of a character.
+        Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error)),
+    }
+}
 
 /// All `.scr` files of a package.
 #[derive(Debug, Default)]
@@ -85,7 +103,7 @@ impl Protocols {
             }
         }
         for (path, imports) in files {
-            match std::fs::read_to_string(&path) {
+            match read_text(&path) {
                 Ok(text) => {
                     loaded.add(
                         base,
@@ -93,6 +111,7 @@ impl Protocols {
                             shown: base.show(&path),
                             text,
                         },
+                        &path,
                         &imports,
                     );
                 }
@@ -130,13 +149,13 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(&mut self, base: &Base, text: Text, imports: &Path) {
+    fn add(&mut self, base: &Base, text: Text, path: &Path, imports: &Path) {
         let source = text.text.clone();
         let mut texts = vec![text];
         let mut read = BTreeSet::new();
         let (modules, mut diagnostics) = Modules::load(&source, |name| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
-            let text = std::fs::read_to_string(&path).ok()?;
+            let text = read_text(&path).ok()?;
             texts.push(Text {
                 shown: base.show(&path),
                 text: text.clone(),
@@ -145,6 +164,10 @@ impl Protocols {
             Some(text)
         });
         self.looked_at.extend(read);
+        // The path is absolute: `Base::join` has made it so.
+        let place = path.with_extension("");
+        let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+        diagnostics.extend(modules.misplaced(&place));
         let checked = modules.check(&Default::default());
         diagnostics.extend(checked.diagnostics);
         let file = self.files.len();
@@ -174,6 +197,14 @@ impl Protocols {
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
+        }
+        // There is no place in a text that was not read, and drawing it would draw all of it.
+        for diagnostic in &diagnostics {
+            if diagnostic.code == Code::TextTooLong
+                && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
+            {
+                text.text.clear();
+            }
         }
         self.files.push(ScrFile {
             texts,

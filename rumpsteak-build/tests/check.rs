@@ -474,6 +474,36 @@ fn links_to_protocols() {
 }
 
 #[test]
+fn a_file_that_calls_itself_otherwise() {
+    let aux = "aux global protocol Q(role A, role B) { hello() from A to B; }";
+    let file = |module: &str| format!("module {module};\n{aux}\n");
+    let folder = package(
+        "misplaced",
+        &[
+            ("protocols/shop/Orders.scr", &file("shop.Orders")),
+            ("protocols/shop/Basket.scr", &file("shop.Baskett")),
+            ("src/lib.rs", ""),
+        ],
+    );
+    let check = run(&folder);
+    let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
+    let [report] = &reports[..] else {
+        panic!("{reports:#?}");
+    };
+    let lines: Vec<&str> = report.lines().collect();
+    assert_eq!(
+        lines[0],
+        "error[S0213]: the module in `Basket.scr` calls itself `shop.Baskett`"
+    );
+    assert!(report.contains("expected `shop.Basket`"), "{report}");
+    assert!(report.contains("protocols/shop/Basket.scr:1:8"), "{report}");
+    assert_eq!(
+        lines.last(),
+        Some(&"  = help: correct or remove the line, or move the file to `shop/Baskett.scr`")
+    );
+}
+
+#[test]
 fn imported_protocols() {
     check(
         "imports",

@@ -50,17 +50,50 @@ fn files(code: Code) -> Vec<(&'static str, String)> {
             text += "aux global protocol P18(role A, role B) { m() from A to B; }\n";
             vec![("example.scr", text)]
         }
+        // C sees `a` and `b` only, and must remember the last 18 of them: each may have been the one behind `last`.
+        Code::ProjectionTooLarge => {
+            let mut text = "\
+global protocol P(role A, role B, role C) {
+    rec X {
+        choice at A { more() from A to B; a() from A to C; continue X; }
+        or { less() from A to B; b() from A to C; continue X; }
+        or { last() from A to B; a() from A to C; }
+    }
+"
+            .to_owned();
+            for _ in 0..18 {
+                text += "    do Bit(A, B, C);\n";
+            }
+            text += "    end() from A to C;
+}
+aux global protocol Bit(role A, role B, role C) {
+    choice at A { one() from A to B; a() from A to C; }
+    or { two() from A to B; b() from A to C; }
+}
+";
+            vec![("example.scr", text)]
+        }
         _ => vec![],
     }
 }
 
-/// Why a code has no example.
-fn without(code: Code) -> Option<&'static str> {
-    match code {
-        Code::TextTooLong => Some("a file of 4 GiB"),
-        Code::ProjectionTooLarge => Some("a file of some thousand lines"),
-        Code::NoSuchRole => Some("no file but a question: `cargo rumpsteak project FILE ROLE`"),
-        _ => None,
+/// The same, where the files are too long for a page: what they are, and they.
+fn described(code: Code) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    let text = match code {
+        Code::TextTooLong => " ".repeat((64 << 20) + 1),
+        _ => return None,
+    };
+    Some((
+        "`example.scr` has 64 MiB and one byte.",
+        vec![("example.scr", text)],
+    ))
+}
+
+/// Where an example must be: a module that has a name must have it from its path.
+fn place(text: &str) -> &'static str {
+    match text.starts_with("module shop.Base;") {
+        true => "shop/Base.scr",
+        false => "example.scr",
     }
 }
 
@@ -120,7 +153,7 @@ fn the_gallery_shows_what_is_printed() {
         let (before, after, example) = split(code.explanation());
         let _ = write!(gallery, "\n## {code}\n\n{before}");
         let files = match example {
-            Some(text) => vec![("example.scr", text.to_owned())],
+            Some(text) => vec![(place(text), text.to_owned())],
             None => files(code),
         };
         if example.is_none() {
@@ -128,20 +161,24 @@ fn the_gallery_shows_what_is_printed() {
                 let _ = write!(gallery, "\n`{name}`:\n\n```scribble\n{text}```\n");
             }
         }
-        match without(code) {
-            Some(reason) => {
-                assert!(files.is_empty(), "{code}");
-                let _ = writeln!(gallery, "\nWithout an example, which would be {reason}.");
+        let files = match described(code) {
+            Some((description, files)) => {
+                let _ = write!(gallery, "\n{description}\n");
+                files
             }
-            None => {
-                let printed = print(code, &files);
-                let too_wide = printed
-                    .lines()
-                    .filter(|line| line.chars().count() > COLUMNS);
-                wide.extend(too_wide.map(|line| format!("{code}: {line}")));
-                let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
-            }
+            None => files,
+        };
+        if files.is_empty() {
+            // A question instead of a file. Its answer is in the explanation, where a test of the command compares it.
+            assert_eq!(code, Code::NoSuchRole);
+            continue;
         }
+        let printed = print(code, &files);
+        let too_wide = printed
+            .lines()
+            .filter(|line| line.chars().count() > COLUMNS);
+        wide.extend(too_wide.map(|line| format!("{code}: {line}")));
+        let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scribble/GALLERY.md");
     if std::env::var_os("RUMPSTEAK_UPDATE").is_some() {

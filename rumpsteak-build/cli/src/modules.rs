@@ -45,8 +45,13 @@ pub(crate) fn read(
     let source = Rc::new(reader.read(path, SCRIBBLE)?);
     let header = parse(&source.text).module.header;
     let mut roots = import_paths.to_vec();
+    let place = place_of(path);
     if path != Path::new("-") {
-        roots.extend(root_of(path, header.as_ref().map(|name| name.as_str())));
+        if let Some(header) = &header {
+            // As it was given first, since imports are shown as they are found.
+            let places = [Some(path), place.as_deref()].into_iter().flatten();
+            roots.extend(places.filter_map(|place| root_of(place, header.as_str())));
+        }
         roots.extend(path.parent().map(Path::to_owned));
     }
 
@@ -69,6 +74,11 @@ pub(crate) fn read(
         }
     };
     let (modules, mut diagnostics) = Modules::load(&source.text, find);
+    if let Some(place) = place {
+        let place = place.with_extension("");
+        let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+        diagnostics.extend(modules.misplaced(&place));
+    }
     let checked = modules.check(&Limits::default());
     diagnostics.extend(checked.diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
@@ -80,10 +90,25 @@ pub(crate) fn read(
     })
 }
 
+/// Where a file is, with all folders: as many as its `module` line may name. Nothing for standard input.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    if path == Path::new("-") {
+        return None;
+    }
+    // The file was read, so this only fails where the current folder has gone; the path as given is all there is then.
+    let place = std::fs::canonicalize(path);
+    let name = |path: &Path| path.file_name().map(ToOwned::to_owned);
+    match place {
+        // A link is called as it was asked for.
+        Ok(place) if name(&place) == name(path) => Some(place),
+        _ => Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())),
+    }
+}
+
 /// The folder below which a module called `shop.Orders` is at `path`, if its path ends in `shop/Orders.scr`.
-fn root_of(path: &Path, module: Option<&str>) -> Option<PathBuf> {
+fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
     let mut folder = path.with_extension("");
-    for part in module?.rsplit('.') {
+    for part in module.rsplit('.') {
         if folder.file_name()?.to_str()? != part {
             return None;
         }

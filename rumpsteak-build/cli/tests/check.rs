@@ -312,3 +312,49 @@ fn the_readme_is_true() {
     assert_eq!(output.status.code(), Some(0));
     assert!(readme.contains(&stdout), "{stdout}");
 }
+
+#[test]
+fn a_file_may_call_itself_what_its_path_ends_in() {
+    const BODY: &str = "global protocol P(role A, role B) { hello() from A to B; }\n";
+    let text = |name: &str| format!("module {name};\n{BODY}");
+    let folder = Folder::new("check_module_line")
+        .with("shop/Orders.scr", text("shop.Orders"))
+        .with("shop/Plain.scr", BODY)
+        .with("shop/Last.scr", text("Last"))
+        .with("shop/Basket.scr", text("shop.Orders"))
+        .with("market/Orders.scr", text("shop.Orders"))
+        .with("two-buyers.scr", text("buyers"));
+    for good in ["shop/Orders.scr", "shop/Plain.scr", "shop/Last.scr"] {
+        folder.call(&format!("check {good}")).exits(0);
+    }
+    // From inside of the folder, too.
+    let inside =
+        Folder::new("check_module_line_inside/shop").with("Orders.scr", text("shop.Orders"));
+    inside.call("check Orders.scr").exits(0);
+    // Standard input has no name.
+    folder
+        .run_with_input(["check", "-"], &text("any.Name"))
+        .exits(0);
+
+    folder.call("check shop/Basket.scr").exits(1).says(
+        "error[S0213]: the module in `Basket.scr` calls itself `shop.Orders`
+ --> shop/Basket.scr:1:8
+  |
+1 | module shop.Orders;
+  |        ^^^^^^^^^^^ expected `shop.Basket`
+  |
+  = help: correct or remove the line, or move the file to `shop/Orders.scr`
+
+for more about this error, try `cargo rumpsteak explain S0213`
+",
+    );
+    let run = folder.call("check market/Orders.scr").exits(1);
+    assert!(run.stderr.contains("expected `market.Orders`\n"), "{run:?}");
+    let run = folder.call("check two-buyers.scr").exits(1);
+    assert!(
+        run.stderr.contains(" not the name of the file\n"),
+        "{run:?}"
+    );
+    let run = folder.call("project shop/Basket.scr").exits(1);
+    assert!(run.stderr.starts_with("error[S0213]: "), "{run:?}");
+}

@@ -70,3 +70,26 @@ fn diagnostics_name_the_code_to_ask_for() {
         .exits(1)
         .says("");
 }
+
+#[test]
+fn what_is_said_of_a_role_that_is_not_there_is_in_its_explanation() {
+    let folder = Folder::new("explain_role");
+    let text = folder.call("explain S0407").exits(0).stdout;
+    let fence = |kind: &str| {
+        let (_, rest) = text.split_once(&format!("```{kind}\n")).unwrap();
+        rest.split_once("```").unwrap().0
+    };
+    let folder = folder.with("example.scr", fence("scribble"));
+    let (_, call) = text.split_once("`cargo rumpsteak ").unwrap();
+    let run = folder
+        .call(call.split_once('`').unwrap().0)
+        .exits(2)
+        .prints("");
+    let (error, hint) = run.stderr.split_once("\n\n").unwrap();
+    assert_eq!(error, fence("text").trim_end());
+    assert_eq!(
+        hint,
+        "for more about this error, try `cargo rumpsteak explain S0407`\n"
+    );
+    assert!(run.stderr.lines().all(|line| line.chars().count() <= 80));
+}

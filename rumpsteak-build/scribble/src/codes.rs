@@ -50,7 +50,7 @@ codes! {
     Unexpected = "S0104",
     /// A `{` without its `}`.
     OpenBlock = "S0105",
-    /// A text of 4 GiB or more.
+    /// A text of more than 64 MiB.
     TextTooLong = "S0106",
     /// A `module` line that is not the first, or not the only one.
     LateModule = "S0107",
@@ -81,7 +81,7 @@ codes! {
     MissingModule = "S0211",
     /// A module that imports itself.
     SelfImport = "S0212",
-    /// A module that calls itself by another name than the one it is imported by.
+    /// A module that calls itself by another name than the one it is imported by, or than its file's.
     OtherModule = "S0213",
 
     /// A recursion that can repeat without a message.
@@ -245,14 +245,14 @@ pub(crate) fn open_block(span: Span, brace: Span) -> Diagnostic {
     .help("add the missing `}`")
 }
 
-pub(crate) fn text_too_long(span: Span) -> Diagnostic {
+pub(crate) fn text_too_long(span: Span, mebibytes: usize) -> Diagnostic {
     Diagnostic::new(
         Code::TextTooLong,
-        "the file has 4 GiB or more",
+        format!("the file has more than {mebibytes} MiB"),
         span,
-        "positions in it cannot be counted",
+        "not read any further",
     )
-    .help("split the protocols over several files")
+    .help("is it a protocol? If so, split it over several files")
 }
 
 pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
@@ -525,6 +525,28 @@ pub(crate) fn other_module(name: &str, import: Span, header: &str, span: Span) -
     )
     .with(import, "imported here")
     .help("correct one of the two names; the `module` line may be left out")
+}
+
+pub(crate) fn misplaced_module(
+    header: &str,
+    span: Span,
+    file: &str,
+    expected: Option<&str>,
+) -> Diagnostic {
+    let label = match expected {
+        Some(expected) => format!("expected `{expected}`"),
+        None => "not the name of the file".to_owned(),
+    };
+    Diagnostic::new(
+        Code::OtherModule,
+        format!("the module in `{file}.scr` calls itself `{header}`"),
+        span,
+        label,
+    )
+    .help(format!(
+        "correct or remove the line, or move the file to `{}.scr`",
+        header.replace('.', "/")
+    ))
 }
 
 // The protocol as a whole.
@@ -848,7 +870,7 @@ pub(crate) fn projection_too_large(
         "too large to be projected",
     )
     .help(format!(
-        "simplify the choices that `{role}` does not see, or raise the limit `Limits::{limit}`"
+        "simplify the choices that `{role}` does not see, or raise `Limits::{limit}`"
     ))
 }
 

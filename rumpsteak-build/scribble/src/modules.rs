@@ -124,6 +124,45 @@ impl Modules {
         (Self { loaded }, diagnostics)
     }
 
+    /// Whether the root calls itself something else than its place: nothing if it has no `module` line, or if `place` ends in
+    /// the parts of the name. `place` is the path of its file, folders first and the name of the file without `.scr` last.
+    ///
+    /// A module that is imported was found by its full name, and [`load`](Self::load) compares the two. Nobody has named the root,
+    /// and its folders may go on above the import path; so as many of them are compared as its name has. A text without
+    /// a file has no place, and any name.
+    ///
+    /// ```
+    /// use rumpsteak_scribble::Modules;
+    ///
+    /// let (modules, _) = Modules::load("module shop.Orders;", |_| None);
+    /// assert_eq!(modules.misplaced(&["home", "shop", "Orders"]), None);
+    /// let error = modules.misplaced(&["home", "shop", "Basket"]).unwrap();
+    /// assert_eq!(error.message, "the module in `Basket.scr` calls itself `shop.Orders`");
+    /// ```
+    pub fn misplaced(&self, place: &[impl AsRef<str>]) -> Option<Diagnostic> {
+        let header = self.root().header.as_ref()?;
+        let parts = header.as_str().split('.').count();
+        let place: Vec<&str> = place.iter().map(AsRef::as_ref).collect();
+        let expected = &place[place.len().saturating_sub(parts)..];
+        if header.as_str().split('.').eq(expected.iter().copied()) {
+            return None;
+        }
+        let file = place.last().copied().unwrap_or_default();
+        // Folders and files may have names that no module can have.
+        let is_name = |part: &&str| {
+            let mut letters = part.chars();
+            part.chars().next().is_some()
+                && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+        };
+        let expected = expected.iter().all(is_name).then(|| expected.join("."));
+        Some(codes::misplaced_module(
+            header.as_str(),
+            header.span,
+            file,
+            expected.as_deref(),
+        ))
+    }
+
     /// The module that was asked for.
     pub fn root(&self) -> &Module {
         &self.loaded[0].module

@@ -32,7 +32,10 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Parses one source text.
+/// Longer texts are not read. What is made of a text takes some hundred bytes a token, and positions in it 32 bits.
+const MOST_MEBIBYTES: usize = 64;
+
+/// Parses one source text of up to 64 MiB.
 ///
 /// All errors of the text are found in one run. Costs O(text), and needs no stack for nesting.
 ///
@@ -49,7 +52,8 @@ pub fn parse(source: &str) -> Parsed {
 
 pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
     let mut diagnostics = Vec::new();
-    let Ok(length) = u32::try_from(text.len()) else {
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    if text.len() > MOST_MEBIBYTES << 20 {
         let module = Module {
             header: None,
             imports: Vec::new(),
@@ -58,12 +62,12 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
             complete: false,
             span: Span::new(source, 0, 0),
         };
-        diagnostics.push(codes::text_too_long(module.span));
+        diagnostics.push(codes::text_too_long(module.span, MOST_MEBIBYTES));
         return Parsed {
             module,
             diagnostics,
         };
-    };
+    }
     let tokens = lexer::lex(text, source, &mut diagnostics);
     let mut parser = Parser {
         text,

@@ -6,7 +6,7 @@ use crate::ast::*;
 
 /// Blocks deeper than this are not indented further, or a file of 100,000 nested blocks would print as
 /// gigabytes of blanks.
-const DEEPEST_INDENT: usize = 32;
+const DEEPEST_INDENT: usize = 16;
 
 /// The module as text in one uniform layout.
 ///
