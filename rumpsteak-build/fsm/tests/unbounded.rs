@@ -14,7 +14,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot,
+    Action, Direction, Fsm, Limits, Role, StateId, Verdict, certificate, dot,
     subtype::{self, Proof, Refusal, Rule},
     text,
 };
@@ -65,9 +65,10 @@ fn refused(sub: &str, sup: &str, rule: Rule) {
     assert!(!check(sub, sup, &alone).is_safe());
 }
 
-/// If the pair is accepted, no walk of the subtype gets stuck.
+/// If the pair is accepted, its certificate is valid, and no walk of the subtype gets stuck.
 fn walks(sub: &Fsm, sup: &Fsm, limits: &Limits) {
-    if subtype::check(sub, sup, limits).unwrap().is_safe() {
+    if let Verdict::Safe(proof) = subtype::check(sub, sup, limits).unwrap() {
+        assert_eq!(certificate::check(&proof.certificate(), sub, sup), Ok(()));
         let mut rng = Rng::new(5);
         for _ in 0..20 {
             assert_eq!(walk(sub, sup, 200, &mut rng), Ok(()));
@@ -429,6 +430,8 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
         let Verdict::Safe(proof) = subtype::check(&sub, &sup, &limits).unwrap() else {
             continue;
         };
+        let valid = certificate::check(&proof.certificate(), &sub, &sup);
+        assert_eq!(valid, Ok(()), "{}{}", dot::print(&sub), dot::print(&sup));
         let figures = &mut figures[count];
         if proof.anticipation.is_some() {
             figures.0 += 1;

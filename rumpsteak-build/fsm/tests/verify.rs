@@ -13,6 +13,7 @@ use rumpsteak_fsm::{
     certificate::Certificate,
     run::Failure,
     subtype::{Proof, Rule},
+    system::explore,
     verify::{Evidence, Refused, VerifyError, verify},
 };
 
@@ -206,4 +207,140 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
         verify(&written, &projected, &peers, &limits),
         Ok(Verdict::Undecided(Limit::Anticipation(limits.anticipation)))
     );
+}
+
+/// Accepted, with more and more pending; and safe among these peers, as far as queues of eight messages tell.
+#[track_caller]
+fn unbounded(written: &str, projected: &str, peers: &str) {
+    let verdict = check(written, projected, peers);
+    let Verdict::Safe(proof) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(proof.anticipation, None);
+    let system = System::new([vec![common::machine(written)], common::machines(peers)].concat());
+    let limits = Limits {
+        queue: 8,
+        ..Limits::default()
+    };
+    let exploration = explore(&system.unwrap(), &limits);
+    assert_eq!(exploration.verdict.refusal(), None);
+    assert_eq!(exploration.starvation, None);
+}
+
+/// Not accepted, because a run shows what goes wrong.
+#[track_caller]
+fn run_goes_wrong(written: &str, projected: &str, peers: &str) -> Failure {
+    let verdict = check(written, projected, peers);
+    match verdict.refusal() {
+        Some(Refused {
+            evidence: Evidence::Run(run),
+            ..
+        }) => run.failure.clone(),
+        _ => panic!("{verdict:?}"),
+    }
+}
+
+/// A ward that answers each report of a patient and files it with an archive.
+const WARD: &str = "w: 0 p?report 1, 1 p!ok 2, 2 a!file 0, 0 p?done 3, 3 p!bye 4, 4 a!close 5";
+const PATIENT_AND_ARCHIVE: &str = "
+    p: 0 w!report 1, 1 w?ok 0, 0 w!done 2, 2 w?bye 3
+    a: 0 w?file 0, 0 w?close 1";
+
+#[test]
+fn a_hospital_of_three_roles_may_read_later_and_later() {
+    // The patient need not stop, and neither do the answers wait for the reports: two answers and two files per report that is read.
+    let endless = "w: 0 p?report 1, 0 p?alarm 1, 1 p!ok 2, 2 a!file 0";
+    let peers = "
+        p: 0 w!report 1, 0 w!alarm 1, 1 w?ok 0
+        a: 0 w?file 0";
+    unbounded(
+        "w: 0 p!ok 1, 1 a!file 2, 2 p!ok 3, 3 a!file 4, 4 p?report 0, 4 p?alarm 0",
+        endless,
+        peers,
+    );
+    // In another order towards each peer.
+    unbounded(
+        "w: 0 a!file 1, 1 a!file 2, 2 p!ok 3, 3 p!ok 4, 4 p?report 0, 4 p?alarm 0",
+        endless,
+        peers,
+    );
+    // An alarm that is not read is lost.
+    let forgets = "w: 0 p!ok 1, 1 a!file 2, 2 p!ok 3, 3 a!file 4, 4 p?report 0";
+    let failure = run_goes_wrong(forgets, endless, peers);
+    assert!(
+        matches!(failure, Failure::UnspecifiedReception { .. }),
+        "{failure:?}"
+    );
+    // The patient may stop, so nothing is answered before its report is known to be one.
+    let early = "w: 0 p!ok 1, 1 a!file 2, 2 p?report 0, 2 p?done 3, 3 p!bye 4, 4 a!close 5";
+    let failure = run_goes_wrong(early, WARD, PATIENT_AND_ARCHIVE);
+    assert!(
+        matches!(failure, Failure::UnspecifiedReception { .. }),
+        "{failure:?}"
+    );
+}
+
+#[test]
+fn reports_of_two_patients_may_pile_up() {
+    // Both are answered twice as often as they are heard.
+    let projected = "w: 0 p?report 1, 1 p!ok 2, 2 q?report 3, 3 q!ok 0";
+    let peers = "
+        p: 0 w!report 1, 1 w?ok 0
+        q: 0 w!report 1, 1 w?ok 0";
+    let twice = "w: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 p?report 5, 5 q?report 0";
+    unbounded(twice, projected, peers);
+    // Heard in the other order, which is free: they are from two roles.
+    let other = "w: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 q?report 5, 5 p?report 0";
+    unbounded(other, projected, peers);
+    // Only one of them is heard.
+    let deaf = "w: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 p?report 0";
+    let verdict = check(deaf, projected, peers);
+    let Refused { refusal, .. } = verdict.refusal().unwrap();
+    assert_eq!(refusal.as_ref().unwrap().rule, Rule::Forgotten);
+    // Their reports differ, and are taken for each other's.
+    let mixed = "w: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 p?report 5, 5 q?sample 0";
+    assert!(check(mixed, projected, peers).refusal().is_some());
+}
+
+#[test]
+fn what_is_told_to_two_roles_may_pile_up() {
+    // Both are told later and later, each in the order of the protocol.
+    let projected = "w: 0 a!in 1, 1 b!in 2, 2 p!ok 3, 3 a!out 4, 4 b!out 5, 5 p!ok 0";
+    let peers = "
+        a: 0 w?in 1, 1 w?out 0
+        b: 0 w?in 1, 1 w?out 0
+        p: 0 w?ok 0";
+    unbounded(
+        "w: 0 p!ok 1, 1 p!ok 2, 2 p!ok 3, 3 a!in 4, 4 b!in 5, 5 p!ok 6, 6 b!out 7, 7 a!out 0",
+        projected,
+        peers,
+    );
+    // One of them is told in the wrong order.
+    let wrong =
+        "w: 0 p!ok 1, 1 p!ok 2, 2 p!ok 3, 3 a!in 4, 4 b!out 5, 5 p!ok 6, 6 b!in 7, 7 a!out 0";
+    let failure = run_goes_wrong(wrong, projected, peers);
+    assert_eq!(
+        failure,
+        Failure::UnspecifiedReception {
+            from: "w".into(),
+            to: "b".into()
+        }
+    );
+    // Or not at all, for ever.
+    let silent = "w: 0 p!ok 1, 1 p!ok 2, 2 a!in 3, 3 p!ok 4, 4 a!out 0";
+    let failure = run_goes_wrong(silent, projected, peers);
+    assert_eq!(failure, Failure::Starvation { role: "b".into() });
+}
+
+#[test]
+fn a_report_is_not_read_while_something_is_to_be_told() {
+    // What the archive is told piles up; then reading waits for the archive, and another one might wait for us.
+    let projected = "w: 0 a!file 1, 1 p?report 2, 2 p!ok 0";
+    let written = "w: 0 p!ok 1, 1 p!ok 2, 2 p?report 3, 3 a!file 0";
+    let peers = "
+        a: 0 w?file 0
+        p: 0 w!report 1, 1 w?ok 0";
+    let verdict = check(written, projected, peers);
+    let Refused { refusal, .. } = verdict.refusal().unwrap();
+    assert_eq!(refusal.as_ref().unwrap().rule, Rule::InputBeforeOutput);
 }

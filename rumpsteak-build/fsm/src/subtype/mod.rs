@@ -78,6 +78,8 @@
 //! is pending, that is a "no". Otherwise a second engine (`unbounded`) looks for finitely many *sets* of situations that cover them all;
 //! where there are none that it can represent, the answer is [`Verdict::Undecided`], with the limit at which the first engine ended.
 //!
+//! Each "yes" of either engine has a [certificate](crate::certificate) that can be checked without it.
+//!
 //! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]; then a "no" may be
 //! the fault of the dropping, and is reported as undecided instead.
 //!

@@ -72,10 +72,13 @@
 //! *Nothing is put off for ever.* Whether words of a kind are empty is known exactly: no class has both. Suppose an action of kind k stays pending for
 //! ever in a run. The run is infinite, and from then on in judgements with words of kind k. There are finitely many, so unless the subtype does k
 //! again and again, there is a loop of judgements with kind k pending in which k is not done. That is what is looked for when
-//! the invariant is complete, and the answer is yes only if there is none. So k is done infinitely often. Each time the first word's
+//! the invariant is complete, and the answer is yes only if there is none; then each judgement has a *rank*, which is how many steps may follow
+//! while k is pending and not done. So k is done infinitely often. Each time the first word's
 //! letter is taken, and finitely many are before the action: it is not pending for ever. The supertype does not lag behind either: what it does last
 //! is pending or done, and a run that does not prolong it takes finitely many pending actions off. Hence act(W) = act(A.W′) where the
 //! definition asks for it.
+//!
+//! None of this need be believed: the invariant is written down, and [`certificate::invariant`](crate::certificate::invariant) has a checker of its own.
 //!
 //! In the binary world this is the relation without orphan messages, which is also the one that `corpora/binary` tabulates.
 //!

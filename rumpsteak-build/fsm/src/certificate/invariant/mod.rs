@@ -13,20 +13,17 @@
 //! ```text
 //!   T  = rec X. p!ok. p!ok. p?data. X          T′ = rec Y. p?data. p!ok. Y          two answers for each question read
 //!
-//!                       p?                     rule      goes on with
-//!   0:   X    Y         –                      Ahead     1
-//!   1:   X    Y.2       data                   Match     2
-//!   2:   X.2  Y         data                   Ahead     3
-//!   3:   X.2  Y.2       data…data              Match     4
-//!   4:   X.3  Y         data…data              Take      5, 6      one was left, or more were
-//!   5:   X    Y         data                   Ahead     7
-//!   6:   X    Y         data…data              Ahead     7
-//!   7:   X    Y.2       data…data              Match     8
-//!   8:   X.2  Y         data…data              Ahead     3
+//!                    p?        rank     rule      goes on with
+//!   0:   X     Y     –                  Ahead     1
+//!   1:   X     Y.2   data⁺     3        Match     2
+//!   2:   X.2   Y     data⁺     2        Ahead     3
+//!   3:   X.2   Y.2   data⁺     1        Match     4
+//!   4:   X.3   Y     data⁺     0        Take      0, 5      one was pending, or more were
+//!   5:   X     Y     data⁺     4        Ahead     1
 //! ```
 //!
 //! Letters are the supertype's transitions. [`Words`] are one word, or all words of more than m letters that begin and end with certain m letters and have
-//! only certain *windows* of m + 1 letters in between. Here m = 1, and `data…data` has the window `data·data` only.
+//! only certain *windows* of m + 1 letters in between. Here m = 0, and `data⁺` has the window `data` only.
 //!
 //! # Why an invariant that is accepted proves `T ≤ T′`
 //!

@@ -1,6 +1,6 @@
 //! Sets of pending words, and what the rules do with them. The argument for each operation is in the [module above](super).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A transition of the supertype, by its position.
 pub(super) type Letter = u32;
@@ -11,7 +11,8 @@ type Windows = BTreeSet<Vec<Letter>>;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Words {
     Exactly(Vec<Letter>),
-    /// The words that begin with `first`, end with `last`, as long as each other, are longer than these, and have only these windows.
+    /// The words that begin with `first`, end with `last`, are longer than either, and have only these windows. `first` and `last` are of one length,
+    /// and windows are longer by one.
     Between {
         first: Vec<Letter>,
         last: Vec<Letter>,
@@ -126,34 +127,179 @@ impl Words {
 /// The windows that lie on a way `from … to`, each shifted by one letter against that before.
 fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     // A window leads from all its letters but the last to all but the first.
-    let ends = |window: &[Letter]| -> Option<(Vec<Letter>, Vec<Letter>)> {
-        Some((
-            window.split_last()?.1.to_vec(),
-            window.split_first()?.1.to_vec(),
-        ))
+    let (mut forth, mut back) = (Steps::new(), Steps::new());
+    for window in windows {
+        let (tail, head) = (&window[..from.len()], &window[window.len() - from.len()..]);
+        forth.entry(tail).or_default().push(head);
+        back.entry(head).or_default().push(tail);
+    }
+    let (after, before) = (reached(&forth, from), reached(&back, to));
+    let lies = |window: &&Vec<Letter>| {
+        after.contains(&window[..from.len()])
+            && before.contains(&window[window.len() - from.len()..])
     };
-    let edges: Vec<_> = windows.iter().filter_map(|window| ends(window)).collect();
-    let closure = |start: &[Letter], reversed: bool| -> BTreeSet<Vec<Letter>> {
-        let mut next: std::collections::BTreeMap<&[Letter], Vec<&[Letter]>> =
-            std::collections::BTreeMap::new();
-        for (tail, head) in &edges {
-            let (tail, head) = if reversed { (head, tail) } else { (tail, head) };
-            next.entry(tail).or_default().push(head);
+    windows.iter().filter(lies).cloned().collect()
+}
+
+type Steps<'a> = BTreeMap<&'a [Letter], Vec<&'a [Letter]>>;
+
+/// Where steps lead to from a start, which is included.
+fn reached<'a>(steps: &Steps<'a>, start: &'a [Letter]) -> BTreeSet<&'a [Letter]> {
+    let mut reached = BTreeSet::from([start]);
+    let mut open = vec![start];
+    while let Some(at) = open.pop() {
+        for &next in steps.get(at).into_iter().flatten() {
+            if reached.insert(next) {
+                open.push(next);
+            }
         }
-        let mut met = BTreeSet::from([start.to_vec()]);
-        let mut open = vec![start.to_vec()];
-        while let Some(at) = open.pop() {
-            for &onward in next.get(at.as_slice()).into_iter().flatten() {
-                if met.insert(onward.to_vec()) {
-                    open.push(onward.to_vec());
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All words over `letters` letters of at most `len` letters, but the empty one.
+    fn all(letters: Letter, len: usize) -> Vec<Vec<Letter>> {
+        let mut words = vec![];
+        let mut longest = vec![vec![]];
+        for _ in 0..len {
+            let longer = |word: &Vec<Letter>| {
+                let word = word.clone();
+                (0..letters).map(move |letter| [&word[..], &[letter]].concat())
+            };
+            longest = longest.iter().flat_map(longer).collect();
+            words.extend(longest.iter().cloned());
+        }
+        words
+    }
+
+    /// The definition.
+    fn has(words: &Words, word: &[Letter]) -> bool {
+        match words {
+            Words::Exactly(exactly) => exactly == word,
+            Words::Between {
+                first,
+                last,
+                windows,
+            } => {
+                let m = first.len();
+                word.len() > m
+                    && word[..m] == first[..]
+                    && word[word.len() - m..] == last[..]
+                    && word.windows(m + 1).all(|window| windows.contains(window))
+            }
+        }
+    }
+
+    /// Sets of words over two letters with m = 0 and m = 1, all of them, and those that a few words give for m = 2; and short words.
+    fn sets() -> Vec<Words> {
+        let mut sets: Vec<Words> = all(2, 4).into_iter().map(Words::Exactly).collect();
+        for m in [0, 1] {
+            let shifts: Vec<Vec<Letter>> = all(2, m + 1)
+                .into_iter()
+                .filter(|w| w.len() == m + 1)
+                .collect();
+            let ends: Vec<Vec<Letter>> = match m {
+                0 => vec![vec![]],
+                _ => all(2, m).into_iter().filter(|w| w.len() == m).collect(),
+            };
+            for subset in 1_u32..1 << shifts.len() {
+                let chosen = (0..shifts.len()).filter(|&bit| subset >> bit & 1 == 1);
+                let windows: Windows = chosen.map(|bit| shifts[bit].clone()).collect();
+                for first in &ends {
+                    for last in &ends {
+                        sets.push(Words::Between {
+                            first: first.clone(),
+                            last: last.clone(),
+                            windows: windows.clone(),
+                        });
+                    }
                 }
             }
         }
-        met
-    };
-    let (after, before) = (closure(from, false), closure(to, true));
-    let lies = |window: &&Vec<Letter>| {
-        ends(window).is_some_and(|(tail, head)| after.contains(&tail) && before.contains(&head))
-    };
-    windows.iter().filter(lies).cloned().collect()
+        for word in all(2, 6).into_iter().filter(|word| word.len() > 2) {
+            sets.push(Words::Between {
+                first: word[..2].to_vec(),
+                last: word[word.len() - 2..].to_vec(),
+                windows: word.windows(3).map(<[Letter]>::to_vec).collect(),
+            });
+        }
+        sets
+    }
+
+    #[test]
+    fn an_appended_letter_is_behind_each_word() {
+        let words = all(2, 6);
+        for set in sets() {
+            for letter in 0..2 {
+                let longer = Words::append(Some(set.clone()), letter);
+                for word in words.iter().filter(|word| has(&set, word)) {
+                    let appended = [&word[..], &[letter]].concat();
+                    assert!(has(&longer, &appended), "{set:?} {appended:?}");
+                }
+            }
+        }
+        assert_eq!(Words::append(None, 1), Words::Exactly(vec![1]));
+    }
+
+    #[test]
+    fn what_is_taken_off_is_what_may_be_first_and_what_may_follow() {
+        let words = all(2, 7);
+        for set in sets() {
+            let taken = set.take_off();
+            let found = |letter: Letter, rest: &[Letter]| {
+                taken.iter().any(|(first, left)| {
+                    *first == letter
+                        && match left {
+                            None => rest.is_empty(),
+                            Some(left) => has(left, rest),
+                        }
+                })
+            };
+            for word in &words {
+                let (&letter, rest) = word.split_first().unwrap_or((&0, &[]));
+                if has(&set, word) {
+                    assert!(found(letter, rest), "{set:?} {word:?}");
+                } else if matches!(set, Words::Exactly(_)) {
+                    assert!(!found(letter, rest), "{set:?} {word:?}");
+                }
+            }
+            // Nothing that cannot be, and no set is empty: a word is found within reach.
+            for (letter, left) in &taken {
+                let follows = words.iter().any(|word| {
+                    word[0] == *letter
+                        && has(&set, word)
+                        && match left {
+                            None => word.len() == 1,
+                            Some(left) => has(left, &word[1..]),
+                        }
+                });
+                assert!(follows, "{set:?} {letter} {left:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_that_contains_another_has_its_words() {
+        let words = all(2, 6);
+        let sets = sets();
+        let (mut yes, mut no) = (0, 0);
+        for set in &sets {
+            for other in &sets {
+                let missing = words.iter().any(|word| has(other, word) && !has(set, word));
+                match set.contains(other) {
+                    true => {
+                        assert!(!missing, "{set:?} {other:?}");
+                        yes += 1;
+                    }
+                    false => no += 1,
+                }
+            }
+            assert!(set.contains(set));
+        }
+        assert!(yes > sets.len() && no > yes, "{yes} {no}");
+    }
 }

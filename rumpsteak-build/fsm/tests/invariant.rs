@@ -1,0 +1,747 @@
+//! Invariants: every "yes" to anticipation without bound has one that the checker accepts, and what is forged or tampered with is found out.
+
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an unwrap in a test is an assertion, and the figures are printed"
+)]
+
+mod common;
+
+use rumpsteak_fsm::{
+    Fsm, Limits, StateId, TransitionId, Verdict,
+    certificate::{
+        self, Certificate, Fault, Invalid, Invariant,
+        invariant::{Judgement, Pending, Rule, Words},
+    },
+    subtype,
+};
+use rumpsteak_oracle::{Mutation, Rng, mutate};
+
+/// Two answers for each question.
+const TWICE: (&str, &str) = (
+    "m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0",
+    "m: 0 p?data 1, 1 p!ok 0",
+);
+
+/// What is pending is known in its order: a·b·a·b…
+const ORDERED: (&str, &str) = (
+    "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0",
+    "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0",
+);
+
+/// Pairs that hold, for which more and more may be pending.
+const PAIRS: [(&str, &str); 8] = [
+    TWICE,
+    ORDERED,
+    (
+        "m: 0 p?data 1, 1 p!ok 0, 0 p?done 2, 2 p!bye 3",
+        "m: 0 p?data 1, 0 p?done 2, 1 p?data 3, 1 p?done 2, 3 p!ok 0, 2 p!ok 2, 2 p!bye 4",
+    ),
+    (
+        "m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0, 2 p?urgent 0",
+        "m: 0 p?data 1, 0 p?urgent 1, 1 p!ok 0, 1 p!ko 0",
+    ),
+    (
+        "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 0, 2 q?urgent 0",
+        "m: 0 q?data 1, 0 q?urgent 1, 1 p!ok 0, 1 p!ko 0",
+    ),
+    (
+        "m: 0 p!ok 1, 1 p!ok 2, 2 r?x 3, 3 q?data 0, 3 q?urgent 0",
+        "m: 0 q?data 1, 0 q?urgent 1, 1 r?x 2, 2 p!ok 0",
+    ),
+    ("m: 0 p!ok 1, 1 p!ok 2, 2 r!x 0", "m: 0 r!x 1, 1 p!ok 0"),
+    (
+        "m: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 p?data 5, 5 q?data 0",
+        "m: 0 p?data 1, 1 p!ok 2, 2 q?data 3, 3 q!ok 0",
+    ),
+];
+
+fn found(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Invariant> {
+    let Ok(Verdict::Safe(proof)) = subtype::check(sub, sup, limits) else {
+        return None;
+    };
+    match proof.certificate() {
+        Certificate::Invariant(invariant) => Some(invariant),
+        Certificate::Derivation(_) => None,
+    }
+}
+
+fn of((sub, sup): (&str, &str)) -> (Fsm, Fsm, Invariant) {
+    let (sub, sup) = (common::machine(sub), common::machine(sup));
+    let invariant = found(&sub, &sup, &Limits::default()).unwrap();
+    assert_eq!(proves(&invariant, &sub, &sup), Ok(()), "{invariant:?}");
+    (sub, sup, invariant)
+}
+
+fn proves(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    certificate::check(&invariant.clone().into(), sub, sup)
+}
+
+fn state(index: usize) -> StateId {
+    StateId::from_index(index)
+}
+
+fn letters(word: &[usize]) -> Vec<TransitionId> {
+    word.iter().map(|&l| TransitionId::from_index(l)).collect()
+}
+
+fn exactly(word: &[usize], rank: u32) -> Pending {
+    let words = Words::Exactly(letters(word));
+    Pending { words, rank }
+}
+
+fn between(first: &[usize], last: &[usize], windows: &[&[usize]], rank: u32) -> Pending {
+    let words = Words::Between {
+        first: letters(first),
+        last: letters(last),
+        windows: windows.iter().map(|window| letters(window)).collect(),
+    };
+    Pending { words, rank }
+}
+
+fn judgement(sub: usize, sup: usize, pending: &[Pending], rule: Rule, next: &[u32]) -> Judgement {
+    Judgement {
+        sub: state(sub),
+        sup: state(sup),
+        pending: pending.to_vec(),
+        rule,
+        next: next.to_vec(),
+    }
+}
+
+#[test]
+fn accepted_pairs_have_valid_invariants() {
+    for pair in PAIRS {
+        of(pair);
+    }
+}
+
+#[test]
+fn an_invariant_says_what_may_be_pending() {
+    // The example of the module's page, in which letter 0 is `p?data`.
+    let data = |rank| between(&[], &[], &[&[0]], rank);
+    let (_, _, invariant) = of(TWICE);
+    assert_eq!(
+        invariant.judgements,
+        [
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, &[data(3)], Rule::Match, &[2]),
+            judgement(1, 0, &[data(2)], Rule::Ahead, &[3]),
+            judgement(1, 1, &[data(1)], Rule::Match, &[4]),
+            judgement(2, 0, &[data(0)], Rule::Take, &[0, 5]),
+            judgement(0, 0, &[data(4)], Rule::Ahead, &[1]),
+        ]
+    );
+    // The order is known where it matters: letter 0 is `p?a`, letter 2 is `p?b`.
+    let (_, _, invariant) = of(ORDERED);
+    let ab: &[&[usize]] = &[&[0, 2], &[2, 0]];
+    assert_eq!(
+        invariant.judgements[3],
+        judgement(1, 3, &[between(&[0], &[2], ab, 3)], Rule::Match, &[4])
+    );
+}
+
+/// What an engine need not write, and is a proof all the same: one word where it has a set, and sets that have more.
+#[test]
+fn an_invariant_may_say_more_or_less_than_the_engine() {
+    let (sub, sup) = (common::machine(TWICE.0), common::machine(TWICE.1));
+    let data = |rank| between(&[0], &[0], &[&[0, 0]], rank);
+    let one = |rank| exactly(&[0], rank);
+    let invariant = Invariant {
+        judgements: vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, &[one(3)], Rule::Match, &[2]),
+            judgement(1, 0, &[one(2)], Rule::Ahead, &[3]),
+            judgement(1, 1, &[data(1)], Rule::Match, &[4]),
+            judgement(2, 0, &[data(0)], Rule::Take, &[5, 6]),
+            judgement(0, 0, &[one(5)], Rule::Ahead, &[7]),
+            judgement(0, 0, &[data(5)], Rule::Ahead, &[7]),
+            judgement(0, 1, &[data(4)], Rule::Match, &[8]),
+            judgement(1, 0, &[data(3)], Rule::Ahead, &[3]),
+        ],
+    };
+    assert_eq!(proves(&invariant, &sub, &sup), Ok(()));
+    // Not even that: with a bound, it is a derivation in other words.
+    let (sub, sup) = ("m: 0 p!ok 1, 1 q?data 2", "m: 0 q?data 1, 1 p!ok 2");
+    let invariant = Invariant {
+        judgements: vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, &[exactly(&[0], 1)], Rule::Match, &[2]),
+            judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[3]),
+            judgement(2, 2, &[], Rule::End, &[]),
+        ],
+    };
+    let machines = (common::machine(sub), common::machine(sup));
+    assert_eq!(proves(&invariant, &machines.0, &machines.1), Ok(()));
+}
+
+/// What the checker says after a change.
+#[track_caller]
+fn tampered(pair: (&str, &str), change: impl FnOnce(&mut Vec<Judgement>)) -> (usize, usize, Fault) {
+    let (sub, sup, mut invariant) = of(pair);
+    change(&mut invariant.judgements);
+    let Invalid {
+        situation,
+        rule,
+        fault,
+    } = proves(&invariant, &sub, &sup).unwrap_err();
+    (situation, rule, fault)
+}
+
+#[test]
+fn each_fault_is_found() {
+    let twice = |change: fn(&mut Vec<Judgement>)| tampered(TWICE, change);
+    // The first judgement.
+    assert_eq!(twice(|j| j.clear()), (0, 0, Fault::Initial));
+    assert_eq!(twice(|j| j.swap(0, 1)), (0, 0, Fault::Initial));
+    assert_eq!(
+        twice(|j| j[0].pending = j[1].pending.clone()),
+        (0, 0, Fault::Initial)
+    );
+    assert_eq!(
+        twice(|j| j[0].sub = StateId::from_index(1)),
+        (0, 0, Fault::Initial)
+    );
+    assert_eq!(
+        twice(|j| j[0].sup = StateId::from_index(1)),
+        (0, 0, Fault::Initial)
+    );
+
+    // What does not exist.
+    assert_eq!(twice(|j| drop(j.pop())), (4, 1, Fault::Unknown));
+    assert_eq!(
+        twice(|j| j[2].sub = StateId::from_index(9)),
+        (2, 0, Fault::Unknown)
+    );
+    assert_eq!(
+        twice(|j| j[2].sup = StateId::from_index(2)),
+        (2, 0, Fault::Unknown)
+    );
+    assert_eq!(
+        twice(|j| j[2].pending[0] = exactly(&[2], 2)),
+        (2, 0, Fault::Unknown)
+    );
+    assert_eq!(twice(|j| j[3].next[0] = 6), (3, 0, Fault::Unknown));
+
+    // What is no set of words: the empty word, no windows, wrong lengths, letters of two kinds, a kind twice.
+    for pending in [
+        exactly(&[], 2),
+        exactly(&[0, 1], 2),
+        between(&[], &[], &[], 2),
+        between(&[0], &[0], &[], 2),
+        between(&[0], &[], &[&[0, 0]], 2),
+        between(&[], &[0], &[&[0]], 2),
+        between(&[0], &[0], &[&[0, 0], &[0]], 2),
+        between(&[], &[], &[&[0, 0]], 2),
+        between(&[0], &[0], &[&[0, 1]], 2),
+        between(&[0], &[1], &[&[0, 0]], 2),
+    ] {
+        let fault = tampered(TWICE, |j| j[2].pending[0] = pending);
+        assert_eq!(fault, (2, 0, Fault::NoWords));
+    }
+    assert_eq!(
+        twice(|j| {
+            let again = j[2].pending[0].clone();
+            j[2].pending.push(again);
+        }),
+        (2, 0, Fault::NoWords)
+    );
+
+    // Another rule.
+    assert_eq!(twice(|j| j[0].rule = Rule::End), (0, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[0].rule = Rule::Match), (0, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[0].rule = Rule::Take), (0, 0, Fault::WrongRule));
+    assert_eq!(
+        twice(|j| j[1].rule = Rule::Ahead),
+        (1, 0, Fault::OtherClaim)
+    );
+    // What both do next is one kind, but an earlier action of it is pending.
+    assert_eq!(twice(|j| j[4].rule = Rule::Match), (4, 0, Fault::WrongRule));
+
+    // More or fewer claims than goals.
+    assert_eq!(twice(|j| j[0].next.clear()), (0, 0, Fault::OpenGoal));
+    assert_eq!(twice(|j| j[4].next.truncate(1)), (4, 1, Fault::OpenGoal));
+    assert_eq!(twice(|j| j[4].next.push(0)), (4, 2, Fault::NoGoal));
+
+    // A goal is another claim: the subtype's state, the supertype's, and what is pending.
+    assert_eq!(twice(|j| j[1].next[0] = 0), (1, 0, Fault::OtherClaim));
+    assert_eq!(
+        twice(|j| j[2].sub = StateId::from_index(0)),
+        (1, 0, Fault::OtherClaim)
+    );
+    assert_eq!(
+        twice(|j| j[2].sup = StateId::from_index(1)),
+        (1, 0, Fault::OtherClaim)
+    );
+    assert_eq!(twice(|j| j[2].pending.clear()), (1, 0, Fault::OtherClaim));
+    assert_eq!(
+        twice(|j| j[2].pending[0] = exactly(&[0], 2)),
+        (1, 0, Fault::OtherClaim)
+    );
+    assert_eq!(
+        twice(|j| j[2].pending.push(exactly(&[1], 9))),
+        (1, 0, Fault::OtherClaim)
+    );
+    assert_eq!(twice(|j| j[4].next.swap(0, 1)), (4, 0, Fault::OtherClaim));
+    // A window is missing, or the ends are others.
+    let ordered =
+        |change: fn(&mut Words)| tampered(ORDERED, |j| change(&mut j[4].pending[0].words));
+    assert_eq!(
+        ordered(|words| {
+            let Words::Between { windows, .. } = words else {
+                panic!("{words:?}")
+            };
+            assert_eq!(windows.remove(0), letters(&[0, 2]));
+        }),
+        (3, 0, Fault::OtherClaim)
+    );
+    assert_eq!(
+        ordered(|words| {
+            let Words::Between { first, .. } = words else {
+                panic!("{words:?}")
+            };
+            *first = letters(&[2]);
+        }),
+        (3, 0, Fault::OtherClaim)
+    );
+    assert_eq!(
+        ordered(|words| {
+            let Words::Between { last, .. } = words else {
+                panic!("{words:?}")
+            };
+            *last = letters(&[0]);
+        }),
+        (3, 0, Fault::OtherClaim)
+    );
+    // More windows than need be: a letter b may come first, which is not received there.
+    assert_eq!(
+        tampered(ORDERED, |j| {
+            for judgement in &mut j[1..] {
+                for pending in &mut judgement.pending {
+                    *pending = between(&[], &[], &[&[0], &[2]], pending.rank);
+                }
+            }
+        })
+        .2,
+        Fault::NotHandled
+    );
+
+    // Machines that are no local types.
+    let (sub, sup, invariant) = of(TWICE);
+    let mixed = common::machine("a: 0 b!x 1, 0 b?y 1");
+    for (sub, sup) in [(&mixed, &sup), (&sub, &mixed)] {
+        let invalid = proves(&invariant, sub, sup).unwrap_err();
+        assert_eq!(invalid.fault, Fault::NotDirected);
+        assert_eq!(
+            invalid.to_string(),
+            "the certificate is not valid at rule 0 of situation 0: a machine is no local type"
+        );
+    }
+}
+
+#[test]
+fn each_rank_counts() {
+    for pair in PAIRS {
+        let (sub, sup, invariant) = of(pair);
+        let steps: Vec<(usize, usize)> = (0..invariant.judgements.len())
+            .flat_map(|at| (0..invariant.judgements[at].pending.len()).map(move |p| (at, p)))
+            .collect();
+        let (mut refused, mut highest) = (0, 0);
+        for &(at, place) in &steps {
+            let mut changed = invariant.clone();
+            let rank = &mut changed.judgements[at].pending[place].rank;
+            highest = highest.max(*rank);
+            if *rank == 0 {
+                continue;
+            }
+            *rank = 0;
+            // Ranks are as small as can be, so a lower one is too low.
+            let fault = proves(&changed, &sub, &sup).map_err(|invalid| invalid.fault);
+            assert_eq!(fault, Err(Fault::Rank), "{changed:?}");
+            refused += 1;
+        }
+        assert!(refused > 0 && highest > 0, "{pair:?}");
+        // All may be raised by the same.
+        let mut changed = invariant.clone();
+        for pending in changed.judgements.iter_mut().flat_map(|j| &mut j.pending) {
+            pending.rank += 5;
+        }
+        assert_eq!(proves(&changed, &sub, &sup), Ok(()));
+        // And without any, nothing is said about what is put off.
+        for pending in changed.judgements.iter_mut().flat_map(|j| &mut j.pending) {
+            pending.rank = u32::MAX;
+        }
+        let fault = proves(&changed, &sub, &sup).map_err(|invalid| invalid.fault);
+        assert_eq!(fault, Err(Fault::Rank));
+    }
+}
+
+/// What the checker says of an invariant that is written by hand, as an engine would write it that had forgotten a rule.
+fn forged(sub: &str, sup: &str, judgements: Vec<Judgement>) -> Result<(), (usize, Fault)> {
+    let (sub, sup) = (common::machine(sub), common::machine(sup));
+    proves(&Invariant { judgements }, &sub, &sup).map_err(
+        |Invalid {
+             situation, fault, ..
+         }| (situation, fault),
+    )
+}
+
+#[test]
+fn an_input_does_not_overtake_an_output() {
+    let output = || exactly(&[0], 2);
+    // By `Match`.
+    let judgements = vec![
+        judgement(0, 0, &[], Rule::Ahead, &[1]),
+        judgement(0, 1, &[output()], Rule::Match, &[2]),
+        judgement(1, 2, &[exactly(&[0], 1)], Rule::Take, &[3]),
+        judgement(2, 2, &[], Rule::End, &[]),
+    ];
+    let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
+    assert_eq!(
+        forged(first, second, judgements.clone()),
+        Err((1, Fault::Order))
+    );
+    // The other way round is R2.
+    assert_eq!(forged(second, first, judgements), Ok(()));
+    // By `Take`.
+    let judgements = vec![
+        judgement(0, 0, &[], Rule::Ahead, &[1]),
+        judgement(0, 1, &[output()], Rule::Ahead, &[2]),
+        judgement(
+            0,
+            2,
+            &[exactly(&[0], 1), exactly(&[1], 1)],
+            Rule::Take,
+            &[3],
+        ),
+        judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[4]),
+        judgement(2, 2, &[], Rule::End, &[]),
+    ];
+    assert_eq!(
+        forged(first, second, judgements.clone()),
+        Err((2, Fault::Order))
+    );
+    // Both are pending, and the output goes first.
+    assert_eq!(forged(second, first, judgements), Ok(()));
+}
+
+#[test]
+fn messages_of_one_kind_keep_their_order() {
+    let two = |then: Rule| {
+        vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, &[exactly(&[0], 3)], then, &[2]),
+            judgement(0, 2, &[exactly(&[0, 1], 2)], Rule::Take, &[3]),
+            judgement(1, 2, &[exactly(&[1], 1)], Rule::Take, &[4]),
+            judgement(2, 2, &[], Rule::End, &[]),
+        ]
+    };
+    for (way, fault) in [("?", Fault::NotHandled), ("!", Fault::Order)] {
+        let xy = format!("a: 0 b{way}x 1, 1 b{way}y 2");
+        let yx = format!("a: 0 b{way}y 1, 1 b{way}x 2");
+        assert_eq!(forged(&xy, &xy, two(Rule::Ahead)), Ok(()));
+        assert_eq!(forged(&yx, &xy, two(Rule::Ahead)), Err((2, fault)));
+        // What is pending goes first, though both do the kind.
+        assert_eq!(
+            forged(&yx, &xy, two(Rule::Match)),
+            Err((1, Fault::WrongRule))
+        );
+    }
+}
+
+#[test]
+fn choices_are_whose_they_are() {
+    let both = || {
+        vec![
+            judgement(0, 0, &[], Rule::Match, &[1]),
+            judgement(1, 1, &[], Rule::End, &[]),
+        ]
+    };
+    let twice = || {
+        let mut judgements = both();
+        judgements[0].next = vec![1, 1];
+        judgements
+    };
+    // The subtype chooses among its outputs, and each must be offered.
+    let (one, two) = ("a: 0 b!x 1", "a: 0 b!x 1, 0 b!y 1");
+    assert_eq!(forged(one, two, both()), Ok(()));
+    assert_eq!(forged(two, one, both()), Err((0, Fault::Order)));
+    assert_eq!(forged(two, two, both()), Err((0, Fault::OpenGoal)));
+    assert_eq!(forged(two, two, twice()), Ok(()));
+    // The peer chooses among the inputs of the supertype, and each must be received.
+    let (one, two) = ("a: 0 b?x 1", "a: 0 b?x 1, 0 b?y 1");
+    assert_eq!(forged(two, one, both()), Ok(()));
+    assert_eq!(forged(one, two, both()), Err((0, Fault::NotHandled)));
+    assert_eq!(forged(two, two, both()), Err((0, Fault::OpenGoal)));
+    assert_eq!(forged(two, two, twice()), Ok(()));
+    // Sorts count.
+    let fault = Err((0, Fault::Order));
+    assert_eq!(forged("a: 0 b!x(i32) 1", "a: 0 b!x(i64) 1", both()), fault);
+
+    // An output that is overtaken is not chosen …
+    let ahead = |goals: &[u32]| {
+        vec![
+            judgement(0, 0, &[], Rule::Ahead, goals),
+            judgement(0, 1, &[exactly(&[0], 1)], Rule::Match, &[2]),
+            judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[3]),
+            judgement(2, 2, &[], Rule::End, &[]),
+        ]
+    };
+    let sub = "a: 0 c!z 1, 1 b!x 2";
+    assert_eq!(forged(sub, "a: 0 b!x 1, 1 c!z 2", ahead(&[1])), Ok(()));
+    for goals in [&[1][..], &[1, 1]] {
+        let fault = forged(sub, "a: 0 b!x 1, 0 b!y 1, 1 c!z 2", ahead(goals));
+        assert_eq!(fault, Err((0, Fault::Order)));
+    }
+    // … nor may the subtype still choose then.
+    let sub = "a: 0 c!z 1, 1 b!x 2, 1 b!y 2";
+    let fault = forged(sub, "a: 0 b!x 1, 1 c!z 2", ahead(&[1]));
+    assert_eq!(fault, Err((2, Fault::Order)));
+    // An input that is overtaken may be any of them.
+    let sup = "a: 0 b?x 1, 0 b?y 1, 1 c!z 2";
+    for goals in [&[1][..], &[1, 1]] {
+        let sub = "a: 0 c!z 1, 1 b?x 2, 1 b?y 2";
+        assert!(forged(sub, sup, ahead(goals)).is_err());
+    }
+    let set = |rank| between(&[], &[], &[&[0], &[1]], rank);
+    let judgements = |taken: &[u32]| {
+        vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1, 1]),
+            judgement(0, 1, &[set(1)], Rule::Match, &[2]),
+            judgement(1, 2, &[set(0)], Rule::Take, taken),
+            judgement(2, 2, &[], Rule::End, &[]),
+        ]
+    };
+    let sub = "a: 0 c!z 1, 1 b?x 2, 1 b?y 2";
+    // Any number of them, says the set, and then two may be too many.
+    assert_eq!(
+        forged(sub, sup, judgements(&[3, 3])),
+        Err((2, Fault::OtherClaim))
+    );
+}
+
+#[test]
+fn who_ends_has_done_everything() {
+    let end = |pending: &[Pending]| {
+        vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, pending, Rule::End, &[]),
+        ]
+    };
+    let nothing = vec![judgement(0, 0, &[], Rule::End, &[])];
+    assert_eq!(forged("a:", "a:", nothing.clone()), Ok(()));
+    assert_eq!(
+        forged("a:", "a: 0 b?x 1", nothing.clone()),
+        Err((0, Fault::WrongRule))
+    );
+    assert_eq!(
+        forged("a: 0 b?x 1", "a:", nothing),
+        Err((0, Fault::WrongRule))
+    );
+    assert_eq!(
+        forged("a:", "a: 0 b?x 1", end(&[exactly(&[0], 0)])),
+        Err((1, Fault::WrongRule))
+    );
+    assert_eq!(
+        forged("a:", "a: 0 b?x 1", end(&[])),
+        Err((0, Fault::OtherClaim))
+    );
+    // Nor does it help that the supertype goes on.
+    let ahead = vec![
+        judgement(0, 0, &[], Rule::Ahead, &[1]),
+        judgement(0, 0, &[between(&[], &[], &[&[0]], 7)], Rule::Ahead, &[1]),
+    ];
+    assert_eq!(forged("a:", "a: 0 b?x 0", ahead), Err((1, Fault::Rank)));
+}
+
+#[test]
+fn what_stays_pending_for_ever_has_no_ranks() {
+    // PPoPP'22, App. B.2: q's message is never taken. With any ranks.
+    let (sub, sup) = ("a: 0 p?l 0", "a: 0 q?m 1, 1 p?l 1");
+    for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
+        let judgements = vec![
+            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 1, &[exactly(&[0], ranks.0)], Rule::Match, &[2]),
+            judgement(0, 1, &[exactly(&[0], ranks.1)], Rule::Match, &[1]),
+        ];
+        let Err((_, fault)) = forged(sub, sup, judgements) else {
+            panic!("q?m is forgotten");
+        };
+        assert_eq!(fault, Fault::Rank);
+    }
+    // One is taken in each round, and two are promised: some are taken for ever, and each in its turn. That holds.
+    let (sub, sup, invariant) = of(TWICE);
+    assert_eq!(proves(&invariant, &sub, &sup), Ok(()));
+    // But r's is not, if only q's is taken.
+    let sub = "a: 0 p!ok 1, 1 q?m 0";
+    let sup = "a: 0 q?m 1, 1 r?n 2, 2 p!ok 0";
+    let many = |rank| between(&[], &[], &[&[1]], rank);
+    let judgements = vec![
+        judgement(0, 0, &[], Rule::Ahead, &[1]),
+        judgement(0, 1, &[exactly(&[0], 2)], Rule::Ahead, &[2]),
+        judgement(0, 2, &[exactly(&[0], 1), many(9)], Rule::Match, &[3]),
+        judgement(1, 0, &[exactly(&[0], 0), many(8)], Rule::Take, &[4]),
+        judgement(0, 0, &[many(7)], Rule::Ahead, &[5]),
+        judgement(0, 1, &[exactly(&[0], 2), many(6)], Rule::Ahead, &[2]),
+    ];
+    assert_eq!(forged(sub, sup, judgements), Err((5, Fault::Rank)));
+}
+
+/// Changes one thing.
+fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
+    let count = invariant.judgements.len();
+    if count == 0 {
+        return;
+    }
+    let any = |rng: &mut Rng| TransitionId::from_index(rng.below(sup.transition_count().max(1)));
+    let other = rng.below(count);
+    let index = rng.below(count);
+    let choice = rng.below(16);
+    if choice == 0 {
+        invariant.judgements.remove(index);
+        return;
+    }
+    if choice == 1 {
+        invariant.judgements.swap(index, other);
+        return;
+    }
+    if choice == 2 {
+        let (own, others) = (
+            invariant.judgements[index].pending.clone(),
+            invariant.judgements[other].pending.clone(),
+        );
+        invariant.judgements[index].pending = others;
+        invariant.judgements[other].pending = own;
+        return;
+    }
+    let judgement = &mut invariant.judgements[index];
+    let goal = rng.below(judgement.next.len().max(1));
+    match choice {
+        3 => judgement.sub = StateId::from_index(rng.below(sub.len())),
+        4 => judgement.sup = StateId::from_index(rng.below(sup.len())),
+        5 => {
+            judgement.rule = [Rule::End, Rule::Match, Rule::Take, Rule::Ahead][rng.below(4)];
+        }
+        6 => {
+            if let Some(next) = judgement.next.get_mut(goal) {
+                *next = other as u32;
+            }
+        }
+        7 => judgement.next.truncate(goal),
+        8 => judgement.next.push(other as u32),
+        9 => judgement.pending.push(Pending {
+            words: Words::Exactly(vec![any(rng)]),
+            rank: rng.below(4) as u32,
+        }),
+        _ => {
+            let place = rng.below(judgement.pending.len().max(1));
+            let Some(pending) = judgement.pending.get_mut(place) else {
+                return;
+            };
+            match choice {
+                10 => {
+                    judgement.pending.remove(place);
+                }
+                11 => pending.rank = (pending.rank + rng.below(3) as u32).saturating_sub(1),
+                12 => pending.rank = rng.below(4) as u32,
+                _ => match &mut pending.words {
+                    Words::Exactly(word) => match choice {
+                        13 => drop(word.pop()),
+                        14 => word.push(any(rng)),
+                        _ => {
+                            let at = rng.below(word.len());
+                            word[at] = any(rng);
+                        }
+                    },
+                    Words::Between {
+                        first,
+                        last,
+                        windows,
+                    } => {
+                        let window = rng.below(windows.len().max(1));
+                        match choice {
+                            13 if window < windows.len() => drop(windows.remove(window)),
+                            14 => std::mem::swap(first, last),
+                            _ => {
+                                if let Some(window) = windows.get_mut(window) {
+                                    let at = rng.below(window.len());
+                                    window[at] = any(rng);
+                                }
+                            }
+                        }
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Invariants of pairs that hold, as they are and changed, for pairs nearby that do not hold: never valid. So an accepted one that was
+/// changed is still a proof.
+#[test]
+fn no_invariant_proves_what_does_not_hold() {
+    let rounds = std::env::var("RUMPSTEAK_FUZZ").map_or(1, |count| count.parse().unwrap());
+    let mut rng = Rng::new(17);
+    let limits = Limits {
+        steps: 50_000,
+        ..Limits::default()
+    };
+    let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
+    for _ in 0..rounds {
+        for pair in PAIRS {
+            let (sub, sup, invariant) = of(pair);
+            // The pair itself, tampered with.
+            for _ in 0..300 {
+                let mut changed = invariant.clone();
+                tamper(&mut changed, &sub, &sup, &mut rng);
+                match proves(&changed, &sub, &sup) {
+                    Ok(()) => unharmed += usize::from(changed != invariant),
+                    Err(_) => refused += 1,
+                }
+            }
+            // Pairs that do not hold.
+            for _ in 0..200 {
+                let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
+                let side = match rng.chance(50) {
+                    true => &mut bad_sub,
+                    false => &mut bad_sup,
+                };
+                let Some(mutated) = mutate(side, Mutation::any(&mut rng), &mut rng) else {
+                    continue;
+                };
+                *side = mutated;
+                let verdict = subtype::check(&bad_sub, &bad_sup, &limits).unwrap();
+                if verdict.refusal().is_none() {
+                    continue;
+                }
+                wrong += 1;
+                for round in 0..20 {
+                    let mut changed = invariant.clone();
+                    for _ in 0..round % 4 {
+                        tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
+                    }
+                    assert!(
+                        proves(&changed, &bad_sub, &bad_sup).is_err(),
+                        "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
+                    );
+                }
+            }
+        }
+    }
+    println!("{wrong} pairs that do not hold; {refused} tampered refused, {unharmed} still proofs");
+    assert!(
+        wrong > 200 && refused > 3 * unharmed,
+        "{wrong} {refused} {unharmed}"
+    );
+
+    // Invariants of other pairs, the wrong way round: an input does not overtake an output.
+    for pair in PAIRS {
+        let (_, _, invariant) = of(pair);
+        for (sub, sup) in PAIRS {
+            let valid = proves(&invariant, &common::machine(sup), &common::machine(sub));
+            assert!(valid.is_err(), "{pair:?} {sup} {sub}");
+        }
+    }
+}
