@@ -9,7 +9,7 @@ use rumpsteak_fsm::{
     Fsm, Limits, Run, Verdict, kmc,
     subtype::check,
     system::{self, explore},
-    verify::{Evidence, Refused, verify},
+    verify::{Evidence, Refused, certified, verify},
 };
 use rumpsteak_oracle::{
     Coverage, FaultKind, Finding, Mutation, Rewritten, Rng, Shape, System, mutate,
@@ -63,6 +63,8 @@ struct Tally {
 #[derive(Debug, Default)]
 struct Roles {
     accepted: usize,
+    /// Accepted although more and more may be pending.
+    unbounded: usize,
     refused: usize,
     /// Refused, but no run of the machine with the projections of its peers goes wrong.
     refused_without_run: usize,
@@ -106,14 +108,17 @@ enum Decision {
     Refused,
 }
 
-/// The verdict on one role among the projections of its peers, with the evidence of a refusal.
-fn decide(of: &Rewritten, role: usize) -> Result<(Decision, Option<Evidence>), String> {
+/// The verdict on one role among the projections of its peers, with the evidence of a refusal, and whether it was accepted without a
+/// bound. Each acceptance has a valid certificate; one that is not valid is an error.
+fn decide(of: &Rewritten, role: usize) -> Result<(Decision, Option<Evidence>, bool), String> {
     let mut peers = of.projected.clone();
     let projected = peers.remove(role);
     match verify(&of.written[role], &projected, &peers, &limits()) {
-        Ok(Verdict::Safe(_)) => Ok((Decision::Accepted, None)),
-        Ok(Verdict::Unsafe(Refused { evidence, .. })) => Ok((Decision::Refused, Some(evidence))),
-        Ok(Verdict::Undecided(_)) => Ok((Decision::Undecided, None)),
+        Ok(Verdict::Safe(proof)) => Ok((Decision::Accepted, None, proof.anticipation.is_none())),
+        Ok(Verdict::Unsafe(Refused { evidence, .. })) => {
+            Ok((Decision::Refused, Some(evidence), false))
+        }
+        Ok(Verdict::Undecided(_)) => Ok((Decision::Undecided, None, false)),
         Err(error) => Err(format!("cannot be judged: {error}")),
     }
 }
@@ -173,7 +178,8 @@ fn judge(sample: &Sample, rewritten: Rewritten, may_starve: bool) -> Result<Tall
     let mut tally = Tally::default();
     let mut worst = Decision::Accepted;
     for role in 0..rewritten.projected.len() {
-        let (decision, evidence) = decide(&rewritten, role)?;
+        let (decision, evidence, unbounded) = decide(&rewritten, role)?;
+        tally.roles.unbounded += usize::from(unbounded);
         worst = worst.max(decision);
         match decision {
             Decision::Accepted => tally.roles.accepted += 1,
@@ -288,10 +294,14 @@ fn accepted_steps_lead_to_safe_systems() {
         for (machine, projected) in written.iter_mut().zip(&projected) {
             for _ in 0..sample.rng.below(30) {
                 let mutation = Mutation::daring(&mut sample.rng);
-                if let Some(mutated) = mutate(machine, mutation, &mut sample.rng)
-                    && mutated.len() <= 30
-                    && matches!(check(&mutated, projected, &limits()), Ok(Verdict::Safe(_)))
-                {
+                let Some(mutated) = mutate(machine, mutation, &mut sample.rng) else {
+                    continue;
+                };
+                if mutated.len() > 30 || mutated.check_directed().is_err() {
+                    continue;
+                }
+                let verdict = certified(&mutated, projected, &limits());
+                if verdict.map_err(|e| e.to_string())?.is_safe() {
                     *machine = mutated;
                     steps += 1;
                 }
@@ -453,7 +463,7 @@ fn report(tallies: &[Tally]) {
          accepted   {:6}  ({} not fully explored, {} starving by choice)\n\
          refused    {:6}  ({} safe among these peers)\n\
          undecided  {:6}  ({} safe)\n\
-         roles: {} accepted, {} refused ({} of them without a run), {} undecided\n\
+         roles: {} accepted ({} of them without a bound), {} refused ({} of them without a run), {} undecided\n\
          runs: {} shortest, {} longer, {} after another failure, {} not known; {} faults for ever unseen\n\
          k-MC: {} safe, {} unsafe, {} undecided ({} safe)\n\
          against the paper's algorithm: {} more accepted, {} fewer",
@@ -466,6 +476,7 @@ fn report(tallies: &[Tally]) {
         sum(|t| t.undecided),
         sum(|t| t.undecided_safe),
         sum(|t| t.roles.accepted),
+        sum(|t| t.roles.unbounded),
         sum(|t| t.roles.refused),
         sum(|t| t.roles.refused_without_run),
         sum(|t| t.roles.undecided),
