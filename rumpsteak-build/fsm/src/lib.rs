@@ -25,6 +25,7 @@ pub mod capacity;
 pub mod certificate;
 #[cfg(feature = "dot")]
 pub mod dot;
+mod hash;
 #[cfg(feature = "kmc")]
 pub mod kmc;
 pub mod machine;

@@ -3,9 +3,13 @@
 //! It is made once per [`Fsm`](super::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
 //! such a pair has the same numbers on both sides, and nothing has to be translated.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use super::{Action, Direction, Fsm, Role, TransitionId};
+use crate::hash::Seeded;
 
 /// A peer and a direction, `p?` or `p!`: what the paper's act(π) collects. Dense.
 pub(crate) type Kind = u32;
@@ -38,7 +42,16 @@ pub(crate) struct Machine {
     /// By state, whether it is the first one or several transitions lead to it from states that are reached. Every loop that is reached has such a state, for it is
     /// entered from somewhere.
     pub(crate) anchors: Vec<bool>,
+    /// The edges that lead to each state, once somebody asks.
+    incoming: OnceLock<Incoming>,
     pub(crate) names: Arc<Names>,
+}
+
+/// For each state, the sources and positions of the edges that lead to it, as ranges of one array.
+#[derive(Clone, Debug)]
+struct Incoming {
+    offsets: Vec<u32>,
+    edges: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +95,7 @@ impl Names {
 impl Machine {
     /// Interns a directed machine.
     pub(crate) fn new(fsm: &Fsm) -> Self {
-        let mut seen: HashMap<&Action, u32> = HashMap::new();
+        let mut seen: HashMap<&Action, u32, Seeded> = HashMap::default();
         let mut firsts = vec![];
         let mut acts = Vec::with_capacity(fsm.transition_count());
         for transition in fsm.transitions() {
@@ -102,6 +115,7 @@ impl Machine {
             sorted: vec![],
             kind_of: vec![],
             anchors: vec![],
+            incoming: OnceLock::new(),
             names: Arc::new(names),
         };
         for state in fsm.states() {
@@ -194,6 +208,36 @@ impl Machine {
     pub(crate) fn edges(&self, state: u32) -> &[Edge] {
         let (_, start, end) = self.states[state as usize];
         &self.edges[start as usize..end as usize]
+    }
+
+    /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first state, and known then.
+    pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
+        let Incoming { offsets, edges } = self.incoming.get_or_init(|| self.reversed());
+        let range = offsets[state as usize] as usize..offsets[state as usize + 1] as usize;
+        edges[range]
+            .iter()
+            .map(|&(source, edge)| (source, self.edges[edge as usize]))
+    }
+
+    fn reversed(&self) -> Incoming {
+        let mut offsets = vec![0_u32; self.len() + 1];
+        for edge in &self.edges {
+            offsets[edge.target as usize + 1] += 1;
+        }
+        for state in 0..self.len() {
+            offsets[state + 1] += offsets[state];
+        }
+        // Each range is filled from its end, which leaves the offset at its start.
+        let mut free: Vec<u32> = offsets[1..].to_vec();
+        let mut edges = vec![(0, 0); self.edges.len()];
+        for (source, &(_, start, end)) in self.states.iter().enumerate() {
+            for edge in start..end {
+                let free = &mut free[self.edges[edge as usize].target as usize];
+                *free -= 1;
+                edges[*free as usize] = (source as u32, edge);
+            }
+        }
+        Incoming { offsets, edges }
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {

@@ -26,7 +26,7 @@ use super::{
     pair::{Act, Kind, Pair, State},
     pending::{Branch, Item, Segment, Tail},
 };
-use crate::verdict::Limit;
+use crate::{hash::Seeded, verdict::Limit};
 
 /// How many branching states one path may pass over, because the look ahead recurses on them.
 const DEEPEST: usize = 256;
@@ -59,10 +59,11 @@ pub(super) struct Ahead<'a> {
     slack: usize,
     /// How many prefixes may come out of one look ahead.
     most: usize,
-    /// By state of the subtype, which of `sets` it has: the actions that it may still do.
-    set_of: Vec<u32>,
-    sets: Vec<Vec<u64>>,
-    ranks: HashMap<(Act, u32), Rc<[u32]>>,
+    /// Whether the supertype chooses between outputs anywhere: only such choices are pruned by what the subtype may still do.
+    chooses: bool,
+    /// What the subtype may still do from each of its states, once a choice is passed over.
+    futures: Option<Futures>,
+    ranks: HashMap<(Act, u32), Rc<[u32]>, Seeded>,
     /// Whether a choice that might have been right was dropped since this was last set to `false`.
     pub(super) lossy: bool,
 }
@@ -72,44 +73,43 @@ impl<'a> Ahead<'a> {
         let sup = &pair.sup;
         let chooses =
             |state: u32| matches!(sup.state(state), State::Send(_)) && sup.edges(state).len() > 1;
-        // Only choices of outputs are pruned by what the subtype may still do.
-        let (set_of, sets) = match (0..sup.len() as u32).any(chooses) {
-            true => futures(pair),
-            false => (vec![], vec![]),
-        };
         Self {
             pair,
             slack,
             most,
-            set_of,
-            sets,
-            ranks: HashMap::new(),
+            chooses: (0..sup.len() as u32).any(chooses),
+            futures: None,
+            ranks: HashMap::default(),
             lossy: false,
         }
     }
 
     /// Which set of actions the subtype may still do from a state on.
-    pub(super) fn set(&self, state: u32) -> u32 {
-        self.set_of.get(state as usize).copied().unwrap_or(0)
+    pub(super) fn set(&mut self, state: u32) -> u32 {
+        if !self.chooses {
+            return 0;
+        }
+        let pair = self.pair;
+        let futures = self.futures.get_or_insert_with(|| Futures::new(pair));
+        futures.set_of[state as usize]
     }
 
     /// The prefixes, one for each way in which peers may choose, after `act` was taken from beyond `tail`, when the subtype goes on in
     /// state `then`.
     pub(super) fn take(&mut self, tail: &Tail, act: Act, then: u32) -> Result<Vec<Segment>, Stop> {
-        let set = self.set(then);
-        self.in_tail(tail, act, set, self.slack, 0)
+        self.in_tail(tail, act, then, self.slack, 0)
     }
 
     fn in_tail(
         &mut self,
         tail: &Tail,
         act: Act,
-        set: u32,
+        then: u32,
         slack: usize,
         depth: usize,
     ) -> Result<Vec<Segment>, Stop> {
         let branches = match tail {
-            Tail::State(state) => return self.in_state(*state, act, set, slack, depth),
+            Tail::State(state) => return self.in_state(*state, act, then, slack, depth),
             Tail::Choice(branches) => Rc::clone(branches),
         };
         if depth >= DEEPEST {
@@ -126,7 +126,7 @@ impl<'a> Ahead<'a> {
         let mut alternatives = vec![];
         let mut why = None;
         for Branch { item, segment } in branches.iter() {
-            match self.in_segment(segment, act, set, slack, depth + 1) {
+            match self.in_segment(segment, act, then, slack, depth + 1) {
                 Ok(segments) => alternatives.push((*item, segments)),
                 Err(Stop::Refused(reason)) => why = Some(reason),
                 Err(limited) => return Err(limited),
@@ -139,7 +139,7 @@ impl<'a> Ahead<'a> {
         &mut self,
         segment: &Segment,
         act: Act,
-        set: u32,
+        then: u32,
         slack: usize,
         depth: usize,
     ) -> Result<Vec<Segment>, Stop> {
@@ -157,7 +157,7 @@ impl<'a> Ahead<'a> {
             segment.items.remove(index);
             return Ok(vec![segment]);
         }
-        let mut found = self.in_tail(&segment.tail, act, set, slack, depth)?;
+        let mut found = self.in_tail(&segment.tail, act, then, slack, depth)?;
         for beyond in &mut found {
             beyond.items.splice(0..0, segment.items.iter().copied());
         }
@@ -168,7 +168,7 @@ impl<'a> Ahead<'a> {
         &mut self,
         mut state: u32,
         act: Act,
-        set: u32,
+        then: u32,
         slack: usize,
         depth: usize,
     ) -> Result<Vec<Segment>, Stop> {
@@ -209,6 +209,7 @@ impl<'a> Ahead<'a> {
             state = edge.target;
         }
 
+        let set = self.set(then);
         let ranks = self.ranks(act, set);
         if ranks[state as usize] == NEVER {
             return Err(Stop::Refused(self.explain(state, act, &ranks)));
@@ -238,7 +239,7 @@ impl<'a> Ahead<'a> {
                 act: edge.act,
                 origin: edge.id.index() as u32,
             };
-            match self.in_state(edge.target, act, set, slack, depth + 1) {
+            match self.in_state(edge.target, act, then, slack, depth + 1) {
                 Ok(segments) => alternatives.push((item, segments)),
                 Err(Stop::Refused(reason)) if !receives => why = Some(reason),
                 Err(stop) => return Err(stop),
@@ -325,11 +326,11 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// Whether the subtype may still do `act`.
+    /// Whether the subtype may still do `act`, if `set` is what it may still do.
     pub(super) fn allows(&self, set: u32, act: Act) -> bool {
-        self.sets
-            .get(set as usize)
-            .is_none_or(|set| set[act as usize / 64] >> (act % 64) & 1 == 1)
+        self.futures.as_ref().is_none_or(|futures| {
+            futures.sets[set as usize][act as usize / 64] >> (act % 64) & 1 == 1
+        })
     }
 
     /// The ranks of all states of the supertype, computed backwards from the states that offer `act`.
@@ -341,7 +342,6 @@ impl<'a> Ahead<'a> {
         let mut ranks = vec![NEVER; sup.len()];
         // For a receiving state, how many successors have no rank yet.
         let mut missing = vec![0_usize; sup.len()];
-        let mut predecessors: Vec<Vec<u32>> = vec![vec![]; sup.len()];
         let mut layer = vec![];
         for state in 0..sup.len() as u32 {
             match sup.state(state) {
@@ -354,20 +354,8 @@ impl<'a> Ahead<'a> {
                 }
                 State::Receive(_) => {
                     missing[state as usize] = sup.edges(state).len();
-                    for edge in sup.edges(state) {
-                        predecessors[edge.target as usize].push(state);
-                    }
                 }
-                State::Send(_) => {
-                    missing[state as usize] = 1;
-                    for edge in sup
-                        .edges(state)
-                        .iter()
-                        .filter(|edge| self.allows(set, edge.act))
-                    {
-                        predecessors[edge.target as usize].push(state);
-                    }
-                }
+                State::Send(_) => missing[state as usize] = 1,
             }
         }
         let mut rank = 0;
@@ -375,7 +363,13 @@ impl<'a> Ahead<'a> {
             rank += 1;
             let mut next = vec![];
             for state in layer {
-                for &predecessor in &predecessors[state as usize] {
+                for (predecessor, edge) in sup.incoming(state) {
+                    match sup.state(predecessor) {
+                        // Ranked from the start, or never.
+                        State::Send(own) if own == kind => continue,
+                        State::Send(_) if !self.allows(set, edge.act) => continue,
+                        _ => {}
+                    }
                     let missing = &mut missing[predecessor as usize];
                     *missing = missing.saturating_sub(1);
                     if *missing == 0 && ranks[predecessor as usize] == NEVER {
@@ -432,48 +426,53 @@ pub(super) fn mismatch(item: Item) -> Why {
     }
 }
 
-/// By state of the subtype, the set of actions that it may still do: sets, and which one each state has.
-fn futures(pair: &Pair) -> (Vec<u32>, Vec<Vec<u64>>) {
-    let sub = &pair.sub;
-    let words = pair.acts().div_ceil(64);
-    let mut futures = vec![0_u64; words * sub.len()];
-    let mut predecessors: Vec<Vec<u32>> = vec![vec![]; sub.len()];
-    for state in 0..sub.len() as u32 {
-        for edge in sub.edges(state) {
-            futures[words * state as usize + edge.act as usize / 64] |= 1 << (edge.act % 64);
-            predecessors[edge.target as usize].push(state);
-        }
-    }
-    // Each state is looked at again once a successor's set grew; sets grow at most as often as there are actions.
-    let mut open: Vec<u32> = (0..sub.len() as u32).collect();
-    let mut queued = vec![true; sub.len()];
-    while let Some(state) = open.pop() {
-        queued[state as usize] = false;
-        for &predecessor in &predecessors[state as usize] {
-            let mut grew = false;
-            for word in 0..words {
-                let own = futures[words * state as usize + word];
-                let other = &mut futures[words * predecessor as usize + word];
-                grew |= own & !*other != 0;
-                *other |= own;
-            }
-            if grew && !std::mem::replace(&mut queued[predecessor as usize], true) {
-                open.push(predecessor);
+/// What the subtype may still do: sets of actions, and which one each of its states has.
+struct Futures {
+    set_of: Vec<u32>,
+    sets: Vec<Vec<u64>>,
+}
+
+impl Futures {
+    fn new(pair: &Pair) -> Self {
+        let sub = &pair.sub;
+        let words = pair.acts().div_ceil(64);
+        let mut futures = vec![0_u64; words * sub.len()];
+        for state in 0..sub.len() as u32 {
+            for edge in sub.edges(state) {
+                futures[words * state as usize + edge.act as usize / 64] |= 1 << (edge.act % 64);
             }
         }
-    }
-    let mut ids: HashMap<&[u64], u32> = HashMap::new();
-    let mut sets = vec![];
-    let set_of = futures
-        .chunks(words.max(1))
-        .map(|set| {
-            *ids.entry(set).or_insert_with(|| {
-                sets.push(set.to_vec());
-                sets.len() as u32 - 1
+        // Each state is looked at again once a successor's set grew; sets grow at most as often as there are actions.
+        let mut open: Vec<u32> = (0..sub.len() as u32).collect();
+        let mut queued = vec![true; sub.len()];
+        while let Some(state) = open.pop() {
+            queued[state as usize] = false;
+            for (predecessor, _) in sub.incoming(state) {
+                let mut grew = false;
+                for word in 0..words {
+                    let own = futures[words * state as usize + word];
+                    let other = &mut futures[words * predecessor as usize + word];
+                    grew |= own & !*other != 0;
+                    *other |= own;
+                }
+                if grew && !std::mem::replace(&mut queued[predecessor as usize], true) {
+                    open.push(predecessor);
+                }
+            }
+        }
+        let mut ids: HashMap<&[u64], u32, Seeded> = HashMap::default();
+        let mut sets = vec![];
+        let set_of = futures
+            .chunks(words.max(1))
+            .map(|set| {
+                *ids.entry(set).or_insert_with(|| {
+                    sets.push(set.to_vec());
+                    sets.len() as u32 - 1
+                })
             })
-        })
-        .collect();
-    (set_of, sets)
+            .collect();
+        Self { set_of, sets }
+    }
 }
 
 /// By state of the subtype, whether it may never do an action of `kind` from there on, whatever its peers choose: it can choose its outputs so
@@ -483,7 +482,6 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
     // For a state, how many of its edges must lead to where `kind` is inevitable until it is so here: all if it sends, one if
     // it receives.
     let mut missing = vec![0_usize; sub.len()];
-    let mut predecessors: Vec<Vec<u32>> = vec![vec![]; sub.len()];
     let mut avoids = vec![true; sub.len()];
     let mut open = vec![];
     for state in 0..sub.len() as u32 {
@@ -497,12 +495,9 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
             State::Send(_) => sub.edges(state).len(),
             State::Receive(_) => 1,
         };
-        for edge in sub.edges(state) {
-            predecessors[edge.target as usize].push(state);
-        }
     }
     while let Some(state) = open.pop() {
-        for &predecessor in &predecessors[state as usize] {
+        for (predecessor, _) in sub.incoming(state) {
             let missing = &mut missing[predecessor as usize];
             *missing = missing.saturating_sub(1);
             if *missing == 0 && std::mem::replace(&mut avoids[predecessor as usize], false) {

@@ -9,6 +9,7 @@ use super::{
     pending::{Item, Pending, Segment, Tail},
 };
 use crate::{
+    hash::Seeded,
     machine::TransitionId,
     verdict::{Limit, Limits},
 };
@@ -71,8 +72,8 @@ pub(super) struct Search<'a> {
     limits: &'a Limits,
     ahead: Ahead<'a>,
     /// By kind, in which states the subtype may never do it any more.
-    avoids: HashMap<Kind, Vec<bool>>,
-    ids: HashMap<Box<[u32]>, u32>,
+    avoids: Vec<Option<Vec<bool>>>,
+    ids: HashMap<Box<[u32]>, u32, Seeded>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
     trails: Vec<u32>,
@@ -96,8 +97,8 @@ impl<'a> Search<'a> {
             pair,
             limits,
             ahead: Ahead::new(pair, slack, limits.steps),
-            avoids: HashMap::new(),
-            ids: HashMap::new(),
+            avoids: vec![None; pair.kinds()],
+            ids: HashMap::default(),
             nodes: vec![],
             steps: vec![],
             trails: vec![],
@@ -282,7 +283,8 @@ impl<'a> Search<'a> {
     /// Rule ASM: compares the situation with earlier ones and adds a step to it. `true` if it is not new; otherwise the task
     /// starts from the new node.
     fn arrive(&mut self, task: &mut Task) -> Result<bool, Halt> {
-        let mut key = vec![task.state << 1 | u32::from(task.lossy)];
+        let mut key = Vec::with_capacity(task.pending.len() + 4);
+        key.push(task.state << 1 | u32::from(task.lossy));
         task.pending.encode(&mut key);
         self.spend(key.len())?;
 
@@ -338,10 +340,7 @@ impl<'a> Search<'a> {
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
-            let avoids = self
-                .avoids
-                .entry(kind)
-                .or_insert_with(|| may_avoid(pair, kind));
+            let avoids = self.avoids[kind as usize].get_or_insert_with(|| may_avoid(pair, kind));
             if !avoids[state as usize] {
                 continue;
             }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     certificate::derivation::{self, Derivation, Rule, Situation},
+    hash::Seeded,
     machine::{StateId, TransitionId},
 };
 
@@ -68,7 +69,7 @@ struct Builder<'a> {
     pair: &'a Pair,
     ahead: Ahead<'a>,
     slack: usize,
-    ids: HashMap<Box<[u32]>, u32>,
+    ids: HashMap<Box<[u32]>, u32, Seeded>,
     situations: Vec<Situation>,
     starts: Vec<(u32, Tree)>,
     assumed: Vec<Assumed>,
@@ -80,7 +81,7 @@ pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Derivation> {
         pair,
         ahead: Ahead::new(pair, slack, usize::MAX),
         slack,
-        ids: HashMap::new(),
+        ids: HashMap::default(),
         situations: vec![],
         starts: vec![],
         assumed: vec![],
@@ -353,7 +354,8 @@ impl Builder<'_> {
                     times += 1;
                     state = edge.target;
                 }
-                let ranks = self.ahead.ranks(act, self.ahead.set(then));
+                let set = self.ahead.set(then);
+                let ranks = self.ahead.ranks(act, set);
                 match (ranks[state as usize], times) {
                     (NEVER, _) => Need::Lost,
                     (_, 0) => Need::Branch(path.clone()),
