@@ -1,6 +1,7 @@
 //! The verbs, one module each.
 
 mod check;
+mod compat;
 mod explain;
 mod kmc;
 mod project;
@@ -14,6 +15,7 @@ use crate::{exit::Outcome, json, report::Report, terminal::Terminal};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Arguments),
+    Compat(compat::Arguments),
     Explain(explain::Arguments),
     Kmc(kmc::Arguments),
     Project(project::Arguments),
@@ -24,6 +26,7 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let (result, json) = match verb {
         Verb::Check(arguments) => (check::run(arguments, terminal), arguments.json),
+        Verb::Compat(arguments) => (compat::run(arguments, terminal), arguments.json),
         Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.json),
         Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.json),
         Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),

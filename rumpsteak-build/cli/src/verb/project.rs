@@ -163,7 +163,7 @@ fn refuse(
 }
 
 /// The protocol of this name, or the only one.
-fn pick<'a>(module: &'a Module, name: Option<&str>) -> Result<&'a Protocol, Report> {
+pub(super) fn pick<'a>(module: &'a Module, name: Option<&str>) -> Result<&'a Protocol, Report> {
     let names = || {
         module
             .protocols

@@ -371,19 +371,19 @@ fn drawn(run: &Run) -> String {
 }
 
 /// How a rule is told.
-struct Wording {
+pub(super) struct Wording {
     /// What JSON calls it.
-    code: &'static str,
+    pub(super) code: &'static str,
     /// What is written at the subtype's action.
-    sub: &'static str,
+    pub(super) sub: &'static str,
     /// What is written at the supertype's action.
-    sup: &'static str,
+    pub(super) sup: &'static str,
     /// The way out.
-    help: &'static str,
+    pub(super) help: &'static str,
 }
 
 impl Wording {
-    fn of(rule: Rule) -> Self {
+    pub(super) fn of(rule: Rule) -> Self {
         let (code, sub, sup, help) = match rule {
             Rule::Forgotten => (
                 "forgotten",

@@ -1,0 +1,571 @@
+//! `compat`: may roles of a new version of a protocol join peers that still run the old one?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rumpsteak_fsm::{
+    Fsm, Limits, Role, TransitionId, Verdict,
+    subtype::{Proof, Refusal, Rule, Side},
+    verify,
+    verify::{Evidence, Refused, VerifyError},
+};
+use rumpsteak_scribble::{Projection, Protocol};
+use serde_json::{Value, json};
+
+use super::{project::pick, subtype::Wording};
+use crate::{
+    exit::Outcome,
+    input::Reader,
+    json::{self, Answer},
+    machines::{quoted_list, split_way_out},
+    modules::{self, Module},
+    report::{Report, count, similar},
+    terminal::{Terminal, plain},
+};
+
+/// Tells whether roles built from NEW may join peers that still run OLD
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For each role: may it be upgraded first, while its peers run OLD? And may it stay, while its peers run NEW already?
+It may if its machine is an asynchronous subtype of the one whose place it takes. The exit status answers the first
+question, for the role that is asked for or for all of them: then they may be upgraded one by one, in any order.")]
+pub(crate) struct Arguments {
+    /// The Scribble file that the peers run; `-` is standard input
+    old: PathBuf,
+    /// The Scribble file that the role is built from
+    new: PathBuf,
+    /// Only this role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Which protocol, where a file holds several
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
+    #[arg(long, value_name = "DIR")]
+    import_path: Vec<PathBuf>,
+    /// Let at most N actions be pending because others are done first
+    #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
+    bound: usize,
+    /// Compare at most N actions
+    #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
+    steps: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Compares the two versions, role by role.
+///
+/// # Errors
+/// A file that cannot be read; a protocol or a role that is in neither.
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+    let mut reader = Reader::default();
+    let mut read = |path| modules::read(&mut reader, path, &arguments.import_path);
+    let modules = [read(&arguments.old)?, read(&arguments.new)?];
+    let [old, new] = &modules;
+    let mut wrong = Outcome::Holds;
+    for module in &modules {
+        wrong = wrong.max(complain(module, &module.diagnostics, terminal));
+    }
+    if wrong != Outcome::Holds {
+        return Ok(broken(arguments, wrong, terminal));
+    }
+    let name = arguments.protocol.as_deref();
+    let mut versions = vec![];
+    for module in [old, new] {
+        match Version::new(module, pick(module, name)?) {
+            Ok(version) => versions.push(version),
+            Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
+        }
+    }
+    let [old, new] = &versions[..] else {
+        return Ok(broken(arguments, wrong, terminal));
+    };
+
+    let limits = Limits {
+        anticipation: arguments.bound,
+        steps: arguments.steps,
+        ..Limits::default()
+    };
+    let all = old.roles_with(new);
+    let asked: Vec<Role> = match &arguments.role {
+        None => all.clone(),
+        Some(role) => {
+            let role = Role::from(role.as_str());
+            if !all.contains(&role) {
+                let names = || all.iter().map(Role::as_str);
+                let report = Report::error(format!("neither version has a role `{role}`"));
+                return Err(match similar(role.as_str(), names()) {
+                    Some(other) => report.help(format!("did you mean `{other}`?")),
+                    None => report.help(format!("the roles are {}", quoted_list(names()))),
+                });
+            }
+            vec![role]
+        }
+    };
+
+    let mut outcome = Outcome::Holds;
+    let mut objects = vec![];
+    let mut gravest = Answer::default().object(Outcome::Holds);
+    for role in &asked {
+        let answer = Comparison { role, old, new }.answer(&all, &limits);
+        if !arguments.json {
+            match &answer.join.report {
+                Some(report) => terminal.print_report(report),
+                None => terminal.print(&answer.line),
+            }
+        }
+        if answer.join.outcome > outcome {
+            outcome = answer.join.outcome;
+            gravest = answer.join.object.clone();
+        }
+        objects.push(json!({
+            "role": role.as_str(),
+            "change": answer.change,
+            "join": answer.join.object,
+            "stay": answer.stay.object,
+        }));
+    }
+    if arguments.json {
+        gravest["old"] = old.name().into();
+        gravest["new"] = new.name().into();
+        gravest["roles"] = objects.into();
+        terminal.print(&json::text(&gravest));
+    }
+    Ok(outcome)
+}
+
+/// Reports what is wrong with a version.
+fn complain(
+    module: &Module,
+    diagnostics: &[rumpsteak_scribble::Diagnostic],
+    terminal: &mut Terminal,
+) -> Outcome {
+    if diagnostics.is_empty() {
+        return Outcome::Holds;
+    }
+    for report in &module.unreadable {
+        terminal.report(report);
+    }
+    for report in module.reports(diagnostics) {
+        terminal.report(&report);
+    }
+    // A version that is no safe protocol by itself cannot be compared with another.
+    match modules::outcome(diagnostics) {
+        Outcome::Undecided => Outcome::Undecided,
+        _ => Outcome::BadInput,
+    }
+}
+
+/// The answer where a version has errors.
+fn broken(arguments: &Arguments, outcome: Outcome, terminal: &mut Terminal) -> Outcome {
+    if arguments.json {
+        let answer = Answer {
+            reason: Some("a version has errors of its own".to_owned()),
+            ..Answer::default()
+        };
+        terminal.print(&json::text(&answer.object(outcome)));
+    }
+    outcome
+}
+
+/// A version of the protocol.
+struct Version<'a> {
+    module: &'a Module,
+    projections: Vec<Projection>,
+}
+
+impl<'a> Version<'a> {
+    fn new(
+        module: &'a Module,
+        protocol: &Protocol,
+    ) -> Result<Self, Vec<rumpsteak_scribble::Diagnostic>> {
+        let mut projections = vec![];
+        let mut diagnostics = vec![];
+        for role in protocol.roles() {
+            match protocol.project(role) {
+                Ok(projection) => projections.push(projection),
+                Err(found) => diagnostics.extend(found),
+            }
+        }
+        match diagnostics.is_empty() {
+            true => Ok(Self {
+                module,
+                projections,
+            }),
+            false => Err(diagnostics),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.module.name()
+    }
+
+    fn projection(&self, role: &Role) -> Option<&Projection> {
+        self.projections
+            .iter()
+            .find(|projection| projection.fsm.role() == role)
+    }
+
+    /// The roles of this version, and then those that only the other one has.
+    fn roles_with(&self, other: &Self) -> Vec<Role> {
+        let roles = self.projections.iter().map(|found| found.fsm.role());
+        let more = other.projections.iter().map(|found| found.fsm.role());
+        let more = more.filter(|role| self.projection(role).is_none());
+        roles.chain(more).cloned().collect()
+    }
+
+    /// What `role` does in this version: nothing if it has no part in it.
+    fn machine(&self, role: &Role) -> Fsm {
+        match self.projection(role) {
+            Some(projection) => projection.fsm.clone(),
+            None => {
+                let mut builder = Fsm::builder(role.clone());
+                let only = builder.add_state();
+                builder.build(only)
+            }
+        }
+    }
+
+    /// Marks the interaction that a transition of `role` stands for.
+    fn mark(&self, report: Report, role: &Role, transition: TransitionId, label: &str) -> Report {
+        let origins = self
+            .projection(role)
+            .map_or(&[][..], |projection| projection.origins(transition));
+        // The first place: the others say the same to this role.
+        origins.iter().take(1).fold(report, |report, span| {
+            self.module.mark(report, *span, label)
+        })
+    }
+}
+
+/// One role in two versions.
+struct Comparison<'a> {
+    role: &'a Role,
+    old: &'a Version<'a>,
+    new: &'a Version<'a>,
+}
+
+/// What is found about a role.
+struct RoleAnswer {
+    /// `same`, `changed`, `added` or `removed`.
+    change: &'static str,
+    /// May it join peers that run the old version?
+    join: Direction,
+    /// May it stay as it is while its peers run the new one?
+    stay: Direction,
+    /// What is printed if it may join.
+    line: String,
+}
+
+/// One question, answered.
+struct Direction {
+    outcome: Outcome,
+    object: Value,
+    /// What to say if the answer is no, or not known.
+    report: Option<Report>,
+    /// What to say if it is yes.
+    proof: Option<String>,
+}
+
+impl Comparison<'_> {
+    fn answer(&self, all: &[Role], limits: &Limits) -> RoleAnswer {
+        let role = self.role;
+        let (old, new) = (self.old.machine(role), self.new.machine(role));
+        let change = match (self.old.projection(role), self.new.projection(role)) {
+            (None, _) => "added",
+            (_, None) => "removed",
+            _ if old == new => "same",
+            _ => "changed",
+        };
+        let mut join = self.direction(self.new, self.old, all, limits);
+        let stay = self.direction(self.old, self.new, all, limits);
+        if join.outcome == Outcome::Fails {
+            let report = join.report.take();
+            join.report = report.map(|report| self.advise(report, change, &stay));
+        }
+        let proof = join.proof.as_deref().unwrap_or_default();
+        let line = match change {
+            "same" => format!("`{role}` is the same in both\n"),
+            "removed" => format!(
+                "`{role}` has no part in {}, and does nothing in {}\n",
+                plain(self.new.name()),
+                plain(self.old.name()),
+            ),
+            "added" => format!(
+                "`{role}` has no part in {}, and does nothing in {}\n",
+                plain(self.old.name()),
+                plain(self.new.name()),
+            ),
+            _ => format!(
+                "`{role}` of {} may join peers that run {}: {proof}\n",
+                plain(self.new.name()),
+                plain(self.old.name()),
+            ),
+        };
+        RoleAnswer {
+            change,
+            join,
+            stay,
+            line,
+        }
+    }
+
+    /// What else helps, where a role may not be upgraded first.
+    fn advise(&self, report: Report, change: &str, stay: &Direction) -> Report {
+        let role = self.role;
+        let (old, new) = (self.old.name(), self.new.name());
+        if change == "added" {
+            return report.help(format!("start `{role}` when all of its peers run `{new}`"));
+        }
+        match stay.outcome {
+            Outcome::Holds if change == "removed" => report.help(format!(
+                "let `{role}` of `{old}` run until all of its peers run `{new}`"
+            )),
+            Outcome::Holds => report.help(format!(
+                "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
+            )),
+            Outcome::Undecided => report.help(format!(
+                "upgrade `{role}` together with its peers: whether it may stay is undecided"
+            )),
+            _ => report.help(format!(
+                "upgrade `{role}` together with its peers: as it is in `{old}` it may not stay either"
+            )),
+        }
+    }
+
+    /// May the role as it is in `sub` run with peers as they are in `sup`?
+    fn direction(
+        &self,
+        sub: &Version<'_>,
+        sup: &Version<'_>,
+        all: &[Role],
+        limits: &Limits,
+    ) -> Direction {
+        let role = self.role;
+        let (own, place) = (sub.machine(role), sup.machine(role));
+        if own == place {
+            return self.holds(None);
+        }
+        let others = all.iter().filter(|other| *other != role);
+        let peers: Vec<Fsm> = others.map(|other| sup.machine(other)).collect();
+        let title = match sub.projection(role) {
+            Some(_) => format!(
+                "`{role}` of `{}` may not join peers that run `{}`",
+                sub.name(),
+                sup.name()
+            ),
+            None => format!(
+                "`{role}` has no part in `{}`, and peers that run `{}` cannot do without it",
+                sub.name(),
+                sup.name()
+            ),
+        };
+        match verify(&own, &place, &peers, limits) {
+            Ok(Verdict::Safe(proof)) => self.holds(Some(&proof)),
+            Ok(Verdict::Unsafe(refused)) => self.refused(title, &own, &refused, sub, sup),
+            Ok(Verdict::Undecided(limit)) => {
+                let title = format!(
+                    "undecided whether `{role}` of `{}` may join peers that run `{}`: {limit}",
+                    sub.name(),
+                    sup.name()
+                );
+                let option = match limit.setting() {
+                    "anticipation" => "bound",
+                    setting => setting,
+                };
+                let report =
+                    Report::error(title).help(format!("raise the limit with `--{option}`"));
+                let answer = Answer {
+                    limit: Some(limit),
+                    reason: Some(limit.to_string()),
+                    ..Answer::default()
+                };
+                Direction {
+                    outcome: Outcome::Undecided,
+                    object: answer.object(Outcome::Undecided),
+                    report: Some(report),
+                    proof: None,
+                }
+            }
+            Err(error) => self.undecided(&error, sub, sup),
+        }
+    }
+
+    fn holds(&self, proof: Option<&Proof>) -> Direction {
+        let answer = Answer {
+            bound: proof.map_or(Some(0), |proof| proof.anticipation),
+            ..Answer::default()
+        };
+        let text = proof.map(|proof| {
+            let situations = count(proof.situations, "situation");
+            match proof.anticipation {
+                Some(0) => format!("{situations} compared, nothing is done early"),
+                Some(pending) => format!(
+                    "{situations} compared, at most {} pending",
+                    count(pending, "action")
+                ),
+                None => format!("{situations} compared, more and more actions may be pending"),
+            }
+        });
+        Direction {
+            outcome: Outcome::Holds,
+            object: answer.object(Outcome::Holds),
+            report: None,
+            proof: text,
+        }
+    }
+
+    /// A machine that subtyping does not know: one that receives from several peers at once.
+    fn undecided(&self, error: &VerifyError, sub: &Version<'_>, sup: &Version<'_>) -> Direction {
+        let (version, text) = match error {
+            VerifyError::Machine(error) => (
+                match error.side {
+                    Side::Sub => sub,
+                    Side::Sup => sup,
+                },
+                error.defect.to_string(),
+            ),
+            error => (sup, error.to_string()),
+        };
+        let reason = split_way_out(&text).0.to_owned();
+        let title = format!(
+            "undecided whether `{}` of `{}` may join peers that run `{}`",
+            self.role,
+            sub.name(),
+            sup.name()
+        );
+        let report = Report::error(title).remark(format!("in `{}`, {reason}", version.name()));
+        let answer = Answer {
+            reason: Some(reason),
+            ..Answer::default()
+        };
+        Direction {
+            outcome: Outcome::Undecided,
+            object: answer.object(Outcome::Undecided),
+            report: Some(report),
+            proof: None,
+        }
+    }
+
+    fn refused(
+        &self,
+        title: String,
+        own: &Fsm,
+        refused: &Refused,
+        sub: &Version<'_>,
+        sup: &Version<'_>,
+    ) -> Direction {
+        let mut report = match &refused.refusal {
+            Some(refusal) => self.explained(&title, own, refusal, sub, sup),
+            None => Report::error(title)
+                .remark("whether it is a subtype is undecided, but this run decides it"),
+        };
+        let run = match &refused.evidence {
+            Evidence::Run(run) => {
+                report = report.remark(format!(
+                    "with these peers, {}; the shortest run that leads there:\n{}",
+                    run.failure,
+                    run.chart().trim_end()
+                ));
+                Some(run)
+            }
+            Evidence::NoRun(coverage) => {
+                let how_far = match coverage.exhaustive {
+                    true => String::new(),
+                    false => format!(
+                        " as long as no queue holds more than {}",
+                        count(coverage.bound, "message")
+                    ),
+                };
+                report = report.remark(format!(
+                    "with these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
+                ));
+                None
+            }
+            Evidence::NoSystem(error) => {
+                report = report.remark(error.to_string());
+                None
+            }
+        };
+        let action = |id: &TransitionId| json::action(own.transition(*id).action);
+        let reason = match (&refused.refusal, run) {
+            (Some(refusal), _) => Some(refusal.rule.to_string()),
+            (None, Some(run)) => Some(run.failure.to_string()),
+            (None, None) => None,
+        };
+        let path = refused.refusal.as_ref();
+        let answer = Answer {
+            run: path.map(|refusal| refusal.path.iter().map(action).collect()),
+            reason,
+            ..Answer::default()
+        };
+        let mut object = answer.object(Outcome::Fails);
+        object["rule"] = path
+            .map(|refusal| Wording::of(refusal.rule).code)
+            .map_or(Value::Null, Value::from);
+        object["system"] = run.map(|run| json::run(run)).into();
+        Direction {
+            outcome: Outcome::Fails,
+            object,
+            report: Some(report),
+            proof: None,
+        }
+    }
+
+    /// The two interactions that do not fit together.
+    fn explained(
+        &self,
+        title: &str,
+        own: &Fsm,
+        refusal: &Refusal,
+        sub: &Version<'_>,
+        sup: &Version<'_>,
+    ) -> Report {
+        let role = self.role;
+        let wording = Wording::of(refusal.rule);
+        let mut report = Report::error(format!("{title}: {}", refusal.rule));
+        let shown = match refusal.rule {
+            Rule::Forgotten => refusal.cycle.first().map(|&id| (id, wording.sub)),
+            Rule::InputNotHandled => {
+                let mut offered = own.transitions_from(refusal.sub_state);
+                let first = refusal.sub.or_else(|| offered.next().map(|other| other.id));
+                first.map(|id| (id, wording.sub))
+            }
+            _ => refusal.sub.map(|id| (id, wording.sub)),
+        };
+        let last = || {
+            let last = refusal.path.last();
+            last.map(|&id| (id, "nothing more is done behind this"))
+        };
+        let place = match shown.or_else(last) {
+            Some((id, label)) => {
+                report = sub.mark(report, role, id, label);
+                true
+            }
+            None => false,
+        };
+        if let Some(id) = refusal.sup {
+            report = sup.mark(report, role, id, wording.sup);
+        } else if place {
+            report = report.remark("the protocol may be over then");
+        }
+        if !refusal.path.is_empty() {
+            const MOST: usize = 12;
+            let skipped = refusal.path.len().saturating_sub(MOST);
+            let shown: Vec<String> = refusal.path[skipped..]
+                .iter()
+                .map(|&id| format!("`{}`", own.transition(id).action))
+                .collect();
+            let shown = shown.join(", ");
+            report = report.remark(match skipped {
+                0 => format!("this is after {shown}"),
+                _ => format!(
+                    "this is after {} and {shown}",
+                    count(skipped, "other action")
+                ),
+            });
+        }
+        report
+    }
+}
