@@ -9,8 +9,10 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rumpsteak_fsm::{
-    Fsm, Limits, StateId, TransitionId, Verdict,
+    Action, Direction, Fsm, Limits, Role, StateId, TransitionId, Verdict,
     certificate::{
         self, Certificate, Fault, Invalid, Invariant,
         invariant::{Judgement, Pending, Rule, Words},
@@ -744,4 +746,246 @@ fn no_invariant_proves_what_does_not_hold() {
             assert!(valid.is_err(), "{pair:?} {sup} {sub}");
         }
     }
+}
+
+/// A kind of action.
+type Kind = (Role, Direction);
+
+fn kind_of(action: &Action) -> Kind {
+    (action.peer.clone(), action.direction)
+}
+
+/// A judgement by its states and the kinds that are pending. Of the words, only the letters are known (m = 0).
+type Key = (StateId, StateId, BTreeSet<Kind>);
+
+/// An engine without scruples: in each judgement it picks any rule, whether it may be applied or not, and follows what it leads to.
+struct Reckless<'a> {
+    sub: &'a Fsm,
+    sup: &'a Fsm,
+    ids: BTreeMap<Key, usize>,
+    rules: Vec<Rule>,
+    letters: Vec<BTreeMap<Kind, BTreeSet<TransitionId>>>,
+}
+
+impl<'a> Reckless<'a> {
+    fn run(sub: &'a Fsm, sup: &'a Fsm, rng: &mut Rng) -> Invariant {
+        let mut engine = Self {
+            sub,
+            sup,
+            ids: BTreeMap::new(),
+            rules: vec![],
+            letters: vec![],
+        };
+        engine.meet((sub.initial(), sup.initial(), BTreeMap::new()), rng);
+        loop {
+            let before = engine.letters.clone();
+            let keys: Vec<Key> = engine.ids.keys().cloned().collect();
+            for key in keys {
+                for goal in engine.goals(&key) {
+                    engine.meet(goal, rng);
+                }
+            }
+            if engine.letters == before {
+                return engine.written();
+            }
+        }
+    }
+
+    fn meet(
+        &mut self,
+        (sub, sup, letters): (StateId, StateId, BTreeMap<Kind, BTreeSet<TransitionId>>),
+        rng: &mut Rng,
+    ) -> usize {
+        let key = (sub, sup, letters.keys().cloned().collect());
+        let next = self.ids.len();
+        let id = *self.ids.entry(key).or_insert(next);
+        if id == next {
+            let own = self.sub.transitions_from(sub).next();
+            let theirs = self.sup.transitions_from(sup).next();
+            let kind = own.map(|own| kind_of(own.action));
+            let mut rules = vec![];
+            match (&kind, theirs) {
+                (None, None) => rules.push(Rule::End),
+                (Some(kind), _) if letters.contains_key(kind) => rules.extend([Rule::Take; 6]),
+                (Some(kind), Some(theirs)) if *kind == kind_of(theirs.action) => {
+                    rules.extend([Rule::Match; 6]);
+                }
+                _ => {}
+            }
+            if theirs.is_some() {
+                rules.push(Rule::Ahead);
+            }
+            rules.push(Rule::End);
+            self.rules.push(rules[rng.below(rules.len().max(2) - 1)]);
+            self.letters.push(BTreeMap::new());
+        }
+        for (kind, letters) in letters {
+            self.letters[id].entry(kind).or_default().extend(letters);
+        }
+        id
+    }
+
+    fn goals(&self, key: &Key) -> Vec<(StateId, StateId, BTreeMap<Kind, BTreeSet<TransitionId>>)> {
+        let (sub, sup, _) = *key;
+        let id = self.ids[key];
+        let letters = &self.letters[id];
+        let own: Vec<_> = self.sub.transitions_from(sub).collect();
+        let theirs: Vec<_> = self.sup.transitions_from(sup).collect();
+        let mut goals = vec![];
+        match self.rules[id] {
+            Rule::End => {}
+            Rule::Match => {
+                let sends = own[0].action.direction == Direction::Send;
+                let (all, others) = if sends {
+                    (&own, &theirs)
+                } else {
+                    (&theirs, &own)
+                };
+                for one in all {
+                    if let Some(other) = others.iter().find(|other| other.action == one.action) {
+                        let (own, theirs) = if sends { (one, other) } else { (other, one) };
+                        goals.push((own.target, theirs.target, letters.clone()));
+                    }
+                }
+            }
+            Rule::Take => {
+                let kind = kind_of(own[0].action);
+                for &letter in &letters[&kind] {
+                    let promised = self.sup.transition(letter).action;
+                    if let Some(done) = own.iter().find(|own| own.action == promised) {
+                        let mut last = letters.clone();
+                        last.remove(&kind);
+                        goals.push((done.target, sup, last));
+                        goals.push((done.target, sup, letters.clone()));
+                    }
+                }
+            }
+            Rule::Ahead => {
+                for next in theirs {
+                    let mut letters = letters.clone();
+                    let own = letters.entry(kind_of(next.action)).or_default();
+                    own.insert(next.id);
+                    goals.push((sub, next.target, letters));
+                }
+            }
+        }
+        goals
+    }
+
+    /// With ranks that are right if there are any.
+    fn written(&self) -> Invariant {
+        let mut judgements = vec![judgement(0, 0, &[], Rule::End, &[]); self.ids.len()];
+        for (key, &id) in &self.ids {
+            let goals = self.goals(key).into_iter();
+            let next = goals.map(|(sub, sup, letters)| {
+                self.ids[&(sub, sup, letters.into_keys().collect())] as u32
+            });
+            judgements[id] = Judgement {
+                sub: key.0,
+                sup: key.1,
+                pending: vec![],
+                rule: self.rules[id],
+                next: next.collect(),
+            };
+        }
+        let kinds: BTreeSet<&Kind> = self.letters.iter().flat_map(|l| l.keys()).collect();
+        for kind in kinds {
+            // As many rounds as there are judgements raise a rank on no loop further.
+            let mut ranks = vec![0; judgements.len()];
+            let taken = |judgement: &Judgement| {
+                let own = self.sub.transitions_from(judgement.sub).next();
+                judgement.rule == Rule::Take && own.is_some_and(|own| kind_of(own.action) == *kind)
+            };
+            for _ in 0..judgements.len() {
+                for (id, judgement) in judgements.iter().enumerate() {
+                    if self.letters[id].contains_key(kind) && !taken(judgement) {
+                        for &next in &judgement.next {
+                            ranks[id] = ranks[id].max(ranks[next as usize] + 1);
+                        }
+                    }
+                }
+            }
+            for (id, judgement) in judgements.iter_mut().enumerate() {
+                if let Some(letters) = self.letters[id].get(kind) {
+                    judgement.pending.push(Pending {
+                        words: Words::Between {
+                            first: vec![],
+                            last: vec![],
+                            windows: letters.iter().map(|&letter| vec![letter]).collect(),
+                        },
+                        rank: ranks[id],
+                    });
+                }
+            }
+        }
+        Invariant { judgements }
+    }
+}
+
+/// A random directed machine that talks to `peers` roles.
+fn random(rng: &mut Rng, peers: usize) -> Fsm {
+    let states = 2 + rng.below(3);
+    let mut builder = Fsm::builder("m");
+    let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
+    for (index, &from) in ids.iter().enumerate() {
+        if rng.chance(10) {
+            continue;
+        }
+        let peer = ["p", "q"][rng.below(peers)];
+        let send = rng.chance(50);
+        for label in &["x", "y"][..1 + usize::from(rng.chance(30))] {
+            let action = match send {
+                true => Action::send(peer, *label, &[]),
+                false => Action::receive(peer, *label, &[]),
+            };
+            let target = match rng.chance(60) {
+                true => (index + 1) % states,
+                false => rng.below(states),
+            };
+            builder.add_transition(from, action, ids[target]);
+        }
+    }
+    builder.build(ids[0])
+}
+
+/// Whatever an engine may do wrong, what the checker accepts holds.
+#[test]
+fn a_reckless_engine_proves_nothing_false() {
+    let pairs = std::env::var("RUMPSTEAK_FUZZ").map_or(1_000, |count| count.parse().unwrap());
+    let mut rng = Rng::new(23);
+    let limits = Limits {
+        steps: 20_000,
+        ..Limits::default()
+    };
+    let (mut accepted, mut refused, mut own) = (0, 0, 0);
+    for pair in 0..pairs {
+        let sup = random(&mut rng, 1 + pair % 2);
+        let mut sub = sup.clone();
+        for _ in 0..1 + rng.below(3) {
+            sub = mutate(&sub, Mutation::any(&mut rng), &mut rng).unwrap_or(sub);
+        }
+        if sub.len() > 12 || sub.check_directed().is_err() {
+            continue;
+        }
+        let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+        for _ in 0..5 {
+            let invariant = Reckless::run(&sub, &sup, &mut rng);
+            match (proves(&invariant, &sub, &sup), &verdict) {
+                (Ok(()), Verdict::Unsafe(refusal)) => {
+                    panic!("{sub:?}\n{sup:?}\n{refusal:?}\n{invariant:?}")
+                }
+                (Ok(()), Verdict::Safe(_)) => accepted += 1,
+                (Ok(()), Verdict::Undecided(_)) => own += 1,
+                (Err(_), Verdict::Unsafe(_)) => refused += 1,
+                (Err(_), _) => {}
+            }
+        }
+    }
+    println!(
+        "{accepted} accepted that hold, {own} that are undecided; {refused} refused that do not hold"
+    );
+    assert!(
+        accepted > pairs / 10 && refused > pairs / 10,
+        "{accepted} {refused}"
+    );
 }

@@ -232,6 +232,31 @@ fn a_message_that_is_not_taken_is_refused() {
 }
 
 #[test]
+fn who_ends_has_done_everything() {
+    // With nothing pending allowed to the exact search, this engine is asked alone.
+    let alone = Limits {
+        anticipation: 0,
+        ..Limits::default()
+    };
+    let is_safe = |sub: &str, sup: &str| check(sub, sup, &alone).is_safe();
+    assert!(is_safe(
+        "m: 0 p!ok 1, 1 q?data 2",
+        "m: 0 q?data 1, 1 p!ok 2"
+    ));
+    // Something is pending.
+    assert!(!is_safe("m: 0 p!ok 1", "m: 0 q?data 1, 1 p!ok 2"));
+    // The supertype goes on, or the subtype does.
+    assert!(!is_safe(
+        "m: 0 p!ok 1, 1 q?data 2",
+        "m: 0 q?data 1, 1 p!ok 2, 2 r?more 3"
+    ));
+    assert!(!is_safe(
+        "m: 0 p!ok 1, 1 q?data 2, 2 r?more 3",
+        "m: 0 q?data 1, 1 p!ok 2"
+    ));
+}
+
+#[test]
 fn without_widening_a_bound_is_a_bound() {
     let (sub, sup) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
     for (widening, safe) in [(0, false), (1, true), (4, true)] {
