@@ -18,12 +18,75 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of a transport, as it came from its `Sink` or `Stream`.
 pub type BoxError = Box<dyn StdError + std::marker::Send + Sync + 'static>;
 
+/// Why a session, or one of its actions, failed: see [`kind`](Error::kind).
+///
+/// ```
+/// use rumpsteak_runtime::{Error, ErrorKind};
+///
+/// /// Whether it may help to replace the roles and to try again.
+/// fn is_temporary(error: &Error) -> bool {
+///     match error.kind() {
+///         ErrorKind::Closed { .. } | ErrorKind::Poisoned { .. } => true,
+///         ErrorKind::Transport { source, .. } => source.is::<std::io::Error>(),
+///         _ => false,
+///     }
+/// }
+/// ```
+///
+/// It is as large as a pointer, since every action returns a result that could hold one.
+pub struct Error {
+    kind: Box<ErrorKind>,
+}
+
+impl Error {
+    /// What went wrong, and where.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// As [`kind`](Error::kind), by value: for the error of a transport.
+    pub fn into_kind(self) -> ErrorKind {
+        *self.kind
+    }
+}
+
+impl From<ErrorKind> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(kind: ErrorKind) -> Self {
+        Self {
+            kind: Box::new(kind),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.kind, f)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self.kind() {
+            ErrorKind::Transport { source, .. } => Some(&**source),
+            _ => None,
+        }
+    }
+}
+
 /// Why a session, or one of its actions, failed.
 ///
 /// Roles and labels appear under the names that they have in the protocol.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ErrorKind {
     /// The peer has closed the route.
     ///
     /// Its process returned early, failed, panicked or was cancelled, or the peer was dropped. What
@@ -93,7 +156,7 @@ pub enum Action {
     Send(&'static str),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed { role, peer, action } => {
@@ -130,18 +193,6 @@ impl fmt::Display for Error {
                 )?;
                 alternatives(f, legal)
             }
-        }
-    }
-}
-
-impl StdError for Error {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match self {
-            Self::Transport { source, .. } => Some(&**source),
-            Self::Closed { .. }
-            | Self::ForeignEnd { .. }
-            | Self::Poisoned { .. }
-            | Self::Unexpected { .. } => None,
         }
     }
 }

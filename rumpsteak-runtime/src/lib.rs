@@ -104,7 +104,7 @@ mod route;
 mod session;
 mod states;
 
-pub use error::{Action, BoxError, Error, Result, Unsent};
+pub use error::{Action, BoxError, Error, ErrorKind, Result, Unsent};
 pub use message::{Labelled, Message};
 #[cfg(feature = "ring")]
 pub use ring::{Ring, RingClosed, RingReceiver, RingSender};
@@ -115,4 +115,7 @@ pub use route::{
 };
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, session};
 pub use session::{session, try_session};
-pub use states::{Branch, Choice, End, Offers, Receive, Select, Send, Session, State};
+pub use states::{
+    Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,
+    Session, State,
+};

@@ -29,7 +29,7 @@ pub trait Role: Sized {
 
     /// Whether an earlier session of this role did not return its [`End`](crate::End).
     ///
-    /// Such a role refuses to begin a session ([`Error::Poisoned`](crate::Error::Poisoned)). It
+    /// Such a role refuses to begin a session ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)). It
     /// never recovers by itself: its peers may hold messages of the aborted session, so all roles
     /// of the set must be replaced together.
     fn is_poisoned(&self) -> bool;

@@ -83,6 +83,31 @@ pub trait Outgoing<M>: Link {
     ///
     /// When the other end is gone or the transport failed.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
+
+    /// All three in turn: what an action of a session does. The label is taken out once the route is
+    /// ready for it, and made a message by `upcast`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the three; the label has not been taken if it is still there.
+    #[inline]
+    fn poll_send<L>(
+        &mut self,
+        label: &mut Option<L>,
+        upcast: impl FnOnce(L) -> M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>>
+    where
+        Self: Sized,
+    {
+        if label.is_some() {
+            ready!(self.poll_ready(context))?;
+            if let Some(label) = label.take() {
+                self.start_send(upcast(label))?;
+            }
+        }
+        self.poll_flush(context)
+    }
 }
 
 /// A route that can receive messages of type `M`.
@@ -211,6 +236,24 @@ where
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
         let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Pin::new(tx).poll_flush(context).map_err(classify)
+    }
+
+    #[inline]
+    fn poll_send<L>(
+        &mut self,
+        label: &mut Option<L>,
+        upcast: impl FnOnce(L) -> M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        let mut tx = Pin::new(tx);
+        if label.is_some() {
+            ready!(tx.as_mut().poll_ready(context)).map_err(classify)?;
+            if let Some(label) = label.take() {
+                tx.as_mut().start_send(upcast(label)).map_err(classify)?;
+            }
+        }
+        tx.poll_flush(context).map_err(classify)
     }
 }
 

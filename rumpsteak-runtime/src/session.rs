@@ -1,6 +1,6 @@
 //! Beginning and ending sessions.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::private::Plays;
 use crate::role::Role;
 use crate::states::{End, Session, State, address_of};
@@ -27,9 +27,9 @@ use crate::states::{End, Session, State, address_of};
 ///
 /// # Errors
 ///
-/// What the process returns; [`Error::Poisoned`] if an earlier session of this role did not end;
-/// [`Error::ForeignEnd`] if the process returned the end of another session. Unless the result is
-/// `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`Error::Closed`].
+/// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
+/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result is
+/// `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///
 /// # Panics
 ///
@@ -62,7 +62,7 @@ where
 ///
 /// # Errors
 ///
-/// [`Error::Poisoned`] if an earlier session of this role did not end; [`Error::ForeignEnd`] if the
+/// [`ErrorKind::Poisoned`] if an earlier session of this role did not end; [`ErrorKind::ForeignEnd`] if the
 /// process returned the end of another session.
 ///
 /// # Panics
@@ -90,7 +90,7 @@ fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
     if role.is_poisoned() {
         // The state of the earlier session may have been leaked: make sure that its peers wake.
         role.abort();
-        return Err(Error::Poisoned { role: R::NAME });
+        return Err(ErrorKind::Poisoned { role: R::NAME }.into());
     }
     Ok(State::new(role))
 }

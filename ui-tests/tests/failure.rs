@@ -7,15 +7,15 @@ use std::time::Duration;
 use futures::executor::block_on;
 use futures::future::{join, join3};
 use futures::poll;
-use rumpsteak_runtime::{Action, Channel, End, Error, Pair, Result, Role, try_session};
+use rumpsteak_runtime::{Action, Channel, End, Error, ErrorKind, Pair, Result, Role, try_session};
 use rumpsteak_ui_tests::numbers::{self, Producer, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Label, Ping, Pong, Roles, Server, client, server};
 use rumpsteak_ui_tests::ring::{self, second, third};
 
 /// The error of a role whose peer is gone.
 fn assert_closed<T: std::fmt::Debug>(result: Result<T>, role: &str, peer: &str, action: Action) {
-    match result {
-        Err(Error::Closed {
+    match result.map_err(Error::into_kind) {
+        Err(ErrorKind::Closed {
             role: r,
             peer: p,
             action: a,
@@ -175,14 +175,14 @@ fn a_poisoned_role_refuses_the_next_session() {
         assert!(poll!(&mut dropped).is_pending());
     });
     assert!(matches!(
-        block_on(client(&mut c, 2)),
-        Err(Error::Poisoned { role: "c" })
+        block_on(client(&mut c, 2)).map_err(Error::into_kind),
+        Err(ErrorKind::Poisoned { role: "c" })
     ));
     // The question of the aborted session is there, but nobody waits for the answer.
     assert_closed(block_on(server(&mut s)), "s", "c", Action::Send("Pong"));
     assert!(matches!(
-        block_on(server(&mut s)),
-        Err(Error::Poisoned { role: "s" })
+        block_on(server(&mut s)).map_err(Error::into_kind),
+        Err(ErrorKind::Poisoned { role: "s" })
     ));
 }
 
@@ -215,8 +215,8 @@ fn a_leaked_state_leaves_the_role_poisoned() {
         assert!(poll!(&mut waiting).is_pending());
         // ...but the next session does, and is refused.
         assert!(matches!(
-            client(&mut c, 1).await,
-            Err(Error::Poisoned { role: "c" })
+            client(&mut c, 1).await.map_err(Error::into_kind),
+            Err(ErrorKind::Poisoned { role: "c" })
         ));
         assert_closed(waiting.await, "s", "c", Action::Receive(&["Ping"]));
     });
@@ -253,7 +253,12 @@ fn the_end_of_another_session_completes_neither() {
         server(&mut s2),
     ));
     assert!(
-        matches!(inner, Some(Err(Error::ForeignEnd { role: "c" }))),
+        matches!(
+            inner
+                .as_ref()
+                .map(|inner| inner.as_ref().map_err(Error::kind)),
+            Some(Err(ErrorKind::ForeignEnd { role: "c" }))
+        ),
         "{inner:?}"
     );
     assert!(matches!(outer.0, Err(Failed::Process)));
@@ -287,11 +292,17 @@ fn sessions_that_swap_their_ends_are_both_refused() {
         join(server(&mut s), server(&mut s2)),
     ));
     assert!(
-        matches!(first, Err(Error::ForeignEnd { role: "c" })),
+        matches!(
+            first.as_ref().map_err(Error::kind),
+            Err(ErrorKind::ForeignEnd { role: "c" })
+        ),
         "{first:?}"
     );
     assert!(
-        matches!(second, Err(Error::ForeignEnd { role: "c" })),
+        matches!(
+            second.as_ref().map_err(Error::kind),
+            Err(ErrorKind::ForeignEnd { role: "c" })
+        ),
         "{second:?}"
     );
     assert!(c.is_poisoned() && c2.is_poisoned());
@@ -330,11 +341,17 @@ fn sessions_that_swap_their_states_are_both_refused() {
         join(server(&mut s), server(&mut s2)),
     ));
     assert!(
-        matches!(first, Err(Error::ForeignEnd { role: "c" })),
+        matches!(
+            first.as_ref().map_err(Error::kind),
+            Err(ErrorKind::ForeignEnd { role: "c" })
+        ),
         "{first:?}"
     );
     assert!(
-        matches!(second, Err(Error::ForeignEnd { role: "c" })),
+        matches!(
+            second.as_ref().map_err(Error::kind),
+            Err(ErrorKind::ForeignEnd { role: "c" })
+        ),
         "{second:?}"
     );
     assert!(c.is_poisoned() && c2.is_poisoned());
@@ -392,12 +409,12 @@ fn an_unexpected_label_names_what_was_legal_and_what_came() {
     let (tx, rx) = far.into_inner().unwrap();
     tx.unbounded_send(Label::Ping(Ping(0))).unwrap();
     let result = block_on(client(&mut c, 1));
-    let Err(Error::Unexpected {
+    let Err(ErrorKind::Unexpected {
         role: "c",
         peer: "s",
         legal: ["Pong"],
         came: "Ping",
-    }) = &result
+    }) = result.as_ref().map_err(Error::kind)
     else {
         panic!("{result:?}");
     };
@@ -449,16 +466,16 @@ fn a_dropped_peer_is_a_closed_peer() {
 fn errors_explain_themselves() {
     let role = "k";
     assert_eq!(
-        Error::ForeignEnd { role }.to_string(),
+        ErrorKind::ForeignEnd { role }.to_string(),
         "the session of `k` returned the end of another session; both roles are poisoned"
     );
     assert_eq!(
-        Error::Poisoned { role }.to_string(),
+        ErrorKind::Poisoned { role }.to_string(),
         "role `k` is poisoned: an earlier session of it did not reach its end; replace the role together with its peers"
     );
     let legal = &["a", "b", "c"];
     assert_eq!(
-        Error::Unexpected {
+        ErrorKind::Unexpected {
             role,
             peer: "s",
             legal,

@@ -38,8 +38,8 @@ use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
 use futures::{Sink, Stream};
 use rumpsteak_runtime::{
-    Action, Bidirectional, Branch, Channel, End, Error, Message, Pair, Receive, Result, Role,
-    Roles, Select, Send, session, try_session,
+    Action, Bidirectional, Branch, Channel, End, Error, ErrorKind, Message, Pair, Receive, Result,
+    Role, Roles, Select, Send, session, try_session,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -434,9 +434,9 @@ fn scenario(place: Place, cause: Cause) {
     let expected = expected(place);
     for (peer, expected) in peers.iter().zip(expected) {
         let outcome = peer.outcome.as_ref().expect("the peer was not woken");
-        match (outcome, expected) {
+        match (outcome.as_ref().map_err(Error::kind), expected) {
             (Ok(()), None) => {}
-            (Err(Error::Closed { peer, action, .. }), Some(expected)) => {
+            (Err(ErrorKind::Closed { peer, action, .. }), Some(expected)) => {
                 assert_eq!((*peer, *action), expected);
             }
             other => panic!("{other:?}"),
@@ -458,13 +458,16 @@ fn scenario(place: Place, cause: Cause) {
     let later = Mint::new(2);
     let again = now(victim(&mut v, &later, &mut Halt::never()));
     assert!(
-        matches!(again, Err(Failed::Session(Error::Poisoned { role: "v" }))),
+        matches!(&again, Err(Failed::Session(error)) if matches!(error.kind(), ErrorKind::Poisoned { role: "v" })),
         "{again:?}"
     );
-    match (now(prompt(&mut p, &later, true)), expected[0]) {
-        (Err(Error::Poisoned { role: "p" }), Some(_))
+    match (
+        now(prompt(&mut p, &later, true)).map_err(Error::into_kind),
+        expected[0],
+    ) {
+        (Err(ErrorKind::Poisoned { role: "p" }), Some(_))
         | (
-            Err(Error::Closed {
+            Err(ErrorKind::Closed {
                 peer: "v",
                 action: Action::Receive(&["First"]),
                 ..
@@ -473,10 +476,13 @@ fn scenario(place: Place, cause: Cause) {
         ) => {}
         other => panic!("{other:?}"),
     }
-    match (now(watcher(&mut w, &later, ready(()))), expected[1]) {
-        (Err(Error::Poisoned { role: "w" }), Some(_))
+    match (
+        now(watcher(&mut w, &later, ready(()))).map_err(Error::into_kind),
+        expected[1],
+    ) {
+        (Err(ErrorKind::Poisoned { role: "w" }), Some(_))
         | (
-            Err(Error::Closed {
+            Err(ErrorKind::Closed {
                 peer: "v",
                 action: Action::Receive(&["Third"]),
                 ..

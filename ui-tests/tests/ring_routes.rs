@@ -8,8 +8,8 @@ use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _, poll};
 use rumpsteak_runtime::{
-    Action, Branch, End, Error, Message, Pair, Receive, Result, Ring, RingClosed, RingReceiver,
-    RingSender, Role, Roles, Select, Send, session, try_session,
+    Action, Branch, End, Error, ErrorKind, Message, Pair, Receive, Result, Ring, RingClosed,
+    RingReceiver, RingSender, Role, Roles, Select, Send, session, try_session,
 };
 
 #[derive(Debug, Roles)]
@@ -117,8 +117,8 @@ fn a_full_ring_panics_and_poisons() {
     assert!(p.is_poisoned());
     // What was in the ring arrives, and then its end.
     assert!(matches!(
-        block_on(consumer(&mut q)),
-        Err(Error::Closed {
+        block_on(consumer(&mut q)).map_err(Error::into_kind),
+        Err(ErrorKind::Closed {
             role: "q",
             peer: "p",
             action: Action::Receive(&["Number", "Stop"]),
@@ -150,8 +150,8 @@ fn a_dropped_session_wakes_the_peer() {
         };
         assert!(poll!(&mut waiting).is_pending());
         assert!(matches!(
-            join(waiting, gone).await.0,
-            Err(Error::Closed { peer: "p", .. })
+            join(waiting, gone).await.0.map_err(Error::into_kind),
+            Err(ErrorKind::Closed { peer: "p", .. })
         ));
     });
     assert!(p.is_poisoned() && q.is_poisoned());
@@ -167,8 +167,8 @@ fn a_send_to_nobody_returns_its_label() {
         Err::<((), _), Error>(unsent.into())
     }));
     assert!(matches!(
-        result,
-        Err(Error::Closed {
+        result.map_err(Error::into_kind),
+        Err(ErrorKind::Closed {
             role: "p",
             peer: "q",
             action: Action::Send("Number"),

@@ -1,6 +1,6 @@
 //! A state borrows the role, so it cannot leave the function that owns the role.
 
-use rumpsteak_runtime::{Error, try_session};
+use rumpsteak_runtime::{Error, ErrorKind, try_session};
 use rumpsteak_ui_tests::ping::{C, Client, Roles};
 
 pub async fn keep() -> Option<Client<'static>> {
@@ -8,7 +8,7 @@ pub async fn keep() -> Option<Client<'static>> {
     let mut kept = None;
     let _ = try_session(&mut c, async |s: Client<'_>| {
         kept = Some(s);
-        Err::<((), _), _>(Error::Poisoned { role: C::default_name() })
+        Err::<((), _), Error>(ErrorKind::Poisoned { role: C::default_name() }.into())
     })
     .await;
     kept

@@ -139,10 +139,12 @@ fn implement(message: &Ident, labels: &[Label]) -> TokenStream {
                     const NAME: &'static str = #name;
                     const TAG: usize = #tag;
 
+                    #[inline]
                     fn upcast(label: #ty) -> Self {
                         #upcast
                     }
 
+                    #[inline]
                     fn downcast(self) -> ::core::result::Result<#ty, Self> {
                         #downcast
                     }
@@ -152,12 +154,14 @@ fn implement(message: &Ident, labels: &[Label]) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::rumpsteak_runtime::Labelled for #message {
+            #[inline]
             fn label(&self) -> &'static str {
                 match self {
                     #(#arms,)*
                 }
             }
 
+            #[inline]
             fn tag(&self) -> usize {
                 match self {
                     #(#tags,)*

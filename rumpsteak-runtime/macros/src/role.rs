@@ -94,14 +94,17 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             type Message = #message;
             type Seat = #seat;
 
+            #[inline]
             fn is_poisoned(&self) -> bool {
                 false #(#marks)*
             }
 
+            #[inline]
             fn begin(&mut self) {
                 #(#begin)*
             }
 
+            #[inline]
             fn finish(&mut self) {
                 #(#finish)*
             }
@@ -171,6 +174,7 @@ fn implement_route(item: &RoleItem, index: usize, route: &RouteField<'_>) -> Tok
         impl ::rumpsteak_runtime::Route<#peer> for #name {
             type Link = #ty;
 
+            #[inline]
             fn route(&mut self) -> &mut #ty {
                 &mut self.#member
             }

@@ -244,6 +244,7 @@ impl<'a> Expansion<'a> {
             {
                 type State = ::rumpsteak_runtime::State<'s, #role>;
 
+                #[inline]
                 fn from_state(state: ::rumpsteak_runtime::State<'s, #role>) -> Self {
                     #assertion
                     Self(::rumpsteak_runtime::Session::from_state(state))
@@ -253,6 +254,7 @@ impl<'a> Expansion<'a> {
             #[allow(dead_code, reason = "a process may use either way in")]
             impl<'s, #role: ::rumpsteak_runtime::Role> #name<'s, #role> {
                 /// The session inside.
+                #[inline]
                 #visibility fn into_session(self) -> #session {
                     self.0
                 }
@@ -293,17 +295,16 @@ impl<'a> Expansion<'a> {
             };
             match direction {
                 Direction::Send => {
-                    let unsent = quote!(::rumpsteak_runtime::Unsent<#label>);
                     let send = self.method(
                         "Send::send",
                         quote!(send(self, label: #label)),
-                        &quote!(#then),
+                        &quote!(Sending<'s, #role, #peer, #label, #then>),
                         &bounds,
                     );
                     let send_or_return = self.method(
                         "Send::send_or_return",
                         quote!(send_or_return(self, label: #label)),
-                        &quote!(#then, #unsent),
+                        &quote!(Returning<'s, #role, #peer, #label, #then>),
                         &bounds,
                     );
                     quote!(#send #send_or_return)
@@ -311,7 +312,7 @@ impl<'a> Expansion<'a> {
                 Direction::Receive => self.method(
                     "Receive::receive",
                     quote!(receive(self)),
-                    &quote!((#label, #then)),
+                    &quote!(Receiving<'s, #role, #peer, #label, #then>),
                     &bounds,
                 ),
             }
@@ -336,17 +337,16 @@ impl<'a> Expansion<'a> {
                         >,
                     };
                     let then = quote!(<#choice as ::rumpsteak_runtime::Offers<#label>>::Then);
-                    let unsent = quote!(::rumpsteak_runtime::Unsent<#label>);
                     let select = self.method(
                         "Select::select",
                         quote!(select<#label>(self, label: #label)),
-                        &then,
+                        &quote!(Sending<'s, #role, #peer, #label, #then>),
                         &bounds,
                     );
                     let select_or_return = self.method(
                         "Select::select_or_return",
                         quote!(select_or_return<#label>(self, label: #label)),
-                        &quote!(#then, #unsent),
+                        &quote!(Returning<'s, #role, #peer, #label, #then>),
                         &bounds,
                     );
                     quote!(#select #select_or_return)
@@ -356,7 +356,12 @@ impl<'a> Expansion<'a> {
                         #role: ::rumpsteak_runtime::Route<#peer, Link: ::rumpsteak_runtime::#link<#message>>,
                         #choice: ::rumpsteak_runtime::Choice<#state, Message = #message>,
                     };
-                    self.method("Branch::branch", quote!(branch(self)), &choice, &bounds)
+                    self.method(
+                        "Branch::branch",
+                        quote!(branch(self)),
+                        &quote!(Branching<'s, #role, #peer, #choice>),
+                        &bounds,
+                    )
                 }
             }
         } else {
@@ -364,18 +369,19 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// A method that does what the `original` of the state inside does.
+    /// A method that returns the same future as the `original` of the state inside.
     fn method(
         &self,
         original: &str,
         signature: TokenStream,
-        output: &TokenStream,
+        future: &TokenStream,
         bounds: &TokenStream,
     ) -> TokenStream {
         let visibility = &self.item.visibility;
-        let (summary, errors) = (
+        let (summary, errors, cancel_safety) = (
             format!("As [`{original}`](::rumpsteak_runtime::{original})."),
             format!("Those of `{original}`."),
+            format!("That of `{original}`: dropping the future poisons the role."),
         );
         let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
         // Every method with an argument calls it `label`.
@@ -390,12 +396,13 @@ impl<'a> Expansion<'a> {
             ///
             /// # Cancel safety
             ///
-            /// Not cancel safe: dropping the future poisons the role.
-            #visibility async fn #signature -> ::rumpsteak_runtime::Result<#output>
+            #[doc = #cancel_safety]
+            #[inline]
+            #visibility fn #signature -> ::rumpsteak_runtime::#future
             where
                 #bounds
             {
-                self.0.#method(#arguments).await
+                self.0.#method(#arguments)
             }
         }
     }
@@ -478,10 +485,11 @@ impl<'a> Expansion<'a> {
 
                 const VERIFIED: () = #assertion;
 
+                #[inline]
                 fn decide(
                     state: ::rumpsteak_runtime::State<'s, #role>,
                     message: #message,
-                ) -> ::core::result::Result<Self, #message> {
+                ) -> ::core::result::Result<Self, (::rumpsteak_runtime::State<'s, #role>, #message)> {
                     match ::rumpsteak_runtime::Labelled::tag(&message) {
                         #(
                             tag if tag == <#message as ::rumpsteak_runtime::Message<#labels>>::TAG => {
@@ -489,11 +497,11 @@ impl<'a> Expansion<'a> {
                                     ::core::result::Result::Ok(label) => ::core::result::Result::Ok(
                                         Self::#names(label, ::rumpsteak_runtime::Session::from_state(state)),
                                     ),
-                                    ::core::result::Result::Err(message) => ::core::result::Result::Err(message),
+                                    ::core::result::Result::Err(message) => ::core::result::Result::Err((state, message)),
                                 }
                             }
                         )*
-                        _ => ::core::result::Result::Err(message),
+                        _ => ::core::result::Result::Err((state, message)),
                     }
                 }
             }

@@ -5,9 +5,9 @@
 //! with a state in it, and that has three effects, before anything else runs:
 //!
 //! 1. The role is **poisoned**. It refuses the next session with
-//!    [`Error::Poisoned`](crate::Error::Poisoned), because nobody knows how far its peers have come.
+//!    [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned), because nobody knows how far its peers have come.
 //! 2. All its routes are **closed**, and the messages that wait in them for the role are dropped.
-//! 3. Each peer that waits for the role **wakes**, with an [`Error::Closed`](crate::Error::Closed)
+//! 3. Each peer that waits for the role **wakes**, with an [`ErrorKind::Closed`](crate::ErrorKind::Closed)
 //!    that names the role, the peer and the action. What the failed role had sent before is
 //!    delivered first.
 //!
@@ -36,8 +36,8 @@
 //!
 //! assert_eq!(served.unwrap_err().to_string(), "too hard");
 //! assert!(matches!(
-//!     asked.unwrap_err(),
-//!     Error::Closed { role: "c", peer: "s", action: Action::Receive(&["Pong"]) }
+//!     asked.unwrap_err().kind(),
+//!     ErrorKind::Closed { role: "c", peer: "s", action: Action::Receive(["Pong"]) }
 //! ));
 //! assert!(roles.c.is_poisoned() && roles.s.is_poisoned());
 //!

@@ -55,7 +55,7 @@
 //! dropped, and its role is *poisoned*: see [`failure`](super::failure). The same happens where a
 //! process leaks a state (`mem::forget`), or where two sessions of one role type exchange their
 //! states: the addresses of their roles tell them apart when they end, and both fail with
-//! [`Error::ForeignEnd`](crate::Error::ForeignEnd). A different lifetime for each session would let
+//! [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd). A different lifetime for each session would let
 //! rustc find it, but today's compiler cannot prove such futures `Send`, so that no task could run
 //! them.
 //!

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # use futures::{executor::block_on, future::join};
-//! # use rumpsteak_runtime::{Channel, Error, Message, Receive, Role, Roles, Send, session, try_session};
+//! # use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Receive, Role, Roles, Send, session, try_session};
 //! # use rumpsteak_runtime::private::Plays;
 //! use std::convert::Infallible;
 //!
@@ -59,7 +59,7 @@
 //! # let Roles { mut a, mut b } = Roles::default();
 //! let (ticked, echoed) = block_on(join(tick(&mut a, 10), echo(&mut b)));
 //! assert!(matches!(ticked, Err(Stopped::After(10))));
-//! assert!(matches!(echoed, Err(Error::Closed { role: "b", peer: "a", .. })));
+//! assert!(matches!(echoed.unwrap_err().kind(), ErrorKind::Closed { role: "b", peer: "a", .. }));
 //! ```
 //!
 //! The struct has the methods of the action that it begins with, so `s.send(..)` works as on the

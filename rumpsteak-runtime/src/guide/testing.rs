@@ -3,7 +3,7 @@
 //! A role is a struct of routes, so a test can hold the other end of each route itself. It then
 //! plays the peers: it sends what they would send and looks at what arrives. Nothing checks that the
 //! test keeps to the protocol; the role under test does, and answers with
-//! [`Error::Unexpected`](crate::Error::Unexpected) where the test breaks it.
+//! [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) where the test breaks it.
 //!
 //! ```
 #![doc = include_str!("ping.txt")]
@@ -55,7 +55,7 @@
 //! let Roles { mut c, s } = Roles::default();
 //! drop(s);
 //! let error = block_on(client(&mut c, 1)).unwrap_err();
-//! assert!(matches!(error, Error::Closed { role: "c", peer: "s", .. }));
+//! assert!(matches!(error.kind(), ErrorKind::Closed { role: "c", peer: "s", .. }));
 //! ```
 //!
 //! # The protocol itself

@@ -1,7 +1,8 @@
 use std::fmt;
-use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use super::{Choice, Names, Session, State, failed, poll_accept, unexpected};
+use super::{Choice, Names, Session, State, failed, poll_accept, polled_again, unexpected};
 use crate::error::{Action, Result};
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
@@ -23,34 +24,79 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the
-    /// queue, [`Error::Transport`](crate::Error::Transport) if the transport failed,
-    /// [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which peers of the
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in the
+    /// queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers of the
     /// same verified protocol never send.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed).
-    pub async fn branch(self) -> Result<C>
+    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). Polling it by reference is cancel safe: see
+    /// [`Branching`].
+    #[inline]
+    pub fn branch(self) -> Branching<'s, R, P, C>
     where
         R: Route<P, Link: Incoming<R::Message>>,
         P: Role,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };
-        let Self { state, .. } = self;
-        let message = match poll_fn(|context| poll_accept::<R, P>(state.role, context)).await {
-            Ok(message) => message,
-            Err(error) => return Err(failed::<R, P>(error, Action::Receive(C::LABELS))),
+        Branching {
+            state: Some(self.state),
+            names: Names::default(),
+        }
+    }
+}
+
+/// The future of [`Branch::branch`].
+///
+/// # Cancel safety
+///
+/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
+/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
+/// message is lost, because one is only taken from the route by the poll that returns it.
+///
+/// # Panics
+///
+/// If it is polled after it has completed.
+#[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
+pub struct Branching<'s, R: Role, P, C> {
+    /// `None` once completed.
+    state: Option<State<'s, R>>,
+    names: Names<(P, C)>,
+}
+
+impl<'s, R, P, C> Future for Branching<'s, R, P, C>
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message>,
+{
+    type Output = Result<C>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
+        let this = self.get_mut();
+        let Some(state) = &mut this.state else {
+            polled_again();
         };
-        C::decide(state, message).map_err(|message| unexpected::<R, P>(&message, C::LABELS))
+        let received = ready!(poll_accept::<R, P>(state.role, context));
+        let Some(state) = this.state.take() else {
+            polled_again();
+        };
+        Poll::Ready(match received {
+            Ok(message) => C::decide(state, message)
+                .map_err(|(state, message)| unexpected::<R, P>(state, message, C::LABELS)),
+            Err(error) => Err(failed::<R, P>(state, error, Action::Receive(C::LABELS))),
+        })
     }
 }
 
 impl<'s, R: Role, P, C> Session for Branch<'s, R, P, C> {
     type State = State<'s, R>;
 
+    #[inline]
     fn from_state(state: State<'s, R>) -> Self {
         Self {
             state,
@@ -74,6 +120,17 @@ impl<R: Role, P: Role, C: Choice> fmt::Debug for Branch<'_, R, P, C> {
             .field("role", &self.state)
             .field("peer", &P::NAME)
             .field("labels", &C::LABELS)
+            .finish()
+    }
+}
+
+impl<R: Role, P: Role, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Branching")
+            .field("role", &R::NAME)
+            .field("peer", &P::NAME)
+            .field("labels", &C::LABELS)
+            .field("completed", &self.state.is_none())
             .finish()
     }
 }

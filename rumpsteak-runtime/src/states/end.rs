@@ -19,7 +19,7 @@ impl<R: Role> End<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignEnd`](crate::Error::ForeignEnd) if this is the end of another session; both
+    /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd) if this is the end of another session; both
     /// roles are then poisoned.
     pub(crate) fn complete(self, address: usize) -> Result<()> {
         self.state.end(address)
@@ -29,6 +29,7 @@ impl<R: Role> End<'_, R> {
 impl<'s, R: Role> Session for End<'s, R> {
     type State = State<'s, R>;
 
+    #[inline]
     fn from_state(state: State<'s, R>) -> Self {
         Self { state }
     }

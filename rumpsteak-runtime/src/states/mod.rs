@@ -12,16 +12,17 @@ mod receive;
 mod select;
 mod send;
 
-pub use branch::Branch;
+pub use branch::{Branch, Branching};
 pub use end::End;
-pub use receive::Receive;
+pub use receive::{Receive, Receiving};
 pub use select::Select;
-pub use send::Send;
+pub use send::{Returning, Send, Sending};
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::task::{Context, Poll, ready};
 
-use crate::error::{Action, Error};
+use crate::error::{Action, Error, ErrorKind};
 use crate::message::Message;
 use crate::role::{Role, Route};
 use crate::route::{Incoming, Outgoing, RouteError};
@@ -72,9 +73,12 @@ pub trait Choice: Sized {
     ///
     /// # Errors
     ///
-    /// The message, where no alternative has its label.
+    /// What it was given, where no alternative has the label of the message.
     #[doc(hidden)]
-    fn decide(state: Self::State, message: Self::Message) -> Result<Self, Self::Message>;
+    fn decide(
+        state: Self::State,
+        message: Self::Message,
+    ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
 /// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
@@ -107,12 +111,13 @@ impl<'s, R: Role> State<'s, R> {
     /// Ends the session if it is the one of the role at `address`.
     fn end(self, address: usize) -> Result<(), Error> {
         if address_of(&*self.role) == address {
-            self.role.finish();
+            // Not dropped: that would be the end of a session in the middle.
+            ManuallyDrop::new(self).role.finish();
             Ok(())
         } else {
             // Dropping `self` poisons the other role. The session's own role is poisoned by its own
             // state, wherever that is.
-            Err(Error::ForeignEnd { role: R::NAME })
+            Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
         }
     }
 }
@@ -130,11 +135,10 @@ pub(crate) fn address_of<R>(role: &R) -> usize {
 }
 
 impl<R: Role> Drop for State<'_, R> {
+    #[cold]
+    #[inline(never)]
     fn drop(&mut self) {
-        // A session that has ended left the role unmarked.
-        if self.role.is_poisoned() {
-            self.role.abort();
-        }
+        self.role.abort();
     }
 }
 
@@ -144,9 +148,10 @@ impl<R: Role> std::fmt::Debug for State<'_, R> {
     }
 }
 
-// An action is one `poll_fn` over one of the two functions below. Their errors are small, and become
-// an `Error` only in the action itself: layers of futures, and of results as large as `Error`, are
-// what a session costs on top of its channel.
+// An action is one hand-written future, whose `poll` goes straight to the route: nested `async`
+// functions would each keep a state machine and move the result through it. What goes wrong is made
+// into an `Error` out of line, so that nothing but the channel and a match on the message is left
+// in the process.
 
 /// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
 /// label is taken out once the route is ready for it.
@@ -160,14 +165,7 @@ where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
 {
-    let route = role.route();
-    if label.is_some() {
-        ready!(route.poll_ready(context))?;
-        if let Some(label) = label.take() {
-            route.start_send(R::Message::upcast(label))?;
-        }
-    }
-    ready!(route.poll_flush(context))?;
+    ready!(role.route().poll_send(label, R::Message::upcast, context))?;
     #[cfg(feature = "tracing")]
     trace::<R, P>("send", R::Message::NAME);
     Poll::Ready(Ok(()))
@@ -202,40 +200,47 @@ fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
     );
 }
 
+/// The error of an action that failed. Drops the state, so that the role is poisoned and its peers
+/// wake before the process learns of it.
 #[cold]
-fn unsent<R, P, L>(error: RouteError) -> Error
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    failed::<R, P>(error, Action::Send(R::Message::NAME))
-}
-
-#[cold]
-fn failed<R: Role, P: Role>(error: RouteError, action: Action) -> Error {
+#[inline(never)]
+fn failed<R: Role, P: Role>(state: State<'_, R>, error: RouteError, action: Action) -> Error {
+    drop(state);
     let (role, peer) = (R::NAME, P::NAME);
     match error {
-        RouteError::Closed => Error::Closed { role, peer, action },
-        RouteError::Transport(source) => Error::Transport {
+        RouteError::Closed => ErrorKind::Closed { role, peer, action },
+        RouteError::Transport(source) => ErrorKind::Transport {
             role,
             peer,
             action,
             source,
         },
     }
+    .into()
 }
 
+/// The error of a message that is not legal here. Drops the state, as `failed` does.
 #[cold]
-fn unexpected<R, P>(message: &R::Message, legal: &'static [&'static str]) -> Error
-where
-    R: Role,
-    P: Role,
-{
+#[inline(never)]
+fn unexpected<R: Role, P: Role>(
+    state: State<'_, R>,
+    message: R::Message,
+    legal: &'static [&'static str],
+) -> Error {
     use crate::message::Labelled as _;
-    Error::Unexpected {
+    drop(state);
+    ErrorKind::Unexpected {
         role: R::NAME,
         peer: P::NAME,
         legal,
         came: message.label(),
     }
+    .into()
+}
+
+/// A future of an action was polled after it had given its result.
+#[cold]
+#[inline(never)]
+fn polled_again() -> ! {
+    panic!("the future of an action was polled after it had completed")
 }

@@ -1,7 +1,8 @@
 use std::fmt;
-use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use super::{Names, Session, State, failed, poll_accept, unexpected};
+use super::{Names, Session, State, failed, poll_accept, polled_again, unexpected};
 use crate::error::{Action, Result};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
@@ -23,38 +24,79 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone and has left nothing in the
-    /// queue, [`Error::Transport`](crate::Error::Transport) if the transport failed,
-    /// [`Error::Unexpected`](crate::Error::Unexpected) if another label came, which peers of the
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in the
+    /// queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers of the
     /// same verified protocol never send.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). A timeout
-    /// around a `receive` therefore ends the session.
-    pub async fn receive(self) -> Result<(L, C)>
+    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). A timeout around a `receive` therefore ends the
+    /// session. Polling it by reference is cancel safe: see [`Receiving`].
+    #[inline]
+    pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where
         R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        let Self { state, .. } = self;
-        let labels = const { &[<R::Message as Message<L>>::NAME] };
-        let message = match poll_fn(|context| poll_accept::<R, P>(state.role, context)).await {
-            Ok(message) => message,
-            Err(error) => return Err(failed::<R, P>(error, Action::Receive(labels))),
-        };
-        match message.downcast() {
-            Ok(label) => Ok((label, C::from_state(state))),
-            Err(message) => Err(unexpected::<R, P>(&message, labels)),
+        Receiving {
+            state: Some(self.state),
+            names: Names::default(),
         }
+    }
+}
+
+/// The future of [`Receive::receive`].
+///
+/// # Cancel safety
+///
+/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
+/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
+/// message is lost, because one is only taken from the route by the poll that returns it.
+///
+/// # Panics
+///
+/// If it is polled after it has completed.
+#[must_use = "nothing is received, and the role is poisoned, unless you `await` the future"]
+pub struct Receiving<'s, R: Role, P, L, C> {
+    /// `None` once completed.
+    state: Option<State<'s, R>>,
+    names: Names<(P, L, C)>,
+}
+
+impl<'s, R, P, L, C> Future for Receiving<'s, R, P, L, C>
+where
+    R: Route<P, Link: Incoming<R::Message>, Message: Message<L>>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    type Output = Result<(L, C)>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(L, C)>> {
+        let this = self.get_mut();
+        let Some(state) = &mut this.state else {
+            polled_again();
+        };
+        let received = ready!(poll_accept::<R, P>(state.role, context));
+        let Some(state) = this.state.take() else {
+            polled_again();
+        };
+        let labels = const { &[<R::Message as Message<L>>::NAME] };
+        Poll::Ready(match received.map(Message::downcast) {
+            Ok(Ok(label)) => Ok((label, C::from_state(state))),
+            Ok(Err(message)) => Err(unexpected::<R, P>(state, message, labels)),
+            Err(error) => Err(failed::<R, P>(state, error, Action::Receive(labels))),
+        })
     }
 }
 
 impl<'s, R: Role, P, L, C> Session for Receive<'s, R, P, L, C> {
     type State = State<'s, R>;
 
+    #[inline]
     fn from_state(state: State<'s, R>) -> Self {
         Self {
             state,
@@ -87,6 +129,21 @@ where
             .field("role", &self.state)
             .field("peer", &P::NAME)
             .field("label", &<R::Message as Message<L>>::NAME)
+            .finish()
+    }
+}
+
+impl<R, P, L, C> fmt::Debug for Receiving<'_, R, P, L, C>
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiving")
+            .field("role", &R::NAME)
+            .field("peer", &P::NAME)
+            .field("label", &<R::Message as Message<L>>::NAME)
+            .field("completed", &self.state.is_none())
             .finish()
     }
 }

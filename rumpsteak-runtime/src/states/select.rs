@@ -1,8 +1,6 @@
 use std::fmt;
-use std::future::poll_fn;
 
-use super::{Choice, Names, Offers, Session, State, poll_transmit, unsent};
-use crate::error::{Result, Unsent};
+use super::{Choice, Names, Offers, Returning, Sending, Session, State};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
@@ -21,31 +19,29 @@ pub struct Select<'s, R: Role, P, C> {
 impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     /// Sends `label` and returns the state that follows it.
     ///
-    /// Over a [`Channel`](crate::Channel) this never waits.
+    /// Over a [`Channel`](crate::Channel) this never waits. Nothing is sent before the future is
+    /// polled.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone,
-    /// [`Error::Transport`](crate::Error::Transport) if the transport failed. The label is lost; use [`select_or_return`](Select::select_or_return) to have it back.
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone,
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). The label
-    /// may or may not have been sent.
-    pub async fn select<L>(self, label: L) -> Result<C::Then>
+    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent. Polling it
+    /// by reference is cancel safe: see [`Sending`].
+    #[inline]
+    pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
         C: Offers<L, State = State<'s, R>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
     {
         const { C::VERIFIED };
-        let Self { state, .. } = self;
-        let mut label = Some(label);
-        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
-            Ok(()) => Ok(Session::from_state(state)),
-            Err(error) => Err(unsent::<R, P, L>(error)),
-        }
+        Sending::new(self.state, label)
     }
 
     /// Sends `label` as [`select`](Select::select) does, and returns it if it could not be sent.
@@ -57,28 +53,21 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     /// # Cancel safety
     ///
     /// As `select`; a label whose future is dropped is not returned.
-    pub async fn select_or_return<L>(self, label: L) -> Result<C::Then, Unsent<L>>
+    #[inline]
+    pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
         C: Offers<L, State = State<'s, R>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
     {
-        const { C::VERIFIED };
-        let Self { state, .. } = self;
-        let mut label = Some(label);
-        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
-            Ok(()) => Ok(Session::from_state(state)),
-            Err(error) => Err(Unsent {
-                error: unsent::<R, P, L>(error),
-                label,
-            }),
-        }
+        self.select(label).or_return()
     }
 }
 
 impl<'s, R: Role, P, C> Session for Select<'s, R, P, C> {
     type State = State<'s, R>;
 
+    #[inline]
     fn from_state(state: State<'s, R>) -> Self {
         Self {
             state,

@@ -1,12 +1,13 @@
 use std::fmt;
-use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use super::{Names, Session, State, poll_transmit, unsent};
-use crate::error::{Result, Unsent};
+use super::{Names, Session, State, failed, poll_transmit, polled_again};
+use crate::error::{Action, Error, Result, Unsent};
 use crate::message::Message;
 use crate::private::{Structure, fingerprint};
 use crate::role::{Role, Route};
-use crate::route::Outgoing;
+use crate::route::{Outgoing, RouteError};
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
@@ -23,30 +24,28 @@ pub struct Send<'s, R: Role, P, L, C> {
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
-    /// Over a [`Channel`](crate::Channel) this never waits.
+    /// Over a [`Channel`](crate::Channel) this never waits. Nothing is sent before the future is
+    /// polled.
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`](crate::Error::Closed) if the peer is gone,
-    /// [`Error::Transport`](crate::Error::Transport) if the transport failed. The label is lost; use [`send_or_return`](Send::send_or_return) to have it back.
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone,
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is
+    /// lost; use [`send_or_return`](Send::send_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe, like every action of a session: dropping the future drops the state, so the
-    /// role is poisoned and its peers wake with [`Error::Closed`](crate::Error::Closed). The label
-    /// may or may not have been sent.
-    pub async fn send(self, label: L) -> Result<C>
+    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent.
+    /// Polling it by reference is cancel safe: see [`Sending`].
+    #[inline]
+    pub fn send(self, label: L) -> Sending<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        let Self { state, .. } = self;
-        let mut label = Some(label);
-        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
-            Ok(()) => Ok(C::from_state(state)),
-            Err(error) => Err(unsent::<R, P, L>(error)),
-        }
+        Sending::new(self.state, label)
     }
 
     /// Sends `label` as [`send`](Send::send) does, and returns it if it could not be sent.
@@ -58,27 +57,148 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// # Cancel safety
     ///
     /// As `send`; a label whose future is dropped is not returned.
-    pub async fn send_or_return(self, label: L) -> Result<C, Unsent<L>>
+    #[inline]
+    pub fn send_or_return(self, label: L) -> Returning<'s, R, P, L, C>
     where
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        let Self { state, .. } = self;
-        let mut label = Some(label);
-        match poll_fn(|context| poll_transmit::<R, P, L>(state.role, &mut label, context)).await {
-            Ok(()) => Ok(C::from_state(state)),
-            Err(error) => Err(Unsent {
-                error: unsent::<R, P, L>(error),
-                label,
-            }),
+        self.send(label).or_return()
+    }
+}
+
+/// The future of [`Send::send`] and [`Select::select`](crate::Select::select).
+///
+/// # Cancel safety
+///
+/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
+/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: then
+/// nothing is lost, and nothing is sent twice.
+///
+/// # Panics
+///
+/// If it is polled after it has completed.
+#[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
+pub struct Sending<'s, R: Role, P, L, C> {
+    /// `None` once completed.
+    state: Option<State<'s, R>>,
+    /// `None` once the route has taken it.
+    label: Option<L>,
+    names: Names<(P, C)>,
+}
+
+// It is never pinned: the label is only moved.
+impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
+
+impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
+    #[inline]
+    pub(super) fn new(state: State<'s, R>, label: L) -> Self {
+        Self {
+            state: Some(state),
+            label: Some(label),
+            names: Names::default(),
         }
     }
+
+    #[inline]
+    pub(super) fn or_return(self) -> Returning<'s, R, P, L, C> {
+        Returning { sending: self }
+    }
+
+    #[inline]
+    fn poll_send(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<std::result::Result<C, (State<'s, R>, RouteError)>>
+    where
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+        P: Role,
+        C: Session<State = State<'s, R>>,
+    {
+        let Some(state) = &mut self.state else {
+            polled_again();
+        };
+        let sent = ready!(poll_transmit::<R, P, L>(
+            state.role,
+            &mut self.label,
+            context
+        ));
+        let Some(state) = self.state.take() else {
+            polled_again();
+        };
+        Poll::Ready(match sent {
+            Ok(()) => Ok(C::from_state(state)),
+            Err(error) => Err((state, error)),
+        })
+    }
+}
+
+impl<'s, R, P, L, C> Future for Sending<'s, R, P, L, C>
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    type Output = Result<C>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
+        self.get_mut().poll_send(context).map(|sent| match sent {
+            Ok(next) => Ok(next),
+            Err((state, error)) => Err(unsent::<R, P, L>(state, error)),
+        })
+    }
+}
+
+/// The future of [`Send::send_or_return`] and
+/// [`Select::select_or_return`](crate::Select::select_or_return).
+///
+/// # Cancel safety
+///
+/// As [`Sending`].
+///
+/// # Panics
+///
+/// If it is polled after it has completed.
+#[must_use = "nothing is sent, and the role is poisoned, unless you `await` the future"]
+pub struct Returning<'s, R: Role, P, L, C> {
+    sending: Sending<'s, R, P, L, C>,
+}
+
+impl<'s, R, P, L, C> Future for Returning<'s, R, P, L, C>
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+    C: Session<State = State<'s, R>>,
+{
+    type Output = Result<C, Unsent<L>>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C, Unsent<L>>> {
+        let sending = &mut self.get_mut().sending;
+        sending.poll_send(context).map(|sent| match sent {
+            Ok(next) => Ok(next),
+            Err((state, error)) => Err(Unsent {
+                error: unsent::<R, P, L>(state, error),
+                label: sending.label.take(),
+            }),
+        })
+    }
+}
+
+fn unsent<R, P, L>(state: State<'_, R>, error: RouteError) -> Error
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
+    failed::<R, P>(state, error, Action::Send(R::Message::NAME))
 }
 
 impl<'s, R: Role, P, L, C> Session for Send<'s, R, P, L, C> {
     type State = State<'s, R>;
 
+    #[inline]
     fn from_state(state: State<'s, R>) -> Self {
         Self {
             state,
@@ -112,5 +232,30 @@ where
             .field("peer", &P::NAME)
             .field("label", &<R::Message as Message<L>>::NAME)
             .finish()
+    }
+}
+
+impl<R, P, L, C> fmt::Debug for Sending<'_, R, P, L, C>
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending")
+            .field("role", &R::NAME)
+            .field("peer", &P::NAME)
+            .field("label", &<R::Message as Message<L>>::NAME)
+            .field("completed", &self.state.is_none())
+            .finish()
+    }
+}
+
+impl<R, P, L, C> fmt::Debug for Returning<'_, R, P, L, C>
+where
+    R: Role<Message: Message<L>>,
+    P: Role,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Returning").field(&self.sending).finish()
     }
 }
