@@ -29,6 +29,8 @@ mod hash;
 #[cfg(feature = "kmc")]
 pub mod kmc;
 pub mod machine;
+#[cfg(feature = "optimise")]
+pub mod optimise;
 pub mod run;
 pub mod subtype;
 pub mod system;

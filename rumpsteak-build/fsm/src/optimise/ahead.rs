@@ -1,0 +1,196 @@
+//! A machine that sends ahead of its turn.
+//!
+//! ```text
+//!   configuration   (u, ahead)     u: what is done in order so far;  ahead: what was sent before its turn, for each peer
+//!
+//!   u is about to send to q, and ahead(q) = m·w        skip it: (u after m, ahead[q ↦ w])
+//!   u waits, |ahead(q)| < window(q), and on every way   q!mᵢ: (u, ahead[q ↦ ahead(q)·mᵢ])   for each i
+//!     from u the next unsent message to q is one of mᵢ
+//!   otherwise                                           what u does
+//! ```
+//!
+//! The messages to one peer stay in order, and so do the receives. A send is looked for behind receives and behind sends to
+//! others; where the ways from `u` part, all of them must come to the same send, or to the same choice of sends. A
+//! way on which it depends on something that is received is no way.
+//!
+//! Costs O(configurations · transitions); the caller bounds the configurations.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::Depends;
+use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
+
+/// What was sent before its turn, oldest first, in the order of the windows: transitions of the machine, any of those with the action.
+type Ahead = Vec<VecDeque<TransitionId>>;
+
+/// The machine that does what `machine` does and sends up to so many messages to each peer before their turn.
+///
+/// Nothing if it has more than `states` states, or if `machine` is not directed. Whether it is a subtype is not judged here.
+pub fn anticipate(
+    machine: &Fsm,
+    windows: &[(Role, usize)],
+    depends: Depends<'_>,
+    states: usize,
+) -> Option<Fsm> {
+    machine.check_directed().ok()?;
+    let ahead = Sender {
+        machine,
+        windows,
+        depends,
+    };
+    let mut builder = Fsm::builder(machine.role().clone());
+    let mut ids: BTreeMap<(StateId, Ahead), StateId> = BTreeMap::new();
+    let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
+    let mut work = VecDeque::from([start.clone()]);
+    let initial = builder.add_state();
+    ids.insert(start, initial);
+    let mut transitions: Vec<(StateId, Action, StateId)> = Vec::new();
+    while let Some(configuration) = work.pop_front() {
+        let source = ids[&configuration];
+        for (action, next) in ahead.steps(&configuration) {
+            let target = match ids.get(&next) {
+                Some(&known) => known,
+                None => {
+                    if ids.len() >= states {
+                        return None;
+                    }
+                    let id = builder.add_state();
+                    ids.insert(next.clone(), id);
+                    work.push_back(next);
+                    id
+                }
+            };
+            transitions.push((source, action, target));
+        }
+    }
+    for (source, action, target) in transitions {
+        builder.add_transition(source, action, target);
+    }
+    Some(builder.build(initial))
+}
+
+struct Sender<'a> {
+    machine: &'a Fsm,
+    windows: &'a [(Role, usize)],
+    depends: Depends<'a>,
+}
+
+impl Sender<'_> {
+    /// What is done next, and the configuration after it.
+    fn steps(&self, (state, ahead): &(StateId, Ahead)) -> Vec<(Action, (StateId, Ahead))> {
+        let after = |state: StateId, ahead: &Ahead| self.skip(state, ahead.clone());
+        let waits = self
+            .machine
+            .transitions_from(*state)
+            .any(|transition| transition.action.direction == Direction::Receive);
+        if waits {
+            for (group, (_, window)) in self.windows.iter().enumerate() {
+                if ahead[group].len() >= *window {
+                    continue;
+                }
+                let found = self.next(*state, ahead, group);
+                if !found.is_empty() {
+                    let step = |id: TransitionId| {
+                        let mut more = ahead.clone();
+                        more[group].push_back(id);
+                        let action = self.machine.transition(id).action.clone();
+                        (action, after(*state, &more))
+                    };
+                    return found.into_iter().map(step).collect();
+                }
+            }
+        }
+        let own = self.machine.transitions_from(*state);
+        own.map(|found| (found.action.clone(), after(found.target, ahead)))
+            .collect()
+    }
+
+    /// Follows what was sent already. Ends, because each step shortens what is ahead.
+    fn skip(&self, mut state: StateId, mut ahead: Ahead) -> (StateId, Ahead) {
+        while let Some((group, target)) = self.sent(state, |group| ahead[group].front().copied()) {
+            ahead[group].pop_front();
+            state = target;
+        }
+        (state, ahead)
+    }
+
+    /// Where `state` leads, if what it sends to one of the groups was sent already: `sent` gives the next such message.
+    fn sent(
+        &self,
+        state: StateId,
+        sent: impl Fn(usize) -> Option<TransitionId>,
+    ) -> Option<(usize, StateId)> {
+        let first = self.machine.transitions_from(state).next()?.action;
+        if first.direction != Direction::Send {
+            return None;
+        }
+        let group = self.group(first)?;
+        let done = self.machine.transition(sent(group)?).action;
+        let mut leaving = self.machine.transitions_from(state);
+        // It is there: the message was found on every way, and this is one of them.
+        let same = leaving.find(|transition| transition.action == done)?;
+        Some((group, same.target))
+    }
+
+    fn group(&self, action: &Action) -> Option<usize> {
+        self.windows
+            .iter()
+            .position(|(peer, _)| *peer == action.peer)
+    }
+
+    /// The next unsent message to a peer, or the messages among which it is chosen, if it is the same on every way from `state`; else
+    /// nothing.
+    fn next(&self, state: StateId, ahead: &Ahead, group: usize) -> Vec<TransitionId> {
+        let mut found: Option<Vec<Transition<'_>>> = None;
+        let mut passed: Vec<&Action> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut work = vec![(state, vec![0_usize; ahead.len()])];
+        while let Some((state, taken)) = work.pop() {
+            if !seen.insert((state, taken.clone())) {
+                continue;
+            }
+            let sent = self.sent(state, |group| ahead[group].get(taken[group]).copied());
+            if let Some((of, target)) = sent {
+                let mut taken = taken;
+                taken[of] += 1;
+                work.push((target, taken));
+                continue;
+            }
+            let leaving: Vec<Transition<'_>> = self.machine.transitions_from(state).collect();
+            let Some(first) = leaving.first() else {
+                // The protocol is over on this way.
+                return Vec::new();
+            };
+            let sends = first.action.direction == Direction::Send;
+            if sends && self.group(first.action) == Some(group) {
+                let same = |known: &Vec<Transition<'_>>| {
+                    known.len() == leaving.len()
+                        && known
+                            .iter()
+                            .all(|one| leaving.iter().any(|other| one.action == other.action))
+                };
+                match &found {
+                    Some(known) if !same(known) => return Vec::new(),
+                    Some(_) => {}
+                    None => found = Some(leaving),
+                }
+                continue;
+            }
+            if !sends {
+                passed.extend(leaving.iter().map(|transition| transition.action));
+            }
+            let targets = leaving.iter().map(|transition| transition.target);
+            work.extend(targets.map(|target| (target, taken.clone())));
+        }
+        let found = found.unwrap_or_default();
+        let blocked = found.iter().any(|send| {
+            passed
+                .iter()
+                .any(|receive| (self.depends)(send.action, receive))
+        });
+        match blocked {
+            true => Vec::new(),
+            false => found.iter().map(|transition| transition.id).collect(),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! How long a fixed piece of work takes.
+//!
+//! ```text
+//!   send     clock(p) += work;   the message arrives at clock(p) + latency(p, q)
+//!   receive  clock(q) = max(clock(q), arrival) + work
+//! ```
+//!
+//! The roles are sequential and wait for one queue at a time, so they are a Kahn network: who moves first makes no
+//! difference, neither to what is exchanged nor to when. (A role that waits for several peers takes what arrives first.) What a role
+//! *chooses* must be the same for all orders that are compared. So a choice is made by the messages that it is between, and by how often that
+//! choice was made before: for some rounds the branches that can come back, in turn; and then those that end.
+//!
+//! The work is what the projections do in a number of rounds: so many actions for each role. The time of an order is the time at which
+//! the last role has done as many. Orders that send ahead have done a little more by then, which counts for nothing.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::machine::{Action, Direction, Fsm, Message, Role, StateId, Transition};
+
+/// What takes how long. The unit is the caller's.
+#[derive(Clone, Copy)]
+pub struct Costs<'a> {
+    /// A message from the first role to the second one, on its way.
+    pub latency: &'a dyn Fn(&Role, &Role) -> u64,
+    /// A send or a receive, of its role's time.
+    pub work: u64,
+}
+
+impl std::fmt::Debug for Costs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Costs")
+            .field("work", &self.work)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One action of the work, done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When it was done.
+    pub time: u64,
+    /// Who did it.
+    pub role: Role,
+    /// What.
+    pub action: Action,
+}
+
+/// How often a loop is chosen before its exit.
+const ROUNDS: usize = 32;
+/// How many actions a role does at most.
+const ACTIONS: usize = 600;
+/// How far a role may run ahead of its share, so that the others can do theirs.
+const AHEAD: usize = 64;
+
+/// A piece of work: how the choices are made, and how many actions are each role's share.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// For the messages of each choice those that can come back to it.
+    again: BTreeMap<(Role, BTreeSet<Action>), Vec<Action>>,
+    share: Vec<usize>,
+}
+
+impl Work {
+    /// The work that these machines do together as they are.
+    pub fn new(machines: &[Fsm]) -> Self {
+        let mut again = BTreeMap::new();
+        for machine in machines {
+            for state in machine.states() {
+                let leaving: Vec<Transition<'_>> = machine.transitions_from(state).collect();
+                if !chooses(&leaving) {
+                    continue;
+                }
+                let returns =
+                    |transition: &&Transition<'_>| reaches(machine, transition.target, state);
+                let back: Vec<Action> = leaving
+                    .iter()
+                    .filter(returns)
+                    .map(|transition| transition.action.clone())
+                    .collect();
+                let known: &mut Vec<Action> = again
+                    .entry((machine.role().clone(), key(&leaving)))
+                    .or_default();
+                for action in back {
+                    if !known.contains(&action) {
+                        known.push(action);
+                    }
+                }
+            }
+        }
+        let mut work = Self {
+            again,
+            share: vec![ACTIONS; machines.len()],
+        };
+        work.share = work.run(machines, None).iter().map(Vec::len).collect();
+        work
+    }
+
+    /// When the last role has done its share.
+    pub fn time(&self, machines: &[Fsm], costs: &Costs<'_>) -> u64 {
+        let done = self.run(machines, Some(costs));
+        let last = done.iter().zip(&self.share).map(|(events, &share)| {
+            let own = events.get(share.saturating_sub(1)).or(events.last());
+            own.map_or(0, |event| event.time)
+        });
+        last.max().unwrap_or(0)
+    }
+
+    /// The first actions of all roles, by time.
+    pub fn events(&self, machines: &[Fsm], costs: &Costs<'_>, most: usize) -> Vec<Event> {
+        let mut events: Vec<Event> = self
+            .run(machines, Some(costs))
+            .into_iter()
+            .flatten()
+            .collect();
+        // Stable: of one role in order, and a send before the receive that it makes possible.
+        events.sort_by_key(|event| (event.time, event.action.direction == Direction::Receive));
+        events.truncate(most);
+        events
+    }
+
+    fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<Event>> {
+        let mut roles: Vec<Player<'_>> = machines.iter().map(Player::new).collect();
+        let mut queues: BTreeMap<(&Role, &Role), VecDeque<(u64, &Message)>> = BTreeMap::new();
+        loop {
+            let mut moved = false;
+            for (position, player) in roles.iter_mut().enumerate() {
+                let most = match costs {
+                    None => ACTIONS,
+                    Some(_) => self.share[position] + AHEAD,
+                };
+                while player.events.len() < most && self.step(player, &mut queues, costs) {
+                    moved = true;
+                }
+            }
+            if !moved {
+                return roles.into_iter().map(|player| player.events).collect();
+            }
+        }
+    }
+
+    fn step<'m>(
+        &self,
+        player: &mut Player<'m>,
+        queues: &mut BTreeMap<(&'m Role, &'m Role), VecDeque<(u64, &'m Message)>>,
+        costs: Option<&Costs<'_>>,
+    ) -> bool {
+        let machine = player.machine;
+        let role = machine.role();
+        let leaving: Vec<Transition<'m>> = machine.transitions_from(player.state).collect();
+        let work = costs.map_or(1, |costs| costs.work);
+        let Some(first) = leaving.first() else {
+            return false;
+        };
+        let taken = if first.action.direction == Direction::Send {
+            let taken = self.choose(player, &leaving);
+            player.clock += work;
+            let peer = &taken.action.peer;
+            let latency = costs.map_or(1, |costs| (costs.latency)(role, peer));
+            let queue = queues.entry((role, peer)).or_default();
+            // A message does not arrive before the one in front of it.
+            let before = queue.back().map_or(0, |(arrival, _)| *arrival);
+            let arrival = (player.clock + latency).max(before);
+            queue.push_back((arrival, &taken.action.message));
+            taken
+        } else {
+            let waiting = leaving.iter().filter_map(|transition| {
+                let (arrival, message) = queues.get(&(&transition.action.peer, role))?.front()?;
+                (**message == transition.action.message).then_some((*arrival, *transition))
+            });
+            let Some((arrival, taken)) = waiting.min_by_key(|(arrival, _)| *arrival) else {
+                return false;
+            };
+            if let Some(queue) = queues.get_mut(&(&taken.action.peer, role)) {
+                queue.pop_front();
+            }
+            player.clock = player.clock.max(arrival) + work;
+            taken
+        };
+        player.events.push(Event {
+            time: player.clock,
+            role: role.clone(),
+            action: taken.action.clone(),
+        });
+        player.state = taken.target;
+        true
+    }
+
+    fn choose<'m>(&self, player: &mut Player<'m>, leaving: &[Transition<'m>]) -> Transition<'m> {
+        if leaving.len() == 1 {
+            return leaving[0];
+        }
+        let key = key(leaving);
+        let made = player.choices.entry(key.clone()).or_default();
+        let round = *made;
+        *made += 1;
+        let again = self.again.get(&(player.machine.role().clone(), key));
+        let again = again.map_or(&[][..], Vec::as_slice);
+        let wanted =
+            |transition: &&Transition<'m>| again.contains(transition.action) == (round < ROUNDS);
+        let mut fitting: Vec<Transition<'m>> = leaving.iter().filter(wanted).copied().collect();
+        if fitting.is_empty() {
+            fitting = leaving.to_vec();
+        }
+        // Whatever the order of the transitions, which may differ between machines.
+        fitting.sort_by_key(|transition| transition.action);
+        fitting[round % fitting.len()]
+    }
+}
+
+/// A role at work.
+struct Player<'m> {
+    machine: &'m Fsm,
+    state: StateId,
+    clock: u64,
+    /// How often each choice was made.
+    choices: BTreeMap<BTreeSet<Action>, usize>,
+    events: Vec<Event>,
+}
+
+impl<'m> Player<'m> {
+    fn new(machine: &'m Fsm) -> Self {
+        Self {
+            machine,
+            state: machine.initial(),
+            clock: 0,
+            choices: BTreeMap::new(),
+            events: Vec::new(),
+        }
+    }
+}
+
+fn chooses(leaving: &[Transition<'_>]) -> bool {
+    leaving.len() > 1 && leaving[0].action.direction == Direction::Send
+}
+
+fn key(leaving: &[Transition<'_>]) -> BTreeSet<Action> {
+    leaving
+        .iter()
+        .map(|transition| transition.action.clone())
+        .collect()
+}
+
+fn reaches(machine: &Fsm, from: StateId, to: StateId) -> bool {
+    let mut seen = vec![false; machine.len()];
+    let mut work = vec![from];
+    while let Some(state) = work.pop() {
+        if state == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[state.index()], true) {
+            work.extend(machine.transitions_from(state).map(|found| found.target));
+        }
+    }
+    false
+}

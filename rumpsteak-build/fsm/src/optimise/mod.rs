@@ -1,0 +1,235 @@
+//! Proposals: orders of a role's actions that subtyping proves and that shorten the critical path.
+//!
+//! ```text
+//!                     propose(projection, peers) = [(M₁, t₁), (M₂, t₂), …]        Mᵢ ≤ projection,  t₁ ≤ t₂ ≤ …
+//! ```
+//!
+//! # What is tried
+//! Waiting costs time and sending does not, so the only change that helps is to send *before* waiting. A candidate is given by
+//! a *window* for each peer: up to so many messages to it may be sent before their turn ([`ahead`]). With
+//! one window this is
+//!
+//! * hoisting a send over the receives before it (a ring: window 1);
+//! * unrolling a loop, and hoisting what the next round sends into this one (double buffering: window 1 towards the source);
+//! * letting a stream run ahead of its acknowledgements (window n);
+//! * hoisting a send over a choice, where all branches send it.
+//!
+//! ```text
+//!   rec X . s!ready . s?value . t?ready . t!value . X         the projection onto the kernel
+//!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X         window 1 towards s: the kernel of PPoPP'22
+//! ```
+//!
+//! What a send *depends* on it never overtakes: the caller says which receives those are.
+//!
+//! # Why it is sound
+//! Nothing here is believed. Every candidate goes through [`certified`], that is through asynchronous subtyping
+//! and the checker of its certificate; what is not proven is not proposed.
+//!
+//! # How they are ranked
+//! By the time that a fixed piece of work takes under [`Costs`]: each action takes its role some time, and each message some time
+//! on its way. The roles and their first-in-first-out queues are a network in the sense of Kahn, so that the
+//! timing does not depend on who moves first ([`cost`]). Of two that are equally fast the one with the smaller windows
+//! is better: it needs less memory.
+//!
+//! # Cost
+//! One run of the verifier and one of the timing for each candidate; there are at most [`Options::candidates`] of them, each of at
+//! most [`Options::states`] states.
+
+mod ahead;
+pub mod cost;
+
+use crate::{
+    machine::{Action, Direction, Fsm, Role},
+    verdict::{Limits, Verdict},
+    verify::{VerifyError, certified},
+};
+
+pub use self::{
+    ahead::anticipate,
+    cost::{Costs, Event},
+};
+
+/// How much to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The largest window.
+    pub window: usize,
+    /// How many candidates are looked at.
+    pub candidates: usize,
+    /// How many states a candidate may have.
+    pub states: usize,
+    /// What the proof of one may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    /// Windows of up to 4, 64 candidates of up to 1,000 states.
+    fn default() -> Self {
+        Self {
+            window: 4,
+            candidates: 64,
+            states: 1_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Whether what is sent (the first action) is made from what is received (the second one), so that it must come later.
+pub type Depends<'a> = &'a dyn Fn(&Action, &Action) -> bool;
+
+/// A proven reordering.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// What the role may do instead of its projection.
+    pub fsm: Fsm,
+    /// Up to how many messages are sent before their turn, for each peer.
+    pub windows: Vec<(Role, usize)>,
+    /// How long the work takes with it, in the unit of [`Costs`].
+    pub time: u64,
+    /// How many actions of the projection are pending at most; see [`Proof::anticipation`](crate::subtype::Proof::anticipation).
+    pub pending: Option<usize>,
+}
+
+/// What was found for a role.
+#[derive(Clone, Debug)]
+pub struct Proposals {
+    /// How long the work takes as the protocol is written.
+    pub time: u64,
+    /// The proposals, best first, none slower than the projection. Empty if nothing helps.
+    pub proposals: Vec<Proposal>,
+    /// How many candidates were looked at.
+    pub candidates: usize,
+    /// How many of them subtyping did not prove.
+    pub refused: usize,
+    /// Whether there were more than [`Options::candidates`].
+    pub cut: bool,
+}
+
+/// Proposes orders for `role`, the one of `machines` with this name; the others are its peers.
+///
+/// # Errors
+/// If a machine is not directed. A certificate that is not valid is an error too; it would be a fault of this
+/// crate.
+pub fn propose(
+    machines: &[Fsm],
+    role: &Role,
+    depends: Depends<'_>,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Proposals, VerifyError> {
+    let mut found = Proposals {
+        time: 0,
+        proposals: Vec::new(),
+        candidates: 0,
+        refused: 0,
+        cut: false,
+    };
+    let Some(position) = machines.iter().position(|fsm| fsm.role() == role) else {
+        return Ok(found);
+    };
+    let projection = &machines[position];
+    let work = cost::Work::new(machines);
+    found.time = work.time(machines, costs);
+    let mut receivers: Vec<&Role> = Vec::new();
+    for transition in projection.transitions() {
+        let action = transition.action;
+        if action.direction == Direction::Send && !receivers.contains(&&action.peer) {
+            receivers.push(&action.peer);
+        }
+    }
+
+    let mut changed = machines.to_vec();
+    for windows in windows(receivers.len(), options.window) {
+        if found.candidates >= options.candidates {
+            found.cut = true;
+            break;
+        }
+        let windows: Vec<(Role, usize)> = receivers
+            .iter()
+            .zip(windows)
+            .filter(|(_, window)| *window > 0)
+            .map(|(&receiver, window)| (receiver.clone(), window))
+            .collect();
+        let Some(fsm) = anticipate(projection, &windows, depends, options.states) else {
+            continue;
+        };
+        if fsm == *projection || found.proposals.iter().any(|known| known.fsm == fsm) {
+            // The window is never used, or not all of it.
+            continue;
+        }
+        found.candidates += 1;
+        match certified(&fsm, projection, &options.limits)? {
+            Verdict::Safe(proof) => {
+                changed[position] = fsm.clone();
+                let time = work.time(&changed, costs);
+                if time <= found.time {
+                    found.proposals.push(Proposal {
+                        fsm,
+                        windows,
+                        time,
+                        pending: proof.anticipation,
+                    });
+                }
+            }
+            Verdict::Unsafe(_) | Verdict::Undecided(_) => found.refused += 1,
+        }
+    }
+    found.proposals.sort_by_key(|proposal| {
+        let ahead: usize = proposal.windows.iter().map(|(_, window)| window).sum();
+        (proposal.time, ahead, proposal.fsm.len())
+    });
+    Ok(found)
+}
+
+/// All ways to give each of `peers` peers a window of up to `most`, with small sums first.
+fn windows(peers: usize, most: usize) -> impl Iterator<Item = Vec<usize>> {
+    (1..=peers.saturating_mul(most)).flat_map(move |sum| {
+        let mut all = Vec::new();
+        // Each entry: the windows so far.
+        let mut work = vec![Vec::with_capacity(peers)];
+        while let Some(windows) = work.pop() {
+            let left = sum - windows.iter().sum::<usize>();
+            if windows.len() == peers {
+                if left == 0 {
+                    all.push(windows);
+                }
+                continue;
+            }
+            let behind = (peers - windows.len() - 1) * most;
+            // Larger windows for the first peers come first.
+            for window in left.saturating_sub(behind)..=left.min(most) {
+                let mut longer = windows.clone();
+                longer.push(window);
+                work.push(longer);
+            }
+        }
+        all.truncate(MOST_WINDOWS);
+        all
+    })
+}
+
+/// With many peers there are more ways than anybody looks at.
+const MOST_WINDOWS: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::windows;
+
+    #[test]
+    fn windows_grow() {
+        let all: Vec<_> = windows(2, 2).collect();
+        let expected: [[usize; 2]; 8] = [
+            [1, 0],
+            [0, 1],
+            [2, 0],
+            [1, 1],
+            [0, 2],
+            [2, 1],
+            [1, 2],
+            [2, 2],
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(windows(0, 4).count(), 0);
+        assert_eq!(windows(1, 0).count(), 0);
+    }
+}
