@@ -9,6 +9,7 @@ use rumpsteak_fsm::Limits;
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::cfg::Cfg;
+use crate::generate::{self, Generator};
 use crate::paths::Base;
 use crate::protocols::Protocols;
 use crate::report::{self, Report};
@@ -23,6 +24,7 @@ pub struct Configuration {
     protocols: Vec<PathBuf>,
     sources: Vec<PathBuf>,
     limits: Limits,
+    generate: bool,
 }
 
 /// What was verified.
@@ -77,6 +79,30 @@ impl Problem {
     }
 }
 
+/// The Rust code of a protocol. Made by [`Configuration::code`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Code {
+    /// The protocol.
+    pub protocol: String,
+    /// The code, if the protocol can be said in Rust. Not to be used if there are problems.
+    pub text: Option<String>,
+    /// What is wrong with the protocol or with a machine beside its file: texts of several lines.
+    pub problems: Vec<String>,
+}
+
+impl Code {
+    /// Whether a text that [`Configuration::code`] gave is as it was then: no hand has changed it since.
+    ///
+    /// ```
+    /// assert!(!rumpsteak_build::Code::is_untouched("struct Mine;"));
+    /// ```
+    #[must_use]
+    pub fn is_untouched(text: &str) -> bool {
+        generate::is_untouched(text)
+    }
+}
+
 impl Check {
     /// Whether everything holds.
     #[must_use]
@@ -92,6 +118,7 @@ impl Configuration {
             protocols,
             sources,
             limits: Limits::default(),
+            generate: false,
         }
     }
 
@@ -105,6 +132,28 @@ impl Configuration {
     /// Relative to the package.
     pub fn sources(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.sources.extend(files.into_iter().map(Into::into));
+        self
+    }
+
+    /// Generates the Rust code of each protocol that the source includes by `protocol!(…)`: its roles, its messages and
+    /// their sessions.
+    ///
+    /// ```no_run
+    /// // In `main` of build.rs:
+    /// rumpsteak_build::configure()
+    ///     .protocols("protocols")
+    ///     .generate()
+    ///     .verify();
+    /// // In the source: `rumpsteak_runtime::protocol!(DoubleBuffering);`
+    /// ```
+    ///
+    /// A role does what the protocol says in the order of the protocol, unless another machine for it lies beside the
+    /// `.scr` file: `double_buffering.k.dot` or, as a local type, `double_buffering.k.local` is the machine of the role
+    /// `k` of the only protocol with such a role in `double_buffering.scr`; `double_buffering.DoubleBuffering.k.dot`
+    /// says which protocol. It is verified against the protocol as a session written by hand is, and an error is raised
+    /// at `protocol!(…)`.
+    pub fn generate(mut self) -> Self {
+        self.generate = true;
         self
     }
 
@@ -160,7 +209,14 @@ impl Configuration {
         if analysis.includes_protocols() {
             verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
         }
-        verdicts::write(&out_dir, &verdicts).map_err(|error| {
+        let generated = analysis
+            .tree
+            .files
+            .iter()
+            .filter_map(|file| file.generated.as_ref());
+        let files =
+            generated.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)));
+        verdicts::write(&out_dir, &verdicts, files).map_err(|error| {
             let message = format!(
                 "cannot write the verdicts to {}: {error}",
                 out_dir.display()
@@ -172,6 +228,34 @@ impl Configuration {
         } else {
             Err(join(&reports))
         }
+    }
+
+    /// The code that [`generate`](Self::generate) makes of each protocol, for those who check it in: the text is the same.
+    /// `folder` is what the paths of the protocols are relative to. Nothing is written and nothing is printed.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or has errors.
+    pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
+        let base = Base::new(folder);
+        let protocols = Protocols::load(&base, &self.protocols);
+        let broken = protocols
+            .files
+            .iter()
+            .filter(|file| !file.diagnostics.is_empty());
+        let broken = broken.map(|file| Report::new(|renderer| report::file_with(file, renderer)));
+        let mut reports: Vec<Report> = unreadable(&protocols).collect();
+        reports.extend(broken);
+        if !reports.is_empty() {
+            return Err(join(&reports));
+        }
+        let generator = Generator::new(&protocols, &base, &self.limits, true);
+        let code = generator.all().map(|(protocol, module)| Code {
+            protocol: protocol.to_owned(),
+            text: module.text,
+            problems: module.problems,
+        });
+        Ok(code.collect())
     }
 
     /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
@@ -218,9 +302,15 @@ impl Configuration {
                 path: base.join(source),
             }
         }));
-        let tree = walk::walk(&roots, cfg);
-        let protocols = Protocols::load(&base, &self.protocols);
-        let findings = verify::verify(&tree, &protocols, &base, &self.limits);
+        let mut protocols = Protocols::load(&base, &self.protocols);
+        if self.generate {
+            protocols.watch_folders();
+        }
+        let mut generator = Generator::new(&protocols, &base, &self.limits, self.generate);
+        let tree = walk::walk(&roots, cfg, &mut generator);
+        let warnings = generator.warnings();
+        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits);
+        findings.warnings.extend(warnings);
         Ok(Analysis {
             base,
             package,
@@ -256,12 +346,7 @@ impl Analysis {
 
     /// The errors that belong to no item of the Rust source.
     fn reports(&self) -> Vec<Report> {
-        let unreadable = self.protocols.unreadable.iter().map(|(path, error)| {
-            Report::of(
-                &format!("cannot read the protocols in `{path}`: {error}"),
-                "build.rs names the folder or the file relative to the package: `rumpsteak_build::verify(\"protocols\")`",
-            )
-        });
+        let unreadable = unreadable(&self.protocols);
         let broken = self.findings.unanchored.iter().map(|&file| {
             let file = &self.protocols.files[file];
             Report::new(|renderer| report::file_with(file, renderer))
@@ -275,7 +360,8 @@ impl Analysis {
             .problems
             .iter()
             .map(|located| {
-                let path = &self.tree.files[located.file.0].path;
+                let file = &self.tree.files[located.file.0];
+                let path = &file.path;
                 let start = located.span.start();
                 let mut problem = Problem {
                     file: self.base.show(path),
@@ -285,7 +371,10 @@ impl Analysis {
                     text: located.text.clone(),
                     rendered: Default::default(),
                 };
-                let source = std::fs::read_to_string(path).ok();
+                let source = match &file.generated {
+                    Some(module) => module.text.clone(),
+                    None => std::fs::read_to_string(path).ok(),
+                };
                 let renderers = [
                     annotate_snippets::Renderer::plain(),
                     annotate_snippets::Renderer::styled(),
@@ -311,7 +400,12 @@ impl Analysis {
                 .iter()
                 .map(|folder| walk::normalise(folder)),
         );
-        watched.extend(self.tree.files.iter().map(|file| file.path.clone()));
+        let read = self
+            .tree
+            .files
+            .iter()
+            .filter(|file| file.generated.is_none());
+        watched.extend(read.map(|file| file.path.clone()));
         watched.extend(self.tree.awaited.iter().cloned());
         watched.extend(self.protocols.looked_at.iter().cloned());
         let mut text = String::new();
@@ -329,6 +423,16 @@ impl Analysis {
         // If nobody listens there is nobody to tell.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
     }
+}
+
+/// The paths of protocols that cannot be read.
+fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
+    protocols.unreadable.iter().map(|(path, error)| {
+        Report::of(
+            &format!("cannot read the protocols in `{path}`: {error}"),
+            "build.rs names the folder or the file relative to the package: `rumpsteak_build::verify(\"protocols\")`",
+        )
+    })
 }
 
 /// A folder that Cargo names to build scripts.

@@ -25,6 +25,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) root: ItemId,
     /// The struct that plays it.
     pub(crate) role: ItemId,
+    /// The file of the machine, for one that is no root: it names roles and messages as the protocol does.
+    pub(crate) machine: Option<&'a str>,
 }
 
 /// Judges a root; what is wrong is at the token to blame.
@@ -94,6 +96,9 @@ impl Setting<'_> {
 
     /// What the user calls a role of the protocol: the struct that plays it, in the root's own crate if there is one.
     pub(crate) fn rust_role(&self, role: &Role) -> String {
+        if self.machine.is_some() {
+            return role.to_string();
+        }
         let plays = |(_, pair): &(&ItemId, &crate::pair::RolePair)| {
             pair.link.as_ref().is_ok_and(|linked| {
                 linked.protocol == self.linked.protocol
@@ -113,6 +118,9 @@ impl Setting<'_> {
 
     /// What the user calls the message of an action.
     pub(crate) fn rust_label(&self, action: &Action) -> String {
+        if self.machine.is_some() {
+            return action.message.to_string();
+        }
         let labels = self
             .pairs
             .roles
@@ -130,6 +138,9 @@ impl Setting<'_> {
 
     /// The name of the root.
     pub(crate) fn root_name(&self) -> &str {
+        if let Some(machine) = self.machine {
+            return machine;
+        }
         &self.tree.item(self.root).name
     }
 }

@@ -31,6 +31,8 @@
 
 mod cfg;
 mod configuration;
+mod generate;
+mod inclusion;
 mod judge;
 mod manifest;
 mod pair;
@@ -49,7 +51,7 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 pub use cfg::Cfg;
-pub use configuration::{Check, Configuration, Problem, Summary};
+pub use configuration::{Check, Code, Configuration, Problem, Summary};
 pub use report::Report;
 pub use rumpsteak_fsm::Limits;
 

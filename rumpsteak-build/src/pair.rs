@@ -197,7 +197,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
 }
 
 /// The types that every Rust program knows by one name.
-const PRIMITIVES: [&str; 18] = [
+pub(crate) const PRIMITIVES: [&str; 18] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String",
     "u8", "u16", "u32", "u64", "u128", "usize",
 ];

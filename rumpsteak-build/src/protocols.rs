@@ -46,6 +46,8 @@ pub(crate) struct Protocols {
 /// A file of protocols, with the files that it imports.
 #[derive(Debug)]
 pub(crate) struct ScrFile {
+    /// The path by which the file was found.
+    pub(crate) path: PathBuf,
     /// The texts: that of the file first, then those that it imports, in the order of their [`SourceId`]s.
     pub(crate) texts: Vec<Text>,
     pub(crate) modules: Modules,
@@ -121,6 +123,12 @@ impl Protocols {
             }
         }
         loaded
+    }
+
+    /// Takes note that files beside those of the protocols matter, too.
+    pub(crate) fn watch_folders(&mut self) {
+        let folders = self.files.iter().filter_map(|file| file.path.parent());
+        self.looked_at.extend(folders.map(Path::to_owned));
     }
 
     /// Looks for files at and below a path.
@@ -207,6 +215,7 @@ impl Protocols {
             }
         }
         self.files.push(ScrFile {
+            path: path.to_owned(),
             texts,
             modules,
             diagnostics,

@@ -58,6 +58,8 @@ pub(crate) enum RawKind {
     Include(Literal),
     /// `mod NAME;` or `mod NAME { … }`.
     Module(Ident, Option<TokenStream>),
+    /// `protocol!(…);`: the arguments.
+    Protocol(TokenStream),
     /// Anything that declares no name that a session can use.
     Other,
     Struct(Ident),
@@ -373,7 +375,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `include!("…")`, by any path that ends in `include`.
+    /// `include!("…")` and `protocol!(…)`, by any path that ends so.
     fn macro_call(&self, mut ahead: usize) -> RawKind {
         while let Some(ident) = self.ident(ahead) {
             if self.punct(ahead + 1, ':') && self.punct(ahead + 2, ':') {
@@ -387,6 +389,12 @@ impl<'a> Cursor<'a> {
                 && let Some(TokenTree::Literal(literal)) = arguments.next()
             {
                 return RawKind::Include(literal);
+            }
+            if ident == "protocol"
+                && self.punct(ahead + 1, '!')
+                && let Some(TokenTree::Group(group)) = self.peek(ahead + 2)
+            {
+                return RawKind::Protocol(group.stream());
             }
             break;
         }
@@ -446,6 +454,7 @@ mod tests {
                 RawKind::Module(name, body) => {
                     format!("mod {name}{}", if body.is_some() { " {}" } else { ";" })
                 }
+                RawKind::Protocol(arguments) => format!("protocol {arguments}"),
                 RawKind::Other => "other".to_owned(),
                 RawKind::Struct(name) => format!("struct {name}"),
                 RawKind::Type(name) => format!("type {name}"),
@@ -535,6 +544,10 @@ mod tests {
         assert_eq!(
             kinds("include!(\"a.rs\"); std::include! { \"b.rs\" }"),
             ["include \"a.rs\"", "include \"b.rs\""]
+        );
+        assert_eq!(
+            kinds("protocol!(pub A); rumpsteak_runtime::protocol! { A } protocol::m!(A);"),
+            ["protocol pub A", "protocol A", "other"]
         );
         assert_eq!(
             kinds("include!(concat!(env!(\"OUT_DIR\"), \"/a.rs\"));"),

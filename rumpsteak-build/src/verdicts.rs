@@ -1,24 +1,35 @@
-//! Writing the verdict file.
+//! Writing the verdict file, and the generated code.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use rumpsteak_syntax::verdict::{PATH, VARIABLE, Verdicts, stamp};
 
-/// Writes the verdicts below `out_dir`, unless they are there already: an unchanged file keeps its time. Tells rustc,
-/// through Cargo, that they are of this run of the build script.
-///
-/// The file is written beside its place and moved there, so that a build that is interrupted leaves the old one or the
-/// new one, and nothing in between.
+/// Writes the verdicts below `out_dir`, and the generated files before them. Tells rustc, through Cargo, that they are of
+/// this run of the build script.
 ///
 /// # Errors
 ///
 /// If the file system refuses.
-pub(crate) fn write(out_dir: &Path, verdicts: &Verdicts) -> io::Result<()> {
-    let path = out_dir.join(PATH);
+pub(crate) fn write<'a>(
+    out_dir: &Path,
+    verdicts: &Verdicts,
+    files: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> io::Result<()> {
+    for (file, text) in files {
+        write_file(&out_dir.join(file), text)?;
+    }
     let text = verdicts.print();
     writeln!(io::stdout(), "cargo::rustc-env={VARIABLE}={}", stamp(&text))?;
-    if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+    write_file(&out_dir.join(PATH), &text)
+}
+
+/// Writes a file, unless it is there already: an unchanged file keeps its time.
+///
+/// The file is written beside its place and moved there, so that a build that is interrupted leaves the old one or the
+/// new one, and nothing in between.
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
     if let Some(folder) = path.parent() {

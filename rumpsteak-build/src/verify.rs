@@ -30,6 +30,7 @@ use rumpsteak_syntax::verdict::{
 };
 
 use crate::cfg::Truth;
+use crate::inclusion;
 use crate::judge::{self, Setting};
 use crate::pair::{LinkError, Linked, Pairs, RolePair};
 use crate::paths::Base;
@@ -165,6 +166,7 @@ impl<'a> State<'a> {
                 linked,
                 root: id,
                 role: role_id,
+                machine: None,
             };
             if let Some(Fault { place, text }) = judge::judge(&setting, &written, self.limits) {
                 refused = true;
@@ -356,7 +358,13 @@ impl<'a> State<'a> {
                         Some(faults) => Outcome::Failed {
                             id: id_of_item,
                             plays: self.roots.contains_key(&id) && !repeated.contains(&id),
-                            problems: faults.iter().map(problem).collect(),
+                            problems: match inclusion::failed(tree, id) {
+                                Some(protocol) => vec![Problem {
+                                    token: session.name_token,
+                                    text: text::see_inclusion(&item.name, &protocol),
+                                }],
+                                None => faults.iter().map(problem).collect(),
+                            },
                         },
                         None if in_failed_root.contains(&id) => Outcome::FailedElsewhere(proof),
                         None => Outcome::Passed(proof),
@@ -369,7 +377,9 @@ impl<'a> State<'a> {
                 }
                 _ => continue,
             };
-            if let Outcome::Failed { problems, .. } = &outcome {
+            if let Outcome::Failed { problems, .. } = &outcome
+                && inclusion::failed(tree, id).is_none()
+            {
                 findings
                     .problems
                     .extend(problems.iter().map(|problem| Located {
@@ -388,6 +398,7 @@ impl<'a> State<'a> {
                 outcome,
             });
         }
+        inclusion::findings(tree, base, &mut findings);
         let at = |entry: &Entry| {
             (
                 entry.target.clone(),

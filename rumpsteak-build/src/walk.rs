@@ -12,13 +12,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use rumpsteak_syntax::role::ROLE_ATTRIBUTES;
 use rumpsteak_syntax::verdict::Target;
-use rumpsteak_syntax::{MessageItem, RoleItem, SessionItem};
+use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem};
 
 use crate::cfg::{Cfg, Truth};
+use crate::generate::{Generator, Module as Generated};
+use crate::report;
 use crate::scan::{Attribute, RawItem, RawItems, RawKind, Visibility, scan, string_value};
 use crate::targets::Root;
 
@@ -36,6 +39,8 @@ pub(crate) struct Tree {
     pub(crate) modules: Vec<Module>,
     pub(crate) items: Vec<Item>,
     pub(crate) files: Vec<File>,
+    /// The calls of `protocol!(…)`.
+    pub(crate) inclusions: Vec<Inclusion>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
     pub(crate) awaited: BTreeSet<PathBuf>,
 }
@@ -124,8 +129,24 @@ pub(crate) enum ItemKind {
 
 #[derive(Debug)]
 pub(crate) struct File {
-    /// The path by which the file was read.
+    /// The path by which the file was read; for generated code, its path below `OUT_DIR`.
     pub(crate) path: PathBuf,
+    /// The text of a file that this build generates.
+    pub(crate) generated: Option<Rc<Generated>>,
+}
+
+/// A `protocol!(…)`.
+#[derive(Debug)]
+pub(crate) struct Inclusion {
+    pub(crate) item: ProtocolItem,
+    /// The module in which it stands.
+    pub(crate) module: ModuleId,
+    /// Where it stands.
+    pub(crate) file: FileId,
+    /// The file that it includes, if there is one.
+    pub(crate) included: Option<FileId>,
+    /// What is wrong with what it includes.
+    pub(crate) problems: Vec<String>,
 }
 
 impl Tree {
@@ -162,10 +183,11 @@ impl Tree {
     }
 }
 
-/// Walks the targets with the given roots.
-pub(crate) fn walk(roots: &[Root], cfg: &Cfg) -> Tree {
+/// Walks the targets with the given roots, and the modules that `generator` has for `protocol!(…)`.
+pub(crate) fn walk(roots: &[Root], cfg: &Cfg, generator: &mut Generator<'_>) -> Tree {
     let mut walker = Walker {
         cfg,
+        generator,
         tree: Tree::default(),
         sources: HashMap::new(),
     };
@@ -175,8 +197,9 @@ pub(crate) fn walk(roots: &[Root], cfg: &Cfg) -> Tree {
     walker.tree
 }
 
-struct Walker<'a> {
+struct Walker<'a, 'g> {
     cfg: &'a Cfg,
+    generator: &'a mut Generator<'g>,
     tree: Tree,
     /// The tokens of each file, by its path; nothing if it could not be read or is no Rust.
     sources: HashMap<PathBuf, (FileId, Option<TokenStream>)>,
@@ -203,7 +226,7 @@ struct Place {
     ancestors: Vec<FileId>,
 }
 
-impl Walker<'_> {
+impl Walker<'_, '_> {
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
         let module = self.add_module(String::new(), krate, None, Truth::True);
@@ -264,7 +287,10 @@ impl Walker<'_> {
             let text = std::fs::read_to_string(&path).ok()?;
             let text = without_prelude(text);
             let file = FileId(self.tree.files.len());
-            self.tree.files.push(File { path: path.clone() });
+            self.tree.files.push(File {
+                path: path.clone(),
+                generated: None,
+            });
             self.sources.insert(path.clone(), (file, text.parse().ok()));
         }
         let (file, tokens) = self.sources.get(&path)?;
@@ -331,6 +357,9 @@ impl Walker<'_> {
                         Some(_) => {}
                         None => self.await_file(&path),
                     }
+                }
+                RawKind::Protocol(arguments) => {
+                    self.protocol(module, &item, arguments.clone(), &place, pending);
                 }
                 RawKind::Other => self.note_include_protocols(module, &item),
                 RawKind::Enum(name) | RawKind::Struct(name) | RawKind::Type(name) => {
@@ -439,6 +468,88 @@ impl Walker<'_> {
             items,
             place,
         });
+    }
+
+    /// The module that a `protocol!(…)` makes.
+    fn protocol(
+        &mut self,
+        parent: ModuleId,
+        item: &RawItem,
+        arguments: TokenStream,
+        place: &Place,
+        pending: &mut Vec<Pending>,
+    ) {
+        // What is no call of this macro is that of another one.
+        let Ok(call) = ProtocolItem::parse(arguments) else {
+            return;
+        };
+        if self.tree.modules.len() >= MODULES {
+            return;
+        }
+        let name = unraw(&call.name);
+        let krate = self.tree.modules[parent.0].krate;
+        let generated = self.generator.module(&name);
+        let mut inclusion = Inclusion {
+            module: parent,
+            file: place.file,
+            included: None,
+            problems: generated.problems.clone(),
+            item: call,
+        };
+        let here = |module: ModuleId| self.tree.modules[module.0].krate == krate;
+        let path = PathBuf::from(&generated.file);
+        let known = |file: &FileId| self.tree.files[file.0].path == path;
+        let mut earlier = self
+            .tree
+            .inclusions
+            .iter()
+            .filter(|other| here(other.module));
+        if generated.text.is_some()
+            && earlier.any(|other| other.included.as_ref().is_some_and(known))
+        {
+            inclusion.problems = vec![report::text::included_twice(&name)];
+        } else if let Some(text) = &generated.text {
+            if !self.sources.contains_key(&path) {
+                let file = FileId(self.tree.files.len());
+                self.tree.files.push(File {
+                    path: path.clone(),
+                    generated: Some(Rc::clone(&generated)),
+                });
+                self.sources.insert(path.clone(), (file, text.parse().ok()));
+            }
+            if let Some((file, Some(tokens))) = self.sources.get(&path) {
+                let file = *file;
+                let items = scan(tokens.clone(), self.cfg);
+                inclusion.included = Some(file);
+                let condition = self.tree.modules[parent.0].condition.and(item.condition);
+                let module =
+                    self.add_module(inclusion.item.module(), krate, Some(parent), condition);
+                let visibility = match inclusion.item.is_public() {
+                    true => Visibility::Public,
+                    false => Visibility::Private,
+                };
+                let named = Named {
+                    visibility,
+                    meaning: Meaning::Module(module),
+                };
+                let names = &mut self.tree.modules[parent.0].names;
+                names
+                    .entry(inclusion.item.module())
+                    .or_default()
+                    .push(named);
+                let mut place = Place {
+                    file,
+                    ..place.clone()
+                };
+                place.ancestors.push(file);
+                pending.push(Pending {
+                    module,
+                    items,
+                    place,
+                });
+            }
+        }
+        self.tree.inclusions.push(inclusion);
     }
 
     /// Notes that a file is missing. Cargo watches existing paths only, so the nearest folder stands for it.

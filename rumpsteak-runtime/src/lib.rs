@@ -113,7 +113,7 @@ pub use route::{
     Arrival, Bidirectional, Channel, Incoming, Link, Nil, Outgoing, Pair, Receiver, RouteError,
     Sender,
 };
-pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, session};
+pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
 pub use session::{session, try_session};
 pub use states::{
     Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,

@@ -23,7 +23,7 @@
 #[cfg(feature = "capacity")]
 pub mod capacity;
 pub mod certificate;
-#[cfg(feature = "dot")]
+#[cfg(feature = "read")]
 pub mod dot;
 mod hash;
 #[cfg(feature = "kmc")]
@@ -34,7 +34,7 @@ pub mod optimise;
 pub mod run;
 pub mod subtype;
 pub mod system;
-#[cfg(feature = "text")]
+#[cfg(feature = "read")]
 pub mod text;
 pub mod verdict;
 pub mod verify;

@@ -49,6 +49,18 @@ pub(crate) fn unplayable_protocol(wanted: &str) -> String {
     )
 }
 
+pub(crate) fn included_twice(name: &str) -> String {
+    format!(
+        "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
+         help: import the module of the first one"
+    )
+}
+
+/// The text at a generated session whose machine is wrong.
+pub(crate) fn see_inclusion(name: &str, protocol: &str) -> String {
+    format!("`{name}` is not verified: the error at `protocol!({protocol})` says why")
+}
+
 pub(crate) fn unknown_role(wanted: &str, protocol: &Loaded, protocols: &Protocols) -> String {
     let roles: Vec<&str> = protocol
         .protocol

@@ -244,12 +244,25 @@ impl Package {
 
     /// The verdict file of the last build.
     pub(crate) fn verdicts(&self) -> String {
-        let name = self
-            .folder
+        let file = self.out("rumpsteak/verdicts.txt");
+        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+
+    /// A file in the newest `OUT_DIR` of the package that has it.
+    pub(crate) fn out(&self, path: &str) -> PathBuf {
+        self.out_of(&self.name(), path)
+    }
+
+    fn name(&self) -> String {
+        self.folder
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
-            .into_owned();
+            .into_owned()
+    }
+
+    /// The same of a package of this name, which need not be that of the folder.
+    pub(crate) fn out_of(&self, name: &str, path: &str) -> PathBuf {
         let build = temporary().join("target/debug/build");
         let entries =
             fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
@@ -264,13 +277,13 @@ impl Package {
                 .is_some_and(|(package, _)| package == name)
         });
         let newest = files
-            .map(|folder| folder.join("out/rumpsteak/verdicts.txt"))
+            .map(|folder| folder.join("out").join(path))
             .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
             .max();
         let Some((_, file)) = newest else {
-            panic!("no verdicts of {name}")
+            panic!("no {path} of {name}")
         };
-        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        file
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a user of the build script sees: real packages, real Cargo, real messages.
 
 mod gate;
+mod generate;
 mod harness;
 mod manners;
 mod protocols;

@@ -7,6 +7,7 @@
 //! | `#[derive(Role)]` | `role` | a participant of a protocol, from its routes |
 //! | `#[derive(Roles)]` | `roles` | a set of roles, wired to each other |
 //! | `#[session]` | `session` | a session type, and the proof that it was verified |
+//! | `protocol!(…)` | `protocol` | the code that the build script generated for a protocol |
 //! | `include_protocols!()` | `verdict` | the problems of the protocol files |
 //!
 //! The macros verify nothing. The build script does, and leaves its verdicts in `OUT_DIR`, where
@@ -14,6 +15,7 @@
 //! language.
 
 mod message;
+mod protocol;
 mod role;
 mod roles;
 mod session;
@@ -114,6 +116,25 @@ pub fn derive_roles(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
     session::expand(arguments.into(), item.into()).into()
+}
+
+/// Includes the code that the build script generated for a protocol, as a module.
+///
+/// ```text
+/// // build.rs: rumpsteak_build::configure().protocols("protocols").generate().verify()
+/// rumpsteak_runtime::protocol!(DoubleBuffering);            mod double_buffering { … }
+/// rumpsteak_runtime::protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
+/// ```
+///
+/// The module has a set of roles, `Roles`; a struct for each role; the message type `Label` and a struct for each
+/// message; and for each role `k` the session `KSession`, documented with its machine. A machine that lies beside the
+/// `.scr` file, such as `double_buffering.k.dot`, takes the place of the role's order in the protocol. If it is unsafe,
+/// the macro raises the error.
+///
+/// Attributes before the name are those of the module.
+#[proc_macro]
+pub fn protocol(input: TokenStream) -> TokenStream {
+    protocol::expand(input.into()).into()
 }
 
 /// Raises the problems of the protocol files that belong to no place in the Rust source, such as a

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use rumpsteak_syntax::Verdicts;
-use rumpsteak_syntax::verdict::{Entry, Kind, PATH, Problem, Site, VARIABLE, stamp};
+use rumpsteak_syntax::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
 use syn::Error;
 
 /// What is known about an item.
@@ -42,6 +42,30 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
         Some(entry) => Lookup::Found(Box::new(entry.clone())),
         None if known => Lookup::Unseen,
         None => Lookup::Typing,
+    }
+}
+
+/// The file below `OUT_DIR` that was generated for a protocol, if there is one.
+///
+/// # Errors
+///
+/// Why the file is not that of the verdicts.
+pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
+    let verdicts = read()?;
+    let is_of = |generated: &&Generated| generated.protocol == protocol;
+    let Some(Generated {
+        file,
+        stamp: verified,
+        ..
+    }) = verdicts.generated.iter().find(is_of)
+    else {
+        return Ok(None);
+    };
+    let out_dir = std::env::var_os("OUT_DIR").unwrap_or_default();
+    match std::fs::read_to_string(Path::new(&out_dir).join(file)) {
+        Ok(text) if stamp(&text) == *verified => Ok(Some(file.clone())),
+        Ok(_) => Err(STALE_CODE.to_owned()),
+        Err(error) => Err(format!("the code in OUT_DIR cannot be read: {error}")),
     }
 }
 
@@ -134,6 +158,10 @@ help: call in build.rs
 
 const STALE_VERDICTS: &str =
     "the verdicts in OUT_DIR are not those of the last run of the build script
+
+help: build again; if that does not help, run `cargo clean`";
+
+const STALE_CODE: &str = "the code in OUT_DIR is not that of the last run of the build script
 
 help: build again; if that does not help, run `cargo clean`";
 

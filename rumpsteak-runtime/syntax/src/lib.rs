@@ -7,6 +7,7 @@
 //! * [`token`]: an item as a flat list of numbered tokens, and the hash of that list;
 //! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
 //! * [`role`]: the parts of a `#[derive(Role)]` struct and of a `#[derive(Message)]` enum that name things;
+//! * [`protocol`]: what `protocol!(…)` says;
 //! * [`name`]: when a Scribble name and a Rust name are the same name;
 //! * [`verdict`]: the file in `OUT_DIR` through which the build script answers the macros.
 //!
@@ -29,11 +30,13 @@
 
 pub mod name;
 mod parser;
+pub mod protocol;
 pub mod role;
 pub mod session;
 pub mod token;
 pub mod verdict;
 
+pub use protocol::ProtocolItem;
 pub use role::{MessageItem, RoleItem};
 pub use session::{Path, SessionItem};
 pub use verdict::Verdicts;

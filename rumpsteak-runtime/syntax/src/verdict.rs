@@ -51,8 +51,24 @@ const FORMAT: &str = "1";
 pub struct Verdicts {
     /// One entry for each item of each target, in the order in which the build script met them.
     pub entries: Vec<Entry>,
+    /// The generated modules, by the names of their protocols.
+    pub generated: Vec<Generated>,
     /// Problems that belong to no item, for `include_protocols!()`: rendered texts.
     pub unanchored: Vec<String>,
+}
+
+/// A module that the build script wrote for a protocol.
+///
+/// `protocol!(…)` includes the file only if its text has this stamp, so that the code is never of another build than
+/// the verdicts on it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Generated {
+    /// The protocol, by the name in `protocol!(…)`.
+    pub protocol: String,
+    /// The file below `OUT_DIR`, with `/`.
+    pub file: String,
+    /// The [`stamp`] of its text.
+    pub stamp: String,
 }
 
 /// The verdict on one item.
@@ -77,6 +93,8 @@ pub struct Entry {
 /// Which macro an entry is for.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
+    /// `protocol!(…)`.
+    Protocol,
     /// `#[derive(Role)]`.
     Role,
     /// `#[session]`.
@@ -265,6 +283,14 @@ impl Verdicts {
         for entry in &self.entries {
             print_entry(&mut text, entry);
         }
+        for Generated {
+            protocol,
+            file,
+            stamp,
+        } in &self.generated
+        {
+            record(&mut text, &["generated", protocol, file, stamp]);
+        }
         for problem in &self.unanchored {
             record(&mut text, &["unanchored", problem]);
         }
@@ -304,6 +330,11 @@ impl Verdicts {
             }
             match &fields[..] {
                 ["end"] => ended = true,
+                ["generated", protocol, file, stamp] => verdicts.generated.push(Generated {
+                    protocol: (*protocol).to_owned(),
+                    file: (*file).to_owned(),
+                    stamp: (*stamp).to_owned(),
+                }),
                 ["unanchored", text] => verdicts.unanchored.push((*text).to_owned()),
                 ["entry", rest @ ..] => verdicts.entries.push(parse_entry(rest).ok_or(malformed)?),
                 _ => {
@@ -414,8 +445,11 @@ trait Word: Copy + Sized + 'static {
 }
 
 impl Word for Kind {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("role", Self::Role), ("session", Self::Session)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("protocol", Self::Protocol),
+        ("role", Self::Role),
+        ("session", Self::Session),
+    ];
 }
 
 impl Word for TargetKind {

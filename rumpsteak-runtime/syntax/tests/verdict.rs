@@ -118,6 +118,7 @@ fn sample() -> Verdicts {
                 ..entry("K", BIN, "src/main.rs", 1, passed())
             },
         ],
+        generated: vec![],
         unanchored: vec!["first\nline".to_owned()],
     }
 }
@@ -208,6 +209,7 @@ fn the_place_decides_between_equal_tokens() {
             entry("A", BIN, "src/b.rs", 3, failed(1, "two")),
             entry("A", LIB, "src/b.rs", 9, failed(1, "three")),
         ],
+        generated: vec![],
         unanchored: vec![],
     };
     let at = |executable, file, line| {

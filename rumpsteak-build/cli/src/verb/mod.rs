@@ -3,6 +3,7 @@
 mod check;
 mod compat;
 mod explain;
+mod generate;
 mod kmc;
 mod project;
 mod subtype;
@@ -17,6 +18,7 @@ pub(crate) enum Verb {
     Check(check::Arguments),
     Compat(compat::Arguments),
     Explain(explain::Arguments),
+    Generate(generate::Arguments),
     Kmc(kmc::Arguments),
     Project(project::Arguments),
     Subtype(subtype::Arguments),
@@ -28,6 +30,7 @@ pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
         Verb::Check(arguments) => (check::run(arguments, terminal), arguments.json),
         Verb::Compat(arguments) => (compat::run(arguments, terminal), arguments.json),
         Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.json),
+        Verb::Generate(arguments) => (generate::run(arguments, terminal), false),
         Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.json),
         Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
         Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),

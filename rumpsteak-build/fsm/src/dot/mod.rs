@@ -22,12 +22,14 @@
 mod action;
 mod lexer;
 mod parser;
+#[cfg(feature = "dot")]
 mod printer;
 
 use std::{error::Error, fmt, ops::Range};
 
 use crate::machine::Fsm;
 
+#[cfg(feature = "dot")]
 pub use self::printer::{print, print_all};
 
 /// Reads the machines of a DOT text, in order.

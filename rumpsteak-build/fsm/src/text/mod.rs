@@ -217,7 +217,15 @@ pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
     match form {
         Form::Binary => types::print_binary(machines),
         Form::Cfsm => cfsm::print(machines),
+        #[cfg(feature = "dot")]
         Form::Dot => Ok(dot::print_all(machines)),
+        #[cfg(not(feature = "dot"))]
+        Form::Dot => Err(Unsayable {
+            form,
+            role: None,
+            message: "DOT is printed by builds with the feature `dot`; local types say the same"
+                .into(),
+        }),
         Form::Local => types::print_local(machines),
         Form::Mermaid => Ok(mermaid::print(machines)),
     }

@@ -28,10 +28,13 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     }
 
     let mut configuration = rumpsteak_build::configure().limits(arguments.limits());
+    let build_script = std::fs::read_to_string(folder.join("build.rs")).unwrap_or_default();
+    if calls(&build_script, "generate()") {
+        configuration = configuration.generate();
+    }
     let mut protocols = arguments.protocols.clone();
     if protocols.is_empty() {
-        let build_script = std::fs::read_to_string(folder.join("build.rs"));
-        protocols = protocols_of(&build_script.unwrap_or_default());
+        protocols = protocols_of(&build_script);
     }
     if protocols.is_empty() {
         protocols.push("protocols".into());
@@ -88,6 +91,15 @@ fn whole(report: rumpsteak_build::Report) -> Report {
     let title = text.lines().next().unwrap_or_default();
     Report::error(title.strip_prefix("error: ").unwrap_or(title))
         .help("go to the folder of a package, or name the `.scr` files to check")
+}
+
+/// Whether the package's build script has this call.
+fn calls(build_script: &str, call: &str) -> bool {
+    let code = |line: &&str| !line.trim_start().starts_with("//");
+    build_script
+        .lines()
+        .filter(code)
+        .any(|line| line.contains(call))
 }
 
 /// The paths that the package's build script verifies: the texts in its calls of `verify` and `protocols`. A script

@@ -1,0 +1,115 @@
+//! Types on lines of at most 100 columns, laid out as `rustfmt` does by default.
+
+/// A type: a name with arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Type {
+    name: String,
+    arguments: Vec<Type>,
+}
+
+/// How long a line may be.
+const WIDTH: usize = 100;
+
+/// How long several fields on one line may be.
+const FIELDS: usize = 60;
+
+impl Type {
+    pub(super) fn name(name: impl Into<String>) -> Self {
+        Self::apply(name, Vec::new())
+    }
+
+    pub(super) fn apply(name: impl Into<String>, arguments: Vec<Self>) -> Self {
+        let name = name.into();
+        Self { name, arguments }
+    }
+
+    /// Whether the type, or one in it, has this name at its head.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        self.name == name
+            || self
+                .arguments
+                .iter()
+                .any(|argument| argument.mentions(name))
+    }
+
+    /// The type on one line.
+    pub(super) fn line(&self) -> String {
+        if self.arguments.is_empty() {
+            return self.name.clone();
+        }
+        let arguments: Vec<String> = self.arguments.iter().map(Self::line).collect();
+        format!("{}<{}>", self.name, arguments.join(", "))
+    }
+
+    /// The type behind `before` columns on a line with this indentation, with `after` columns behind it.
+    pub(super) fn print(&self, indent: usize, before: usize, after: usize) -> String {
+        let line = self.line();
+        if self.arguments.is_empty() || before + line.chars().count() + after <= WIDTH {
+            return line;
+        }
+        let inner = indent + 4;
+        let arguments = self.arguments.iter().map(|argument| {
+            format!(
+                "{}{},\n",
+                " ".repeat(inner),
+                argument.print(inner, inner, 1)
+            )
+        });
+        let arguments: String = arguments.collect();
+        format!("{}<\n{arguments}{}>", self.name, " ".repeat(indent))
+    }
+}
+
+/// `HEAD = TYPE;`
+pub(super) fn alias(head: &str, ty: &Type) -> String {
+    let line = format!("{head} = {};", ty.line());
+    if line.chars().count() <= WIDTH {
+        return line;
+    }
+    let below = format!("{head} =\n    {};", ty.line());
+    if 4 + ty.line().chars().count() < WIDTH {
+        return below;
+    }
+    format!("{head} = {};", ty.print(0, WIDTH, 1))
+}
+
+/// `HEAD(TYPE, …)END` with this indentation, where each type may take lines of its own.
+pub(super) fn tuple(indent: usize, head: &str, types: &[Type], end: &str) -> String {
+    let space = " ".repeat(indent);
+    let lines: Vec<String> = types.iter().map(Type::line).collect();
+    let fields = lines.join(", ");
+    let line = format!("{space}{head}({fields}){end}");
+    let short = types.len() == 1 || fields.chars().count() <= FIELDS;
+    if short && line.chars().count() <= WIDTH {
+        return line;
+    }
+    let inner = indent + 4;
+    let types = types
+        .iter()
+        .map(|ty| format!("{}{},\n", " ".repeat(inner), ty.print(inner, inner, 1)));
+    format!("{space}{head}(\n{}{space}){end}", types.collect::<String>())
+}
+
+/// `HEAD{NAME, …};` with as many names on a line as fit.
+pub(super) fn import(head: &str, names: &[&str]) -> String {
+    let line = format!("{head}{{{}}};", names.join(", "));
+    // `rustfmt` keeps two columns for what might follow.
+    if line.chars().count() + 2 <= WIDTH {
+        return line;
+    }
+    let mut text = format!("{head}{{\n");
+    let mut row = String::new();
+    for name in names {
+        if !row.is_empty() && 4 + row.chars().count() + 1 + name.chars().count() + 1 > WIDTH {
+            text.push_str(&format!("    {row}\n"));
+            row.clear();
+        }
+        if !row.is_empty() {
+            row.push(' ');
+        }
+        row.push_str(name);
+        row.push(',');
+    }
+    text.push_str(&format!("    {row}\n}};"));
+    text
+}

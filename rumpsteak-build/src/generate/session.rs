@@ -1,0 +1,321 @@
+//! A machine as the session items that a person would write for it.
+//!
+//! ```text
+//!   0 ──t?ready──▶ 1 ──t!value──▶ 0        type SSession = Receive<T, Ready, Select<T, SChoice>>;
+//!                  └───t!stop───▶ 2        enum SChoice { Value(Value, SSession), Stop(Stop, End) }
+//! ```
+//!
+//! * A state with one action is a `Send` or a `Receive` around what follows; one with several, a `Select` or a `Branch`
+//!   of an `enum`; one with none is `End`.
+//! * What is written once stands where it is used. The initial state, and a state that several others lead to, have a
+//!   name. The name is that of a `struct` where only actions lead from the state back to it, since Rust knows no
+//!   recursive `type`s; else of a `type`.
+//! * A chain of more than [`LONGEST`] actions is cut by a `struct`, because rustc follows nested types by recursion.
+//!
+//! Linear in the machine. Serialising the items gives a machine with the same runs, which the build verifies as it
+//! verifies what a person writes; so nothing depends on this module's being right.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
+
+use super::layout::Type;
+use super::names::Names;
+
+/// How many actions one type may nest.
+const LONGEST: usize = 16;
+
+/// An item of a session.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// `type` or, if it is nominal, `struct`.
+    Chain {
+        name: String,
+        nominal: bool,
+        session: Type,
+    },
+    /// `enum`.
+    Choice {
+        name: String,
+        direction: Direction,
+        /// The role at the other end, as the protocol has it.
+        peer: String,
+        /// The positions of the labels, and what follows.
+        options: Vec<(usize, Type)>,
+    },
+}
+
+/// The items of the machine of a role, the root first.
+///
+/// # Errors
+///
+/// If the machine is no session type, or has an action that no part of the protocol is named for.
+pub(super) fn items(fsm: &Fsm, role: usize, names: &mut Names) -> Result<Vec<Item>, Unwritable> {
+    fsm.check_directed().map_err(Unwritable::Defect)?;
+    let role = names.roles[role].ty.clone();
+    let root = names.numbered(&format!("{role}Session"));
+    let mut writer = Writer {
+        circle: circles(fsm),
+        entries: entries(fsm),
+        fsm,
+        role,
+        names,
+        chains: HashMap::new(),
+        choices: HashMap::new(),
+        cuts: HashSet::new(),
+        pending: VecDeque::new(),
+    };
+    let initial = fsm.initial();
+    let mut items = Vec::new();
+    if writer.count(initial) == 1 {
+        writer.chains.insert(initial, root);
+        writer.pending.push_back(Pending::Chain(initial));
+    } else {
+        let session = writer.session(initial, None)?;
+        items.push(Item::Chain {
+            name: root,
+            nominal: false,
+            session,
+        });
+    }
+    while let Some(pending) = writer.pending.pop_front() {
+        items.push(match pending {
+            Pending::Chain(state) => writer.chain(state)?,
+            Pending::Choice(state) => writer.choice(state)?,
+        });
+    }
+    Ok(items)
+}
+
+/// Why a machine cannot be written as sessions.
+#[derive(Debug)]
+pub(super) enum Unwritable {
+    Defect(Defect),
+    /// An action with a peer or a message that the protocol does not have.
+    Unknown(Action),
+}
+
+struct Writer<'a> {
+    fsm: &'a Fsm,
+    role: String,
+    names: &'a mut Names,
+    /// The states with one action that have a name, and the `enum`s of those with several.
+    chains: HashMap<StateId, String>,
+    choices: HashMap<StateId, String>,
+    /// How many transitions lead to each state.
+    entries: Vec<usize>,
+    /// Whether a state is on a circle of states with one action.
+    circle: Vec<bool>,
+    /// The states at which a long chain was cut.
+    cuts: HashSet<StateId>,
+    pending: VecDeque<Pending>,
+}
+
+#[derive(Clone, Copy)]
+enum Pending {
+    Chain(StateId),
+    Choice(StateId),
+}
+
+impl Writer<'_> {
+    fn count(&self, state: StateId) -> usize {
+        self.fsm.transitions_from(state).count()
+    }
+
+    fn is_nominal(&self, state: StateId) -> bool {
+        self.circle[state.index()] || self.cuts.contains(&state)
+    }
+
+    fn chain(&mut self, state: StateId) -> Result<Item, Unwritable> {
+        let nominal = self.is_nominal(state);
+        let session = self.actions(state, nominal.then_some(state))?;
+        let name = self.chains.get(&state).cloned().unwrap_or_default();
+        Ok(Item::Chain {
+            name,
+            nominal,
+            session,
+        })
+    }
+
+    fn choice(&mut self, state: StateId) -> Result<Item, Unwritable> {
+        let fsm = self.fsm;
+        let mut options = Vec::new();
+        let mut direction = Direction::Send;
+        let mut peer = String::new();
+        for transition in fsm.transitions_from(state) {
+            let action = transition.action;
+            let label = self.label(action)?;
+            options.push((label, self.session(transition.target, Some(state))?));
+            direction = action.direction;
+            peer = action.peer.to_string();
+        }
+        let name = self.choices.get(&state).cloned().unwrap_or_default();
+        Ok(Item::Choice {
+            name,
+            direction,
+            peer,
+            options,
+        })
+    }
+
+    /// What a state is called where it follows something; `within` is the state of the item that this is part of, if
+    /// that item may call itself `Self`.
+    fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+        match self.count(state) {
+            0 => Ok(Type::name("End")),
+            1 => {
+                let named = state == self.fsm.initial()
+                    || self.entries[state.index()] > 1
+                    || self.cuts.contains(&state);
+                if named {
+                    Ok(self.named(state, within))
+                } else {
+                    self.actions(state, within)
+                }
+            }
+            _ => self.select(state, within),
+        }
+    }
+
+    /// A state with one action, by its name.
+    fn named(&mut self, state: StateId, within: Option<StateId>) -> Type {
+        if within == Some(state) {
+            return Type::name("Self");
+        }
+        if let Some(name) = self.chains.get(&state) {
+            return Type::name(name);
+        }
+        let suffix = match (self.cuts.contains(&state), self.circle[state.index()]) {
+            (true, _) => "Part",
+            (false, true) => "Loop",
+            (false, false) => "Rest",
+        };
+        let name = self.names.numbered(&format!("{}{suffix}", self.role));
+        self.chains.insert(state, name.clone());
+        self.pending.push_back(Pending::Chain(state));
+        Type::name(name)
+    }
+
+    /// A state with one action, written out up to the next one with a name.
+    fn actions(&mut self, first: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+        let fsm = self.fsm;
+        let mut state = first;
+        let mut actions = Vec::new();
+        let tail = loop {
+            let mut transitions = fsm.transitions_from(state);
+            let (Some(transition), None) = (transitions.next(), transitions.next()) else {
+                break self.session(state, within)?;
+            };
+            if !actions.is_empty() {
+                if actions.len() == LONGEST {
+                    self.cuts.insert(state);
+                }
+                let ends = state == fsm.initial()
+                    || self.entries[state.index()] > 1
+                    || self.cuts.contains(&state);
+                if ends {
+                    break self.named(state, within);
+                }
+            }
+            actions.push(self.action(transition.action)?);
+            state = transition.target;
+        };
+        let wrap = |then, (constructor, peer, label)| {
+            Type::apply(constructor, vec![Type::name(peer), Type::name(label), then])
+        };
+        Ok(actions.into_iter().rev().fold(tail, wrap))
+    }
+
+    fn action(&self, action: &Action) -> Result<(&'static str, String, String), Unwritable> {
+        let constructor = match action.direction {
+            Direction::Receive => "Receive",
+            Direction::Send => "Send",
+        };
+        let label = self.names.labels[self.label(action)?].ty.clone();
+        Ok((constructor, self.peer(action)?, label))
+    }
+
+    /// A state with several actions.
+    fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
+        let Some(first) = self.fsm.transitions_from(state).next() else {
+            return Ok(Type::name("End"));
+        };
+        let constructor = match first.action.direction {
+            Direction::Receive => "Branch",
+            Direction::Send => "Select",
+        };
+        let peer = self.peer(first.action)?;
+        let choice = match self.choices.get(&state) {
+            _ if within == Some(state) => "Self".to_owned(),
+            Some(name) => name.clone(),
+            None => {
+                let name = self.names.numbered(&format!("{}Choice", self.role));
+                self.choices.insert(state, name.clone());
+                self.pending.push_back(Pending::Choice(state));
+                name
+            }
+        };
+        Ok(Type::apply(
+            constructor,
+            vec![Type::name(peer), Type::name(choice)],
+        ))
+    }
+
+    fn peer(&self, action: &Action) -> Result<String, Unwritable> {
+        let position = self.names.role(action.peer.as_str());
+        position
+            .map(|position| self.names.roles[position].ty.clone())
+            .ok_or_else(|| Unwritable::Unknown(action.clone()))
+    }
+
+    fn label(&self, action: &Action) -> Result<usize, Unwritable> {
+        self.names
+            .label(&action.message)
+            .ok_or_else(|| Unwritable::Unknown(action.clone()))
+    }
+}
+
+/// How many transitions lead to each state.
+fn entries(fsm: &Fsm) -> Vec<usize> {
+    let mut entries = vec![0; fsm.len()];
+    for state in fsm.reachable() {
+        for transition in fsm.transitions_from(state) {
+            entries[transition.target.index()] += 1;
+        }
+    }
+    entries
+}
+
+/// Which states are on a circle of states with one action. From each of them only one other can be next, so following
+/// that one from every state not yet seen finds all circles in one pass.
+fn circles(fsm: &Fsm) -> Vec<bool> {
+    let next = |state: StateId| {
+        let mut transitions = fsm.transitions_from(state);
+        match (transitions.next(), transitions.next()) {
+            (Some(only), None) => Some(only.target),
+            _ => None,
+        }
+    };
+    let mut round: Vec<Option<StateId>> = vec![None; fsm.len()];
+    let mut circle = vec![false; fsm.len()];
+    for start in fsm.states() {
+        let mut state = start;
+        while round[state.index()].is_none() {
+            round[state.index()] = Some(start);
+            match next(state) {
+                Some(target) => state = target,
+                None => break,
+            }
+        }
+        // Met again in this same round, by an action of its own: a circle, which is followed once.
+        let meets = next(state).is_some() && round[state.index()] == Some(start);
+        while meets && !circle[state.index()] {
+            circle[state.index()] = true;
+            match next(state) {
+                Some(target) => state = target,
+                None => break,
+            }
+        }
+    }
+    circle
+}
