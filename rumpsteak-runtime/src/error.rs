@@ -112,8 +112,8 @@ pub enum ErrorKind {
     /// An earlier session of this role did not return its [`End`](crate::End): it failed, panicked,
     /// was cancelled, or leaked its state.
     ///
-    /// Messages of that session may still be under way, so the role cannot begin another. Replace
-    /// it together with its peers, for example with `*roles = Roles::default()`.
+    /// Messages of that session may still be under way, so the role cannot begin another. Reset it
+    /// together with its peers: see [`Role::is_poisoned`](crate::Role::is_poisoned).
     Poisoned {
         /// The role that cannot begin a session.
         role: &'static str,
@@ -173,7 +173,7 @@ impl fmt::Display for ErrorKind {
             Self::Poisoned { role } => write!(
                 f,
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \
-                 replace the role together with its peers"
+                 reset the role together with its peers"
             ),
             Self::Transport {
                 role, peer, action, ..

@@ -94,6 +94,7 @@
 
 mod error;
 pub mod guide;
+mod join;
 mod message;
 #[doc(hidden)]
 pub mod private;
@@ -105,6 +106,7 @@ mod session;
 mod states;
 
 pub use error::{Action, BoxError, Error, ErrorKind, Result, Unsent};
+pub use join::{Processes, join};
 pub use message::{Labelled, Message};
 #[cfg(feature = "ring")]
 pub use ring::{Ring, RingClosed, RingReceiver, RingSender};

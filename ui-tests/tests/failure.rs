@@ -187,14 +187,42 @@ fn a_poisoned_role_refuses_the_next_session() {
 }
 
 #[test]
-fn fresh_roles_replace_poisoned_ones() {
+fn a_reset_connects_roles_of_several_sets() {
+    let [mut first, second] = two();
+    let Roles {
+        s: mut far,
+        c: gone,
+    } = second;
+    drop(gone);
+    block_on(async {
+        let mut dropped = Box::pin(client(&mut first.c, 1));
+        assert!(poll!(&mut dropped).is_pending());
+    });
+    // The client leaves its server and gets that of the other set.
+    Roles::reset_each(&mut far, &mut first.c);
+    assert!(!first.c.is_poisoned());
+    let (answer, served) = block_on(join(client(&mut first.c, 1), server(&mut far)));
+    assert_eq!(answer.unwrap(), 2);
+    served.unwrap();
+    // The server of the first set is alone now, with the question of the session that was dropped.
+    assert_closed(
+        block_on(server(&mut first.s)),
+        "s",
+        "c",
+        Action::Send("Pong"),
+    );
+}
+
+#[test]
+fn a_reset_of_the_set_reopens_its_roles() {
     let mut roles = Roles::default();
     block_on(async {
         let mut dropped = Box::pin(client(&mut roles.c, 1));
         assert!(poll!(&mut dropped).is_pending());
     });
     assert!(roles.c.is_poisoned());
-    roles = Roles::default();
+    roles.reset();
+    assert!(!roles.c.is_poisoned());
     let (answer, served) = block_on(join(client(&mut roles.c, 1), server(&mut roles.s)));
     assert_eq!(answer.unwrap(), 2);
     served.unwrap();
@@ -471,7 +499,7 @@ fn errors_explain_themselves() {
     );
     assert_eq!(
         ErrorKind::Poisoned { role }.to_string(),
-        "role `k` is poisoned: an earlier session of it did not reach its end; replace the role together with its peers"
+        "role `k` is poisoned: an earlier session of it did not reach its end; reset the role together with its peers"
     );
     let legal = &["a", "b", "c"];
     assert_eq!(

@@ -3,8 +3,8 @@
 //! One role, the *victim*, fails; its two peers wait for it, or for each other. For each cause and
 //! each place, the test states which roles are poisoned, what the peers' sessions return, and that
 //! they return it within a bounded number of polls, that every payload is dropped exactly once,
-//! that the old roles run no further session, and that replaced roles do, without a message of the
-//! session before.
+//! that the old roles run no further session, and that they do once they were reset, without a
+//! message of the session before.
 //!
 //! ```text
 //! v -> p  bounded: the second message waits until the first was received; all others unbounded
@@ -186,6 +186,15 @@ enum Cause {
     Timeout,
     TaskAborted,
     RuntimeShutDown,
+}
+
+/// What the roles do between the failure and the reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BeforeReset {
+    /// Nothing: messages of the failed session are still in the routes between its peers.
+    Untouched,
+    /// Each tries to begin another session.
+    Retried,
 }
 
 const PLACES: [Place; 6] = [
@@ -373,13 +382,15 @@ async fn watcher(role: &mut W, mint: &Mint, go: impl Future) -> Result<()> {
 fn every_cause_at_every_place() {
     for place in PLACES {
         for cause in CAUSES {
-            println!("{cause:?} at {place:?}");
-            scenario(place, cause);
+            for before_reset in [BeforeReset::Untouched, BeforeReset::Retried] {
+                println!("{cause:?} at {place:?}, {before_reset:?} before the reset");
+                scenario(place, cause, before_reset);
+            }
         }
     }
 }
 
-fn scenario(place: Place, cause: Cause) {
+fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     let Roles { v, mut p, mut w } = Roles::default();
     let v = Arc::new(Mutex::new(v));
     let mint = Mint::new(1);
@@ -456,50 +467,26 @@ fn scenario(place: Place, cause: Cause) {
     // No further session over these routes, not even for roles whose own session ended, and no
     // message in them.
     let later = Mint::new(2);
-    let again = now(victim(&mut v, &later, &mut Halt::never()));
-    assert!(
-        matches!(&again, Err(Failed::Session(error)) if matches!(error.kind(), ErrorKind::Poisoned { role: "v" })),
-        "{again:?}"
-    );
-    match (
-        now(prompt(&mut p, &later, true)).map_err(Error::into_kind),
-        expected[0],
-    ) {
-        (Err(ErrorKind::Poisoned { role: "p" }), Some(_))
-        | (
-            Err(ErrorKind::Closed {
-                peer: "v",
-                action: Action::Receive(&["First"]),
-                ..
-            }),
-            None,
-        ) => {}
-        other => panic!("{other:?}"),
+    if before_reset == BeforeReset::Retried {
+        refused(&mut v, &mut p, &mut w, expected, &later);
+        // All three have closed their routes: nothing is left in them.
+        assert_eq!((mint.alive(), later.alive()), (0, 0));
     }
-    match (
-        now(watcher(&mut w, &later, ready(()))).map_err(Error::into_kind),
-        expected[1],
-    ) {
-        (Err(ErrorKind::Poisoned { role: "w" }), Some(_))
-        | (
-            Err(ErrorKind::Closed {
-                peer: "v",
-                action: Action::Receive(&["Third"]),
-                ..
-            }),
-            None,
-        ) => {}
-        other => panic!("{other:?}"),
-    }
-    // All three have closed their routes: nothing is left in them.
-    assert_eq!((mint.alive(), later.alive()), (0, 0));
 
-    // Replaced together, they run again, twice, and see only messages of the new session.
-    let mut roles = Roles { v, p, w };
-    roles = {
-        drop(roles);
-        Roles::default()
+    // Reset together, they run again, twice, and see only messages of the new session.
+    let mut roles = match before_reset {
+        BeforeReset::Retried => {
+            Roles::reset_each(&mut v, &mut p, &mut w);
+            Roles { v, p, w }
+        }
+        BeforeReset::Untouched => {
+            let mut roles = Roles { v, p, w };
+            roles.reset();
+            roles
+        }
     };
+    // What was left in the routes of the old session went with them.
+    assert_eq!(mint.alive(), 0);
     for more in [true, false] {
         let mut halt = Halt::never();
         let mut session = [
@@ -521,6 +508,45 @@ fn scenario(place: Place, cause: Cause) {
     }
     assert!(!roles.v.is_poisoned() && !roles.p.is_poisoned() && !roles.w.is_poisoned());
     assert_eq!(later.alive(), 0);
+}
+
+/// No role begins another session, or not over its routes to the victim.
+fn refused(v: &mut V, p: &mut P, w: &mut W, expected: [Outcome; 2], later: &Mint) {
+    let again = now(victim(v, later, &mut Halt::never()));
+    assert!(
+        matches!(&again, Err(Failed::Session(error)) if matches!(error.kind(), ErrorKind::Poisoned { role: "v" })),
+        "{again:?}"
+    );
+    match (
+        now(prompt(p, later, true)).map_err(Error::into_kind),
+        expected[0],
+    ) {
+        (Err(ErrorKind::Poisoned { role: "p" }), Some(_))
+        | (
+            Err(ErrorKind::Closed {
+                peer: "v",
+                action: Action::Receive(&["First"]),
+                ..
+            }),
+            None,
+        ) => {}
+        other => panic!("{other:?}"),
+    }
+    match (
+        now(watcher(w, later, ready(()))).map_err(Error::into_kind),
+        expected[1],
+    ) {
+        (Err(ErrorKind::Poisoned { role: "w" }), Some(_))
+        | (
+            Err(ErrorKind::Closed {
+                peer: "v",
+                action: Action::Receive(&["Third"]),
+                ..
+            }),
+            None,
+        ) => {}
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The victim as a future of its own. The guard outlives its session, as the role does in a task

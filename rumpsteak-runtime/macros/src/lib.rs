@@ -83,6 +83,14 @@ pub fn derive_role(input: TokenStream) -> TokenStream {
 /// `#[route(T)]` of `S` and the route `#[route(S)]` of `T` become the two ends of one channel. A
 /// set that lacks a peer, a route without a way back, two roles of different protocols, and two
 /// structs that play the same role do not compile.
+///
+/// The set also gets `reset`, and `reset_each` for roles that were taken out of it: both replace all
+/// routes by fresh ones, so that roles which were poisoned can begin a session again.
+///
+/// ```text
+/// roles.reset();
+/// Roles::reset_each(&mut s, &mut k, &mut t);
+/// ```
 #[proc_macro_derive(Roles)]
 pub fn derive_roles(input: TokenStream) -> TokenStream {
     roles::expand(input.into()).into()

@@ -1,7 +1,7 @@
 //! `#[derive(Roles)]`.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
 
@@ -96,7 +96,37 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             );
         }
     });
+    let visibility = &derive.vis;
+    let members: Vec<_> = roles.iter().map(|(member, _)| member).collect();
+    let types = roles.iter().map(|(_, ty)| ty);
+    let parameters: Vec<_> = members
+        .iter()
+        .map(|member| match member {
+            Member::Named(ident) => ident.clone(),
+            Member::Unnamed(index) => format_ident!("role_{}", index.index),
+        })
+        .collect();
     Ok(quote! {
+        #[allow(dead_code, private_interfaces, reason = "a program may need no reset")]
+        impl #name {
+            /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
+            /// also one that was poisoned.
+            ///
+            /// Messages in the old routes are dropped: none of them reaches a new session.
+            #visibility fn reset(&mut self) {
+                *self = ::core::default::Default::default();
+            }
+
+            /// As `reset`, for roles that were taken out of the set.
+            ///
+            /// They need not come from the same set: afterwards they are connected to each other,
+            /// and what they were connected to before finds its routes closed.
+            #visibility fn reset_each(#(#parameters: &mut #types),*) {
+                let roles: Self = ::core::default::Default::default();
+                #(*#parameters = roles.#members;)*
+            }
+        }
+
         const _: () = {
             #(#assertions)*
 

@@ -6,19 +6,24 @@
 //! # One task
 //!
 //! Roles that wait for each other most of the time are fastest in one task: handing a message to a
-//! task on another core costs more than the message.
+//! task on another core costs more than the message. [`join`](crate::join) runs them so: it polls
+//! only the processes that were woken, and most messages cost neither a turn of the executor's queue
+//! nor a read-modify-write for the wake-up.
 //!
 //! ```
 #![doc = include_str!("ping.txt")]
-//! use futures::{executor::block_on, future::try_join};
+//! use futures::executor::block_on;
+//! use rumpsteak_runtime::join;
 //!
 //! let Roles { mut c, mut s } = Roles::default();
-//! let (answer, ()) = block_on(try_join(client(&mut c, 1), server(&mut s)))?;
-//! assert_eq!(answer, 2);
+//! let (answer, served) = block_on(join((client(&mut c, 1), server(&mut s))));
+//! assert_eq!(answer?, 2);
+//! served?;
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! `try_join` drops all sessions when the first one fails. With `join`, each gets its own result.
+//! Each process gets its own result. To drop all sessions when the first one fails, use `try_join`
+//! of the `futures` crate, or of your executor.
 //!
 //! # Many tasks, many threads
 //!

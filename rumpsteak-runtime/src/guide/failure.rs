@@ -41,13 +41,36 @@
 //! ));
 //! assert!(roles.c.is_poisoned() && roles.s.is_poisoned());
 //!
-//! // Replace the set as a whole, and go on.
-//! roles = Roles::default();
+//! // Reset the set as a whole, and go on.
+//! roles.reset();
 //! let (served, asked) = block_on(join(choosy(&mut roles.s), client(&mut roles.c, 5)));
 //! assert!(served.is_ok());
 //! assert_eq!(asked?, 6);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! # Reset
+//!
+//! A poisoned role never recovers alone, because its peers may have sent it messages of the session
+//! that failed, or may have received messages that it sent in it. `reset` gives all roles of the
+//! set fresh routes at once; messages in the old ones are dropped, so that none of them reaches a
+//! later session. For roles that were taken out of their set there is `reset_each`:
+//!
+//! ```
+#![doc = include_str!("ping.txt")]
+//! # use futures::{FutureExt, executor::block_on, future::try_join};
+//! let Roles { mut c, mut s } = Roles::default();
+//! // The client gives up at once, and leaves its question behind.
+//! assert!(client(&mut c, 99).now_or_never().is_none());
+//! assert!(c.is_poisoned() && !s.is_poisoned());
+//!
+//! Roles::reset_each(&mut c, &mut s);
+//! assert_eq!(block_on(try_join(client(&mut c, 5), server(&mut s)))?.0, 6);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! The borrow checker sees to it that no session is running on the roles. Roles over routes that you
+//! made by hand, such as sockets, are replaced by hand.
 //!
 //! # What leaves a role clean
 //!
@@ -60,10 +83,11 @@
 //!
 //! # Cancel safety
 //!
-//! No action of a session is cancel safe: dropping the future of a `send` or a `receive` drops the
-//! state with it. A timeout around one action therefore ends the session, as does a losing arm of
-//! `select!`. To wait for a message *or* for something else and then go on, keep the future and
-//! await it later:
+//! The future of an action owns the state, so *dropping* it in the middle ends the session: after a
+//! timeout around a single action, or in the losing arm of a `select!` that owns it. *Polling it by
+//! reference* is cancel safe: a message is only taken from the route by the poll that returns it. To
+//! wait for a message *or* for something else and then go on, keep the future, which is `Unpin`, and
+//! lend it:
 //!
 //! ```
 #![doc = include_str!("ping.txt")]
@@ -72,10 +96,10 @@
 //!
 //! async fn patient(role: &mut C, mut on_tick: impl FnMut()) -> Result<i32> {
 //!     try_session(role, async |s: Client<'_>| {
-//!         let mut answer = pin!(s.send(Ping(1)).await?.receive());
+//!         let mut answer = s.send(Ping(1)).await?.receive();
 //!         loop {
 //!             let tick = pin!(async {}); // a timer of your executor
-//!             match select(answer.as_mut(), tick).await {
+//!             match select(&mut answer, tick).await {
 //!                 Either::Left((received, _)) => {
 //!                     let (Pong(answer), end) = received?;
 //!                     return Ok((answer, end));
@@ -100,6 +124,8 @@
 //! # assert!(ticks > 0);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! With tokio it is `tokio::select! { received = &mut answer => …, _ = interval.tick() => … }`.
 //!
 //! # A send that failed
 //!

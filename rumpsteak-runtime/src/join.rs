@@ -1,0 +1,310 @@
+//! Running the processes of several roles in one task.
+//!
+//! Roles that mostly wait for each other gain nothing from tasks of their own: each message would
+//! cost a turn of the executor's queue, or a wake-up across threads. [`join`] polls them in turn
+//! instead, inside whatever task awaits it, and polls only those that were woken.
+//!
+//! ```text
+//!            woken: {0, 1}     poll 0: waits
+//!            woken: {1}        poll 1: sends to 0, which wakes it; waits
+//!            woken: {0}        poll 0: ...
+//!            woken: {}         wait, until somebody outside wakes one of them
+//! ```
+//!
+//! Each process has a waker of its own that remembers which one it wakes. Most wake-ups come from
+//! another process of the same set, hence from the very thread that is polling them at that moment;
+//! those only set a bit, without a read-modify-write that the other cores would have to agree on. A
+//! thread-local variable tells which set the thread is polling. Wake-ups from elsewhere (another
+//! thread, or a timer) set their bit with one, and wake the task if it sleeps.
+//!
+//! Polling all processes in each round needs no wakers but polls in vain: a ring of ten would take
+//! ten polls for each hop.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures::future::maybe_done;
+use futures::task::AtomicWaker;
+
+/// Runs the processes of several roles in the task that awaits it, and returns the values of all.
+///
+/// Takes a tuple of up to twelve futures. This is the fastest way to run roles that mostly wait for
+/// each other, on any executor. Each process gets its own result: one that fails poisons its role,
+/// which wakes the others with an error of their own.
+///
+/// ```
+#[doc = include_str!("guide/ping.txt")]
+/// use futures::executor::block_on;
+///
+/// let Roles { mut c, mut s } = Roles::default();
+/// let (asked, served) = block_on(rumpsteak_runtime::join((client(&mut c, 1), server(&mut s))));
+/// assert_eq!(asked?, 2);
+/// served?;
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// A process may wait for anything, also for things outside of its session, and the future is
+/// `Send` if those of the processes are.
+///
+/// # Fairness
+///
+/// Processes that were woken take turns. After 1,024 polls in one go the task yields to the
+/// executor, so that roles that always find something to do leave time for other tasks.
+///
+/// # Cost
+///
+/// One allocation and one more for each process, when the future is first polled.
+///
+/// # Panics
+///
+/// If a process does, and if the future is polled after it has completed. All other processes are
+/// then dropped with the future, which poisons their roles.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops all processes that are still running, so their roles are poisoned and
+/// peers elsewhere wake. Polling it by reference is cancel safe, once it is pinned.
+pub fn join<P: Processes>(processes: P) -> impl Future<Output = P::Values> {
+    processes.join()
+}
+
+/// A tuple of processes that [`join`] can run.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of processes",
+    label = "not a tuple of futures",
+    note = "`join` takes one argument, a tuple of up to twelve futures: `join((source(&mut s), sink(&mut t)))`"
+)]
+pub trait Processes: sealed::Sealed {
+    /// What the processes return.
+    type Values;
+
+    #[doc(hidden)]
+    fn join(self) -> impl Future<Output = Self::Values>;
+}
+
+mod sealed {
+    /// Nobody else can implement [`Processes`](super::Processes).
+    pub trait Sealed {}
+}
+
+macro_rules! processes {
+    ($($process:ident: $Process:ident),+) => {
+        impl<$($Process: Future),+> sealed::Sealed for ($($Process,)+) {}
+
+        impl<$($Process: Future),+> Processes for ($($Process,)+) {
+            type Values = ($($Process::Output,)+);
+
+            async fn join(self) -> Self::Values {
+                let ($($process,)+) = self;
+                $(let mut $process = pin!(maybe_done($process));)+
+                let count = [$(stringify!($process)),+].len();
+                let mut turns = Turns::new(count);
+                poll_fn(|context| {
+                    turns.poll(context, |index, context| {
+                        let mut next = 0;
+                        $(
+                            if index == next {
+                                return $process.as_mut().poll(context);
+                            }
+                            next += 1;
+                        )+
+                        let _ = next;
+                        Poll::Pending
+                    })
+                })
+                .await;
+                ($(
+                    match $process.as_mut().take_output() {
+                        Some(value) => value,
+                        // `Turns` is done when each process is.
+                        None => unreachable!("a process that is done has a value"),
+                    },
+                )+)
+            }
+        }
+    };
+}
+
+processes!(a: A);
+processes!(a: A, b: B);
+processes!(a: A, b: B, c: C);
+processes!(a: A, b: B, c: C, d: D);
+processes!(a: A, b: B, c: C, d: D, e: E);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K);
+processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L);
+
+/// How many polls of processes one poll of the task may do.
+const BUDGET: usize = 1024;
+
+/// The task is polling processes: who wakes one need not wake the task.
+const POLLING: usize = 1 << (usize::BITS - 1);
+
+thread_local! {
+    /// The address of the [`Woken`] whose processes this thread is polling, or 0.
+    static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whose turn it is.
+struct Turns {
+    woken: Arc<Woken>,
+    /// One for each process.
+    wakers: Vec<Waker>,
+    /// The processes that have not ended, as a set of bits.
+    running: usize,
+    /// Who was polled last. The search for the next begins behind it.
+    last: usize,
+}
+
+/// Which processes were woken, as sets of bits.
+struct Woken {
+    /// By the thread that polls them, while it does: nobody else uses it.
+    here: AtomicUsize,
+    /// By anybody else. With [`POLLING`] while the task polls processes; otherwise, a task that
+    /// sleeps has an empty set here.
+    elsewhere: AtomicUsize,
+    task: AtomicWaker,
+}
+
+/// Wakes one process.
+struct Bell {
+    woken: Arc<Woken>,
+    bit: usize,
+}
+
+impl Turns {
+    fn new(count: usize) -> Self {
+        let all = (1 << count) - 1;
+        let woken = Arc::new(Woken {
+            here: AtomicUsize::new(all),
+            elsewhere: AtomicUsize::new(0),
+            task: AtomicWaker::new(),
+        });
+        let bell = |index: usize| {
+            Waker::from(Arc::new(Bell {
+                woken: Arc::clone(&woken),
+                bit: 1 << index,
+            }))
+        };
+        Self {
+            wakers: (0..count).map(bell).collect(),
+            woken,
+            running: all,
+            // The first is the next.
+            last: count - 1,
+        }
+    }
+
+    /// Polls the processes that were woken, until none is left or all have ended.
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        mut process: impl FnMut(usize, &mut Context<'_>) -> Poll<()>,
+    ) -> Poll<()> {
+        let woken = &*self.woken;
+        // Before the task may sleep.
+        woken.task.register(context.waker());
+        woken.elsewhere.fetch_or(POLLING, Ordering::Acquire);
+        let _here = Here::enter(woken.address());
+        for _ in 0..BUDGET {
+            if woken.elsewhere.load(Ordering::Relaxed) != POLLING {
+                let others = woken.elsewhere.swap(POLLING, Ordering::AcqRel) & !POLLING;
+                woken.add_here(others);
+            }
+            let here = woken.here.load(Ordering::Relaxed) & self.running;
+            if here == 0 {
+                // Sleep, unless somebody came in between.
+                let sleep = woken.elsewhere.compare_exchange(
+                    POLLING,
+                    0,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                match sleep {
+                    Ok(_) => return Poll::Pending,
+                    Err(_) => continue,
+                }
+            }
+            let behind = here & (usize::MAX << 1 << self.last);
+            let next = if behind == 0 { here } else { behind };
+            let index = next.trailing_zeros() as usize;
+            self.last = index;
+            // Before the poll: it may be woken again while it runs.
+            woken.here.store(here & !(1 << index), Ordering::Relaxed);
+            let mut context = Context::from_waker(&self.wakers[index]);
+            if process(index, &mut context).is_ready() {
+                self.running &= !(1 << index);
+                if self.running == 0 {
+                    return Poll::Ready(());
+                }
+            }
+        }
+        // Others want the thread, too. The processes that are due stay in the set.
+        woken.elsewhere.fetch_and(!POLLING, Ordering::Release);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Woken {
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Only for the thread that polls the processes.
+    fn add_here(&self, bits: usize) {
+        let here = self.here.load(Ordering::Relaxed);
+        self.here.store(here | bits, Ordering::Relaxed);
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Where the thread is shutting down, it polls nothing.
+        if POLLED_HERE.try_with(Cell::get) == Ok(self.woken.address()) {
+            self.woken.add_here(self.bit);
+        } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
+            self.woken.task.wake();
+        }
+    }
+}
+
+/// Marks that this thread polls a set, until it is dropped, also by a panic. Sets may be nested.
+struct Here {
+    outer: usize,
+}
+
+impl Here {
+    fn enter(address: usize) -> Self {
+        Self {
+            outer: POLLED_HERE.replace(address),
+        }
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        POLLED_HERE.set(self.outer);
+    }
+}
+
+impl fmt::Debug for Turns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turns")
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
