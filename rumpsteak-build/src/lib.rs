@@ -19,7 +19,7 @@
 //!
 //! ```text
 //! targets ─ walk ─ resolve ─┐                  ┌─ starvation ─┐
-//!   (scan, cfg, manifest)   ├─ pair ─ serialise ─ judge ─ verify ─ verdicts
+//!   (scan, cfg, manifest)   ├─ pair ─ serialise ─ judge ─ verify ─ capacities ─ verdicts
 //! protocols ────────────────┘                      └── report ──┘
 //! ```
 //!
@@ -29,6 +29,7 @@
 //! not seen; a session that needs one is refused by the `#[session]` macro, never accepted. See [`Configuration`] for
 //! source files outside of the package's targets.
 
+mod capacities;
 mod cfg;
 mod configuration;
 mod generate;

@@ -29,6 +29,7 @@ use rumpsteak_syntax::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
 
+use crate::capacities;
 use crate::cfg::Truth;
 use crate::inclusion;
 use crate::judge::{self, Setting};
@@ -335,15 +336,17 @@ impl<'a> State<'a> {
             passed: 0,
         };
         let anchors = self.anchors(&mut findings.unanchored);
+        let systems = self.systems();
         for id in tree.item_ids() {
             let item = tree.item(id);
             let (kind, name, hash, outcome) = match &item.kind {
-                ItemKind::Role(role) => (
-                    Kind::Role,
-                    &role.name,
-                    role.hash(),
-                    self.role_outcome(id, &anchors),
-                ),
+                ItemKind::Role(role) => {
+                    let mut outcome = self.role_outcome(id, &anchors);
+                    if let Outcome::Passed(proof) = &mut outcome {
+                        proof.system = systems.get(&id).cloned();
+                    }
+                    (Kind::Role, &role.name, role.hash(), outcome)
+                }
                 ItemKind::Session(session) => {
                     let id_of_item = is_nominal(tree, id).then(|| identity(id));
                     let proof = Proof {
@@ -353,6 +356,12 @@ impl<'a> State<'a> {
                         },
                         id: id_of_item,
                         body: bodies.remove(&id),
+                        system: self.roots.get(&id).and_then(|root| {
+                            systems.get(&root.role).map(|system| verdict::System {
+                                id: system.id,
+                                queues: Vec::new(),
+                            })
+                        }),
                     };
                     let outcome = match self.faults.get(&id) {
                         Some(faults) => Outcome::Failed {
@@ -411,6 +420,38 @@ impl<'a> State<'a> {
         findings.verdicts.entries.sort_by_cached_key(at);
         findings.warnings = self.warnings(base);
         findings
+    }
+
+    /// What is known about the queues of the roles of targets with which nothing is wrong.
+    fn systems(&self) -> HashMap<ItemId, verdict::System> {
+        let Context { tree, .. } = self.context;
+        let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
+        let faulty: HashSet<CrateId> = self.faults.keys().map(|&id| krate(id)).collect();
+        let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
+        let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
+        for root in self.roots.values() {
+            match &root.judged {
+                Some((_, machine)) if !root.refused && !faulty.contains(&krate(root.role)) => {
+                    sessions.entry(root.role).or_default().push(machine);
+                }
+                _ => {
+                    unknown.insert(root.role);
+                }
+            }
+        }
+        // A file that is mounted twice in one crate has two roles at one place, and a macro cannot tell which it expands.
+        let place = |id: &ItemId| {
+            let item = tree.item(*id);
+            let target = &tree.crate_of(*id).target;
+            (target, item.file, item.line, &item.name)
+        };
+        let mut places: HashMap<_, Vec<ItemId>> = HashMap::new();
+        for id in self.context.pairs.roles.keys() {
+            places.entry(place(id)).or_default().push(*id);
+        }
+        unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
+        sessions.retain(|role, _| !unknown.contains(role));
+        capacities::find(self.context, &sessions, self.limits)
     }
 
     /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.

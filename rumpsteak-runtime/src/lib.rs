@@ -78,12 +78,11 @@
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
-//! [`executors`](guide::executors), [`testing`](guide::testing) and how to read the compiler's
-//! [`errors`](guide::errors).
+//! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](guide::testing) and
+//! how to read the compiler's [`errors`](guide::errors).
 //!
 //! # Features
 //!
-//! * `ring`, off by default: `Ring`, a route of a fixed size that allocates nothing and locks nothing.
 //! * `tracing`, off by default: one event for each action of a session.
 //!
 //! # When not to use it
@@ -92,29 +91,26 @@
 //! says it all; for peers that come and go, verify the protocol that each connection follows, and
 //! keep the set of connections outside.
 
+mod channel;
 mod error;
 pub mod guide;
 mod join;
 mod message;
 #[doc(hidden)]
 pub mod private;
-#[cfg(feature = "ring")]
-mod ring;
 mod role;
 mod route;
 mod session;
 mod states;
 
+pub use channel::{
+    Capacity, Channel, Disconnected, Queue, QueueReceiver, QueueSender, Receiver, Sender,
+};
 pub use error::{Action, BoxError, Error, ErrorKind, Result, Unsent};
 pub use join::{Processes, join};
 pub use message::{Labelled, Message};
-#[cfg(feature = "ring")]
-pub use ring::{Ring, RingClosed, RingReceiver, RingSender};
 pub use role::{Role, Route};
-pub use route::{
-    Arrival, Bidirectional, Channel, Incoming, Link, Nil, Outgoing, Pair, Receiver, RouteError,
-    Sender,
-};
+pub use route::{Arrival, Bidirectional, Incoming, Link, Nil, Outgoing, Pair, RouteError};
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
 pub use session::{session, try_session};
 pub use states::{

@@ -23,6 +23,11 @@ pub trait Role: Sized {
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;
 
+    /// Which system the capacities of the role's queues were proven for: a number made from all the
+    /// sessions of all its roles. 0 for none.
+    #[doc(hidden)]
+    const SYSTEM: u64 = 0;
+
     /// What `#[derive(Roles)]` needs to wire the role: one slot for each route.
     #[doc(hidden)]
     type Seat: Default;

@@ -3,9 +3,10 @@
 //! A route is any pair of a [`Sink`] and a [`Stream`] in a [`Bidirectional`], with [`Nil`] for a
 //! half that is not needed. The verification assumes what PPoPP'22 §2 assumes: each direction of a
 //! route is a first-in first-out queue that loses nothing and never refuses a message for want of
-//! room. [`Channel`] is such a queue in memory. A bounded queue makes a sender wait, and waiting
-//! senders can deadlock where the verified session would not; give it room for all messages that
-//! can be under way at once.
+//! room. [`Channel`](crate::Channel) is such a queue in memory. A bounded queue makes a sender wait,
+//! and waiting senders can deadlock where the verified session would not: a `Channel` is bounded
+//! only where the build script has proven that they do not. Give a queue of your own room for all
+//! messages that can be under way at once.
 //!
 //! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
 //! [`Incoming`] itself.
@@ -17,16 +18,8 @@ use std::task::{Context, Poll, ready};
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
 
+use crate::channel::{Disconnected, Queue};
 use crate::error::BoxError;
-
-/// A route over unbounded in-memory queues, one in each direction: the default.
-pub type Channel<M> = Bidirectional<UnboundedSender<M>, UnboundedReceiver<M>>;
-
-/// A route over an unbounded in-memory queue that only sends. Its other end is a [`Receiver`].
-pub type Sender<M> = Bidirectional<UnboundedSender<M>, Nil>;
-
-/// A route over an unbounded in-memory queue that only receives. Its other end is a [`Sender`].
-pub type Receiver<M> = Bidirectional<Nil, UnboundedReceiver<M>>;
 
 /// Why a route failed.
 #[derive(Debug)]
@@ -157,7 +150,7 @@ impl<M, E: Into<BoxError>> Arrival<M> for Result<M, E> {
 /// A route made of a sink and a stream.
 ///
 /// ```
-/// use futures::channel::mpsc;
+/// use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 /// use rumpsteak_runtime::{Bidirectional, Nil};
 ///
 /// let (tx, _) = mpsc::unbounded::<u8>();
@@ -280,8 +273,7 @@ fn classify(error: impl Into<BoxError>) -> RouteError {
     let error = error.into();
     match error.downcast_ref::<mpsc::SendError>() {
         Some(error) if error.is_disconnected() => RouteError::Closed,
-        #[cfg(feature = "ring")]
-        None if error.is::<crate::ring::RingClosed>() => RouteError::Closed,
+        None if error.is::<Disconnected>() => RouteError::Closed,
         _ => RouteError::Transport(error),
     }
 }
@@ -299,7 +291,19 @@ pub struct Nil;
 )]
 pub trait Pair<Other>: Sized {
     /// Creates both ends.
+    #[must_use]
     fn pair() -> (Self, Other);
+
+    /// Creates both ends of a route between two roles: what this end sends, and what it receives.
+    ///
+    /// `#[derive(Roles)]` calls this with the capacities that the build script proved. A transport
+    /// that has no use for them need not implement it: both ends are then those of
+    /// [`pair`](Pair::pair).
+    #[must_use]
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Other) {
+        let _ = (sent, received);
+        Self::pair()
+    }
 }
 
 impl<M> Pair<UnboundedReceiver<M>> for UnboundedSender<M> {
@@ -330,6 +334,12 @@ where
     fn pair() -> (Self, Bidirectional<FarTx, FarRx>) {
         let (tx, far_rx) = Tx::pair();
         let (rx, far_tx) = Rx::pair();
+        (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
+    }
+
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
+        let (tx, far_rx) = Tx::pair_as(sent, received);
+        let (rx, far_tx) = Rx::pair_as(sent, received);
         (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
     }
 }

@@ -434,8 +434,8 @@ fn an_unexpected_label_names_what_was_legal_and_what_came() {
     // Only a foreign program at the other end can send it: here, the test itself.
     let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
     let mut c = C { s: near };
-    let (tx, rx) = far.into_inner().unwrap();
-    tx.unbounded_send(Label::Ping(Ping(0))).unwrap();
+    let (mut tx, rx) = far.into_inner().unwrap();
+    assert!(tx.try_send(Label::Ping(Ping(0))).is_ok());
     let result = block_on(client(&mut c, 1));
     let Err(ErrorKind::Unexpected {
         role: "c",
@@ -458,11 +458,12 @@ fn an_unexpected_label_names_what_was_legal_and_what_came() {
 fn an_unexpected_label_in_a_branch_names_all_that_were_legal() {
     let (near, far) = <Channel<numbers::Label> as Pair<Channel<numbers::Label>>>::pair();
     let mut q = numbers::Q(near);
-    let (tx, _rx) = far.into_inner().unwrap();
-    tx.unbounded_send(numbers::Label::Number(numbers::Number(1)))
-        .unwrap();
-    tx.unbounded_send(numbers::Label::Total(numbers::Sum(1)))
-        .unwrap();
+    let (mut tx, _rx) = far.into_inner().unwrap();
+    assert!(
+        tx.try_send(numbers::Label::Number(numbers::Number(1)))
+            .is_ok()
+    );
+    assert!(tx.try_send(numbers::Label::Total(numbers::Sum(1))).is_ok());
     let error = block_on(consumer(&mut q)).unwrap_err();
     assert_eq!(
         error.to_string(),

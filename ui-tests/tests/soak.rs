@@ -1,7 +1,7 @@
 //! Sessions on two threads, cancelled at random moments: nobody hangs, and no message is lost,
 //! doubled or out of order.
 //!
-//! Runs for a second, or for as many as `RUMPSTEAK_SOAK_SECONDS` says.
+//! Runs for a second, or for as many as `RUMPSTEAK_SOAK` says.
 
 #![allow(
     clippy::expect_used,
@@ -50,7 +50,7 @@ async fn consume(role: &mut Q, seen: &Mutex<Vec<i32>>) -> Result<i32> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_cancellation_on_two_threads() {
-    let seconds = std::env::var("RUMPSTEAK_SOAK_SECONDS").map_or(1, |text| text.parse().unwrap());
+    let seconds = std::env::var("RUMPSTEAK_SOAK").map_or(1, |text| text.parse().unwrap());
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut sessions, mut completed) = (0_u64, 0_u64);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_syntax::RoleItem;
 use rumpsteak_syntax::role::Route;
-use rumpsteak_syntax::verdict::{Kind, Outcome, refused};
+use rumpsteak_syntax::verdict::{Capacity, Kind, Outcome, System, refused};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
 
@@ -56,7 +56,8 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let routes = routes(&item, &data.fields)?;
 
     let name = &item.name;
-    let problems = problems(&item);
+    let (problems, system) = verdict_on(&item);
+    let system_id = system.as_ref().map_or(0, |system| system.id);
     let (protocol, role) = match &item.link {
         // Sessions of a role that is wrong have proofs that hold for this name only.
         Some(link) if !problems.is_empty() => (link.protocol.to_string(), refused(&link.role)),
@@ -81,16 +82,16 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         let ty = &route.field.ty;
         quote!((::core::option::Option<#ty>, #rest))
     });
-    let implementations = routes
-        .iter()
-        .enumerate()
-        .map(|(index, route)| implement_route(&item, index, route));
+    let implementations = routes.iter().enumerate().map(|(index, route)| {
+        implement_route(&item, index, route, capacity(system.as_ref(), route))
+    });
     let wiring = wiring(&item, &data.fields, &routes);
     Ok(quote! {
         #[automatically_derived]
         impl ::rumpsteak_runtime::Role for #name {
             const PROTOCOL: &'static str = #protocol;
             const NAME: &'static str = #role;
+            const SYSTEM: u64 = #system_id;
             type Message = #message;
             type Seat = #seat;
 
@@ -159,7 +160,23 @@ fn routes<'a>(item: &'a RoleItem, fields: &'a Fields) -> Result<Vec<RouteField<'
     Ok(routes)
 }
 
-fn implement_route(item: &RoleItem, index: usize, route: &RouteField<'_>) -> TokenStream {
+/// How much room the queue of a route needs, as a constant.
+fn capacity(system: Option<&System>, route: &RouteField<'_>) -> TokenStream {
+    let queues = system.map_or(&[][..], |system| &system.queues);
+    let queue = queues.iter().find(|queue| queue.route == route.peer.index);
+    match queue.map(|queue| queue.capacity) {
+        Some(Capacity::AtMost(most)) => quote!(::rumpsteak_runtime::Capacity::AtMost(#most)),
+        Some(Capacity::Growable) | None => quote!(::rumpsteak_runtime::Capacity::Growable),
+        Some(Capacity::Waits(room)) => quote!(::rumpsteak_runtime::Capacity::Waits(#room)),
+    }
+}
+
+fn implement_route(
+    item: &RoleItem,
+    index: usize,
+    route: &RouteField<'_>,
+    capacity: TokenStream,
+) -> TokenStream {
     let name = &item.name;
     let RouteField {
         peer,
@@ -185,6 +202,10 @@ fn implement_route(item: &RoleItem, index: usize, route: &RouteField<'_>) -> Tok
             __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
         {
             type Link = #ty;
+
+            const NAME: &'static str = <Self as ::rumpsteak_runtime::Role>::NAME;
+            const SYSTEM: u64 = <Self as ::rumpsteak_runtime::Role>::SYSTEM;
+            const CAPACITY: ::rumpsteak_runtime::Capacity = #capacity;
 
             fn slot(board: &mut __Board) -> &mut ::core::option::Option<#ty> {
                 &mut ::rumpsteak_runtime::private::wiring::Seats::<#name>::seat(board) #(#rest)* .0
@@ -226,15 +247,19 @@ fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenS
     }
 }
 
-/// The problems that the build script found with the link to the protocol.
+/// The problems that the build script found with the link to the protocol, and what it proved about queues.
 ///
-/// No verdict is no problem here: without a verdict, no session of the role runs.
-fn problems(item: &RoleItem) -> TokenStream {
+/// No verdict is no problem here: without a verdict, no session of the role runs. Then nothing was proven, either.
+fn verdict_on(item: &RoleItem) -> (TokenStream, Option<System>) {
     let Lookup::Found(entry) = verdict::find(Kind::Role, &item.name, item.hash()) else {
-        return TokenStream::new();
+        return (TokenStream::new(), None);
     };
     match entry.outcome {
-        Outcome::Failed { problems, .. } => verdict::errors(&problems, |token| item.span_of(token)),
-        Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
+        Outcome::Failed { problems, .. } => {
+            let errors = verdict::errors(&problems, |token| item.span_of(token));
+            (errors, None)
+        }
+        Outcome::FailedElsewhere(_) => (TokenStream::new(), None),
+        Outcome::Passed(proof) => (TokenStream::new(), proof.system),
     }
 }

@@ -52,6 +52,8 @@ struct Expansion<'a> {
     problems: TokenStream,
     /// What was verified, if something was.
     proof: Proof,
+    /// Whether the build script found nothing wrong with the item and all that it is made of.
+    passed: bool,
     /// Whether a root gets its proof.
     plays: bool,
 }
@@ -59,6 +61,7 @@ struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     fn new(item: &'a SessionItem) -> Self {
         let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
+        let mut passed = false;
         match verdict::find(Kind::Session, &item.name, item.hash()) {
             Lookup::Found(entry) => match entry.outcome {
                 Outcome::Failed {
@@ -70,7 +73,8 @@ impl<'a> Expansion<'a> {
                     problems = verdict::errors(&found, |token| item.span_of(token));
                     proof.id = id;
                 }
-                Outcome::FailedElsewhere(found) | Outcome::Passed(found) => proof = found,
+                Outcome::FailedElsewhere(found) => proof = found,
+                Outcome::Passed(found) => (proof, passed) = (found, true),
             },
             // One message is enough: a part of a session cannot run without a root.
             Lookup::Unverified(reason) if item.role.is_some() => {
@@ -91,6 +95,7 @@ impl<'a> Expansion<'a> {
             role: fresh(item, "R"),
             problems,
             proof,
+            passed,
             plays,
         }
     }
@@ -165,7 +170,17 @@ impl<'a> Expansion<'a> {
             }
             _ => None,
         };
-        quote!(#plays #assertion)
+        let counted = self.passed.then(|| {
+            let system = self.proof.system.as_ref().map_or(0, |system| system.id);
+            let text = verdict::not_counted(name, role);
+            quote_spanned! {name.span()=>
+                const _: () = ::core::assert!(
+                    ::rumpsteak_runtime::private::wiring::counted::<#role>(#system),
+                    #text
+                );
+            }
+        });
+        quote!(#plays #assertion #counted)
     }
 
     /// The identity of a struct or enum, in the fingerprints of what contains it.

@@ -179,3 +179,11 @@ pub(crate) fn resolved_differently(name: &Ident) -> String {
          build script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides)"
     )
 }
+
+/// The message of the assertion that the capacities of a role's queues were proven with this session.
+pub(crate) fn not_counted(name: &Ident, role: impl Display) -> String {
+    format!(
+        "the capacities of `{role}` were proven without `{name}`: to rustc, `{role}` means another item than to the build \
+         script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides)"
+    )
+}

@@ -1,4 +1,4 @@
-//! Executors, threads and channels.
+//! Executors and threads.
 //!
 //! A session is a future and needs nothing but to be polled. Any executor will do, also several at
 //! once, and none is a dependency of this crate.
@@ -48,20 +48,6 @@
 //! Use those of the executor around the whole session, such as `tokio::time::timeout(limit,
 //! client(&mut c, 1))`. When the time is up the session is dropped, its role poisoned, and its peers
 //! wake: see [`failure`](super::failure).
-//!
-//! # Channels
-//!
-//! [`Channel`](crate::Channel) is an unbounded queue in memory, which is what the verification
-//! assumes: a send never waits. A route can be any other pair of a sink and a stream in a
-//! [`Bidirectional`](crate::Bidirectional), such as a framed socket. Two things to keep in mind:
-//!
-//! * Each direction must deliver in order, and lose nothing.
-//! * A bounded queue makes a sender wait, and roles that wait for room can deadlock where those that
-//!   were verified would not. Give each direction room for every message that can be under way.
-//!
-//! With the feature `ring` there is also `Ring`, a route over two rings of a fixed size, for which the
-//! user counts how many messages can be under way. It allocates nothing per message and takes no
-//! lock. A ring that is too small panics and poisons its role; it neither waits nor loses a message.
 //!
 //! # Seeing what happens
 //!

@@ -6,7 +6,8 @@
 //! | [`recursion`] | How does a session loop, and how does one run for ever? |
 //! | [`choice`] | How does a role choose, and how do its peers learn of it? |
 //! | [`failure`] | What happens when a process fails, panics or is cancelled? |
-//! | [`executors`] | Which executor, how many threads, which channels? |
+//! | [`executors`] | Which executor, and how many threads? |
+//! | [`channels`] | How large is a channel, and can a send wait? |
 //! | [`testing`] | How do I test one role without its peers? |
 //! | [`errors`] | What does the compiler want to tell me? |
 //!
@@ -23,6 +24,7 @@
 //! the attribute `#[session]` makes of an alias: tests in documentation have no build script that
 //! could verify it.
 
+pub mod channels;
 pub mod choice;
 pub mod errors;
 pub mod executors;

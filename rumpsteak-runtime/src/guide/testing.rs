@@ -13,17 +13,17 @@
 //! // The two ends of a route: one for the role, one for the test.
 //! let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
 //! let mut server_role = S { c: near };
-//! let (to_server, mut from_server) = far.into_inner().unwrap();
+//! let (mut to_server, mut from_server) = far.into_inner().unwrap();
 //!
-//! // Queues are unbounded: put all questions in before the role starts.
-//! to_server.unbounded_send(Label::Ping(Ping(41))).unwrap();
+//! // Queues made by hand grow: put all questions in before the role starts.
+//! assert!(to_server.try_send(Label::Ping(Ping(41))).is_ok());
 //! block_on(server(&mut server_role))?;
 //! let Some(Label::Pong(Pong(42))) = block_on(from_server.next()) else {
 //!     panic!("expected the successor");
 //! };
 //!
 //! // A peer that breaks the protocol.
-//! to_server.unbounded_send(Label::Pong(Pong(0))).unwrap();
+//! assert!(to_server.try_send(Label::Pong(Pong(0))).is_ok());
 //! let error = block_on(server(&mut server_role)).unwrap_err();
 //! assert_eq!(error.to_string(), "`s` got `Pong` from `c` but can only receive `Ping`");
 //! # Ok::<(), Error>(())
@@ -31,7 +31,7 @@
 //!
 //! # Without an executor
 //!
-//! Since a send over a [`Channel`](crate::Channel) never waits, a role whose messages are all there
+//! Since a send over a [`Channel`](crate::Channel) made by [`pair`](crate::Pair::pair) never waits, a role whose messages are all there
 //! finishes in a single poll. `futures::FutureExt::now_or_never` makes that an assertion: it is
 //! `None` if the role waits for something that the test forgot.
 //!

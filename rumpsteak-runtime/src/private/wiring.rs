@@ -17,6 +17,7 @@
 //! fails) does not compile. All bounds mention the board, so a role alone, whose peers live
 //! elsewhere, compiles.
 
+use crate::channel::{Capacity, Queue};
 use crate::role::Role;
 use crate::route::Pair;
 
@@ -40,6 +41,15 @@ pub trait Seats<P: Role> {
 pub trait Joins<Peer, B> {
     /// The type of the route.
     type Link;
+
+    /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
+    const NAME: &'static str;
+
+    /// [`Role::SYSTEM`].
+    const SYSTEM: u64;
+
+    /// How much room the queue to the peer needs, in that system.
+    const CAPACITY: Capacity;
 
     /// The slot for this end of the route.
     fn slot(board: &mut B) -> &mut Option<Self::Link>;
@@ -66,11 +76,38 @@ where
     match Near::slot(board).take() {
         Some(near) => near,
         None => {
-            let (near, far) = Pair::pair();
+            let (near, far) = Pair::pair_as(queue::<Near, Far, B>(), queue::<Far, Near, B>());
             *Far::slot(board) = Some(far);
             near
         }
     }
+}
+
+/// The queue from one role to another.
+///
+/// A capacity is proven for the sessions of a whole system of roles, so it only counts if both ends
+/// are of one system. Otherwise the queue grows.
+fn queue<From, To, B>() -> Queue
+where
+    From: Joins<To, B>,
+    To: Joins<From, B>,
+{
+    let capacity = if From::SYSTEM != 0 && From::SYSTEM == To::SYSTEM {
+        From::CAPACITY
+    } else {
+        Capacity::Growable
+    };
+    Queue {
+        from: From::NAME,
+        to: To::NAME,
+        capacity,
+    }
+}
+
+/// Whether a session may run on a role: the role has no proven capacities, or they were proven with
+/// this session.
+pub const fn counted<R: Role>(system: u64) -> bool {
+    R::SYSTEM == 0 || R::SYSTEM == system
 }
 
 /// Whether two roles play the same protocol.

@@ -19,8 +19,9 @@ pub struct Select<'s, R: Role, P, C> {
 impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     /// Sends `label` and returns the state that follows it.
     ///
-    /// Over a [`Channel`](crate::Channel) this never waits. Nothing is sent before the future is
-    /// polled.
+    /// Over a [`Channel`](crate::Channel) this waits only where it was proven that
+    /// [waiting is safe](crate::guide::channels). Nothing is sent before the future
+    /// is polled.
     ///
     /// # Errors
     ///

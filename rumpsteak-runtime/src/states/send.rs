@@ -24,8 +24,9 @@ pub struct Send<'s, R: Role, P, L, C> {
 impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     /// Sends `label` and returns the next state.
     ///
-    /// Over a [`Channel`](crate::Channel) this never waits. Nothing is sent before the future is
-    /// polled.
+    /// Over a [`Channel`](crate::Channel) this waits only where it was proven that
+    /// [waiting is safe](crate::guide::channels). Nothing is sent before the future
+    /// is polled.
     ///
     /// # Errors
     ///

@@ -6,10 +6,20 @@
 //! structure with the one that rustc itself sees, so that a proof is worth nothing for any other session, even where
 //! the build script and rustc resolve a name differently.
 //!
+//! The entry of a role carries the capacities of the queues that it sends into, if some were proven. They hold for a
+//! [`System`]: roles, and all sessions of each. Its number is in the entries of the roles and of the sessions. The
+//! macros make rustc see that both ends of a queue have the same number, and that no session without it runs on such a
+//! role: so the capacities are worth nothing for other roles and other sessions, either.
+//!
 //! ```text
-//! rumpsteak-verdicts   1   0.1.0
+//! rumpsteak-verdicts   2   0.1.0
+//! entry   role   K   77d0…   bin   app   src/main.rs   14   passed
+//! system   5be2…
+//! queue   0   s   at-most   2
+//! queue   1   t   at-most   1
 //! entry   session   Kernel   6c1f…   bin   app   src/main.rs   27   passed
 //! plays   DoubleBuffering   k
+//! system   5be2…
 //! chain   !   DoubleBuffering   s   Ready   named   93ab…
 //! entry   session   KernelLoop   02d4…   bin   app   src/main.rs   30   failed
 //! id   93ab…
@@ -44,7 +54,7 @@ pub fn stamp(text: &str) -> String {
 }
 
 const MAGIC: &str = "rumpsteak-verdicts";
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// All that the build script has to say to the macros.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -169,6 +179,39 @@ pub struct Proof {
     pub id: Option<u64>,
     /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing was verified.
     pub body: Option<Body>,
+    /// For a role, or a root: in which system its queues have proven capacities.
+    pub system: Option<System>,
+}
+
+/// Roles whose queues have capacities that were proven for all their sessions together, as one of them sees it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct System {
+    /// The number of the system: never 0.
+    pub id: u64,
+    /// For a role: the queues that it sends into, in the order of its routes. Empty for a session.
+    pub queues: Vec<Queue>,
+}
+
+/// A queue that a role sends into.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Queue {
+    /// The position among the fields of the role's struct.
+    pub route: usize,
+    /// The name of the role at the other end, for those who read the file.
+    pub peer: String,
+    /// How much room it needs.
+    pub capacity: Capacity,
+}
+
+/// How much room a queue needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Capacity {
+    /// It never holds more than this, in any run of the sessions, repeated for ever.
+    AtMost(usize),
+    /// As much as there is: no number was proven.
+    Growable,
+    /// It may hold any number, but with room for this many the senders may wait when it is full: this brings no deadlock.
+    Waits(usize),
 }
 
 /// The structure of an item.
@@ -535,6 +578,9 @@ fn print_entry(text: &mut String, entry: &Entry) {
             if let Some(RoleName { protocol, role }) = &proof.plays {
                 record(text, &["plays", protocol, role]);
             }
+            if let Some(system) = &proof.system {
+                print_system(text, system);
+            }
             match &proof.body {
                 Some(Body::Chain(chain)) => print_chain(text, &["chain"], chain),
                 Some(Body::Choice(options)) => {
@@ -546,6 +592,31 @@ fn print_entry(text: &mut String, entry: &Entry) {
                 None => {}
             }
         }
+    }
+}
+
+fn print_system(text: &mut String, System { id, queues }: &System) {
+    record(text, &["system", &hex(*id)]);
+    for Queue {
+        route,
+        peer,
+        capacity,
+    } in queues
+    {
+        let (word, number) = match capacity {
+            Capacity::AtMost(most) => ("at-most", Some(most)),
+            Capacity::Growable => ("growable", None),
+            Capacity::Waits(room) => ("waits", Some(room)),
+        };
+        let (route, number) = (route.to_string(), number.map(usize::to_string));
+        let fields = ["queue", &*route, &**peer, word];
+        record(
+            text,
+            &fields
+                .into_iter()
+                .chain(number.as_deref())
+                .collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -627,6 +698,27 @@ fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
                 role: (*role).to_owned(),
             });
         }
+        (["system", id], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
+            proof.system = Some(System {
+                id: unhex(id)?,
+                queues: Vec::new(),
+            });
+        }
+        (
+            ["queue", route, peer, capacity @ ..],
+            Outcome::FailedElsewhere(Proof {
+                system: Some(System { queues, .. }),
+                ..
+            })
+            | Outcome::Passed(Proof {
+                system: Some(System { queues, .. }),
+                ..
+            }),
+        ) => queues.push(Queue {
+            route: route.parse().ok()?,
+            peer: (*peer).to_owned(),
+            capacity: parse_capacity(capacity)?,
+        }),
         (["chain", chain @ ..], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
             proof.body = Some(Body::Chain(parse_chain(chain)?));
         }
@@ -647,6 +739,15 @@ fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+fn parse_capacity(fields: &[&str]) -> Option<Capacity> {
+    match fields {
+        ["at-most", most] => Some(Capacity::AtMost(most.parse().ok()?)),
+        ["growable"] => Some(Capacity::Growable),
+        ["waits", room] => Some(Capacity::Waits(room.parse().ok()?)),
+        _ => None,
+    }
 }
 
 fn parse_chain(mut fields: &[&str]) -> Option<Chain> {

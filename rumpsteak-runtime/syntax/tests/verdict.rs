@@ -2,8 +2,8 @@
 
 use rumpsteak_syntax::VERSION;
 use rumpsteak_syntax::verdict::{
-    Action, Body, Chain, Direction, Entry, Kind, Outcome, ParseError, Problem, Proof, RoleName,
-    Site, Tail, Target, TargetKind, Verdicts,
+    Action, Body, Capacity, Chain, Direction, Entry, Kind, Outcome, ParseError, Problem, Proof,
+    Queue, RoleName, Site, System, Tail, Target, TargetKind, Verdicts,
 };
 
 fn role(name: &str) -> RoleName {
@@ -60,6 +60,14 @@ fn passed() -> Outcome {
     Outcome::Passed(Proof::default())
 }
 
+fn queue(route: usize, peer: &str, capacity: Capacity) -> Queue {
+    Queue {
+        route,
+        peer: peer.to_owned(),
+        capacity,
+    }
+}
+
 fn sample() -> Verdicts {
     let kernel = Proof {
         plays: Some(role("k")),
@@ -68,6 +76,21 @@ fn sample() -> Verdicts {
             actions: vec![send("s", "Ready")],
             tail: Tail::Named(0x93ab),
         })),
+        system: Some(System {
+            id: 0x5be2,
+            queues: vec![],
+        }),
+    };
+    let player = Proof {
+        system: Some(System {
+            id: 0x5be2,
+            queues: vec![
+                queue(0, "s", Capacity::AtMost(2)),
+                queue(1, "t", Capacity::Growable),
+                queue(3, "u", Capacity::Waits(16)),
+            ],
+        }),
+        ..Proof::default()
     };
     let choice = Proof {
         plays: None,
@@ -95,6 +118,7 @@ fn sample() -> Verdicts {
                 },
             ),
         ])),
+        system: None,
     };
     Verdicts {
         entries: vec![
@@ -115,7 +139,7 @@ fn sample() -> Verdicts {
             ),
             Entry {
                 kind: Kind::Role,
-                ..entry("K", BIN, "src/main.rs", 1, passed())
+                ..entry("K", BIN, "src/main.rs", 1, Outcome::Passed(player))
             },
         ],
         generated: vec![],
@@ -128,8 +152,12 @@ fn what_is_printed_is_what_is_parsed() {
     let verdicts = sample();
     let text = verdicts.print();
     assert_eq!(Verdicts::parse(&text), Ok(verdicts));
-    assert!(text.starts_with(&format!("rumpsteak-verdicts\t1\t{VERSION}\n")));
+    assert!(text.starts_with(&format!("rumpsteak-verdicts\t2\t{VERSION}\n")));
     assert!(text.ends_with("\nend\n"));
+    assert!(text.contains(
+        "system\t0000000000005be2\n\
+         queue\t0\ts\tat-most\t2\nqueue\t1\tt\tgrowable\nqueue\t3\tu\twaits\t16\n"
+    ));
     assert_eq!(
         Verdicts::parse(&Verdicts::default().print()),
         Ok(Verdicts::default())
@@ -164,6 +192,12 @@ fn no_damaged_file_is_accepted() {
         ("\t27\t", "\tx\t"),
         ("\nproblem\t21", "\nproblem\t-1"),
         ("\nend\n", "\nend\nend\n"),
+        ("system\t", "system\tno"),
+        ("at-most\t2", "at-most\t-2"),
+        ("at-most\t2", "at-most"),
+        ("growable", "growable\t1"),
+        ("waits", "hopes"),
+        ("queue\t0", "queue\tx"),
     ] {
         assert!(text.contains(from), "{from}");
         assert!(

@@ -1,0 +1,410 @@
+//! Models of the races between the two ends of a queue, one test for each, for [loom] to try every
+//! interleaving and every reordering of memory that the C11 model allows.
+//!
+//! ```text
+//! RUSTFLAGS="--cfg rumpsteak_loom" cargo test -p rumpsteak-runtime --lib --release models
+//! ```
+//!
+//! # What is modelled
+//!
+//! All of this folder as it is: the wake-up protocol, the flags of ends that are gone, growth and
+//! the locks. Only two things are replaced, in [`sync`]. The atomics, the locks and the `Arc`s are
+//! loom's. And `rtrb`, which knows nothing of loom, is a ring of the same construction: two counters,
+//! each written by one side with `Release` and read by the other with `Acquire`, each with a copy
+//! that the other side looks at first. Its slots are under locks that are never contended, where
+//! those of `rtrb` are raw memory: that they are not used twice at once is what `rtrb` itself proves
+//! and tests.
+//!
+//! A lost wake-up leaves all threads waiting, which loom reports as a deadlock. What is lost or
+//! doubled fails an assertion. What leaks, loom reports.
+//!
+//! [loom]: https://docs.rs/loom
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use futures::{Sink, Stream};
+use loom::future::block_on;
+use loom::model::Builder;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender, queue};
+
+/// What stands for the real thing.
+pub(crate) mod sync {
+    use rtrb::{PopError, PushError};
+
+    pub(crate) use loom::sync::{Arc, Mutex, atomic};
+
+    use self::atomic::{AtomicUsize, Ordering};
+
+    /// A ring with room for `capacity` messages.
+    pub(crate) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
+        let ring = Arc::new(Ring {
+            slots: (0..capacity).map(|_| Mutex::new(None)).collect(),
+            head: AtomicUsize::new(0),
+            tail: AtomicUsize::new(0),
+        });
+        let producer = Producer {
+            ring: Arc::clone(&ring),
+            head: std::cell::Cell::new(0),
+            tail: 0,
+        };
+        let consumer = Consumer {
+            ring,
+            head: 0,
+            tail: 0,
+        };
+        (producer, consumer)
+    }
+
+    pub(crate) struct Ring<M> {
+        slots: Vec<Mutex<Option<M>>>,
+        /// How many messages were ever taken out.
+        head: AtomicUsize,
+        /// How many messages were ever put in.
+        tail: AtomicUsize,
+    }
+
+    pub(crate) struct Producer<M> {
+        ring: Arc<Ring<M>>,
+        /// What was last seen of the ring's own.
+        head: std::cell::Cell<usize>,
+        tail: usize,
+    }
+
+    pub(crate) struct Consumer<M> {
+        ring: Arc<Ring<M>>,
+        head: usize,
+        /// What was last seen of the ring's own.
+        tail: usize,
+    }
+
+    impl<M> Ring<M> {
+        pub(crate) fn capacity(&self) -> usize {
+            self.slots.len()
+        }
+
+        fn slot(&self, position: usize) -> loom::sync::MutexGuard<'_, Option<M>> {
+            self.slots[position % self.slots.len()].lock().unwrap()
+        }
+    }
+
+    impl<M> Producer<M> {
+        pub(crate) fn buffer(&self) -> &Ring<M> {
+            &self.ring
+        }
+
+        pub(crate) fn is_full(&self) -> bool {
+            let is_full = || self.tail - self.head.get() == self.ring.capacity();
+            if is_full() {
+                self.head.set(self.ring.head.load(Ordering::Acquire));
+            }
+            is_full()
+        }
+
+        pub(crate) fn push(&mut self, message: M) -> Result<(), PushError<M>> {
+            if self.is_full() {
+                return Err(PushError::Full(message));
+            }
+            assert!(self.ring.slot(self.tail).replace(message).is_none());
+            self.tail += 1;
+            self.ring.tail.store(self.tail, Ordering::Release);
+            Ok(())
+        }
+    }
+
+    impl<M> Consumer<M> {
+        pub(crate) fn pop(&mut self) -> Result<M, PopError> {
+            if self.head == self.tail {
+                self.tail = self.ring.tail.load(Ordering::Acquire);
+            }
+            if self.head == self.tail {
+                return Err(PopError::Empty);
+            }
+            let message = self.ring.slot(self.head).take().unwrap();
+            self.head += 1;
+            self.ring.head.store(self.head, Ordering::Release);
+            Ok(message)
+        }
+    }
+}
+
+fn model(race: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    // Every interleaving with so many switches of threads that wait for nothing. Those that wait do not count.
+    builder.preemption_bound = Some(3);
+    builder.check(race);
+}
+
+fn with<M>(capacity: Capacity) -> (QueueSender<M>, QueueReceiver<M>) {
+    queue(Queue {
+        capacity,
+        ..Queue::default()
+    })
+}
+
+async fn send<M>(sender: &mut QueueSender<M>, message: M) -> Result<(), Disconnected> {
+    poll_fn(|context| Pin::new(&mut *sender).poll_ready(context)).await?;
+    Pin::new(sender).start_send(message)
+}
+
+async fn receive<M>(receiver: &mut QueueReceiver<M>) -> Option<M> {
+    poll_fn(|context| Pin::new(&mut *receiver).poll_next(context)).await
+}
+
+/// Receives until the end.
+fn collect<M>(mut receiver: QueueReceiver<M>) -> Vec<M> {
+    block_on(async {
+        let mut received = vec![];
+        while let Some(message) = receive(&mut receiver).await {
+            received.push(message);
+        }
+        received
+    })
+}
+
+/// The receiver goes to sleep while the sender puts a message in and wakes it.
+#[test]
+fn receive_registers_while_send_wakes() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::AtMost(2));
+        let sender = thread::spawn(move || {
+            block_on(async {
+                send(&mut tx, 1).await.unwrap();
+                send(&mut tx, 2).await.unwrap();
+            });
+            tx
+        });
+        assert_eq!(block_on(receive(&mut rx)), Some(1));
+        assert_eq!(block_on(receive(&mut rx)), Some(2));
+        drop(sender.join().unwrap());
+    });
+}
+
+/// The sender puts a message in and goes, while the receiver looks whether there is one or the sender gone.
+#[test]
+fn send_races_with_close() {
+    model(|| {
+        let (mut tx, rx) = with(Capacity::AtMost(1));
+        let sender = thread::spawn(move || {
+            block_on(send(&mut tx, 1)).unwrap();
+        });
+        assert_eq!(collect(rx), [1]);
+        sender.join().unwrap();
+    });
+}
+
+/// The sender goes without a message while the receiver goes to sleep.
+#[test]
+fn receive_registers_while_sender_goes() {
+    model(|| {
+        let (tx, rx) = with::<u8>(Capacity::AtMost(1));
+        let sender = thread::spawn(move || drop(tx));
+        assert_eq!(collect(rx), []);
+        sender.join().unwrap();
+    });
+}
+
+/// The receiver goes while the sender puts messages in: the sender learns of it, and every message is dropped once.
+#[test]
+fn send_races_with_receiver_going() {
+    model(|| {
+        let alive = Arc::new(());
+        let (mut tx, rx) = with(Capacity::AtMost(2));
+        let receiver = thread::spawn(move || drop(rx));
+        let sent = block_on(async {
+            let mut sent = 0;
+            while sent < 2 && send(&mut tx, Arc::clone(&alive)).await.is_ok() {
+                sent += 1;
+            }
+            sent
+        });
+        receiver.join().unwrap();
+        assert_eq!(
+            block_on(send(&mut tx, Arc::clone(&alive))),
+            Err(Disconnected)
+        );
+        assert!(sent <= 2);
+        drop(tx);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    });
+}
+
+/// The sender goes to sleep at a full ring while the receiver makes room and wakes it.
+#[test]
+fn full_ring_wakes_sender() {
+    model(|| {
+        let (mut tx, rx) = with(Capacity::Waits(1));
+        let sender = thread::spawn(move || {
+            block_on(async {
+                send(&mut tx, 1).await.unwrap();
+                send(&mut tx, 2).await.unwrap();
+            });
+        });
+        assert_eq!(collect(rx), [1, 2]);
+        sender.join().unwrap();
+    });
+}
+
+/// The sender goes to sleep at a full ring while the receiver goes.
+#[test]
+fn full_ring_registers_while_receiver_goes() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::Waits(1));
+        let receiver = thread::spawn(move || block_on(receive(&mut rx)));
+        let sent = block_on(async {
+            let mut sent = 0;
+            while send(&mut tx, sent).await.is_ok() {
+                sent += 1;
+            }
+            sent
+        });
+        // The one that was received, the one that may have taken its place, and one where the receiver dropped that.
+        assert!((1..=3).contains(&sent));
+        assert_eq!(receiver.join().unwrap(), Some(0));
+    });
+}
+
+/// The sender goes on in a new ring while the receiver empties the old one.
+#[test]
+fn receive_races_with_growth() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::Growable);
+        let sender = thread::spawn(move || {
+            // The first ring has room for one, the second for two.
+            for message in 1..=4 {
+                tx.try_send(message).unwrap();
+            }
+            tx
+        });
+        for message in 1..=4 {
+            assert_eq!(block_on(receive(&mut rx)), Some(message));
+        }
+        let tx = sender.join().unwrap();
+        assert_eq!(rx.try_receive(), None);
+        drop(tx);
+    });
+}
+
+/// The sender goes on in a new ring and goes, while the receiver looks which of the two it did.
+#[test]
+fn growth_races_with_close() {
+    model(|| {
+        let (mut tx, rx) = with(Capacity::Growable);
+        let sender = thread::spawn(move || {
+            tx.try_send(1).unwrap();
+            tx.try_send(2).unwrap();
+        });
+        assert_eq!(collect(rx), [1, 2]);
+        sender.join().unwrap();
+    });
+}
+
+/// The receiver goes, and drops the rings that it knows of, while the sender makes another.
+#[test]
+fn growth_races_with_receiver_going() {
+    model(|| {
+        let alive = Arc::new(());
+        let (mut tx, rx) = with(Capacity::Growable);
+        let receiver = thread::spawn(move || drop(rx));
+        for _ in 0..2 {
+            let _ = tx.try_send(Arc::clone(&alive));
+        }
+        receiver.join().unwrap();
+        drop(tx);
+        assert_eq!(Arc::strong_count(&alive), 1);
+    });
+}
+
+/// The receiver leaves another waker than last time while the sender takes the first one: the second is woken.
+#[test]
+fn new_waker_races_with_send() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::AtMost(1));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
+        let sender = thread::spawn(move || {
+            block_on(send(&mut tx, 1)).unwrap();
+            tx
+        });
+        // With the waker of this thread.
+        assert_eq!(block_on(receive(&mut rx)), Some(1));
+        drop(sender.join().unwrap());
+    });
+}
+
+/// As before, and the sender has a waker of its own from the message before.
+#[test]
+fn new_waker_races_with_a_known_one() {
+    model(|| {
+        let (mut tx, mut rx) = with(Capacity::AtMost(2));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
+        tx.try_send(1).unwrap();
+        assert_eq!(
+            Pin::new(&mut rx).poll_next(&mut context),
+            Poll::Ready(Some(1))
+        );
+        assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
+        let sender = thread::spawn(move || {
+            tx.try_send(2).unwrap();
+            tx.try_send(3).unwrap();
+            tx
+        });
+        assert_eq!(block_on(receive(&mut rx)), Some(2));
+        assert_eq!(block_on(receive(&mut rx)), Some(3));
+        drop(sender.join().unwrap());
+    });
+}
+
+/// Two roles ask each other over two queues, so that each goes to sleep while it is being woken.
+#[test]
+fn two_roles_wake_each_other() {
+    model(|| {
+        let (mut there, mut at_echo) = with(Capacity::AtMost(1));
+        let (mut back, mut at_home) = with(Capacity::AtMost(1));
+        let echo = thread::spawn(move || {
+            block_on(async {
+                while let Some(message) = receive(&mut at_echo).await {
+                    if send(&mut back, message).await.is_err() {
+                        break;
+                    }
+                }
+            });
+        });
+        block_on(async {
+            for message in 1..=2 {
+                send(&mut there, message).await.unwrap();
+                assert_eq!(receive(&mut at_home).await, Some(message));
+            }
+        });
+        drop(there);
+        echo.join().unwrap();
+    });
+}
+
+/// A set of roles is replaced by a fresh one while a peer still sends into the old one, and another waits in it: the
+/// one is told or its message is dropped, the other wakes, and nothing of the old queues gets into the new ones.
+#[test]
+fn reset_races_with_the_old_session() {
+    model(|| {
+        let (mut old_tx, old_rx) = with(Capacity::AtMost(1));
+        let (old_back, mut old_home) = with::<u8>(Capacity::AtMost(1));
+        let straggler = thread::spawn(move || {
+            let sent = block_on(send(&mut old_tx, 1));
+            // It would wait for an answer for ever, were it not woken.
+            (sent, block_on(receive(&mut old_home)))
+        });
+        let (mut new_tx, mut new_rx) = with(Capacity::AtMost(1));
+        drop((old_rx, old_back));
+        new_tx.try_send(2).unwrap();
+        assert_eq!(block_on(receive(&mut new_rx)), Some(2));
+        assert_eq!(new_rx.try_receive(), None);
+        let (sent, answer) = straggler.join().unwrap();
+        assert!(matches!(sent, Ok(()) | Err(Disconnected)));
+        assert_eq!(answer, None);
+    });
+}
