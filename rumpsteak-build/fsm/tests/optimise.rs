@@ -4,7 +4,7 @@
 
 use rumpsteak_fsm::{
     Action, Fsm, Limits, Role, Verdict,
-    optimise::{Costs, Options, Proposals, anticipate, cost::Work, propose},
+    optimise::{Costs, Options, Proposals, anticipate, cost::Work, propose, propose_together},
     subtype,
     system::{System, explore},
     text::{self, Form},
@@ -212,4 +212,38 @@ b: a?x; a!y; end",
             (11, "a: b?y".to_owned()),
         ]
     );
+}
+
+#[test]
+fn all_roles_together() {
+    let machines = parse(RING);
+    let options = Options {
+        window: 1,
+        ..Options::default()
+    };
+    let depends = |_: usize, _: &Action, _: &Action| false;
+    let found = propose_together(&machines, &depends, &EQUAL, &options).unwrap();
+    let printed: Vec<Option<String>> = found
+        .proposals
+        .iter()
+        .map(|proposal| proposal.as_ref().map(|proposal| print(&proposal.fsm)))
+        .collect();
+    // `a` may send a second value before the first one has come round.
+    assert_eq!(
+        printed[1..],
+        [
+            Some("b: rec x . c!value<i32>; a?value<i32>; x".to_owned()),
+            Some("c: rec x . a!value<i32>; b?value<i32>; x".to_owned()),
+        ]
+    );
+    assert!(found.after < found.before, "{found:?}");
+    let alone = proposals(&machines, "b", free, 1);
+    assert!(found.after < alone.proposals[0].time);
+    let system: Vec<Fsm> = machines
+        .iter()
+        .zip(&found.proposals)
+        .map(|(own, proposal)| proposal.as_ref().map_or(own, |found| &found.fsm).clone())
+        .collect();
+    let found = explore(&System::new(system).unwrap(), &Limits::default());
+    assert!(matches!(found.verdict, Verdict::Safe(_)));
 }

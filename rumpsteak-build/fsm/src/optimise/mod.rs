@@ -16,7 +16,7 @@
 //!
 //! ```text
 //!   rec X . s!ready . s?value . t?ready . t!value . X         the projection onto the kernel
-//!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X         window 1 towards s: the kernel of PPoPP'22
+//!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X         window 1 towards s: the kernel of PPoPP'22, Fig. 4b
 //! ```
 //!
 //! What a send *depends* on it never overtakes: the caller says which receives those are.
@@ -91,7 +91,7 @@ pub struct Proposal {
 }
 
 /// What was found for a role.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Proposals {
     /// How long the work takes as the protocol is written.
     pub time: u64,
@@ -99,8 +99,10 @@ pub struct Proposals {
     pub proposals: Vec<Proposal>,
     /// How many candidates were looked at.
     pub candidates: usize,
-    /// How many of them subtyping did not prove.
+    /// How many of them are no subtypes.
     pub refused: usize,
+    /// For how many of them a limit ended the proof.
+    pub undecided: usize,
     /// Whether there were more than [`Options::candidates`].
     pub cut: bool,
 }
@@ -117,19 +119,108 @@ pub fn propose(
     costs: &Costs<'_>,
     options: &Options,
 ) -> Result<Proposals, VerifyError> {
-    let mut found = Proposals {
-        time: 0,
-        proposals: Vec::new(),
+    let Some(position) = machines.iter().position(|fsm| fsm.role() == role) else {
+        return Ok(Proposals::default());
+    };
+    let work = cost::Work::new(machines);
+    let mut changed = machines.to_vec();
+    search(
+        &work,
+        &mut changed,
+        position,
+        &machines[position],
+        depends,
+        costs,
+        options,
+    )
+}
+
+/// What was found for all roles of a system.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// How long the work takes as the protocol is written.
+    pub before: u64,
+    /// How long it takes with the proposals.
+    pub after: u64,
+    /// For each role its proposal, if it has one.
+    pub proposals: Vec<Option<Proposal>>,
+    /// How many candidates were looked at.
+    pub candidates: usize,
+    /// Whether there were more than [`Options::candidates`] for some role.
+    pub cut: bool,
+}
+
+/// How often all roles are gone through.
+const PASSES: usize = 3;
+
+/// Proposes orders for all roles at once: for one after the other the best one, given those of the others, until
+/// nothing gets faster.
+///
+/// `depends` is asked for the role with this position. A subtype may take its role's place whatever the others do within the
+/// protocol, so that what is proven for each role holds for all together.
+///
+/// # Errors
+/// As [`propose`].
+pub fn propose_together(
+    machines: &[Fsm],
+    depends: &dyn Fn(usize, &Action, &Action) -> bool,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Together, VerifyError> {
+    let work = cost::Work::new(machines);
+    let before = work.time(machines, costs);
+    let mut current = machines.to_vec();
+    let mut found = Together {
+        before,
+        after: before,
+        proposals: vec![None; machines.len()],
         candidates: 0,
-        refused: 0,
         cut: false,
     };
-    let Some(position) = machines.iter().position(|fsm| fsm.role() == role) else {
-        return Ok(found);
+    for _ in 0..PASSES {
+        let start = found.after;
+        for (position, projection) in machines.iter().enumerate() {
+            let depends = |send: &Action, receive: &Action| depends(position, send, receive);
+            let mut changed = current.clone();
+            let proposals = search(
+                &work,
+                &mut changed,
+                position,
+                projection,
+                &depends,
+                costs,
+                options,
+            )?;
+            found.candidates += proposals.candidates;
+            found.cut |= proposals.cut;
+            let best = proposals.proposals.into_iter().next();
+            if let Some(best) = best.filter(|best| best.time < found.after) {
+                found.after = best.time;
+                current[position] = best.fsm.clone();
+                found.proposals[position] = Some(best);
+            }
+        }
+        if found.after == start {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The proposals for the role at `position`, which runs with the others of `changed`.
+fn search(
+    work: &cost::Work,
+    changed: &mut [Fsm],
+    position: usize,
+    projection: &Fsm,
+    depends: Depends<'_>,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Proposals, VerifyError> {
+    let mut found = Proposals {
+        time: work.time(changed, costs),
+        ..Proposals::default()
     };
-    let projection = &machines[position];
-    let work = cost::Work::new(machines);
-    found.time = work.time(machines, costs);
     let mut receivers: Vec<&Role> = Vec::new();
     for transition in projection.transitions() {
         let action = transition.action;
@@ -138,7 +229,6 @@ pub fn propose(
         }
     }
 
-    let mut changed = machines.to_vec();
     for windows in windows(receivers.len(), options.window) {
         if found.candidates >= options.candidates {
             found.cut = true;
@@ -161,7 +251,7 @@ pub fn propose(
         match certified(&fsm, projection, &options.limits)? {
             Verdict::Safe(proof) => {
                 changed[position] = fsm.clone();
-                let time = work.time(&changed, costs);
+                let time = work.time(changed, costs);
                 if time <= found.time {
                     found.proposals.push(Proposal {
                         fsm,
@@ -171,7 +261,8 @@ pub fn propose(
                     });
                 }
             }
-            Verdict::Unsafe(_) | Verdict::Undecided(_) => found.refused += 1,
+            Verdict::Unsafe(_) => found.refused += 1,
+            Verdict::Undecided(_) => found.undecided += 1,
         }
     }
     found.proposals.sort_by_key(|proposal| {
