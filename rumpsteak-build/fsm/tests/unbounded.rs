@@ -257,6 +257,23 @@ fn who_ends_has_done_everything() {
 }
 
 #[test]
+fn as_many_letters_are_known_as_it_takes() {
+    // What comes next in a·b·a·b… the letter before it tells. Where only a comes, nothing need be known.
+    let sup = "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0";
+    let sub = "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0";
+    let (twice, once) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
+    for widening in 0..4 {
+        let limits = Limits {
+            widening,
+            steps: 20_000,
+            ..Limits::default()
+        };
+        assert_eq!(check(sub, sup, &limits).is_safe(), widening > 1);
+        assert_eq!(check(twice, once, &limits).is_safe(), widening > 0);
+    }
+}
+
+#[test]
 fn without_widening_a_bound_is_a_bound() {
     let (sub, sup) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
     for (widening, safe) in [(0, false), (1, true), (4, true)] {
