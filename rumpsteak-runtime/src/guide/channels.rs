@@ -33,8 +33,6 @@
 //! The third row is what you get where
 //!
 //! * a role of the set is in another package, has no session, or has several that differ;
-//! * a queue has no bound, and some role chooses between peers or receives from whoever comes first,
-//!   so that nothing says that more room is enough where less was;
 //! * the search for a bound became too long for a build, or its result too large for a ring;
 //! * the roles have no protocol, or there is no build script, as in an example in documentation.
 //!
