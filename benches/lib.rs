@@ -4,4 +4,5 @@
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
 //! cargo bench -p rumpsteak-benches --bench verifier
+//! cargo run --release -p rumpsteak-benches --example counts   # instructions and memory of the verifier
 //! ```

@@ -1,279 +1,173 @@
-//! What the verifier costs: subtyping, certificates and k-MC on the workloads of PPoPP'22, Fig. 7, and beyond.
+//! What the verifier costs: subtyping, certificates and k-MC on the workloads of PPoPP'22, Fig. 7 and Table 1, and beyond.
 //!
 //! `cargo bench -p rumpsteak-benches --bench verifier`
 //!
-//! Machines are built beforehand. Each growth curve is one group: compare its sizes with each other. `subtype` is the answer, with a proof that may be written
-//! down; `certificate` writes it down, and `check` checks it.
+//! Each row of the table of figures is one group, and each group has a page in `target/criterion/report/index.html`, with a growth curve
+//! where it has several sizes. Machines are built beforehand, as a parser would leave them; nothing else is. In a group,
+//!
+//! * `first` is the answer for machines that no algorithm has seen: their labels are interned and they are found to be directed first;
+//! * `again` is the answer for machines that were compared before, as a build script compares a projection with several types;
+//! * `certificate` writes the evidence of an answer down, and `check` checks it, which needs both machines and nothing of the engine.
+//!
+//! k-MC is timed with all that it does with a system. Instructions, which do not depend on what else the machine does, and memory are counted by
+//! `cargo run --release -p rumpsteak-benches --example counts`.
+
+mod workloads;
 
 use std::{hint::black_box, time::Duration};
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, StateId, System, Verdict, certificate, kmc, subtype, text,
+use criterion::{
+    BatchSize, BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main,
+    measurement::WallTime,
+};
+use rumpsteak_fsm::{Fsm, System, Verdict, certificate, kmc, subtype};
+
+use workloads::{
+    dual, eager_hospital, hospital, kernel, lasso, limits, nested, pairs, receive, ring, send,
+    source,
 };
 
-/// Enough for 1,000 actions that are done early, and for trees of 100,000 states.
-fn limits() -> Limits {
-    Limits {
-        anticipation: 10_000,
-        steps: 50_000_000,
-        configurations: 10_000_000,
-        ..Limits::default()
-    }
-}
+/// The sizes of the growth curves.
+const SIZES: [usize; 5] = [10, 30, 100, 300, 1_000];
 
-fn receive(peer: &str, label: &str) -> Action {
-    Action::receive(peer, label, &[])
-}
-
-fn send(peer: &str, label: &str) -> Action {
-    Action::send(peer, label, &[])
-}
-
-/// A machine that does `first`, and then `again` for ever.
-fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
-    let mut builder = Fsm::builder(role);
-    let states: Vec<StateId> = (0..first.len() + again.len())
-        .map(|_| builder.add_state())
-        .collect();
-    for (index, action) in first.iter().chain(again).enumerate() {
-        let next = states.get(index + 1).unwrap_or(&states[first.len()]);
-        builder.add_transition(states[index], action.clone(), *next);
-    }
-    builder.build(states[0])
-}
-
-/// The source of `rec x. t?ready. t!{value. x, stop}`, which sends `ahead` values before it is asked for them.
-fn source(ahead: usize) -> Fsm {
-    let mut builder = Fsm::builder("s");
-    let states: Vec<StateId> = (0..=ahead).map(|_| builder.add_state()).collect();
-    for pair in states.windows(2) {
-        builder.add_transition(pair[0], send("t", "value"), pair[1]);
-    }
-    let (asked, mut stopped) = (builder.add_state(), builder.add_state());
-    builder.add_transition(states[ahead], receive("t", "ready"), asked);
-    builder.add_transition(asked, send("t", "value"), states[ahead]);
-    builder.add_transition(asked, send("t", "stop"), stopped);
-    for _ in 0..ahead {
-        let next = builder.add_state();
-        builder.add_transition(stopped, receive("t", "ready"), next);
-        stopped = next;
-    }
-    builder.build(states[0])
-}
-
-fn kernel(ahead: usize) -> Fsm {
-    lasso(
-        "k",
-        &vec![send("s", "ready"); ahead],
-        &[
-            send("s", "ready"),
-            receive("s", "value"),
-            receive("t", "ready"),
-            send("t", "value"),
-        ],
-    )
-}
-
-/// Role `index` of a ring of `count`, which receives first or sends first.
-fn ring(index: usize, count: usize, sends_first: bool) -> Fsm {
-    let before = format!("r{}", (index + count - 1) % count);
-    let after = format!("r{}", (index + 1) % count);
-    let mut actions = [receive(&before, "v"), send(&after, "v")];
-    if sends_first {
-        actions.reverse();
-    }
-    lasso(&format!("r{index}"), &[], &actions)
-}
-
-/// T_n or T'_n, by what is done in two steps; as a tree, or with one state for all equal subtrees.
-fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
-    // What is done first, what may follow, each leading to the next level.
-    let level: &[(Action, &[&str])] = match sub {
-        true => &[
-            (send("b", "m"), &["r", "s", "u"]),
-            (send("b", "p"), &["r", "s"]),
-        ],
-        false => &[
-            (receive("b", "r"), &["m", "p", "q"]),
-            (receive("b", "s"), &["m", "p"]),
-        ],
-    };
-    let mut builder = Fsm::builder("a");
-    let initial = builder.add_state();
-    let mut states = vec![initial];
-    for _ in 0..depth {
-        let mut next = vec![];
-        let shared = builder.add_state();
-        for state in states {
-            for (first, then) in level {
-                let middle = builder.add_state();
-                builder.add_transition(state, first.clone(), middle);
-                for &label in *then {
-                    let end = if tree { builder.add_state() } else { shared };
-                    if tree {
-                        next.push(end);
-                    }
-                    let action = if sub {
-                        receive("b", label)
-                    } else {
-                        send("b", label)
-                    };
-                    builder.add_transition(middle, action, end);
-                }
-            }
-        }
-        states = if tree { next } else { vec![shared] };
-    }
-    builder.build(initial)
-}
-
-/// What the other of two roles does.
-fn dual(machine: &Fsm, role: &str) -> Fsm {
-    let mut builder = Fsm::builder(role);
-    let states: Vec<StateId> = machine.states().map(|_| builder.add_state()).collect();
-    for transition in machine.transitions() {
-        let mut action = transition.action.clone();
-        action.peer = machine.role().clone();
-        action.direction = match action.direction {
-            Direction::Send => Direction::Receive,
-            Direction::Receive => Direction::Send,
-        };
-        let (from, to) = (transition.source, transition.target);
-        builder.add_transition(states[from.index()], action, states[to.index()]);
-    }
-    builder.build(states[machine.initial().index()])
-}
-
-/// Subtyping of one pair, which holds, and its certificate.
-fn pair(criterion: &mut Criterion, name: &str, size: usize, sub: &Fsm, sup: &Fsm, whole: bool) {
+/// Subtyping of one pair, which holds.
+fn answer(group: &mut BenchmarkGroup<'_, WallTime>, size: usize, sub: &Fsm, sup: &Fsm) {
     let limits = limits();
-    let mut group = criterion.benchmark_group(name);
+    let check = |sub: &Fsm, sup: &Fsm| match subtype::check(sub, sup, &limits) {
+        Ok(Verdict::Safe(proof)) => proof,
+        other => panic!("of size {size}, it holds, but {other:?}"),
+    };
     let id = |what: &str| BenchmarkId::new(what, size);
-    group.bench_function(id("subtype"), |bencher| {
-        bencher.iter(|| match subtype::check(black_box(sub), sup, &limits) {
-            Ok(Verdict::Safe(proof)) => proof,
-            other => panic!("{name} {size} holds, but {other:?}"),
-        });
+    group.bench_function(id("first"), |bencher| {
+        // A copy of a machine that was never compared has been compared as little. What comes back is dropped outside.
+        bencher.iter_batched(
+            || (sub.clone(), sup.clone()),
+            |(sub, sup)| (check(black_box(&sub), &sup), sub, sup),
+            BatchSize::LargeInput,
+        );
     });
-    if let (true, Ok(Verdict::Safe(proof))) = (whole, subtype::check(sub, sup, &limits)) {
-        let evidence = proof.certificate();
-        group.bench_function(id("certificate"), |bencher| {
-            bencher.iter(|| proof.certificate());
-        });
-        group.bench_function(id("check"), |bencher| {
-            bencher.iter(
-                || match certificate::check(black_box(&evidence), sub, sup) {
-                    Ok(()) => {}
-                    Err(invalid) => panic!("{name} {size}: {invalid}"),
-                },
-            );
-        });
+    check(sub, sup);
+    group.bench_function(id("again"), |bencher| {
+        bencher.iter(|| check(black_box(sub), sup));
+    });
+}
+
+/// The certificate of one pair, which holds.
+fn evidence(group: &mut BenchmarkGroup<'_, WallTime>, size: usize, sub: &Fsm, sup: &Fsm) {
+    let proof = match subtype::check(sub, sup, &limits()) {
+        Ok(Verdict::Safe(proof)) => proof,
+        other => panic!("of size {size}, it holds, but {other:?}"),
+    };
+    let evidence = proof.certificate();
+    group.bench_function(BenchmarkId::new("certificate", size), |bencher| {
+        bencher.iter(|| proof.certificate());
+    });
+    group.bench_function(BenchmarkId::new("check", size), |bencher| {
+        bencher.iter(
+            || match certificate::check(black_box(&evidence), sub, sup) {
+                Ok(()) => {}
+                Err(invalid) => panic!("of size {size}: {invalid}"),
+            },
+        );
+    });
+}
+
+/// A row of the table: pairs by size, with certificates up to a size.
+fn row(
+    criterion: &mut Criterion,
+    name: &str,
+    sizes: &[usize],
+    certified: usize,
+    pair: impl Fn(usize) -> (Fsm, Fsm),
+) {
+    let mut group = criterion.benchmark_group(name);
+    for &size in sizes {
+        let (sub, sup) = pair(size);
+        answer(&mut group, size, &sub, &sup);
+        if size <= certified {
+            evidence(&mut group, size, &sub, &sup);
+        }
     }
     group.finish();
 }
 
 fn subtyping(criterion: &mut Criterion) {
-    for ahead in [10, 30, 100, 300, 1_000] {
-        pair(
-            criterion,
-            "streaming",
-            ahead,
-            &source(ahead),
-            &source(0),
-            true,
-        );
-    }
-    for ahead in [10, 30, 100, 300, 1_000] {
-        pair(
-            criterion,
-            "k-buffering",
-            ahead,
-            &kernel(ahead),
-            &kernel(0),
-            true,
-        );
-    }
-    pair(
+    row(criterion, "streaming", &SIZES, 1_000, |ahead| {
+        (source(ahead), source(0))
+    });
+    row(criterion, "k-buffering", &SIZES, 1_000, |ahead| {
+        (kernel(ahead), kernel(0))
+    });
+    row(criterion, "ring, one role", &[3, 30], 30, |roles| {
+        (ring(1, roles, true), ring(1, roles, false))
+    });
+    let trees = |depth| (nested(depth, true, true), nested(depth, true, false));
+    let depths = [1, 2, 3, 4, 5, 6, 7];
+    row(criterion, "nested choice, trees", &depths, 6, trees);
+    row(
         criterion,
-        "ring, one role",
-        30,
-        &ring(7, 30, true),
-        &ring(7, 30, false),
-        true,
+        "nested choice, shared",
+        &[10, 30, 100],
+        100,
+        |depth| (nested(depth, false, true), nested(depth, false, false)),
     );
-    for depth in [3, 4, 5, 6, 7] {
-        let machine = |sub| nested(depth, true, sub);
-        pair(
-            criterion,
-            "nested choice, trees",
-            depth,
-            &machine(true),
-            &machine(false),
-            depth < 7,
-        );
-    }
-    for depth in [10, 100] {
-        let machine = |sub| nested(depth, false, sub);
-        pair(
-            criterion,
-            "nested choice, shared",
-            depth,
-            &machine(true),
-            &machine(false),
-            true,
-        );
-    }
+    row(criterion, "hospital", &[1], 1, |_| {
+        (eager_hospital(), hospital())
+    });
 }
 
-/// k-MC of a system that is safe.
-fn safe(criterion: &mut Criterion, name: &str, size: usize, machines: Vec<Fsm>) {
+/// k-MC of systems that are safe, by size; the least k is searched for.
+fn safe(
+    criterion: &mut Criterion,
+    name: &str,
+    sizes: &[usize],
+    machines: impl Fn(usize) -> Vec<Fsm>,
+) {
     let limits = limits();
-    let system = match System::new(machines) {
-        Ok(system) => system,
-        Err(error) => panic!("{name}: {error}"),
-    };
     let mut group = criterion.benchmark_group(format!("k-MC, {name}"));
-    group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
-        bencher.iter(|| {
-            let report = kmc::check(black_box(&system), &limits);
-            assert!(
-                matches!(report.verdict, kmc::Verdict::Safe { .. }),
-                "{name} {size} is safe"
-            );
+    for &size in sizes {
+        let system = match System::new(machines(size)) {
+            Ok(system) => system,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
+            bencher.iter(|| {
+                let report = kmc::check(black_box(&system), &limits);
+                assert!(
+                    matches!(report.verdict, kmc::Verdict::Safe { .. }),
+                    "{name} {size} is safe"
+                );
+            });
         });
-    });
+    }
     group.finish();
 }
 
 fn model_checking(criterion: &mut Criterion) {
-    let sink = dual(&source(0), "t");
-    safe(criterion, "streaming", 100, vec![source(100), sink]);
-    let buffers = vec![
-        kernel(100),
-        lasso("s", &[], &[receive("k", "ready"), send("k", "value")]),
-        lasso("t", &[], &[send("k", "ready"), receive("k", "value")]),
-    ];
-    safe(criterion, "k-buffering", 100, buffers);
+    safe(criterion, "streaming", &[10, 30, 100], |ahead| {
+        vec![source(ahead), dual(&source(0), "t")]
+    });
+    safe(criterion, "k-buffering", &[10, 30, 100], |ahead| {
+        vec![
+            kernel(ahead),
+            lasso("s", &[], &[receive("k", "ready"), send("k", "value")]),
+            lasso("t", &[], &[send("k", "ready"), receive("k", "value")]),
+        ]
+    });
     // The first role begins.
-    let roles = (0..30).map(|index| ring(index, 30, index == 0)).collect();
-    safe(criterion, "ring", 30, roles);
-    let others = dual(&nested(5, true, false), "b");
-    safe(
-        criterion,
-        "nested choice",
-        5,
-        vec![nested(5, true, true), others],
-    );
-
-    // Where the corpora are at hand.
-    let large = std::env::var_os("RUMPSTEAK_CORPORA")
-        .map(|corpora| std::path::PathBuf::from(corpora).join("kmc/large/8peers-30msg-k30.txt"));
-    if let Some(Ok(source)) = large.map(std::fs::read_to_string)
-        && let Ok(machines) = text::parse(&source)
-    {
-        safe(criterion, "8peers-30msg-k30", 30, machines);
-    }
+    safe(criterion, "ring", &[10, 30], |roles| {
+        (0..roles)
+            .map(|index| ring(index, roles, index == 0))
+            .collect()
+    });
+    safe(criterion, "nested choice", &[3, 4, 5], |depth| {
+        let others = dual(&nested(depth, true, false), "b");
+        vec![nested(depth, true, true), others]
+    });
+    // Eight roles, of which the least k is the size.
+    safe(criterion, "8peers-30msg-k30", &[10, 20, 30], |messages| {
+        pairs(4, messages)
+    });
 }
 
 criterion_group! {
