@@ -22,6 +22,8 @@ const SCRIBBLE: &str =
 pub(crate) struct Module {
     /// The module itself, and then what it imports, as spans count them.
     sources: Vec<Rc<Source>>,
+    /// What they say, in the same order.
+    pub(crate) modules: Modules,
     /// Imported files that are there and cannot be read.
     pub(crate) unreadable: Vec<Report>,
     /// The protocols without errors that are more than helpers of others.
@@ -84,6 +86,7 @@ pub(crate) fn read(
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
     Ok(Module {
         sources,
+        modules,
         unreadable,
         protocols: checked.protocols,
         diagnostics,

@@ -5,6 +5,7 @@ mod compat;
 mod explain;
 mod generate;
 mod kmc;
+mod optimise;
 mod project;
 mod subtype;
 
@@ -20,6 +21,7 @@ pub(crate) enum Verb {
     Explain(explain::Arguments),
     Generate(generate::Arguments),
     Kmc(kmc::Arguments),
+    Optimise(optimise::Arguments),
     Project(project::Arguments),
     Subtype(subtype::Arguments),
 }
@@ -32,6 +34,7 @@ pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
         Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.json),
         Verb::Generate(arguments) => (generate::run(arguments, terminal), false),
         Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.json),
+        Verb::Optimise(arguments) => (optimise::run(arguments, terminal), arguments.json),
         Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
         Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),
     };

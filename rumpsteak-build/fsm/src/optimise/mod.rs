@@ -6,7 +6,7 @@
 //!
 //! # What is tried
 //! Waiting costs time and sending does not, so the only change that helps is to send *before* waiting. A candidate is given by
-//! a *window* for each peer: up to so many messages to it may be sent before their turn ([`ahead`]). With
+//! a *window* for each peer: up to so many messages to it may be sent before their turn ([`anticipate`]). With
 //! one window this is
 //!
 //! * hoisting a send over the receives before it (a ring: window 1);
@@ -40,6 +40,7 @@ pub mod cost;
 
 use crate::{
     machine::{Action, Direction, Fsm, Role},
+    subtype::{InputError, Side},
     verdict::{Limits, Verdict},
     verify::{VerifyError, certified},
 };
@@ -217,6 +218,10 @@ fn search(
     costs: &Costs<'_>,
     options: &Options,
 ) -> Result<Proposals, VerifyError> {
+    projection.check_directed().map_err(|defect| InputError {
+        side: Side::Sup,
+        defect,
+    })?;
     let mut found = Proposals {
         time: work.time(changed, costs),
         ..Proposals::default()

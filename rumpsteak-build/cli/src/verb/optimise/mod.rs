@@ -1,0 +1,505 @@
+//! `optimise`: which other order is faster, and proven?
+
+mod alias;
+mod data;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+use rumpsteak_fsm::{
+    Fsm, Limits, Role, Run,
+    optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
+    run::{Failure, Step},
+    text::{self, Form},
+    verify::VerifyError,
+};
+use rumpsteak_scribble::Protocol;
+use serde_json::{Value, json};
+
+use self::data::Data;
+use super::project::pick;
+use crate::{
+    exit::Outcome,
+    input::Reader,
+    json::{self, Answer},
+    machines::{quoted_list, split_way_out},
+    modules::{self, Module},
+    report::{Report, count, similar},
+    terminal::Terminal,
+};
+
+/// Proposes orders of a role's sends and receives that are faster, and proven safe
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A proposal sends before its turn what it can: before it waits for others, in this round of a loop or for the next ones. Each
+is proven to be an asynchronous subtype of the projection, so it may take its place as it is.
+
+What is sent may be made from what was received. Say so, and it stays behind: `value(i32) from k to t; @\"depends: value\"`
+names the labels, and payloads of one name (`value(x: i32)`) belong together.
+
+The gain is predicted: an action takes its role --work, a message --latency from its send to its arrival.")]
+pub(crate) struct Arguments {
+    /// The Scribble file; `-` is standard input
+    file: PathBuf,
+    /// Whose order to change
+    #[arg(long, value_name = "ROLE", required_unless_present = "all_roles")]
+    role: Option<String>,
+    /// Change the orders of all roles together
+    #[arg(long, conflicts_with = "role")]
+    all_roles: bool,
+    /// Which protocol, where the file holds several
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
+    #[arg(long, value_name = "DIR")]
+    import_path: Vec<PathBuf>,
+    /// What to print of a proposal [default: all]
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<Format>,
+    /// Print the N best proposals
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    show: usize,
+    /// Try at most N orders for each role
+    #[arg(long, value_name = "N", default_value_t = Options::default().candidates)]
+    budget: usize,
+    /// Send at most N messages to a peer before their turn
+    #[arg(long, value_name = "N", default_value_t = Options::default().window)]
+    window: usize,
+    /// How long a message is on its way: N for all, FROM:TO=N for one direction
+    #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
+    latency: Vec<Latency>,
+    /// How long a send or a receive takes its role
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    work: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The machine, for Graphviz
+    Dot,
+    /// The session type, for Rust
+    Alias,
+    /// What happens first, before and after
+    Chart,
+}
+
+/// `5`, or `s:k=5`.
+#[derive(Clone, Debug)]
+struct Latency {
+    between: Option<(Role, Role)>,
+    time: u64,
+}
+
+fn latency(text: &str) -> Result<Latency, String> {
+    let number = |text: &str| {
+        // Times are added up, so there is a largest one.
+        let time = text.parse().ok().filter(|&time| time <= 1_000_000_000_u64);
+        time.ok_or_else(|| format!("`{text}` is no time between 0 and 1000000000"))
+    };
+    match text.split_once('=') {
+        None => Ok(Latency {
+            between: None,
+            time: number(text)?,
+        }),
+        Some((link, time)) => {
+            let (from, to) = link
+                .split_once(':')
+                .ok_or_else(|| format!("`{link}` names no two roles: write `FROM:TO=N`"))?;
+            Ok(Latency {
+                between: Some((Role::from(from), Role::from(to))),
+                time: number(time)?,
+            })
+        }
+    }
+}
+
+/// Looks for faster orders.
+///
+/// # Errors
+/// A file that cannot be read; a protocol or a role that is not in it.
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+    let module = modules::read(
+        &mut Reader::default(),
+        &arguments.file,
+        &arguments.import_path,
+    )?;
+    if !module.diagnostics.is_empty() {
+        return Ok(refuse(arguments, terminal, &module, &module.diagnostics));
+    }
+    let protocol = pick(&module, arguments.protocol.as_deref())?;
+    let names = || protocol.roles().iter().map(Role::as_str);
+    let known = |role: &Role| match protocol.roles().contains(role) {
+        true => Ok(()),
+        false => {
+            let report = Report::error(format!("`{}` has no role `{role}`", protocol.name()));
+            Err(match similar(role.as_str(), names()) {
+                Some(other) => report.help(format!("did you mean `{other}`?")),
+                None => report.help(format!("the roles are {}", quoted_list(names()))),
+            })
+        }
+    };
+    let role = arguments.role.as_deref().map(Role::from);
+    role.iter().try_for_each(known)?;
+    let mut latencies = BTreeMap::new();
+    let mut default = 1;
+    for Latency { between, time } in &arguments.latency {
+        match between {
+            None => default = *time,
+            Some((from, to)) => {
+                known(from)?;
+                known(to)?;
+                latencies.insert((from.clone(), to.clone()), *time);
+            }
+        }
+    }
+
+    let mut projections = vec![];
+    let mut diagnostics = vec![];
+    for role in protocol.roles() {
+        match protocol.project(role) {
+            Ok(projection) => projections.push(projection),
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    if !diagnostics.is_empty() {
+        return Ok(refuse(arguments, terminal, &module, &diagnostics));
+    }
+    let data: Vec<Data> = projections
+        .iter()
+        .map(|projection| Data::new(&module, projection, terminal))
+        .collect();
+    let between = |from: &Role, to: &Role| {
+        let link = latencies.get(&(from.clone(), to.clone()));
+        link.copied().unwrap_or(default)
+    };
+    let machines: Vec<Fsm> = projections
+        .into_iter()
+        .map(|projection| projection.fsm)
+        .collect();
+    let optimiser = Optimiser {
+        arguments,
+        protocol,
+        costs: Costs {
+            latency: &between,
+            work: arguments.work,
+        },
+        options: Options {
+            candidates: arguments.budget,
+            window: arguments.window,
+            limits: Limits::default(),
+            ..Options::default()
+        },
+        machines,
+        data,
+    };
+    match &role {
+        Some(role) => optimiser.one(role, terminal),
+        None => optimiser.all(terminal),
+    }
+}
+
+/// Reports what is wrong.
+fn refuse(
+    arguments: &Arguments,
+    terminal: &mut Terminal,
+    module: &Module,
+    diagnostics: &[rumpsteak_scribble::Diagnostic],
+) -> Outcome {
+    for report in &module.unreadable {
+        terminal.report(report);
+    }
+    for report in module.reports(diagnostics) {
+        terminal.report(&report);
+    }
+    let outcome = modules::outcome(diagnostics);
+    if arguments.json {
+        let answer = Answer {
+            reason: diagnostics.first().map(|found| found.message.clone()),
+            ..Answer::default()
+        };
+        terminal.print(&json::text(&answer.object(outcome)));
+    }
+    outcome
+}
+
+struct Optimiser<'a> {
+    arguments: &'a Arguments,
+    protocol: &'a Protocol,
+    costs: Costs<'a>,
+    options: Options,
+    machines: Vec<Fsm>,
+    /// What each role's sends are made from.
+    data: Vec<Data>,
+}
+
+impl Optimiser<'_> {
+    /// One role, the others as they are.
+    fn one(&self, role: &Role, terminal: &mut Terminal) -> Result<Outcome, Report> {
+        let position = self.machines.iter().position(|fsm| fsm.role() == role);
+        // It was found among the protocol's roles, of which there is a machine each.
+        let position = position.unwrap_or_default();
+        let data = &self.data[position];
+        let depends = |send: &_, receive: &_| data.depends(send, receive);
+        let found = propose(&self.machines, role, &depends, &self.costs, &self.options);
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return Ok(self.impossible(&error, terminal)),
+        };
+        let faster: Vec<&Proposal> = found
+            .proposals
+            .iter()
+            .filter(|proposal| proposal.time < found.time)
+            .collect();
+        let outcome = match faster.is_empty() {
+            false => Outcome::Holds,
+            true if found.cut || found.undecided > 0 => Outcome::Undecided,
+            true => Outcome::Fails,
+        };
+        let tried = count(found.candidates, "order");
+        let reason = match outcome {
+            Outcome::Holds => None,
+            Outcome::Undecided => Some(format!(
+                "no faster order was found among {tried}, which are not all"
+            )),
+            _ if found.candidates == 0 => Some(format!(
+                "no order of `{role}` is faster: it sends nothing that could come before a receive"
+            )),
+            _ => Some(format!(
+                "no order of `{role}` is faster: of {tried} tried, {} may not take the place of what the protocol says",
+                found.refused,
+            )),
+        };
+        if self.arguments.json {
+            let objects = faster
+                .iter()
+                .map(|proposal| self.object(found.time, proposal));
+            let mut object = Answer {
+                reason,
+                ..Answer::default()
+            }
+            .object(outcome);
+            object["protocol"] = self.protocol.name().as_str().into();
+            object["role"] = role.as_str().into();
+            object["time"] = found.time.into();
+            object["tried"] = found.candidates.into();
+            object["proposals"] = objects.collect();
+            terminal.print(&json::text(&object));
+            return Ok(outcome);
+        }
+        if let Some(reason) = reason {
+            terminal.print(&format!("{reason}\n"));
+            return Ok(outcome);
+        }
+        terminal.print(&format!(
+            "`{role}` of `{}`: {} faster and proven, of {tried} tried\n",
+            self.protocol.name(),
+            count(faster.len(), "order"),
+        ));
+        for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
+            terminal.print(&format!(
+                "\n{number}. {}: {}\n",
+                windows(proposal),
+                gain(found.time, proposal.time)
+            ));
+            let mut system = self.machines.clone();
+            system[position] = proposal.fsm.clone();
+            terminal.print(&self.forms(&proposal.fsm, &system));
+        }
+        Ok(outcome)
+    }
+
+    /// All roles together.
+    fn all(&self, terminal: &mut Terminal) -> Result<Outcome, Report> {
+        let depends =
+            |position: usize, send: &_, receive: &_| self.data[position].depends(send, receive);
+        let found = propose_together(&self.machines, &depends, &self.costs, &self.options);
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return Ok(self.impossible(&error, terminal)),
+        };
+        let outcome = match found.after < found.before {
+            true => Outcome::Holds,
+            false if found.cut => Outcome::Undecided,
+            false => Outcome::Fails,
+        };
+        let system: Vec<Fsm> = self
+            .machines
+            .iter()
+            .zip(&found.proposals)
+            .map(|(own, proposal)| proposal.as_ref().map_or(own, |found| &found.fsm).clone())
+            .collect();
+        let tried = count(found.candidates, "order");
+        let reason = (outcome != Outcome::Holds).then(|| match outcome {
+            Outcome::Undecided => {
+                format!("no faster order was found among {tried}, which are not all")
+            }
+            _ => format!("no order of any role is faster, of {tried} tried"),
+        });
+        if self.arguments.json {
+            let proposals = found.proposals.iter().flatten();
+            let objects = proposals.map(|proposal| self.object(found.before, proposal));
+            let mut object = Answer {
+                reason,
+                ..Answer::default()
+            }
+            .object(outcome);
+            object["protocol"] = self.protocol.name().as_str().into();
+            object["role"] = Value::Null;
+            object["time"] = found.before.into();
+            object["after"] = found.after.into();
+            object["tried"] = found.candidates.into();
+            object["proposals"] = objects.collect();
+            terminal.print(&json::text(&object));
+            return Ok(outcome);
+        }
+        if let Some(reason) = reason {
+            terminal.print(&format!("{reason}\n"));
+            return Ok(outcome);
+        }
+        terminal.print(&format!(
+            "all roles of `{}` together: {}, {tried} tried\n",
+            self.protocol.name(),
+            gain(found.before, found.after),
+        ));
+        for proposal in found.proposals.iter().flatten() {
+            terminal.print(&format!(
+                "\n`{}`: {}\n",
+                proposal.fsm.role(),
+                windows(proposal)
+            ));
+            terminal.print(&self.machine_forms(&proposal.fsm));
+        }
+        if self.wants(Format::Chart) {
+            terminal.print(&self.chart(&system));
+        }
+        Ok(outcome)
+    }
+
+    /// A role that waits for several peers at once has no order that could be compared.
+    fn impossible(&self, error: &VerifyError, terminal: &mut Terminal) -> Outcome {
+        let text = match error {
+            VerifyError::Machine(error) => error.defect.to_string(),
+            error => error.to_string(),
+        };
+        let (reason, way_out) = split_way_out(&text);
+        let report = Report::error(format!(
+            "undecided whether another order is faster: {reason}"
+        ));
+        if self.arguments.json {
+            let answer = Answer {
+                reason: Some(reason.to_owned()),
+                ..Answer::default()
+            };
+            terminal.print(&json::text(&answer.object(Outcome::Undecided)));
+        } else {
+            terminal.print_report(&report.maybe_help(way_out));
+        }
+        Outcome::Undecided
+    }
+
+    fn wants(&self, format: Format) -> bool {
+        self.arguments.format.is_none_or(|wanted| wanted == format)
+    }
+
+    /// The forms of a proposal that were asked for.
+    fn forms(&self, fsm: &Fsm, system: &[Fsm]) -> String {
+        let mut text = self.machine_forms(fsm);
+        if self.wants(Format::Chart) {
+            text += &self.chart(system);
+        }
+        text
+    }
+
+    fn machine_forms(&self, fsm: &Fsm) -> String {
+        let mut text = String::new();
+        if self.wants(Format::Dot) {
+            text += &format!("\n{}", dot(fsm));
+        }
+        if self.wants(Format::Alias) {
+            text += &format!("\n{}", alias::print(fsm));
+        }
+        text
+    }
+
+    /// What happens first, before and after.
+    fn chart(&self, system: &[Fsm]) -> String {
+        /// As many steps as fit beside each other on a screen.
+        const MOST: usize = 12;
+        let work = Work::new(&self.machines);
+        let draw = |machines: &[Fsm]| {
+            let events = work.events(machines, &self.costs, MOST);
+            let last = events.last().map_or(0, |event| event.time);
+            let states = machines
+                .iter()
+                .map(|fsm| (fsm.role().clone(), fsm.initial()));
+            let steps = events.into_iter().map(|event| Step {
+                role: event.role,
+                transition: rumpsteak_fsm::TransitionId::from_index(0),
+                action: event.action,
+            });
+            let run = Run {
+                failure: Failure::Deadlock,
+                steps: steps.collect(),
+                states: states.collect(),
+                queues: vec![],
+                waits: vec![],
+            };
+            // Nothing goes wrong here: the chart without its last line, which says what does.
+            let chart = run.chart();
+            let lines: Vec<&str> = chart.lines().collect();
+            let shown = lines.len().saturating_sub(1);
+            (lines[..shown].join("\n"), last)
+        };
+        let (before, first) = draw(&self.machines);
+        let (after, second) = draw(system);
+        format!("\nbefore, up to time {first}:\n{before}\nafter, up to time {second}:\n{after}\n")
+    }
+
+    fn object(&self, before: u64, proposal: &Proposal) -> Value {
+        let windows = proposal.windows.iter();
+        json!({
+            "role": proposal.fsm.role().as_str(),
+            "windows": windows
+                .map(|(peer, window)| json!({"peer": peer.as_str(), "messages": window}))
+                .collect::<Vec<_>>(),
+            "before": before,
+            "after": proposal.time,
+            "pending": proposal.pending,
+            "machine": json::machine(&proposal.fsm),
+            "dot": dot(&proposal.fsm),
+            "alias": alias::print(&proposal.fsm),
+        })
+    }
+}
+
+fn dot(fsm: &Fsm) -> String {
+    // DOT can say everything.
+    text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
+}
+
+/// `up to 1 message to `s` before its turn`.
+fn windows(proposal: &Proposal) -> String {
+    let windows: Vec<String> = proposal
+        .windows
+        .iter()
+        .map(|(peer, window)| format!("{} to `{peer}`", count(*window, "message")))
+        .collect();
+    let one = proposal
+        .windows
+        .iter()
+        .map(|(_, window)| window)
+        .sum::<usize>()
+        == 1;
+    let whose = if one { "its" } else { "their" };
+    format!("up to {} before {whose} turn", windows.join(" and "))
+}
+
+/// `20 % less time (480 instead of 600)`.
+fn gain(before: u64, after: u64) -> String {
+    let saved = before.saturating_sub(after);
+    let percent = (saved * 100 + before / 2) / before.max(1);
+    format!("{percent} % less time ({after} instead of {before})")
+}
