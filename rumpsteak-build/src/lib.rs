@@ -43,6 +43,7 @@ mod report;
 mod resolve;
 mod scan;
 mod serialise;
+mod set;
 mod starvation;
 mod targets;
 mod verdicts;

@@ -21,12 +21,15 @@ use rumpsteak_syntax::verdict::{RoleName, refused};
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report::text;
 use crate::resolve::{Resolution, resolve};
+use crate::set::Set;
 use crate::walk::{ItemId, ItemKind, Meaning, ModuleId, Tree};
 
 /// The Rust side of the roles of a package.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    /// Every role struct with a link to a protocol.
+    /// The sets of roles that are verified as a whole.
+    pub(crate) sets: Vec<Set>,
+    /// Every role struct with a link to a protocol, or in a set that is verified as a whole.
     pub(crate) roles: BTreeMap<ItemId, RolePair>,
 }
 
@@ -49,7 +52,15 @@ impl RolePair {
                 protocol: self.name.protocol.clone(),
                 role: refused(&self.name.role),
             },
-            Ok(_) | Err(LinkError::Broken { .. }) => self.name.clone(),
+            Ok(_) | Err(LinkError::Broken { .. } | LinkError::Set { .. }) => self.name.clone(),
+        }
+    }
+
+    /// The set that the role is verified with, by position.
+    pub(crate) fn set(&self) -> Option<usize> {
+        match self.link {
+            Err(LinkError::Set { set }) => Some(set),
+            _ => None,
         }
     }
 }
@@ -61,11 +72,13 @@ pub(crate) struct Linked {
     pub(crate) role: usize,
 }
 
-/// Why a role struct is linked to nothing.
+/// Why a role struct is linked to no protocol.
 #[derive(Clone, Debug)]
 pub(crate) enum LinkError {
     /// The file at this position has errors.
     Broken { file: usize },
+    /// There is no protocol: it is verified with all roles of the set at this position.
+    Set { set: usize },
     /// The link itself is wrong: at this token of the struct, with this text.
     Wrong { token: usize, text: String },
 }
@@ -85,7 +98,18 @@ pub(crate) struct LabelPair {
 
 impl Pairs {
     pub(crate) fn new(tree: &Tree, protocols: &Protocols) -> Self {
+        let (sets, members) = crate::set::sets(tree);
         let mut roles = BTreeMap::new();
+        for (id, (set, name)) in members {
+            if let ItemKind::Role(role) = &tree.item(id).kind {
+                let pair = RolePair {
+                    name,
+                    link: Err(LinkError::Set { set }),
+                    labels: labels(tree, tree.item(id).module, role),
+                };
+                roles.insert(id, pair);
+            }
+        }
         for id in tree.item_ids() {
             let item = tree.item(id);
             let ItemKind::Role(role) = &item.kind else {
@@ -102,7 +126,7 @@ impl Pairs {
             };
             roles.insert(id, pair);
         }
-        Self { roles }
+        Self { sets, roles }
     }
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn reach(
             items.insert(id, chains);
         }
     }
-    let linked = linked.is_some() && reader.peers_linked;
+    let linked = (linked.is_some() || role.set().is_some()) && reader.peers_linked;
     let mut reached = Reached { items, linked };
     let mut faults = reader.faults;
     faults.extend(reached.circles(context.tree));
@@ -317,6 +317,9 @@ impl Reader<'_> {
                 (Ok(linked), Some(own)) if linked.protocol != own.protocol => {
                     text::other_protocol(path, &pair.name, &self.role.name)
                 }
+                (Ok(_), None) if self.role.set().is_some() => {
+                    text::other_protocol(path, &pair.name, &self.role.name)
+                }
                 (Ok(linked), Some(own)) if linked.role == own.role => text::talks_to_itself(path),
                 (Ok(linked), _) => {
                     let protocol = &protocols.protocols[linked.protocol];
@@ -332,6 +335,19 @@ impl Reader<'_> {
                     return Some(Peer {
                         item: found,
                         name: pair.sealed_name(),
+                        role: pair.name.role.as_str().into(),
+                    });
+                }
+                (Err(LinkError::Set { set }), _) if self.role.set() != Some(*set) => {
+                    text::other_protocol(path, &pair.name, &self.role.name)
+                }
+                (Err(LinkError::Set { .. }), _) if pair.name == self.role.name => {
+                    text::talks_to_itself(path)
+                }
+                (Err(LinkError::Set { .. }), _) => {
+                    return Some(Peer {
+                        item: found,
+                        name: pair.name.clone(),
                         role: pair.name.role.as_str().into(),
                     });
                 }
@@ -371,9 +387,11 @@ impl Reader<'_> {
                     message,
                 };
                 let Some(linked) = self.linked else {
+                    // Without a protocol, the types are what the message carries.
+                    let payload = label.payloads.first().into_iter().flatten();
                     return Some(resolved(Message {
                         label: label.name.as_str().into(),
-                        payload: Vec::new(),
+                        payload: payload.map(|ty| ty.as_str().into()).collect(),
                     }));
                 };
                 let protocol = &protocols.protocols[linked.protocol];

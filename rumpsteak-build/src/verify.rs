@@ -38,7 +38,10 @@ use crate::paths::Base;
 use crate::protocols::{Loaded, Protocols};
 use crate::report::{self, text};
 use crate::resolve::{Resolution, resolve};
-use crate::serialise::{Context, Fault, Outline, Place, Reached, ResolvedTail, is_nominal, reach};
+use crate::serialise::{
+    Context, Fault, Outline, Place, Reached, ResolvedTail, Written, is_nominal, reach,
+};
+use crate::set::{self, Member};
 use crate::starvation;
 use crate::walk::{CrateId, ItemId, ItemKind, Meaning, ModuleId, Tree};
 
@@ -84,6 +87,7 @@ pub(crate) fn verify(tree: &Tree, protocols: &Protocols, base: &Base, limits: &L
     for id in tree.item_ids() {
         state.root(id);
     }
+    state.sets();
     state.spoil();
     state.compare();
     state.findings(base)
@@ -108,11 +112,65 @@ struct Root {
     refused: bool,
     /// What it was judged by: the role that it plays, and its machine.
     judged: Option<(Linked, Fsm)>,
+    /// The set that it is to be judged with, and its machine.
+    in_set: Option<(usize, Written)>,
+    /// The bound for which it is safe with all sessions of its peers, if it was judged so.
+    kmc: Option<usize>,
 }
 
 impl<'a> State<'a> {
     fn fault(&mut self, item: ItemId, token: usize, text: String) {
         self.faults.entry(item).or_default().insert((token, text));
+    }
+
+    /// Verifies the sets of roles without a protocol.
+    fn sets(&mut self) {
+        let Context { tree, pairs, .. } = self.context;
+        for set in &pairs.sets {
+            let mut members: Vec<Member<'_>> = Vec::new();
+            for &role in set.roles.iter().flatten() {
+                let roots = self.roots.iter().filter(|(_, root)| root.role == role);
+                let sessions = roots.map(|(&id, root)| match &root.in_set {
+                    Some((_, written)) => (id, Some(written)),
+                    None => (id, None),
+                });
+                members.push(Member {
+                    name: &tree.item(role).name,
+                    sessions: sessions.collect(),
+                });
+            }
+            let judgement = set::judge(tree, set, &members, self.limits);
+            let roots: Vec<ItemId> = members
+                .iter()
+                .flat_map(|member| member.sessions.iter().map(|(id, _)| *id))
+                .collect();
+            // Each session alone may be as it should: it is refused all the same, and says where to look.
+            if let Err(faults) = &judgement {
+                for Fault { place, text } in faults {
+                    self.fault(place.item, place.token, text.clone());
+                }
+            }
+            for id in roots {
+                let Some(root) = self.roots.get_mut(&id) else {
+                    continue;
+                };
+                match judgement {
+                    Ok(bound) => root.kmc = Some(bound),
+                    Err(_) => root.refused = true,
+                }
+                // A session that contains the item with the error is refused together with it.
+                let is_silent = judgement.is_err()
+                    && !root
+                        .reached
+                        .items
+                        .keys()
+                        .any(|item| self.faults.contains_key(item));
+                if is_silent && let ItemKind::Session(session) = &tree.item(id).kind {
+                    let text = set::depends(&tree.item(id).name, &tree.item(set.item).name);
+                    self.fault(id, session.name_token, text);
+                }
+            }
+        }
     }
 
     /// Verifies an item if it is a root.
@@ -132,7 +190,7 @@ impl<'a> State<'a> {
         };
         let linked = match &role.link {
             Ok(linked) => Some(*linked),
-            Err(LinkError::Wrong { .. }) => None,
+            Err(LinkError::Set { .. } | LinkError::Wrong { .. }) => None,
             Err(LinkError::Broken { file }) => {
                 let text = text::file_has_errors(&tree.item(id).name, &protocols.files[*file]);
                 self.fault(id, path.last_token(), text);
@@ -142,6 +200,8 @@ impl<'a> State<'a> {
                     reached: Reached::nothing(id),
                     refused: true,
                     judged: None,
+                    in_set: None,
+                    kmc: None,
                 };
                 self.roots.insert(id, root);
                 return;
@@ -175,6 +235,14 @@ impl<'a> State<'a> {
             }
             judged = Some((linked, written.fsm));
         }
+        let mut in_set = None;
+        if let Some(set) = role.set()
+            && reached.linked
+            && !refused
+        {
+            let own = role.name.role.as_str().into();
+            in_set = Some((set, reached.machine(id, &own)));
+        }
         self.roots.insert(
             id,
             Root {
@@ -183,6 +251,8 @@ impl<'a> State<'a> {
                 reached,
                 refused,
                 judged,
+                in_set,
+                kmc: None,
             },
         );
     }
@@ -362,6 +432,7 @@ impl<'a> State<'a> {
                                 queues: Vec::new(),
                             })
                         }),
+                        kmc: self.roots.get(&id).and_then(|root| root.kmc),
                     };
                     let outcome = match self.faults.get(&id) {
                         Some(faults) => Outcome::Failed {
@@ -383,6 +454,17 @@ impl<'a> State<'a> {
                         findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
                     }
                     (Kind::Session, &session.name, session.hash(), outcome)
+                }
+                ItemKind::Set(set) => {
+                    let outcome = match self.faults.get(&id) {
+                        Some(faults) => Outcome::Failed {
+                            id: None,
+                            plays: false,
+                            problems: faults.iter().map(problem).collect(),
+                        },
+                        None => Outcome::Passed(Proof::default()),
+                    };
+                    (Kind::Set, &set.name, set.hash(), outcome)
                 }
                 _ => continue,
             };
@@ -550,6 +632,13 @@ impl<'a> State<'a> {
         let (Some(role), ItemKind::Role(item)) = (pairs.roles.get(&id), &tree.item(id).kind) else {
             return Outcome::Passed(Proof::default());
         };
+        if role.set().is_some() {
+            // The name by which proofs know the role: that of its set, which the struct does not say.
+            return Outcome::Passed(Proof {
+                plays: Some(role.name.clone()),
+                ..Proof::default()
+            });
+        }
         match (&role.link, anchors.get(&id)) {
             (Err(LinkError::Wrong { token, text }), _) => failed(*token, text.clone()),
             (Err(LinkError::Broken { .. }), Some(&file)) => {
@@ -651,6 +740,7 @@ fn span_of(kind: &ItemKind, token: usize) -> Span {
     match kind {
         ItemKind::Role(role) => role.span_of(token),
         ItemKind::Session(session) => session.span_of(token),
+        ItemKind::Set(set) => set.span_of(token),
         _ => Span::call_site(),
     }
 }

@@ -16,8 +16,9 @@ use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use rumpsteak_syntax::role::ROLE_ATTRIBUTES;
+use rumpsteak_syntax::set::SET_ATTRIBUTES;
 use rumpsteak_syntax::verdict::Target;
-use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem};
+use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 
 use crate::cfg::{Cfg, Truth};
 use crate::generate::{Generator, Module as Generated};
@@ -125,6 +126,8 @@ pub(crate) enum ItemKind {
     Other(Option<Vec<TokenStream>>),
     Role(RoleItem),
     Session(SessionItem),
+    /// A set of roles that is verified as a whole.
+    Set(SetItem),
 }
 
 #[derive(Debug)]
@@ -643,6 +646,11 @@ fn classify(item: &RawItem, cfg: &Cfg) -> ItemKind {
         RawKind::Struct(_) if derives("Role") => {
             RoleItem::parse(with(&ROLE_ATTRIBUTES)).map_or(ItemKind::Broken, ItemKind::Role)
         }
+        RawKind::Struct(_) if derives("Roles") => match SetItem::parse(with(&SET_ATTRIBUTES)) {
+            Ok(Some(set)) => ItemKind::Set(set),
+            Ok(None) => ItemKind::Other(fields(&item.tokens)),
+            Err(_) => ItemKind::Broken,
+        },
         RawKind::Enum(_) if derives("Message") => MessageItem::parse(with(&[]))
             .map_or(ItemKind::Broken, |message| ItemKind::Message(message, None)),
         RawKind::Struct(_) if derives("Message") => MessageItem::parse(with(&["label"]))

@@ -8,4 +8,5 @@ mod manners;
 mod protocols;
 mod readme;
 mod resolution;
+mod system;
 mod targets;

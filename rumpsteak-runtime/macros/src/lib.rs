@@ -91,7 +91,16 @@ pub fn derive_role(input: TokenStream) -> TokenStream {
 /// roles.reset();
 /// Roles::reset_each(&mut s, &mut k, &mut t);
 /// ```
-#[proc_macro_derive(Roles)]
+///
+/// `#[system(kmc)]` says that there is no protocol: the roles have no `#[protocol(…)]`, and the build script verifies the
+/// sessions of all of them together, by k-multiparty compatibility. Each role has at least one session then.
+///
+/// ```text
+/// #[derive(Roles)]
+/// #[system(kmc)]
+/// struct Roles { s: S, k: K, t: T }
+/// ```
+#[proc_macro_derive(Roles, attributes(system))]
 pub fn derive_roles(input: TokenStream) -> TokenStream {
     roles::expand(input.into()).into()
 }

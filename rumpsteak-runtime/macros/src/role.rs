@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_syntax::RoleItem;
 use rumpsteak_syntax::role::Route;
-use rumpsteak_syntax::verdict::{Capacity, Kind, Outcome, System, refused};
+use rumpsteak_syntax::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
 
@@ -62,7 +62,11 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         // Sessions of a role that is wrong have proofs that hold for this name only.
         Some(link) if !problems.is_empty() => (link.protocol.to_string(), refused(&link.role)),
         Some(link) => (link.protocol.to_string(), link.role.clone()),
-        None => (String::new(), name.to_string()),
+        // A role without a protocol has the name that the set which it is verified with gives it.
+        None => match plays(&item) {
+            Some(verified) => (verified.protocol, verified.role),
+            None => (String::new(), name.to_string()),
+        },
     };
     let members = || {
         routes
@@ -244,6 +248,17 @@ fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenS
                 #body
             }
         }
+    }
+}
+
+/// The names that proofs have for the role, where its attributes do not say them.
+fn plays(item: &RoleItem) -> Option<RoleName> {
+    match verdict::find(Kind::Role, &item.name, item.hash()) {
+        Lookup::Found(entry) => match entry.outcome {
+            Outcome::Passed(proof) => proof.plays,
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -2,14 +2,37 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use rumpsteak_syntax::SetItem;
+use rumpsteak_syntax::verdict::{Kind, Outcome};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
+
+use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
 
+/// What the build script says about a set that is verified as a whole.
+fn problems(input: TokenStream) -> Result<TokenStream> {
+    let Some(set) = SetItem::parse(input)? else {
+        return Ok(TokenStream::new());
+    };
+    Ok(match verdict::find(Kind::Set, &set.name, set.hash()) {
+        Lookup::Found(entry) => match entry.outcome {
+            Outcome::Failed { problems, .. } => {
+                verdict::errors(&problems, |token| set.span_of(token))
+            }
+            Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
+        },
+        Lookup::Unverified(reason) => verdict::unverified(&set.name, &reason),
+        Lookup::Unseen => verdict::unseen(&set.name),
+        Lookup::Typing => TokenStream::new(),
+    })
+}
+
 fn derive(input: TokenStream) -> Result<TokenStream> {
+    let problems = problems(input.clone())?;
     let derive: DeriveInput = syn::parse2(input)?;
     if let Some(parameter) = derive.generics.params.first() {
         return Err(Error::new(
@@ -126,6 +149,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
                 #(*#parameters = roles.#members;)*
             }
         }
+        #problems
 
         const _: () = {
             #(#assertions)*

@@ -8,6 +8,7 @@
 //! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
 //! * [`role`]: the parts of a `#[derive(Role)]` struct and of a `#[derive(Message)]` enum that name things;
 //! * [`protocol`]: what `protocol!(…)` says;
+//! * [`set`]: a set of roles that is verified as a whole;
 //! * [`name`]: when a Scribble name and a Rust name are the same name;
 //! * [`verdict`]: the file in `OUT_DIR` through which the build script answers the macros.
 //!
@@ -33,12 +34,14 @@ mod parser;
 pub mod protocol;
 pub mod role;
 pub mod session;
+pub mod set;
 pub mod token;
 pub mod verdict;
 
 pub use protocol::ProtocolItem;
 pub use role::{MessageItem, RoleItem};
 pub use session::{Path, SessionItem};
+pub use set::SetItem;
 pub use verdict::Verdicts;
 
 /// The version of this crate: verdicts written by another version are refused.

@@ -355,7 +355,7 @@ fn unraw(ident: &Ident) -> String {
 
 impl Parser<'_> {
     /// Steps over `#[name(` and returns the name's last segment.
-    fn attribute_start(&mut self) -> Result<Ident> {
+    pub(crate) fn attribute_start(&mut self) -> Result<Ident> {
         self.punct('#', "expected an attribute")?;
         self.open(Delimiter::Bracket, "expected an attribute")?;
         let path = self.path("expected an attribute")?;
@@ -367,7 +367,7 @@ impl Parser<'_> {
     }
 
     /// Steps over `)]`.
-    fn attribute_end(&mut self) -> Result<()> {
+    pub(crate) fn attribute_end(&mut self) -> Result<()> {
         self.eat_punct(',');
         self.close("expected nothing more in this attribute")?;
         self.close("expected the end of the attribute")

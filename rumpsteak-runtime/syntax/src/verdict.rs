@@ -109,6 +109,8 @@ pub enum Kind {
     Role,
     /// `#[session]`.
     Session,
+    /// `#[derive(Roles)]` with `#[system(…)]`.
+    Set,
 }
 
 /// A target of a package.
@@ -175,6 +177,9 @@ pub struct Problem {
 pub struct Proof {
     /// For a root: who plays it.
     pub plays: Option<RoleName>,
+    /// For a root that was verified together with all sessions of its peers: the k for which they are k-multiparty
+    /// compatible.
+    pub kmc: Option<usize>,
     /// For a `struct` or an `enum`: the identity by which other structures refer to it.
     pub id: Option<u64>,
     /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing was verified.
@@ -492,6 +497,7 @@ impl Word for Kind {
         ("protocol", Self::Protocol),
         ("role", Self::Role),
         ("session", Self::Session),
+        ("set", Self::Set),
     ];
 }
 
@@ -580,6 +586,9 @@ fn print_entry(text: &mut String, entry: &Entry) {
             }
             if let Some(system) = &proof.system {
                 print_system(text, system);
+            }
+            if let Some(bound) = proof.kmc {
+                record(text, &["kmc", &bound.to_string()]);
             }
             match &proof.body {
                 Some(Body::Chain(chain)) => print_chain(text, &["chain"], chain),
@@ -719,6 +728,9 @@ fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
             peer: (*peer).to_owned(),
             capacity: parse_capacity(capacity)?,
         }),
+        (["kmc", bound], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
+            proof.kmc = Some(bound.parse().ok()?);
+        }
         (["chain", chain @ ..], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
             proof.body = Some(Body::Chain(parse_chain(chain)?));
         }

@@ -76,12 +76,14 @@ fn sample() -> Verdicts {
             actions: vec![send("s", "Ready")],
             tail: Tail::Named(0x93ab),
         })),
+        kmc: None,
         system: Some(System {
             id: 0x5be2,
             queues: vec![],
         }),
     };
     let player = Proof {
+        kmc: None,
         system: Some(System {
             id: 0x5be2,
             queues: vec![
@@ -118,6 +120,7 @@ fn sample() -> Verdicts {
                 },
             ),
         ])),
+        kmc: None,
         system: None,
     };
     Verdicts {

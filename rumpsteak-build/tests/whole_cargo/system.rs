@@ -1,0 +1,136 @@
+//! Bottom-up: sets of roles without a protocol, and the fallback to them.
+
+use crate::harness::{IMPORTS, KERNEL, Message, OTHERS, PROCESS, Package, ROLES};
+
+/// The roles of double buffering without a protocol.
+fn roles() -> String {
+    let lines = ROLES
+        .lines()
+        .filter(|line| !line.starts_with("#[protocol("));
+    let roles: Vec<&str> = lines.collect();
+    roles
+        .join("\n")
+        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]")
+}
+
+fn package(name: &str) -> Package {
+    let package = Package::new(name);
+    package
+        .remove("protocols/double_buffering.scr")
+        .write(
+            "build.rs",
+            "fn main() { rumpsteak_build::configure().verify(); }\n",
+        )
+        .write(
+            "src/lib.rs",
+            &[IMPORTS, &roles(), OTHERS, KERNEL, PROCESS].join("\n"),
+        );
+    package
+}
+
+#[test]
+fn a_safe_set_builds_and_says_for_which_k() {
+    let package = package("system-safe");
+    let outcome = package.check(&[]);
+    outcome.passes();
+    assert!(outcome.messages.is_empty(), "{}", outcome.show());
+    let verdicts = package.verdicts();
+    assert_eq!(verdicts.matches("\nkmc\t1\n").count(), 3, "{verdicts}");
+    assert!(
+        verdicts.contains("plays\tlib system-safe: ::Roles\tK\n"),
+        "{verdicts}"
+    );
+}
+
+#[test]
+fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
+    let package = package("system-unsafe");
+    package.edit(
+        "src/lib.rs",
+        "SinkLoop(Send<K, Ready, Receive<K, Value, Self>>)",
+        "SinkLoop(Receive<K, Value, Send<K, Ready, Self>>)",
+    );
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    let errors = outcome.errors();
+    let (long, short): (Vec<&Message>, Vec<&Message>) = errors
+        .iter()
+        .copied()
+        .partition(|error| error.text.contains("the shortest run"));
+    let [error] = &long[..] else {
+        panic!("{}", outcome.show())
+    };
+    // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and the kernel for the sink.
+    error
+        .is_at("src/lib.rs", "Send")
+        .says("and the system of `Roles` gets stuck")
+        .says("K waits for Ready from T")
+        .says("T waits for Value(i32) from K");
+    assert!(
+        error.text.starts_with("`SourceLoop` sends `Value` to `K`"),
+        "{}",
+        error.text
+    );
+    // None of the others may run either.
+    let tokens: Vec<&str> = short.iter().map(|error| error.token.as_str()).collect();
+    assert_eq!(tokens, ["Sink", "Kernel"], "{}", outcome.show());
+}
+
+#[test]
+fn a_set_is_verified_or_there_is_no_proof() {
+    let package = package("system-gate");
+    // Roles of no set and of no protocol.
+    package.edit("src/lib.rs", "#[system(kmc)]\n", "");
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    outcome.errors()[0].says("`S`");
+    package.edit(
+        "src/lib.rs",
+        "#[derive(Roles)]",
+        "#[derive(Roles)]\n#[system(kmc)]",
+    );
+    package.check(&[]).passes();
+    // A set that the build script does not see.
+    let text = package.read("src/lib.rs");
+    let start = text.find("#[derive(Roles)]").unwrap_or_default();
+    let end = text[start..].find('}').map_or(start, |end| start + end + 1);
+    let set = &text[start..end];
+    package.write(
+        "src/lib.rs",
+        &text.replace(
+            set,
+            &format!("macro_rules! set {{ () => {{ {set} }} }}\nset!();"),
+        ),
+    );
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    assert!(
+        outcome.errors().iter().any(|error| error
+            .text
+            .starts_with("`Roles` was not verified: the build script did not see")),
+        "{}",
+        outcome.show()
+    );
+    // Something else than k-MC.
+    package.write(
+        "src/lib.rs",
+        &text.replace("#[system(kmc)]", "#[system(luck)]"),
+    );
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    assert!(
+        outcome.errors().iter().any(|error| error.token == "luck"
+            && error.text == "expected how the set is verified: `#[system(kmc)]`"),
+        "{}",
+        outcome.show()
+    );
+    package.write("src/lib.rs", &text);
+    package.write("build.rs", "fn main() {}\n");
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    assert!(
+        outcome.errors().iter().any(|error| error.token == "Roles"),
+        "{}",
+        outcome.show()
+    );
+}

@@ -1,0 +1,130 @@
+//! `#[derive(Roles)]` with `#[system(kmc)]`, and what the verdicts say of its sessions.
+
+use quote::quote;
+use rumpsteak_syntax::SetItem;
+use rumpsteak_syntax::verdict::{
+    Entry, Kind, Outcome, Proof, RoleName, Target, TargetKind, Verdicts,
+};
+
+#[test]
+fn the_roles_of_a_set() {
+    for item in [
+        quote!(
+            #[system(kmc)]
+            pub struct Roles {
+                pub s: S,
+                k: a::K,
+            }
+        ),
+        quote!(
+            #[doc = "x"]
+            #[system(kmc)]
+            struct Roles(S, pub a::K);
+        ),
+    ] {
+        let set = SetItem::parse(item).unwrap_or_else(|error| panic!("{error}"));
+        let Some(set) = set else { panic!("no set") };
+        let roles: Vec<String> = set.roles.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            (set.name.to_string().as_str(), roles.join(" ").as_str()),
+            ("Roles", "S a::K")
+        );
+    }
+    let without = SetItem::parse(quote!(
+        #[other]
+        struct Roles {
+            s: S,
+        }
+    ));
+    assert!(matches!(without, Ok(None)));
+}
+
+#[test]
+fn what_is_no_set() {
+    for (item, expected) in [
+        (
+            quote!(
+                #[system]
+                struct R {
+                    s: S,
+                }
+            ),
+            "`system` takes an argument: `#[system(…)]`",
+        ),
+        (
+            quote!(
+                #[system(luck)]
+                struct R {
+                    s: S,
+                }
+            ),
+            "expected how the set is verified: `#[system(kmc)]`",
+        ),
+        (
+            quote!(
+                #[system(kmc)]
+                #[system(kmc)]
+                struct R {
+                    s: S,
+                }
+            ),
+            "`#[system(…)]` stands here twice",
+        ),
+        (
+            quote!(
+                #[system(kmc)]
+                enum R {}
+            ),
+            "a set of roles is a struct",
+        ),
+        (
+            quote!(
+                #[system(kmc)]
+                struct R {
+                    s: Option<S>,
+                }
+            ),
+            "expected `,` or the end of the set",
+        ),
+    ] {
+        let Err(error) = SetItem::parse(item.clone()) else {
+            panic!("{item}")
+        };
+        assert!(error.to_string().contains(expected), "{item}: {error}");
+    }
+}
+
+#[test]
+fn the_bound_is_read_as_it_was_written() {
+    let entry = |kind, name: &str, outcome| Entry {
+        kind,
+        name: name.to_owned(),
+        hash: 1,
+        target: Target {
+            kind: TargetKind::Lib,
+            name: "app".to_owned(),
+        },
+        file: "src/lib.rs".to_owned(),
+        line: 1,
+        outcome,
+    };
+    let proof = Proof {
+        plays: Some(RoleName {
+            protocol: "lib app: ::Roles".to_owned(),
+            role: "K".to_owned(),
+        }),
+        kmc: Some(12),
+        ..Proof::default()
+    };
+    let verdicts = Verdicts {
+        entries: vec![
+            entry(Kind::Set, "Roles", Outcome::Passed(Proof::default())),
+            entry(Kind::Session, "Kernel", Outcome::Passed(proof)),
+        ],
+        ..Verdicts::default()
+    };
+    let text = verdicts.print();
+    assert!(text.contains("\nentry\tset\tRoles\t"), "{text}");
+    assert!(text.contains("\nkmc\t12\n"), "{text}");
+    assert_eq!(Verdicts::parse(&text), Ok(verdicts));
+}
