@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
             from: None,
             trail: vec![],
             state: pair.sub.initial,
-            pending: Pending::new(pair.kinds(), pair.sup.initial),
+            pending: Pending::new(pair.sup.initial),
             lossy: false,
         };
         Self {
@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
                 return Ok(());
             }
             self.spend(1)?;
-            let pending = task.pending.len() + task.pending.tail.size();
+            let pending = task.pending.spine.len() + task.pending.tail.size();
             if pending > self.limits.anticipation {
                 return Err(Halt::Limited(Limit::Anticipation(self.limits.anticipation)));
             }
@@ -189,7 +189,7 @@ impl<'a> Search<'a> {
                     {
                         let mut trail = trail.clone();
                         trail.push(transition);
-                        self.spend(trail.len() + pending.len())?;
+                        self.spend(trail.len() + pending.spine.len())?;
                         self.tasks.push_back(Task {
                             from,
                             trail,
@@ -214,9 +214,9 @@ impl<'a> Search<'a> {
             State::End => return false,
             State::Send(kind) => {
                 let [edge] = edges else { return false };
-                match pending.first(kind) {
+                match pending.spine.first(kind) {
                     Some(item) if item.act == edge.act => {
-                        pending.take(kind);
+                        pending.spine.take(kind);
                     }
                     Some(_) => return false,
                     None => {
@@ -236,14 +236,14 @@ impl<'a> Search<'a> {
                 edge
             }
             State::Receive(kind) => {
-                let send = pending.first_send(pair).map(|(position, _)| position);
+                let send = pending.spine.first_send(pair).map(|(position, _)| position);
                 let own = |act| edges.iter().find(|edge| edge.act == act);
-                match (pending.first(kind), pending.position(kind)) {
+                match (pending.spine.first(kind), pending.spine.position(kind)) {
                     (Some(item), Some(position)) if send.is_none_or(|send| position < send) => {
                         let Some(edge) = own(item.act) else {
                             return false;
                         };
-                        pending.take(kind);
+                        pending.spine.take(kind);
                         edge
                     }
                     (None, _) if send.is_none() => {
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
     /// Rule ASM: compares the situation with earlier ones and adds a step to it. `true` if it is not new; otherwise the task
     /// starts from the new node.
     fn arrive(&mut self, task: &mut Task) -> Result<bool, Halt> {
-        let mut key = Vec::with_capacity(task.pending.len() + 4);
+        let mut key = Vec::with_capacity(task.pending.spine.len() + 4);
         key.push(task.state << 1 | u32::from(task.lossy));
         task.pending.encode(&mut key);
         self.spend(key.len())?;
@@ -433,14 +433,14 @@ impl<'a> Search<'a> {
                 for (index, edge) in edges.iter().enumerate() {
                     let last = index + 1 == edges.len();
                     let (transition, state) = (edge.id.index() as u32, edge.target);
-                    if let Some(item) = pending.first(kind) {
+                    if let Some(item) = pending.spine.first(kind) {
                         if item.act != edge.act {
                             let why = mismatch(item);
                             return Err(fail(self, lossy, Some(edge.id), why));
                         }
                         let mut pending = self.copy(&mut pending, last)?;
                         // Reduction by [)O] or [)B].
-                        pending.take(kind);
+                        pending.spine.take(kind);
                         successors.push(Successor {
                             transition,
                             state,
@@ -478,15 +478,17 @@ impl<'a> Search<'a> {
             // Rules II and IO: the inputs of the supertype, as its peers choose them.
             State::Receive(kind) => {
                 let own = |act| edges.iter().find(|edge| edge.act == act);
-                let blocking = pending.first_send(pair);
-                if let Some(position) = pending.position(kind) {
+                let blocking = pending.spine.first_send(pair);
+                if let Some(position) = pending.spine.position(kind) {
                     let item = pending
+                        .spine
                         .first(kind)
                         .filter(|_| blocking.is_none_or(|(send, _)| position < send));
                     let Some(item) = item else {
                         let sup =
                             Place::Transition(blocking.map_or(NEVER, |(_, item)| item.origin));
                         let sub = pending
+                            .spine
                             .first(kind)
                             .and_then(|item| own(item.act))
                             .unwrap_or(&edges[0]);
@@ -513,7 +515,7 @@ impl<'a> Search<'a> {
                         ));
                     };
                     // Reduction by [)I] or [)A].
-                    pending.take(kind);
+                    pending.spine.take(kind);
                     let (transition, state) = (edge.id.index() as u32, edge.target);
                     return Ok(vec![Successor {
                         transition,
@@ -629,10 +631,10 @@ impl<'a> Search<'a> {
     /// A copy that is paid for, or the original if it is not needed any more.
     fn copy(&mut self, pending: &mut Pending, last: bool) -> Result<Pending, Halt> {
         if last {
-            let spare = Pending::new(0, self.pair.sup.initial);
+            let spare = Pending::new(self.pair.sup.initial);
             return Ok(std::mem::replace(pending, spare));
         }
-        self.spend(1 + pending.len())?;
+        self.spend(1 + pending.spine.len())?;
         Ok(pending.clone())
     }
 

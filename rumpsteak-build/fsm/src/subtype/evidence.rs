@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::{
     ahead::{Ahead, NEVER},
     pair::{Act, Edge, Kind, Pair, State},
-    pending::Item,
+    pending::{Item, Spine},
 };
 use crate::{
     certificate::derivation::{self, Derivation, Rule, Situation},
@@ -23,7 +23,7 @@ use crate::{
 /// A [`derivation::Tree`] under construction.
 #[derive(Clone)]
 struct Tree {
-    spine: Vec<Item>,
+    spine: Spine,
     tail: Tail,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Derivation> {
         assumed: vec![],
     };
     let tree = Tree {
-        spine: vec![],
+        spine: Spine::default(),
         tail: Tail::State(pair.sup.initial, slack),
     };
     builder.meet(pair.sub.initial, &tree);
@@ -152,17 +152,20 @@ impl Builder<'_> {
                 State::End => rules.push(Rule::End),
                 State::Send(_) => {
                     rules.push(Rule::Choose);
-                    for edge in pair.sub.edges(goal.state).iter().rev() {
-                        goals.push(Goal {
-                            own: Some(edge.act),
-                            state: edge.target,
-                            ..goal.clone()
-                        });
+                    let edges = pair.sub.edges(goal.state);
+                    for (index, edge) in edges.iter().enumerate().rev() {
+                        // The last one in this order needs no copy.
+                        let mut next = match index {
+                            0 => std::mem::replace(&mut goal, Goal::spare()),
+                            _ => goal.clone(),
+                        };
+                        next.own = Some(edge.act);
+                        next.state = edge.target;
+                        goals.push(next);
                     }
                 }
-                State::Receive(kind) => match goal.tree.find(pair, kind) {
-                    Some(position) => {
-                        let item = goal.tree.spine.remove(position);
+                State::Receive(kind) => match goal.tree.spine.take(kind) {
+                    Some(item) => {
                         goal.state = pair.sub.edge(goal.state, item.act)?.target;
                         goal.does(kind);
                         rules.push(Rule::Take);
@@ -196,7 +199,7 @@ impl Builder<'_> {
                 goals.push(goal);
             }
             Need::Drop(path) => {
-                goal.tree.drop(&path)?;
+                goal.tree.drop(pair, &path)?;
                 rules.push(Rule::Drop(path));
                 goals.push(goal);
             }
@@ -209,7 +212,7 @@ impl Builder<'_> {
                     let [edge] = pair.sup.edges(state) else {
                         return None;
                     };
-                    branch.spine.push(item(edge));
+                    branch.spine.push(pair.kind(edge.act), item(edge));
                     branch.tail = Tail::State(edge.target, slack);
                     rules.push(Rule::Unfold(path.clone()));
                 }
@@ -247,7 +250,7 @@ impl Builder<'_> {
                             kept.push((
                                 item(edge),
                                 Tree {
-                                    spine: vec![],
+                                    spine: Spine::default(),
                                     tail,
                                 },
                             ));
@@ -257,7 +260,7 @@ impl Builder<'_> {
                             let at = path.iter().copied().chain([index]).collect();
                             rules.push(Rule::Drop(at));
                         }
-                        goal.tree.at(&path)?.choose(kept)?;
+                        goal.tree.at(&path)?.choose(pair, kept)?;
                         goals.push(goal);
                     }
                 }
@@ -279,7 +282,7 @@ impl Builder<'_> {
         let edges = self.pair.sup.edges(state);
         if let (State::Send(_), [_, _, ..]) = (self.pair.sup.state(state), edges) {
             let leaf = |edge: &Edge| {
-                let (spine, tail) = (vec![], Tail::State(edge.target, slack));
+                let (spine, tail) = (Spine::default(), Tail::State(edge.target, slack));
                 (item(edge), Tree { spine, tail })
             };
             goal.tree.at(&path)?.tail = Tail::Choice(edges.iter().map(leaf).collect());
@@ -292,7 +295,7 @@ impl Builder<'_> {
                     _ => goal.clone(),
                 };
                 let branch = next.tree.at(&path)?;
-                branch.spine.push(item(edge));
+                branch.spine.push(self.pair.kind(edge.act), item(edge));
                 branch.tail = Tail::State(edge.target, slack);
                 goals.push(next);
             }
@@ -306,7 +309,7 @@ impl Builder<'_> {
     fn need(&mut self, tree: &Tree, act: Act, then: u32, path: &mut Vec<u32>) -> Need {
         let pair = self.pair;
         let kind = pair.kind(act);
-        if let Some(item) = tree.spine.iter().find(|item| pair.kind(item.act) == kind) {
+        if let Some(item) = tree.spine.first(kind) {
             return match item.act == act {
                 true => Need::Nothing,
                 false => Need::Lost,
@@ -443,7 +446,7 @@ impl Goal {
             own: None,
             state: 0,
             tree: Tree {
-                spine: vec![],
+                spine: Spine::default(),
                 tail: Tail::State(0, 0),
             },
             done: vec![],
@@ -461,21 +464,14 @@ impl Goal {
 
 /// The depth of all recursion here is that of open choices, which the search bounds ([`Ahead`]).
 impl Tree {
-    /// The first action of a kind on the spine.
-    fn find(&self, pair: &Pair, kind: Kind) -> Option<usize> {
-        self.spine
-            .iter()
-            .position(|item| pair.kind(item.act) == kind)
-    }
-
     /// An action of a kind that is pending: on the spine, or in the choice behind it.
     fn promise(&self, pair: &Pair, kind: Kind) -> Option<Item> {
         let first = match &self.tail {
             Tail::Choice(branches) => branches.first().map(|&(item, _)| item),
             Tail::State(..) => None,
         };
-        let mut items = self.spine.iter().copied().chain(first);
-        items.find(|item| pair.kind(item.act) == kind)
+        let decides = |item: &Item| pair.kind(item.act) == kind;
+        self.spine.first(kind).or(first.filter(decides))
     }
 
     fn at(&mut self, path: &[u32]) -> Option<&mut Self> {
@@ -489,8 +485,7 @@ impl Tree {
     }
 
     fn take(&mut self, pair: &Pair, act: Act) -> Option<()> {
-        if let Some(position) = self.find(pair, pair.kind(act)) {
-            self.spine.remove(position);
+        if self.spine.take(pair.kind(act)).is_some() {
             return Some(());
         }
         let Tail::Choice(branches) = &mut self.tail else {
@@ -503,12 +498,19 @@ impl Tree {
         }
         let made = branches.iter().position(|(item, _)| item.act == act)?;
         let (_, rest) = branches.remove(made);
-        self.spine.extend(rest.spine);
-        self.tail = rest.tail;
+        self.prolong(pair, rest);
         Some(())
     }
 
-    fn drop(&mut self, path: &[u32]) -> Option<()> {
+    /// Goes on as `rest` does.
+    fn prolong(&mut self, pair: &Pair, rest: Self) {
+        for item in rest.spine.items() {
+            self.spine.push(pair.kind(item.act), item);
+        }
+        self.tail = rest.tail;
+    }
+
+    fn drop(&mut self, pair: &Pair, path: &[u32]) -> Option<()> {
         let (&last, path) = path.split_last()?;
         let parent = self.at(path)?;
         let Tail::Choice(branches) = &mut parent.tail else {
@@ -520,19 +522,18 @@ impl Tree {
         }
         branches.remove(last as usize);
         let branches = std::mem::take(branches);
-        parent.choose(branches)
+        parent.choose(pair, branches)
     }
 
     /// Ends in a choice; a choice of one is none.
-    fn choose(&mut self, mut branches: Vec<(Item, Self)>) -> Option<()> {
+    fn choose(&mut self, pair: &Pair, mut branches: Vec<(Item, Self)>) -> Option<()> {
         if branches.len() > 1 {
             self.tail = Tail::Choice(branches);
             return Some(());
         }
         let (item, rest) = branches.pop()?;
-        self.spine.push(item);
-        self.spine.extend(rest.spine);
-        self.tail = rest.tail;
+        self.spine.push(pair.kind(item.act), item);
+        self.prolong(pair, rest);
         Some(())
     }
 
@@ -550,8 +551,7 @@ impl Tree {
 
     /// Equal for equal claims: actions count, transitions do not.
     fn encode(&self, key: &mut Vec<u32>) {
-        key.push(self.spine.len() as u32);
-        key.extend(self.spine.iter().map(|item| item.act));
+        self.spine.encode(key);
         match &self.tail {
             Tail::State(state, _) => key.extend([0, *state]),
             Tail::Choice(branches) => {
@@ -566,7 +566,7 @@ impl Tree {
 
     fn written(&self) -> derivation::Tree {
         derivation::Tree {
-            spine: self.spine.iter().map(|item| item.written()).collect(),
+            spine: self.spine.items().map(Item::written).collect(),
             tail: match &self.tail {
                 Tail::State(state, _) => {
                     derivation::Tail::State(StateId::from_index(*state as usize))

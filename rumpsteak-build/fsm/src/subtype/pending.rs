@@ -57,37 +57,26 @@ struct Slot {
     live: bool,
 }
 
-/// The prefix π′ with the state or choice behind it.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
+/// A sequence of promised actions, from which of each kind the first may be taken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spine {
     slots: VecDeque<Slot>,
     /// The absolute position of the first slot.
     base: usize,
-    /// By kind, the absolute positions of its first and last live slot.
+    /// By kind, the absolute positions of its first and last live slot; as long as the greatest kind that ever was here needs.
     ends: Vec<(usize, usize)>,
     live: usize,
-    pub(super) tail: Tail,
 }
 
-impl Pending {
-    pub(super) fn new(kinds: usize, initial: u32) -> Self {
-        Self {
-            slots: VecDeque::new(),
-            base: 0,
-            ends: vec![(NONE, NONE); kinds],
-            live: 0,
-            tail: Tail::State(initial),
-        }
-    }
-
-    /// The number of actions on the spine.
+impl Spine {
+    /// The number of actions.
     pub(super) fn len(&self) -> usize {
         self.live
     }
 
     /// Where the first action of a kind stands, as a number that only orders positions.
     pub(super) fn position(&self, kind: Kind) -> Option<usize> {
-        let (first, _) = self.ends[kind as usize];
+        let &(first, _) = self.ends.get(kind as usize)?;
         (first != NONE).then_some(first)
     }
 
@@ -97,33 +86,14 @@ impl Pending {
             .map(|position| self.slots[position - self.base].item)
     }
 
-    /// The first send on the spine, with its position.
+    /// The first send, with its position.
     pub(super) fn first_send(&self, pair: &Pair) -> Option<(usize, Item)> {
         let kinds = (0..pair.kinds() as Kind).filter(|&kind| pair.sends(kind));
         let position = kinds.filter_map(|kind| self.position(kind)).min()?;
         Some((position, self.slots[position - self.base].item))
     }
 
-    /// The first action on the spine, or else an alternative of the choice behind it.
-    pub(super) fn head(&self) -> Option<Item> {
-        match (self.items().next(), &self.tail) {
-            (Some(item), _) => Some(item),
-            (None, Tail::Choice(branches)) => branches.first().map(|branch| branch.item),
-            (None, Tail::State(_)) => None,
-        }
-    }
-
-    /// The first action of a kind on the spine, or an alternative of the choice at its end if that is of the kind.
-    pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Item> {
-        self.first(kind).or(match &self.tail {
-            Tail::Choice(branches) => {
-                Some(branches[0].item).filter(|item| pair.kind(item.act) == kind)
-            }
-            Tail::State(_) => None,
-        })
-    }
-
-    /// The actions on the spine.
+    /// The actions in order.
     pub(super) fn items(&self) -> impl Iterator<Item = Item> {
         self.slots
             .iter()
@@ -131,7 +101,7 @@ impl Pending {
             .map(|slot| slot.item)
     }
 
-    /// Takes the first action of a kind off the spine.
+    /// Takes the first action of a kind.
     pub(super) fn take(&mut self, kind: Kind) -> Option<Item> {
         let position = self.position(kind)?;
         let slot = &mut self.slots[position - self.base];
@@ -150,10 +120,74 @@ impl Pending {
         Some(item)
     }
 
+    /// Prolongs it by an action of `kind`.
+    pub(super) fn push(&mut self, kind: Kind, item: Item) {
+        let position = self.base + self.slots.len();
+        if self.ends.len() <= kind as usize {
+            self.ends.resize(kind as usize + 1, (NONE, NONE));
+        }
+        let (first, last) = self.ends[kind as usize];
+        match last {
+            NONE => self.ends[kind as usize] = (position, position),
+            last => {
+                self.slots[last - self.base].next = position;
+                self.ends[kind as usize] = (first, position);
+            }
+        }
+        self.slots.push_back(Slot {
+            item,
+            next: NONE,
+            live: true,
+        });
+        self.live += 1;
+    }
+
+    /// Appends a text that is equal for two sequences if and only if they have the same actions in the same order. Where they were
+    /// promised does not matter.
+    pub(super) fn encode(&self, key: &mut Vec<u32>) {
+        key.push(self.live as u32);
+        key.extend(self.items().map(|item| item.act));
+    }
+}
+
+/// The prefix π′ with the state or choice behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) spine: Spine,
+    pub(super) tail: Tail,
+}
+
+impl Pending {
+    pub(super) fn new(initial: u32) -> Self {
+        Self {
+            spine: Spine::default(),
+            tail: Tail::State(initial),
+        }
+    }
+
+    /// The first action on the spine, or else an alternative of the choice behind it.
+    pub(super) fn head(&self) -> Option<Item> {
+        match (self.spine.items().next(), &self.tail) {
+            (Some(item), _) => Some(item),
+            (None, Tail::Choice(branches)) => branches.first().map(|branch| branch.item),
+            (None, Tail::State(_)) => None,
+        }
+    }
+
+    /// The first action of a kind on the spine, or an alternative of the choice at its end if that is of the kind.
+    pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Item> {
+        self.spine.first(kind).or(match &self.tail {
+            Tail::Choice(branches) => {
+                Some(branches[0].item).filter(|item| pair.kind(item.act) == kind)
+            }
+            Tail::State(_) => None,
+        })
+    }
+
     /// Prolongs the spine beyond its tail, which `segment` replaces.
     pub(super) fn extend(&mut self, pair: &Pair, segment: Segment) {
         for item in segment.items {
-            self.push(pair.kind(item.act), item);
+            self.spine.push(pair.kind(item.act), item);
         }
         self.tail = segment.tail;
     }
@@ -178,7 +212,7 @@ impl Pending {
             if own == kind || inputs && !receives {
                 return;
             }
-            self.push(
+            self.spine.push(
                 own,
                 Item {
                     act: edge.act,
@@ -189,29 +223,10 @@ impl Pending {
         }
     }
 
-    fn push(&mut self, kind: Kind, item: Item) {
-        let position = self.base + self.slots.len();
-        let (first, last) = self.ends[kind as usize];
-        match last {
-            NONE => self.ends[kind as usize] = (position, position),
-            last => {
-                self.slots[last - self.base].next = position;
-                self.ends[kind as usize] = (first, position);
-            }
-        }
-        self.slots.push_back(Slot {
-            item,
-            next: NONE,
-            live: true,
-        });
-        self.live += 1;
-    }
-
     /// Appends a text that is equal for two prefixes if and only if the same actions are promised in the same order, the same
-    /// choices are open and the same states follow. Where they were promised does not matter.
+    /// choices are open and the same states follow.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
-        key.push(self.live as u32);
-        key.extend(self.items().map(|item| item.act));
+        self.spine.encode(key);
         encode_tail(&self.tail, key);
     }
 }

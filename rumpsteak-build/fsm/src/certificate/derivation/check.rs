@@ -1,6 +1,6 @@
 //! The checker. It shares no code with the engines: only machines, and derivations as values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
 use crate::{
@@ -25,7 +25,7 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
         claims.push(claim.map_err(|fault| invalid(index, situation.rules.len(), fault))?);
     }
     let initial = Branch {
-        spine: vec![],
+        spine: Spine::default(),
         tail: End::State(sup.initial()),
     };
     if !claims
@@ -72,10 +72,61 @@ impl PartialEq for Act {
     }
 }
 
+/// Promised actions in order. The first of a kind is found without looking at the others, so that a derivation is checked in linear time.
+#[derive(Clone, Debug, Default)]
+struct Spine {
+    /// `None` where an action was taken.
+    acts: Vec<Option<Act>>,
+    /// By kind, where its actions are that were not taken, in order.
+    places: BTreeMap<u32, VecDeque<usize>>,
+}
+
+impl Spine {
+    fn acts(&self) -> impl Iterator<Item = Act> {
+        self.acts.iter().copied().flatten()
+    }
+
+    fn push(&mut self, act: Act) {
+        let place = self.acts.len();
+        self.places.entry(act.kind).or_default().push_back(place);
+        self.acts.push(Some(act));
+    }
+
+    /// The first action of a kind, and its place.
+    fn first(&self, kind: u32) -> Option<(usize, Act)> {
+        let &place = self.places.get(&kind)?.front()?;
+        self.acts[place].map(|act| (place, act))
+    }
+
+    /// The place of the first output.
+    fn first_send(&self) -> Option<usize> {
+        let firsts = self.places.keys().filter_map(|&kind| self.first(kind));
+        firsts
+            .filter(|(_, act)| act.sends)
+            .map(|(place, _)| place)
+            .min()
+    }
+
+    /// Takes the first action of a kind.
+    fn take(&mut self, kind: u32) {
+        let place = self.places.get_mut(&kind).and_then(VecDeque::pop_front);
+        if let Some(place) = place {
+            self.acts[place] = None;
+        }
+    }
+}
+
+/// The same actions in the same order.
+impl PartialEq for Spine {
+    fn eq(&self, other: &Self) -> bool {
+        self.acts().eq(other.acts())
+    }
+}
+
 /// A [`Tree`] of actions instead of transitions.
 #[derive(Clone, Debug, PartialEq)]
 struct Branch {
-    spine: Vec<Act>,
+    spine: Spine,
     tail: End,
 }
 
@@ -148,7 +199,7 @@ impl<'a> Checker<'a> {
         }
         let tree = self.branch(&situation.tree, 0)?;
         let mut pending = vec![false; self.kinds];
-        for act in &tree.spine {
+        for act in tree.spine.acts() {
             pending[act.kind as usize] = true;
         }
         if let End::Choice(branches) = &tree.tail {
@@ -178,8 +229,10 @@ impl<'a> Checker<'a> {
         if depth > DEEPEST {
             return Err(Fault::TooDeep);
         }
-        let spine = tree.spine.iter().map(|&transition| self.act(transition));
-        let spine = spine.collect::<Result<_, _>>()?;
+        let mut spine = Spine::default();
+        for &transition in &tree.spine {
+            spine.push(self.act(transition)?);
+        }
         let tail = match &tree.tail {
             Tail::State(state) if state.index() < self.sup.len() => End::State(*state),
             Tail::State(_) => return Err(Fault::Unknown),
@@ -206,7 +259,7 @@ impl<'a> Checker<'a> {
             Rule::End => {
                 let finished = goal.own.is_none()
                     && self.sub.is_terminal(goal.state)
-                    && goal.tree.spine.is_empty()
+                    && goal.tree.spine.acts().next().is_none()
                     && matches!(goal.tree.tail, End::State(state) if self.sup.is_terminal(state));
                 finished.then_some(()).ok_or(Fault::WrongRule)
             }
@@ -219,7 +272,8 @@ impl<'a> Checker<'a> {
                 if goal.own.is_some() || !sends {
                     return Err(Fault::WrongRule);
                 }
-                for output in outputs.iter().rev() {
+                // Backwards, so that the first is on top. It takes the tree itself.
+                for output in outputs[1..].iter().rev() {
                     goals.push(Goal {
                         own: Some(self.sub_acts[output.id.index()]),
                         state: output.target,
@@ -228,6 +282,9 @@ impl<'a> Checker<'a> {
                         moved: goal.moved,
                     });
                 }
+                goal.own = Some(self.sub_acts[outputs[0].id.index()]);
+                goal.state = outputs[0].target;
+                goals.push(goal);
                 Ok(())
             }
 
@@ -305,7 +362,7 @@ impl<'a> Checker<'a> {
             }
             [(first, _), ..] if first.sends => {
                 let leaf = |(act, target)| {
-                    let (spine, tail) = (vec![], End::State(target));
+                    let (spine, tail) = (Spine::default(), End::State(target));
                     (act, Branch { spine, tail })
                 };
                 branch.tail = End::Choice(next.into_iter().map(leaf).collect());
@@ -338,15 +395,14 @@ impl<'a> Checker<'a> {
             _ => return Err(Fault::WrongRule),
         };
         let spine = &mut goal.tree.spine;
-        let position = spine
-            .iter()
-            .position(|act| act.kind == kind || act.sends)
-            .filter(|&position| spine[position].kind == kind)
-            .ok_or(Fault::Order)?;
+        let (place, act) = spine.first(kind).ok_or(Fault::Order)?;
+        if spine.first_send().is_some_and(|send| send < place) {
+            return Err(Fault::Order);
+        }
         let input = inputs()
-            .find(|input| self.sub_acts[input.id.index()] == spine[position])
+            .find(|input| self.sub_acts[input.id.index()] == act)
             .ok_or(Fault::NotHandled)?;
-        spine.remove(position);
+        spine.take(kind);
         goal.done[kind as usize] = true;
         goal.state = input.target;
         Ok(())
@@ -374,12 +430,11 @@ impl Branch {
         if depth > DEEPEST {
             return Err(Fault::TooDeep);
         }
-        let position = self.spine.iter().position(|act| act.kind == output.kind);
-        if let Some(position) = position {
-            if self.spine[position] != output {
+        if let Some((_, act)) = self.spine.first(output.kind) {
+            if act != output {
                 return Err(Fault::Order);
             }
-            self.spine.remove(position);
+            self.spine.take(output.kind);
             return Ok(());
         }
         let End::Choice(branches) = &mut self.tail else {
@@ -401,7 +456,7 @@ impl Branch {
     }
 
     fn prolong(&mut self, rest: Self) {
-        self.spine.extend(rest.spine);
+        rest.spine.acts().for_each(|act| self.spine.push(act));
         self.tail = rest.tail;
     }
 }
