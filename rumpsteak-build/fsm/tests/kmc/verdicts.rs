@@ -502,3 +502,83 @@ fn a_blocked_send_must_get_room_while_its_role_waits() {
     assert_eq!(witness.flaw.to_string(), "p is blocked by a full queue");
     assert_eq!(witness.steps.len(), 1);
 }
+
+#[test]
+fn room_must_be_made_in_the_queue_that_is_full() {
+    // As above, while t receives whatever p does.
+    let source = "p: t!hi; rec X . {q!x; X, r!y; X}
+                  r: rec X . p?y; q!go; X
+                  q: rec X . r?go; p?x; X
+                  s: rec X . t!z; X
+                  t: p?hi; rec X . s?z; X";
+    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    let Property::Fails(witness) = &at.exhaustive else {
+        panic!("{:?}", at.exhaustive);
+    };
+    assert_eq!(witness.flaw.to_string(), "p is blocked by a full queue");
+}
+
+#[test]
+fn many_roles_are_not_confused() {
+    // A token goes round; r0 would take it from r1 as well, which never has it for r0.
+    for roles in [40, 70] {
+        let mut source = format!("r0: rec X . r1!v; {{r{}?v; X, r1?w; X}}\n", roles - 1);
+        for role in 1..roles {
+            let (before, after) = (role - 1, (role + 1) % roles);
+            source += &format!("r{role}: rec X . r{before}?v; r{after}!v; X\n");
+        }
+        let report = check(&source);
+        assert_eq!(report.verdict, Verdict::Safe { bound: 1 });
+        assert!(!report.properties.is_directed());
+        let yes = Some(true);
+        assert_eq!(holds(&report.properties), [yes; 7]);
+    }
+}
+
+#[test]
+fn what_competes_does_not_depend_on_the_order_of_roles_and_branches() {
+    let roles = [
+        "a: p!x; p?done; s!go; end",
+        "s: a?go; p!y; end",
+        "p: {s?y; end, a?x; a!done; s?y; end}",
+        "p: {a?x; a!done; s?y; end, s?y; end}",
+    ];
+    for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [3, 0, 1], [1, 3, 0]] {
+        let source = order.map(|role| roles[role]).join("\n");
+        let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+        // y comes only after x was taken, because of it.
+        assert_eq!(at.ibi, Property::Holds);
+        assert_eq!(
+            (at.sibi.holds(), at.cibi.holds()),
+            (Some(false), Some(true)),
+            "{source}"
+        );
+        assert!(!at.is_directed());
+    }
+    assert!(check("a: b!x; end\nb: a?x; end").properties.is_directed());
+}
+
+#[test]
+fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
+    // k-CIBI decides; it takes a second search.
+    let system = system(
+        "a: rec X . {p!x; p?done; X, s!go; p?done; X}
+         s: rec X . a?go; p!y; X
+         p: rec X . {a?x; a!done; X, s?y; a!done; X}",
+    );
+    let at = |configurations| {
+        let limits = Limits {
+            configurations,
+            ..Limits::default()
+        };
+        kmc::check_at(&system, 1, Reduction::None, &limits)
+    };
+    let needed = (0..100).find(|&budget| at(budget).cibi.holds().is_some());
+    let needed = needed.expect("a hundred configurations are enough");
+    assert_eq!(at(needed).cibi, Property::Holds);
+    assert_eq!(at(needed - 1).sibi.holds(), Some(false));
+    for budget in 0..needed {
+        let limit = Limit::Configurations(budget);
+        assert_eq!(at(budget).cibi, Property::Unknown(limit));
+    }
+}
