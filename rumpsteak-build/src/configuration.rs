@@ -12,7 +12,7 @@ use crate::cfg::Cfg;
 use crate::generate::{self, Generator};
 use crate::paths::Base;
 use crate::protocols::Protocols;
-use crate::report::{self, Report};
+use crate::report::{self, Kind, Report};
 use crate::targets::{self, Package, Root};
 use crate::verify::Findings;
 use crate::{verdicts, verify, walk};
@@ -67,6 +67,8 @@ pub struct Problem {
     pub range: Range<usize>,
     /// The text of the error, without colours, of several lines.
     pub text: String,
+    /// What it means for the package.
+    pub kind: Kind,
     /// The problem drawn with its source line: plain, then styled.
     rendered: [String; 2],
 }
@@ -108,6 +110,13 @@ impl Check {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.problems.is_empty() && self.reports.is_empty()
+    }
+
+    /// The gravest of what is wrong; nothing if everything holds.
+    #[must_use]
+    pub fn gravest(&self) -> Option<Kind> {
+        let problems = self.problems.iter().map(|problem| problem.kind);
+        problems.chain(self.reports.iter().map(Report::kind)).max()
     }
 }
 
@@ -243,7 +252,7 @@ impl Configuration {
             .files
             .iter()
             .filter(|file| !file.diagnostics.is_empty());
-        let broken = broken.map(|file| Report::new(|renderer| report::file_with(file, renderer)));
+        let broken = broken.map(Report::of_file);
         let mut reports: Vec<Report> = unreadable(&protocols).collect();
         reports.extend(broken);
         if !reports.is_empty() {
@@ -266,14 +275,17 @@ impl Configuration {
     pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
         let analysis = self.analyse(folder, cfg)?;
         let mut reports = analysis.reports();
-        // Without macros to raise them, all errors in protocol files are the caller's to show.
+        // Without macros to raise them, all errors in protocol files are the caller's to show, once. A macro cannot know whether
+        // another one that is compiled raises the error, so each of them does; here that would be an echo.
+        let mut problems = analysis.problems();
+        problems.retain(|problem| !analysis.findings.echoes.contains(&problem.text));
         for (position, file) in analysis.protocols.files.iter().enumerate() {
             if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
-                reports.push(Report::new(|renderer| report::file_with(file, renderer)));
+                reports.push(Report::of_file(file));
             }
         }
         Ok(Check {
-            problems: analysis.problems(),
+            problems,
             reports,
             warnings: analysis.findings.warnings.clone(),
             summary: analysis.summary(),
@@ -347,10 +359,11 @@ impl Analysis {
     /// The errors that belong to no item of the Rust source.
     fn reports(&self) -> Vec<Report> {
         let unreadable = unreadable(&self.protocols);
-        let broken = self.findings.unanchored.iter().map(|&file| {
-            let file = &self.protocols.files[file];
-            Report::new(|renderer| report::file_with(file, renderer))
-        });
+        let broken = self
+            .findings
+            .unanchored
+            .iter()
+            .map(|&file| Report::of_file(&self.protocols.files[file]));
         unreadable.chain(broken).collect()
     }
 
@@ -369,6 +382,7 @@ impl Analysis {
                     column: start.column + 1,
                     range: located.span.byte_range(),
                     text: located.text.clone(),
+                    kind: self.findings.kind(&located.text),
                     rendered: Default::default(),
                 };
                 let source = match &file.generated {
@@ -451,5 +465,10 @@ fn join(reports: &[Report]) -> Report {
     Report {
         plain: join(|report| &report.plain),
         styled: join(|report| &report.styled),
+        kind: reports
+            .iter()
+            .map(Report::kind)
+            .max()
+            .unwrap_or(Kind::BadInput),
     }
 }

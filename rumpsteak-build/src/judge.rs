@@ -9,7 +9,7 @@ use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Role, Verdict, verify};
 
 use crate::pair::{LabelMatch, Linked, Pairs, match_label};
 use crate::protocols::{Loaded, ScrFile};
-use crate::report::refusal;
+use crate::report::{Kind, refusal};
 use crate::serialise::{Fault, Place, Written};
 use crate::walk::{ItemId, ItemKind, Tree};
 
@@ -30,20 +30,28 @@ pub(crate) struct Setting<'a> {
 }
 
 /// Judges a root; what is wrong is at the token to blame.
-pub(crate) fn judge(setting: &Setting<'_>, written: &Written, limits: &Limits) -> Option<Fault> {
+pub(crate) fn judge(
+    setting: &Setting<'_>,
+    written: &Written,
+    limits: &Limits,
+) -> Option<(Fault, Kind)> {
     let projection = &setting.protocol.projections[setting.linked.role];
     let others = setting.protocol.projections.iter().enumerate();
     let peers: Vec<Fsm> = others
         .filter(|(position, _)| *position != setting.linked.role)
         .map(|(_, projection)| projection.fsm.clone())
         .collect();
+    let mut kind = Kind::Fails;
     let (place, text) = match verify(&written.fsm, &projection.fsm, &peers, limits) {
         Ok(Verdict::Safe(_)) => return None,
         Ok(Verdict::Unsafe(refused)) => {
             let place = blame(setting, written, &refused);
             (place, refusal::refused(setting, written, &refused))
         }
-        Ok(Verdict::Undecided(limit)) => (setting.name(), refusal::undecided(setting, limit)),
+        Ok(Verdict::Undecided(limit)) => {
+            kind = Kind::Undecided;
+            (setting.name(), refusal::undecided(setting, limit))
+        }
         Err(VerifyError::Machine(error)) if error.side == Side::Sub => {
             let place = match &error.defect {
                 Defect::Nondeterministic {
@@ -60,7 +68,7 @@ pub(crate) fn judge(setting: &Setting<'_>, written: &Written, limits: &Limits) -
         ),
         Err(error) => (setting.name(), refusal::unjudged(setting, &error)),
     };
-    Some(Fault { place, text })
+    Some((Fault { place, text }, kind))
 }
 
 /// The token to report a refusal at: the action that comes too early or should not be, or else the place where an action

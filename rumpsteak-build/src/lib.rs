@@ -54,7 +54,7 @@ use std::path::{Path, PathBuf};
 
 pub use cfg::Cfg;
 pub use configuration::{Check, Code, Configuration, Problem, Summary};
-pub use report::Report;
+pub use report::{Kind, Report};
 pub use rumpsteak_fsm::Limits;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or a folder.

@@ -12,6 +12,7 @@ use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, Source
 use rumpsteak_syntax::name;
 
 use crate::paths::Base;
+use crate::report::Kind;
 
 /// The library reads less than this: S0106.
 const MOST_BYTES: u64 = 65 << 20;
@@ -273,6 +274,18 @@ impl Protocols {
 }
 
 impl ScrFile {
+    /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides nothing.
+    pub(crate) fn kind(&self) -> Kind {
+        let kind = |diagnostic: &Diagnostic| match diagnostic.code {
+            Code::TooLarge | Code::ProjectionTooLarge => Kind::Undecided,
+            // S01: tokens and grammar.
+            code if code.as_str().starts_with("S01") => Kind::BadInput,
+            _ => Kind::Fails,
+        };
+        let kinds = self.diagnostics.iter().map(kind);
+        kinds.max().unwrap_or(Kind::Undecided)
+    }
+
     /// The path as shown.
     pub(crate) fn shown(&self) -> &str {
         &self.text(SourceId::ROOT).shown

@@ -57,9 +57,21 @@ pub(crate) struct Findings {
     pub(crate) includes_protocols: bool,
     /// One line each.
     pub(crate) warnings: Vec<String>,
+    /// What the texts of problems mean, for those that are no failures.
+    pub(crate) kinds: BTreeMap<String, report::Kind>,
+    /// The texts of problems that say no more than that a file has errors: those that an error of the file itself says better.
+    pub(crate) echoes: BTreeSet<String>,
     /// How many roots there are, and how many of them hold.
     pub(crate) roots: usize,
     pub(crate) passed: usize,
+}
+
+impl Findings {
+    /// What a problem with this text means.
+    pub(crate) fn kind(&self, text: &str) -> report::Kind {
+        let known = self.kinds.get(text).copied();
+        known.unwrap_or(report::Kind::Fails)
+    }
 }
 
 /// A problem with its place.
@@ -82,6 +94,8 @@ pub(crate) fn verify(tree: &Tree, protocols: &Protocols, base: &Base, limits: &L
         context,
         limits,
         faults: BTreeMap::new(),
+        kinds: BTreeMap::new(),
+        echoes: BTreeSet::new(),
         roots: BTreeMap::new(),
     };
     for id in tree.item_ids() {
@@ -97,6 +111,10 @@ struct State<'a> {
     context: Context<'a>,
     limits: &'a Limits,
     faults: BTreeMap<ItemId, BTreeSet<(usize, String)>>,
+    /// What the texts of faults mean, for those that are no failures.
+    kinds: BTreeMap<String, report::Kind>,
+    /// The texts that only say that a file has errors.
+    echoes: BTreeSet<String>,
     roots: BTreeMap<ItemId, Root>,
 }
 
@@ -193,6 +211,8 @@ impl<'a> State<'a> {
             Err(LinkError::Set { .. } | LinkError::Wrong { .. }) => None,
             Err(LinkError::Broken { file }) => {
                 let text = text::file_has_errors(&tree.item(id).name, &protocols.files[*file]);
+                self.kinds.insert(text.clone(), report::Kind::Undecided);
+                self.echoes.insert(text.clone());
                 self.fault(id, path.last_token(), text);
                 let root = Root {
                     role: role_id,
@@ -229,8 +249,10 @@ impl<'a> State<'a> {
                 role: role_id,
                 machine: None,
             };
-            if let Some(Fault { place, text }) = judge::judge(&setting, &written, self.limits) {
+            let fault = judge::judge(&setting, &written, self.limits);
+            if let Some((Fault { place, text }, kind)) = fault {
                 refused = true;
+                self.kinds.insert(text.clone(), kind);
                 self.fault(place.item, place.token, text);
             }
             judged = Some((linked, written.fsm));
@@ -309,7 +331,9 @@ impl<'a> State<'a> {
             };
             for &Place { item, token } in users.get(&failed).into_iter().flatten() {
                 if !self.faults.contains_key(&item) {
-                    self.fault(item, token, text::depends_on(&session.name));
+                    let text = text::depends_on(&session.name);
+                    self.kinds.insert(text.clone(), report::Kind::Undecided);
+                    self.fault(item, token, text);
                     pending.push(item);
                 }
             }
@@ -402,10 +426,17 @@ impl<'a> State<'a> {
             unanchored: Vec::new(),
             includes_protocols: self.includes_protocols(),
             warnings: Vec::new(),
+            kinds: self.kinds.clone(),
+            echoes: self.echoes.clone(),
             roots: 0,
             passed: 0,
         };
         let anchors = self.anchors(&mut findings.unanchored);
+        for &file in anchors.values() {
+            let file = &self.context.protocols.files[file];
+            findings.kinds.insert(report::file(file), file.kind());
+            findings.echoes.insert(report::file(file));
+        }
         let systems = self.systems();
         for id in tree.item_ids() {
             let item = tree.item(id);

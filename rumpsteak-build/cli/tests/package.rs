@@ -203,14 +203,22 @@ fn an_error_in_a_protocol_is_shown_there() {
         "protocols/double_buffering.scr",
         PROTOCOL.replace("from k to s", "form k to s"),
     );
-    let run = folder.call("check").exits(1);
-    assert!(
-        run.stderr.contains("protocols/double_buffering.scr:3:"),
-        "{run:?}"
+    // Once, and nothing of the sessions that are not verified for it.
+    folder.call("check").exits(2).says(
+        "error[S0104]: expected `from`, found `form`
+ --> protocols/double_buffering.scr:3:13
+  |
+3 |     ready() form k to s;
+  |             ^^^^ expected `from`
+
+",
     );
-    assert!(
-        run.stderr.contains("expected `from`, found `form`"),
-        "{run:?}"
+    let object = folder.call("check --json").exits(2).json();
+    assert_eq!(object["problems"], json!([]));
+    assert_eq!(object["reports"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&object["sessions"], &object["verified"]),
+        (&json!(3), &json!(0))
     );
 }
 
@@ -263,4 +271,62 @@ fn options_for_packages_do_not_mix_with_files() {
     folder
         .call("check protocols/double_buffering.scr --protocols protocols")
         .exits(2);
+}
+
+#[test]
+fn the_status_says_why_a_package_does_not_hold() {
+    // Undecided: the proof meets the limit of the build script.
+    let limited = BUILD.replace(
+        "rumpsteak_build::verify(\"protocols\")",
+        "rumpsteak_build::configure().protocols(\"protocols\").limits(rumpsteak_build::Limits { steps: 1, ..Default::default() }).verify()",
+    );
+    let early = "#[session(K)]
+type Kernel = Send<S, Ready, Loop>;
+#[session]
+struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+";
+    let folder = package("package_undecided", early).with("build.rs", &limited);
+    let object = folder.call("check --json").exits(3).json();
+    assert_eq!(object["verdict"], "undecided");
+    package("package_decided", early).call("check").exits(0);
+
+    // It does not hold.
+    package("package_fails", UNSAFE).call("check").exits(1);
+    let misspelt = PROTOCOL.replace("ready() from t", "ready() from tt");
+    package("package_names", SAFE)
+        .with("protocols/double_buffering.scr", misspelt)
+        .call("check")
+        .exits(1);
+
+    // It cannot be read.
+    let garbled = PROTOCOL.replace("from t", "form t");
+    let run = package("package_garbled", SAFE)
+        .with("protocols/double_buffering.scr", garbled)
+        .call("check")
+        .exits(2);
+    assert!(run.stderr.contains("error[S0104]: "), "{run:?}");
+}
+
+#[test]
+fn sources_of_the_build_script_are_checked() {
+    let build = BUILD.replace(
+        "rumpsteak_build::verify(\"protocols\")",
+        "rumpsteak_build::configure().protocols(\"protocols\").sources([\"fixtures/other.rs\"]).verify()",
+    );
+    let folder = package("package_sources", SAFE)
+        .with("build.rs", &build)
+        .with("fixtures/other.rs", format!("{ROLES}{UNSAFE}"));
+    let run = folder
+        .call("check")
+        .exits(1)
+        .prints("5 of 6 sessions verified against 1 protocol\n");
+    assert!(run.stderr.contains(" --> fixtures/other.rs:"), "{run:?}");
+
+    let computed = build.replace("[\"fixtures/other.rs\"]", "files()");
+    let run = folder.with("build.rs", computed).call("check").exits(0);
+    assert_eq!(
+        run.stderr,
+        "warning: the build script computes its `sources`, which only the build does\n\
+         help: `cargo check` says what the build finds\n\n"
+    );
 }

@@ -67,22 +67,47 @@ pub(crate) fn problem(
 pub struct Report {
     pub(crate) plain: String,
     pub(crate) styled: String,
+    pub(crate) kind: Kind,
+}
+
+/// What a problem or a report means for the question whether the package holds; the graver one is the greater.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It was not found out: a limit ended a proof, or an error that is reported elsewhere is in the way.
+    Undecided,
+    /// It does not hold.
+    Fails,
+    /// Something cannot be read, so there is nothing to judge.
+    BadInput,
 }
 
 impl Report {
-    pub(crate) fn new(render: impl Fn(&Renderer) -> String) -> Self {
+    pub(crate) fn new(kind: Kind, render: impl Fn(&Renderer) -> String) -> Self {
         Self {
             plain: render(&Renderer::plain()),
             styled: render(&Renderer::styled()),
+            kind,
         }
+    }
+
+    /// All errors of a file.
+    pub(crate) fn of_file(file: &ScrFile) -> Self {
+        Self::new(file.kind(), |renderer| file_with(file, renderer))
     }
 
     /// The report of one sentence, with a way out.
     pub(crate) fn of(message: &str, help: &str) -> Self {
-        Self::new(|renderer| {
+        Self::new(Kind::BadInput, |renderer| {
             let title = Level::ERROR.primary_title(message);
             renderer.render(&[title.element(Level::HELP.message(help))])
         })
+    }
+
+    /// What it means for the package.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The report with the colours of a terminal.

@@ -1,7 +1,7 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
 use rumpsteak_fsm::{
-    Limit, Verdict, kmc,
+    Limit, Limits, Verdict, kmc,
     run::Run,
     system::{Exploration, System, explore},
 };
@@ -108,7 +108,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return Outcome::Fails;
         }
     };
-    let limits = output.arguments.limits();
+    let limits = output.arguments.limits(Limits::default());
     let exploration = explore(&system, &limits);
     // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
     let kmc = match &exploration.verdict {

@@ -36,12 +36,12 @@ pub(crate) struct Arguments {
     /// Check the package without its default features
     #[arg(long, conflicts_with = "files")]
     no_default_features: bool,
-    /// Explore at most N configurations of the roles and their queues
-    #[arg(long, value_name = "N", default_value_t = Limits::default().configurations)]
-    configurations: usize,
-    /// Explore queues of at most N messages where queues grow for ever
-    #[arg(long, value_name = "N", default_value_t = Limits::default().queue)]
-    queue: usize,
+    /// Explore at most N configurations of the roles and their queues [default: 100000]
+    #[arg(long, value_name = "N")]
+    configurations: Option<usize>,
+    /// Explore queues of at most N messages where queues grow for ever [default: 64]
+    #[arg(long, value_name = "N")]
+    queue: Option<usize>,
     /// Print one JSON object at the end
     #[arg(long)]
     pub(crate) json: bool,
@@ -64,11 +64,12 @@ enum MessageFormat {
 }
 
 impl Arguments {
-    fn limits(&self) -> Limits {
+    /// These limits, unless the call says otherwise.
+    fn limits(&self, limits: Limits) -> Limits {
         Limits {
-            configurations: self.configurations,
-            queue: self.queue,
-            ..Limits::default()
+            configurations: self.configurations.unwrap_or(limits.configurations),
+            queue: self.queue.unwrap_or(limits.queue),
+            ..limits
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rumpsteak_build::{Cfg, Check};
+use rumpsteak_build::{Cfg, Check, Kind, Limits};
 use serde_json::{Value, json};
 
 use super::{Arguments, MessageFormat};
@@ -27,14 +27,25 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         features.extend(rumpsteak_build::default_features(&folder).map_err(whole)?);
     }
 
-    let mut configuration = rumpsteak_build::configure().limits(arguments.limits());
     let build_script = std::fs::read_to_string(folder.join("build.rs")).unwrap_or_default();
-    if calls(&build_script, "generate()") {
+    let settings = Settings::of(&build_script);
+    for setting in &settings.computed {
+        terminal.report(
+            &Report::warning(format!(
+                "the build script computes its `{setting}`, which only the build does"
+            ))
+            .help("`cargo check` says what the build finds"),
+        );
+    }
+    let mut configuration = rumpsteak_build::configure()
+        .limits(arguments.limits(settings.limits))
+        .sources(&settings.sources);
+    if settings.generates {
         configuration = configuration.generate();
     }
     let mut protocols = arguments.protocols.clone();
     if protocols.is_empty() {
-        protocols = protocols_of(&build_script);
+        protocols = settings.protocols;
     }
     if protocols.is_empty() {
         protocols.push("protocols".into());
@@ -52,9 +63,11 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         .check(&folder, &Cfg::from_features(features))
         .map_err(whole)?;
 
-    let outcome = match check.holds() {
-        true => Outcome::Holds,
-        false => Outcome::Fails,
+    let outcome = match check.gravest() {
+        None => Outcome::Holds,
+        Some(Kind::Undecided) => Outcome::Undecided,
+        Some(Kind::BadInput) => Outcome::BadInput,
+        Some(_) => Outcome::Fails,
     };
     match arguments.message_format {
         MessageFormat::Json => print_lines(&check, outcome, terminal),
@@ -93,29 +106,118 @@ fn whole(report: rumpsteak_build::Report) -> Report {
         .help("go to the folder of a package, or name the `.scr` files to check")
 }
 
-/// Whether the package's build script has this call.
-fn calls(build_script: &str, call: &str) -> bool {
-    let code = |line: &&str| !line.trim_start().starts_with("//");
-    build_script
-        .lines()
-        .filter(code)
-        .any(|line| line.contains(call))
+/// What the package's build script asks for, as far as it is written there in so many words.
+#[derive(Debug, PartialEq)]
+struct Settings {
+    /// The texts in the calls of `verify` and `protocols`. A script that computes them needs `--protocols`.
+    protocols: Vec<PathBuf>,
+    /// The texts in the calls of `sources`.
+    sources: Vec<PathBuf>,
+    /// The numbers in the calls of `limits`.
+    limits: Limits,
+    /// Whether it calls `generate`.
+    generates: bool,
+    /// The calls in which something else is.
+    computed: Vec<&'static str>,
 }
 
-/// The paths that the package's build script verifies: the texts in its calls of `verify` and `protocols`. A script
-/// that computes them needs `--protocols`.
-fn protocols_of(build_script: &str) -> Vec<PathBuf> {
-    let code = |line: &'_ str| !line.trim_start().starts_with("//");
-    let lines = build_script.lines().filter(|line| code(line));
-    let calls = lines.flat_map(|line| {
-        ["verify(\"", "protocols(\""]
-            .into_iter()
-            .flat_map(move |call| {
-                let behind = line.split(call).skip(1);
-                behind.filter_map(|rest| rest.split_once('"'))
-            })
-    });
-    calls.map(|(path, _)| PathBuf::from(path)).collect()
+impl Settings {
+    fn of(build_script: &str) -> Self {
+        let code = |line: &&str| !line.trim_start().starts_with("//");
+        let lines: Vec<&str> = build_script.lines().filter(code).collect();
+        let code = lines.join("\n");
+        let paths = |names: &[&str]| {
+            let calls = names.iter().flat_map(|name| arguments_of(&code, name));
+            calls.flat_map(texts).map(PathBuf::from).collect()
+        };
+        let mut settings = Self {
+            protocols: paths(&["verify", "protocols"]),
+            sources: paths(&["sources"]),
+            limits: Limits::default(),
+            generates: !arguments_of(&code, "generate").is_empty(),
+            computed: vec![],
+        };
+        for call in arguments_of(&code, "sources") {
+            if texts(call).next().is_none() {
+                settings.computed.push("sources");
+            }
+        }
+        for call in arguments_of(&code, "limits") {
+            let limits = &mut settings.limits;
+            let fields = [
+                ("anticipation", &mut limits.anticipation),
+                ("branching", &mut limits.branching),
+                ("configurations", &mut limits.configurations),
+                ("queue", &mut limits.queue),
+                ("steps", &mut limits.steps),
+                ("widening", &mut limits.widening),
+            ];
+            let mut set = 0;
+            for (name, field) in fields {
+                if let Some(value) = number(call, name) {
+                    *field = value;
+                    set += 1;
+                }
+            }
+            // Each field that is set has a colon, and paths have two.
+            let colons = call.replace("::", "").matches(':').count();
+            if colons != set || set == 0 && call.trim() != "Limits::default()" {
+                settings.computed.push("limits");
+            }
+        }
+        settings
+    }
+}
+
+/// What stands between the brackets of each call of a function or method.
+fn arguments_of<'a>(code: &'a str, name: &str) -> Vec<&'a str> {
+    let mut found = vec![];
+    for (at, _) in code.match_indices(name) {
+        let before = code[..at].chars().next_back();
+        let rest = &code[at + name.len()..];
+        let is_call = before.is_some_and(|letter| letter == '.' || letter == ':');
+        if !is_call || !rest.starts_with('(') {
+            continue;
+        }
+        let mut depth = 0_usize;
+        let mut in_text = false;
+        for (offset, letter) in rest.char_indices() {
+            match letter {
+                '"' => in_text = !in_text,
+                '(' if !in_text => depth += 1,
+                ')' if !in_text => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                found.push(&rest[1..offset]);
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The texts in quotes.
+fn texts(code: &str) -> impl Iterator<Item = &str> {
+    code.split('"').skip(1).step_by(2)
+}
+
+/// The number behind `name:`.
+fn number(code: &str, name: &str) -> Option<usize> {
+    let (before, rest) = code.split_once(name)?;
+    let whole = before
+        .chars()
+        .next_back()
+        .is_none_or(|letter| !letter.is_alphanumeric() && letter != '_');
+    let value = rest.trim_start().strip_prefix(':')?.trim_start();
+    let digits = value
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '_')
+        .unwrap_or(value.len());
+    let (digits, behind) = value.split_at(digits);
+    // Not a part of a longer expression.
+    let ends = matches!(behind.trim_start().chars().next(), None | Some(',' | '}'));
+    let digits = digits.replace('_', "");
+    digits.parse().ok().filter(|_| whole && ends)
 }
 
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
@@ -214,7 +316,7 @@ mod tests {
     #[test]
     fn the_build_script_says_where_the_protocols_are() {
         let paths = |script| -> Vec<String> {
-            let paths = protocols_of(script).into_iter();
+            let paths = Settings::of(script).protocols.into_iter();
             paths.map(|path| path.display().to_string()).collect()
         };
         assert_eq!(
@@ -225,6 +327,43 @@ mod tests {
             paths("configure()\n  .protocols(\"a\").protocols(\"b.scr\")\n  .verify();"),
             ["a", "b.scr"]
         );
-        assert_eq!(paths("// verify(\"old\")\nverify(path);").len(), 0);
+        assert_eq!(paths("// x.verify(\"old\")\nx.verify(path);").len(), 0);
+    }
+
+    #[test]
+    fn the_build_script_says_which_sources_and_limits() {
+        let settings = Settings::of(
+            "rumpsteak_build::configure()
+                .protocols(\"p\")
+                .sources([\"fixtures/one.rs\", \"fixtures/two.rs\"])
+                .limits(Limits { steps: 10_000, queue: 4, ..Limits::default() })
+                .verify();",
+        );
+        assert_eq!(
+            settings.sources,
+            [
+                PathBuf::from("fixtures/one.rs"),
+                PathBuf::from("fixtures/two.rs")
+            ]
+        );
+        let expected = Limits {
+            steps: 10_000,
+            queue: 4,
+            ..Limits::default()
+        };
+        assert_eq!(settings.limits, expected);
+        assert_eq!(settings.computed.len(), 0);
+
+        let settings = Settings::of("c.sources(files).limits(Limits { steps: 2 * N, queue: 3 })");
+        assert_eq!(settings.computed, ["sources", "limits"]);
+        assert_eq!(settings.limits.queue, 3);
+        assert_eq!(Settings::of("c.limits(mine)").computed, ["limits"]);
+        let same = Settings::of("c.limits(Limits::default())");
+        assert_eq!((same.computed.len(), same.limits), (0, Limits::default()));
+        // A bracket that is never closed.
+        assert_eq!(Settings::of("c.limits((").computed.len(), 0);
+
+        assert!(Settings::of("c.protocols(\"p\").generate().verify()").generates);
+        assert!(!Settings::of("c.verify(\"generate()\")").generates);
     }
 }
