@@ -25,6 +25,7 @@ pub struct Configuration {
     sources: Vec<PathBuf>,
     limits: Limits,
     generate: bool,
+    kmc: BTreeSet<String>,
 }
 
 /// What was verified.
@@ -128,6 +129,7 @@ impl Configuration {
             sources,
             limits: Limits::default(),
             generate: false,
+            kmc: BTreeSet::new(),
         }
     }
 
@@ -163,6 +165,25 @@ impl Configuration {
     /// at `protocol!(…)`.
     pub fn generate(mut self) -> Self {
         self.generate = true;
+        self
+    }
+
+    /// Accepts sessions of a protocol that are no subtypes of their projections, if the sessions of all its roles together
+    /// are k-multiparty compatible for some k.
+    ///
+    /// Asynchronous subtyping proves each role by itself, so that it is safe with any peers that keep to the protocol. What
+    /// is accepted here is safe with the sessions of this very package, and with no others: use it only if no other program
+    /// plays a role of the protocol. It takes all of them into account: if a role has no session in this package, or if one
+    /// combination of sessions is not safe, nothing is accepted, and the error says why. The verdict records the k.
+    ///
+    /// ```no_run
+    /// rumpsteak_build::configure()
+    ///     .protocols("protocols")
+    ///     .accept_kmc("DoubleBuffering")
+    ///     .verify();
+    /// ```
+    pub fn accept_kmc(mut self, protocol: impl Into<String>) -> Self {
+        self.kmc.insert(protocol.into());
         self
     }
 
@@ -321,7 +342,7 @@ impl Configuration {
         let mut generator = Generator::new(&protocols, &base, &self.limits, self.generate);
         let tree = walk::walk(&roots, cfg, &mut generator);
         let warnings = generator.warnings();
-        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits);
+        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits, &self.kmc);
         findings.warnings.extend(warnings);
         Ok(Analysis {
             base,

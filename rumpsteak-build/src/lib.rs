@@ -32,6 +32,7 @@
 mod capacities;
 mod cfg;
 mod configuration;
+mod fallback;
 mod generate;
 mod inclusion;
 mod judge;

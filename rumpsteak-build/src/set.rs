@@ -27,6 +27,7 @@ use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::{Fsm, Limits, Run, System};
 use rumpsteak_syntax::verdict::RoleName;
 
+use crate::report::Kind;
 use crate::resolve::{Resolution, resolve};
 use crate::serialise::{Fault, Place, Written};
 use crate::walk::{ItemId, ItemKind, Meaning, Tree};
@@ -134,112 +135,117 @@ pub(crate) fn judge(
     set: &Set,
     members: &[Member<'_>],
     limits: &Limits,
-) -> Result<usize, Vec<Fault>> {
+) -> Result<usize, Vec<(Fault, Kind)>> {
     let token = match &tree.item(set.item).kind {
         ItemKind::Set(item) => item.name_token,
         _ => 0,
     };
-    let at_set = |text: String| {
-        vec![Fault {
-            place: Place {
-                item: set.item,
-                token,
-            },
-            text,
-        }]
+    let at_set = |text: String, kind| {
+        let place = Place {
+            item: set.item,
+            token,
+        };
+        vec![(Fault { place, text }, kind)]
     };
     if !set.faults.is_empty() {
-        return Err(set.faults.clone());
+        let faults = set.faults.iter().cloned();
+        return Err(faults.map(|fault| (fault, Kind::Fails)).collect());
     }
     let name = &tree.item(set.item).name;
     if let Some(silent) = members.iter().find(|member| member.sessions.is_empty()) {
-        return Err(at_set(format!(
-            "`{name}` could not be verified: its role `{0}` has no session\n\n\
+        return Err(at_set(
+            format!(
+                "`{name}` could not be verified: its role `{0}` has no session\n\n\
              help: write one, `#[session({0})] type …`; without it, nobody knows what its peers may rely on",
-            silent.name
-        )));
+                silent.name
+            ),
+            Kind::Fails,
+        ));
     }
-    match combine(members, limits) {
+    let mut machines: Vec<Vec<&Written>> = Vec::new();
+    for member in members {
+        let all = member.sessions.iter().map(|(_, written)| *written);
+        match all.collect::<Option<Vec<&Written>>>() {
+            Some(all) => machines.push(all),
+            None => return Err(Vec::new()),
+        }
+    }
+    let fsms: Vec<Vec<&Fsm>> = machines
+        .iter()
+        .map(|all| all.iter().map(|written| &written.fsm).collect())
+        .collect();
+    match combine(&fsms, limits) {
         Ok(bound) => Ok(bound),
-        Err(Obstacle::Broken) => Err(Vec::new()),
-        Err(Obstacle::Unsafe { run, place }) => {
+        Err(Obstacle::Unsafe { run, chosen }) => {
+            let place = run.steps.last().and_then(|step| {
+                let own = machines
+                    .iter()
+                    .zip(&chosen)
+                    .filter_map(|(all, &index)| all.get(index))
+                    .find(|written| *written.fsm.role() == step.role)?;
+                own.origins.get(step.transition.index()).copied()
+            });
             let text = unsafe_run(tree, name, &run, place);
             Err(match place {
-                Some(place) => vec![Fault { place, text }],
-                None => at_set(text),
+                Some(place) => vec![(Fault { place, text }, Kind::Fails)],
+                None => at_set(text, Kind::Fails),
             })
         }
-        Err(Obstacle::Undecided(reason)) => Err(at_set(format!(
-            "`{name}` could not be verified: {reason}\n\n\
+        Err(Obstacle::Undecided(reason)) => Err(at_set(
+            format!(
+                "`{name}` could not be verified: {reason}\n\n\
              help: let a role wait for an answer where it runs ahead without bound, or write the protocol in Scribble and let \
              each role be verified by itself"
-        ))),
+            ),
+            Kind::Undecided,
+        )),
     }
 }
 
 /// Why sessions together are not known to be safe.
 #[derive(Debug)]
 pub(crate) enum Obstacle {
-    /// One of them was not read.
-    Broken,
-    /// They are not: a run, and where its last step is written.
-    Unsafe { run: Box<Run>, place: Option<Place> },
+    /// They are not: a run, and which session each role has in it.
+    Unsafe { run: Box<Run>, chosen: Vec<usize> },
     /// It was not found out, and why.
     Undecided(String),
 }
 
-/// Judges every combination of one session for each role: the least bound for which all of them are k-MC.
-pub(crate) fn combine(members: &[Member<'_>], limits: &Limits) -> Result<usize, Obstacle> {
-    let mut sessions: Vec<Vec<&Written>> = Vec::new();
-    let mut count = 1_usize;
-    for member in members {
-        let all: Option<Vec<&Written>> = member
-            .sessions
-            .iter()
-            .map(|(_, written)| *written)
-            .collect();
-        let all = all.ok_or(Obstacle::Broken)?;
-        count = count.saturating_mul(all.len());
-        sessions.push(all);
-    }
+/// Judges every combination of one machine for each role, of which each has at least one: the least bound for which all of
+/// them are k-MC.
+pub(crate) fn combine(machines: &[Vec<&Fsm>], limits: &Limits) -> Result<usize, Obstacle> {
+    let count = machines
+        .iter()
+        .fold(1_usize, |count, all| count.saturating_mul(all.len()));
     if count > COMBINATIONS {
         return Err(Obstacle::Undecided(format!(
-            "its roles have {count} combinations of sessions, and at most {COMBINATIONS} are looked at"
+            "the roles have {count} combinations of sessions, and at most {COMBINATIONS} are looked at"
         )));
     }
     let mut bound = 0;
     for number in 0..count {
         let mut rest = number;
         let mut chosen = Vec::new();
-        for all in &sessions {
-            // No role is without a session: `count` would be 0.
-            chosen.push(all[rest % all.len()]);
+        let mut system = Vec::new();
+        for all in machines {
+            // No role is without a machine: `count` would be 0.
+            chosen.push(rest % all.len());
+            system.push(all[rest % all.len()].clone());
             rest /= all.len();
         }
-        bound = bound.max(check(&chosen, limits)?);
+        let system = System::new(system).map_err(|error| Obstacle::Undecided(error.to_string()))?;
+        match kmc::check(&system, limits).verdict {
+            Verdict::Safe { bound: least } => bound = bound.max(least),
+            Verdict::Unsafe(run) => return Err(Obstacle::Unsafe { run, chosen }),
+            Verdict::Undecided { limit, obstacle } => {
+                return Err(Obstacle::Undecided(match obstacle {
+                    Some(obstacle) => format!("{limit}: {obstacle}"),
+                    None => limit.to_string(),
+                }));
+            }
+        }
     }
     Ok(bound)
-}
-
-fn check(chosen: &[&Written], limits: &Limits) -> Result<usize, Obstacle> {
-    let machines: Vec<Fsm> = chosen.iter().map(|written| written.fsm.clone()).collect();
-    let system = System::new(machines).map_err(|error| Obstacle::Undecided(error.to_string()))?;
-    match kmc::check(&system, limits).verdict {
-        Verdict::Safe { bound } => Ok(bound),
-        Verdict::Unsafe(run) => {
-            let place = run.steps.last().and_then(|step| {
-                let own = chosen
-                    .iter()
-                    .find(|written| *written.fsm.role() == step.role)?;
-                own.origins.get(step.transition.index()).copied()
-            });
-            Err(Obstacle::Unsafe { run, place })
-        }
-        Verdict::Undecided { limit, obstacle } => Err(Obstacle::Undecided(match obstacle {
-            Some(obstacle) => format!("{limit}: {obstacle}"),
-            None => limit.to_string(),
-        })),
-    }
 }
 
 fn unsafe_run(tree: &Tree, set: &str, run: &Run, place: Option<Place>) -> String {

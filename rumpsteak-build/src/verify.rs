@@ -31,6 +31,7 @@ use rumpsteak_syntax::verdict::{
 
 use crate::capacities;
 use crate::cfg::Truth;
+use crate::fallback;
 use crate::inclusion;
 use crate::judge::{self, Setting};
 use crate::pair::{LinkError, Linked, Pairs, RolePair};
@@ -83,7 +84,15 @@ pub(crate) struct Located {
 }
 
 /// Verifies every root.
-pub(crate) fn verify(tree: &Tree, protocols: &Protocols, base: &Base, limits: &Limits) -> Findings {
+///
+/// The protocols named in `kmc` may be proven by all of their sessions together.
+pub(crate) fn verify(
+    tree: &Tree,
+    protocols: &Protocols,
+    base: &Base,
+    limits: &Limits,
+    kmc: &BTreeSet<String>,
+) -> Findings {
     let pairs = Pairs::new(tree, protocols);
     let context = Context {
         tree,
@@ -102,9 +111,12 @@ pub(crate) fn verify(tree: &Tree, protocols: &Protocols, base: &Base, limits: &L
         state.root(id);
     }
     state.sets();
+    state.fall_back(kmc);
     state.spoil();
     state.compare();
-    state.findings(base)
+    let mut findings = state.findings(base);
+    findings.warnings.extend(fallback::unknown(protocols, kmc));
+    findings
 }
 
 struct State<'a> {
@@ -130,6 +142,8 @@ struct Root {
     refused: bool,
     /// What it was judged by: the role that it plays, and its machine.
     judged: Option<(Linked, Fsm)>,
+    /// Why it is refused by its projection, if it is.
+    refusal: Option<(Fault, report::Kind)>,
     /// The set that it is to be judged with, and its machine.
     in_set: Option<(usize, Written)>,
     /// The bound for which it is safe with all sessions of its peers, if it was judged so.
@@ -164,7 +178,8 @@ impl<'a> State<'a> {
                 .collect();
             // Each session alone may be as it should: it is refused all the same, and says where to look.
             if let Err(faults) = &judgement {
-                for Fault { place, text } in faults {
+                for (Fault { place, text }, kind) in faults {
+                    self.kinds.insert(text.clone(), *kind);
                     self.fault(place.item, place.token, text.clone());
                 }
             }
@@ -185,8 +200,77 @@ impl<'a> State<'a> {
                         .any(|item| self.faults.contains_key(item));
                 if is_silent && let ItemKind::Session(session) = &tree.item(id).kind {
                     let text = set::depends(&tree.item(id).name, &tree.item(set.item).name);
+                    self.kinds.insert(text.clone(), report::Kind::Undecided);
                     self.fault(id, session.name_token, text);
                 }
+            }
+        }
+    }
+
+    /// Looks at all sessions of each protocol of which one is refused: they may be safe together. See [`fallback`].
+    fn fall_back(&mut self, accepted: &BTreeSet<String>) {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        for position in 0..protocols.protocols.len() {
+            let protocol = &protocols.protocols[position];
+            let is_own = |root: &Root| {
+                let link = pairs.roles.get(&root.role).map(|role| &role.link);
+                matches!(link, Some(Ok(linked)) if linked.protocol == position)
+            };
+            let own: Vec<ItemId> = self
+                .roots
+                .iter()
+                .filter(|(_, root)| is_own(root))
+                .map(|(&id, _)| id)
+                .collect();
+            if own.iter().all(|id| self.roots[id].refusal.is_none()) {
+                continue;
+            }
+            let sessions = own.iter().map(|id| fallback::Session {
+                name: &tree.item(*id).name,
+                machine: self.roots[id]
+                    .judged
+                    .as_ref()
+                    .map(|(linked, fsm)| (linked.role, fsm)),
+            });
+            let sessions: Vec<fallback::Session<'_>> = sessions.collect();
+            let is_accepted = accepted
+                .iter()
+                .any(|name| fallback::names(protocols, name, position));
+            let judgement = fallback::judge(protocol, &sessions, self.limits);
+            let note = fallback::note(protocol, &judgement, is_accepted);
+            for id in own {
+                let Some(root) = self.roots.get_mut(&id) else {
+                    continue;
+                };
+                let refusal = root.refusal.take();
+                let bound = judgement.as_ref().ok().filter(|_| is_accepted);
+                if let Some(&bound) = bound {
+                    root.kmc = Some(bound);
+                    root.refused = false;
+                }
+                let is_proven = bound.is_some();
+                if let Some((Fault { place, text }, kind)) = refusal {
+                    self.withdraw(place, &text);
+                    if !is_proven {
+                        let text = format!("{text}{note}");
+                        self.kinds.insert(text.clone(), kind);
+                        self.fault(place.item, place.token, text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a fault back.
+    fn withdraw(&mut self, place: Place, text: &str) {
+        if let Some(faults) = self.faults.get_mut(&place.item) {
+            faults.remove(&(place.token, text.to_owned()));
+            if faults.is_empty() {
+                self.faults.remove(&place.item);
             }
         }
     }
@@ -220,6 +304,7 @@ impl<'a> State<'a> {
                     reached: Reached::nothing(id),
                     refused: true,
                     judged: None,
+                    refusal: None,
                     in_set: None,
                     kmc: None,
                 };
@@ -230,6 +315,7 @@ impl<'a> State<'a> {
         let (reached, faults) = reach(self.context, id, role, linked);
         let mut refused = !faults.is_empty();
         let mut judged = None;
+        let mut refusal = None;
         for Fault { place, text } in faults {
             self.fault(place.item, place.token, text);
         }
@@ -249,8 +335,8 @@ impl<'a> State<'a> {
                 role: role_id,
                 machine: None,
             };
-            let fault = judge::judge(&setting, &written, self.limits);
-            if let Some((Fault { place, text }, kind)) = fault {
+            refusal = judge::judge(&setting, &written, self.limits);
+            if let Some((Fault { place, text }, kind)) = refusal.clone() {
                 refused = true;
                 self.kinds.insert(text.clone(), kind);
                 self.fault(place.item, place.token, text);
@@ -273,6 +359,7 @@ impl<'a> State<'a> {
                 reached,
                 refused,
                 judged,
+                refusal,
                 in_set,
                 kmc: None,
             },

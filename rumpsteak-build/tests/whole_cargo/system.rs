@@ -134,3 +134,32 @@ fn a_set_is_verified_or_there_is_no_proof() {
         outcome.show()
     );
 }
+
+#[test]
+fn the_fallback_lets_the_sessions_run_and_is_recorded() {
+    let package = Package::new("system-fallback");
+    // The kernel waits for the source, which need not be asked, and answers it later.
+    package
+        .edit("src/lib.rs", KERNEL, "#[session(K)] pub struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);\n")
+        .edit("src/lib.rs", "SourceLoop(Receive<K, Ready, Send<K, Value, Self>>)", "SourceLoop(Send<K, Value, Receive<K, Ready, Self>>)")
+        .edit("src/lib.rs", PROCESS, "pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
+            try_session(role, async |mut s: Kernel<'_>| loop {
+                let (Value(value), next) = s.receive().await?;
+                let (Ready, next) = next.send(Ready).await?.receive().await?;
+                s = next.send(Value(value)).await?;
+            }).await
+        }");
+    let outcome = package.check(&[]);
+    outcome
+        .error()
+        .is_at("src/lib.rs", "Receive")
+        .says("it is safe (1-multiparty compatible)")
+        .says("accept_kmc(\"DoubleBuffering\")");
+    package.edit(
+        "build.rs",
+        "verify(\"protocols\")",
+        "configure().protocols(\"protocols\").accept_kmc(\"DoubleBuffering\").verify()",
+    );
+    package.check(&[]).passes();
+    assert_eq!(package.verdicts().matches("\nkmc\t1\n").count(), 3);
+}
