@@ -19,6 +19,7 @@
 //! There is no system, and all queues grow, where
 //!
 //! * a role is of another package, has no session, or is not named back: nobody knows what it does;
+//! * the roles play no protocol and are no set that is verified as a whole;
 //! * two structs play one role, or a role has two sessions that differ: which of them runs is decided while they run, one
 //!   session after the other, and a mixture of both need not be any of them. (The queues of mixtures could be bounded by
 //!   composing a machine that may do either; but such a machine sends and receives in one state, or not deterministically,
@@ -37,7 +38,7 @@ use rumpsteak_fsm::{Fsm, Limits, Role};
 use rumpsteak_syntax::token::Hasher;
 use rumpsteak_syntax::verdict::{Capacity, Queue, System};
 
-use crate::pair::{Linked, Pairs};
+use crate::pair::{LinkError, Pairs};
 use crate::resolve::{Resolution, resolve};
 use crate::serialise::Context;
 use crate::walk::{ItemId, ItemKind, Meaning, Tree};
@@ -60,11 +61,7 @@ pub(crate) fn find(
     sessions: &BTreeMap<ItemId, Vec<&Fsm>>,
     limits: &Limits,
 ) -> HashMap<ItemId, System> {
-    let Context {
-        tree,
-        protocols,
-        pairs,
-    } = context;
+    let Context { tree, pairs, .. } = context;
     let limits = Limits {
         configurations: limits.configurations.min(CONFIGURATIONS),
         ..*limits
@@ -77,31 +74,28 @@ pub(crate) fn find(
         }
         let (members, is_closed) = members(tree, pairs, start);
         seen.extend(members.iter().copied());
-        let machine = |(&id, linked): (&ItemId, &Linked)| match sessions.get(&id).map(|of| &of[..])
-        {
+        let machine = |id: &ItemId| match sessions.get(id).map(|of| &of[..]) {
             // The same session under two names is one session.
             Some([machine, others @ ..]) if others.iter().all(|other| other == machine) => {
-                // The system is named by the roles of the protocol, as the machines are.
-                debug_assert_eq!(
-                    machine.role(),
-                    protocols.protocols[linked.protocol].role_at(linked.role)
-                );
-                Some((*machine).clone())
+                Some((*id, *machine))
             }
             _ => None,
         };
-        if !is_closed {
+        if !is_closed || members.len() < 2 || !is_one(pairs, &members) {
             continue;
         }
-        let Some(machines) = linked(pairs, &members)
-            .and_then(|linked| linked.iter().map(machine).collect::<Option<Vec<Fsm>>>())
-        else {
+        let Some(machines) = members.iter().map(machine).collect::<Option<Vec<_>>>() else {
             continue;
         };
-        if let Some(channels) = prove(machines, &limits) {
+        let composed = machines.iter().map(|(_, machine)| (*machine).clone());
+        if let Some(channels) = prove(composed.collect(), &limits) {
             let id = number(tree, &members);
+            let names: HashMap<ItemId, &Role> = machines
+                .iter()
+                .map(|(id, machine)| (*id, machine.role()))
+                .collect();
             for &member in &members {
-                let queues = queues(context, member, &channels);
+                let queues = queues(tree, member, &names, &channels);
                 found.insert(member, System { id, queues });
             }
         }
@@ -149,18 +143,17 @@ fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
         })
 }
 
-/// The members with what they play, if they play different roles of one protocol and there is more than one.
-fn linked(pairs: &Pairs, members: &BTreeSet<ItemId>) -> Option<BTreeMap<ItemId, Linked>> {
-    let mut played: BTreeMap<ItemId, Linked> = BTreeMap::new();
-    for member in members {
-        let linked = *pairs.roles.get(member)?.link.as_ref().ok()?;
-        let fits = |other: &Linked| other.protocol == linked.protocol && other.role != linked.role;
-        if !played.values().all(fits) {
-            return None;
-        }
-        played.insert(*member, linked);
-    }
-    (played.len() > 1).then_some(played)
+/// Whether the members play one protocol, or are verified as one set. That they play different roles is for the system
+/// to say, which has each role once.
+fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
+    let of = |member: &ItemId| match &pairs.roles.get(member)?.link {
+        Ok(linked) => Some((true, linked.protocol)),
+        Err(LinkError::Set { set }) => Some((false, *set)),
+        Err(LinkError::Broken { .. } | LinkError::Wrong { .. }) => None,
+    };
+    let mut of_members = members.iter().map(of);
+    let first = of_members.next().flatten();
+    first.is_some() && of_members.all(|other| other == first)
 }
 
 /// The capacities of the queues of these sessions, repeated for ever. Nothing if it is not known that they are safe.
@@ -212,21 +205,17 @@ fn number(tree: &Tree, members: &BTreeSet<ItemId>) -> u64 {
 }
 
 /// The queues that a member sends into.
-fn queues(context: Context<'_>, member: ItemId, channels: &[(Role, Role, Capacity)]) -> Vec<Queue> {
-    let Context {
-        tree,
-        protocols,
-        pairs,
-    } = context;
-    let name = |id: ItemId| {
-        let linked = pairs.roles.get(&id)?.link.as_ref().ok()?;
-        Some(protocols.protocols[linked.protocol].role_at(linked.role))
-    };
+fn queues(
+    tree: &Tree,
+    member: ItemId,
+    names: &HashMap<ItemId, &Role>,
+    channels: &[(Role, Role, Capacity)],
+) -> Vec<Queue> {
     let ItemKind::Role(role) = &tree.item(member).kind else {
         return Vec::new();
     };
     let queue = |(route, peer): (&rumpsteak_syntax::role::Route, Option<ItemId>)| {
-        let (from, to) = (name(member)?, name(peer?)?);
+        let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
         let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
         Some(Queue {
             route: route.index,

@@ -630,8 +630,13 @@ impl<'a> State<'a> {
         let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
         let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
         for root in self.roots.values() {
-            match &root.judged {
-                Some((_, machine)) if !root.refused && !faulty.contains(&krate(root.role)) => {
+            let machine = match (&root.judged, &root.in_set) {
+                (Some((_, machine)), _) => Some(machine),
+                (None, Some((_, written))) => Some(&written.fsm),
+                (None, None) => None,
+            };
+            match machine {
+                Some(machine) if !root.refused && !faulty.contains(&krate(root.role)) => {
                     sessions.entry(root.role).or_default().push(machine);
                 }
                 _ => {

@@ -92,6 +92,32 @@ fn a_session_decides_how_much_room_its_queues_have() {
 }
 
 #[test]
+fn a_set_without_a_protocol_is_composed_as_well() {
+    let package = Package::new("capacities-set");
+    package.remove("protocols/double_buffering.scr").write(
+        "build.rs",
+        "fn main() { rumpsteak_build::configure().verify(); }\n",
+    );
+    let source: Vec<String> = double_buffering()
+        .lines()
+        .filter(|line| !line.starts_with("#[protocol("))
+        .map(|line| line.replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]"))
+        .collect();
+    package.write("src/lib.rs", &source.join("\n"));
+    package.check(&[]).passes();
+    assert_eq!(
+        queues(&package),
+        [
+            "K 0 S at-most 2",
+            "K 1 T at-most 1",
+            "S 0 K at-most 2",
+            "T 0 K at-most 1"
+        ]
+    );
+    assert_eq!(counted(&package), 6);
+}
+
+#[test]
 fn the_channels_have_the_room_that_was_proven() {
     let package = Package::new("capacities-run");
     package.write(
