@@ -1,0 +1,26 @@
+//! `mem::swap` exchanges no states of different roles, or at different places of a session.
+
+use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_ui_tests::ping::{C, Client, Ping, Roles, S, Server};
+
+pub async fn both(Roles { mut c, mut s }: Roles) -> Result<()> {
+    let role: &mut C = &mut c;
+    try_session(role, async |mut client: Client<'_>| {
+        let role: &mut S = &mut s;
+        try_session(role, async |mut server: Server<'_>| {
+            std::mem::swap(&mut client, &mut server);
+            let (Ping(_), server) = server.receive().await?;
+            Ok(((), server.send(never()).await?))
+        })
+        .await?;
+        let (_, end) = client.send(Ping(1)).await?.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+fn never<T>() -> T {
+    loop {}
+}
+
+fn main() {}
