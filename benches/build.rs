@@ -1,5 +1,9 @@
-//! Verifies the sessions of the benchmarks against the protocol that they use.
+//! Verifies the sessions of the benchmarks against the protocols that they use.
 
 fn main() {
-    rumpsteak_build::verify("../protocols/streaming.scr");
+    rumpsteak_build::configure()
+        .protocols("../protocols/ring.scr")
+        .protocols("../protocols/streaming.scr")
+        .protocols("protocols")
+        .verify();
 }

@@ -1,8 +1,29 @@
-//! The benchmarks of this package are the files beside this one:
+//! The workloads that the benchmarks of the runtime share, each over several channels and
+//! implementations.
+//!
+//! | module | the workloads over |
+//! |---|---|
+//! | [`bare`] | futures' unbounded mpsc, without sessions |
+//! | [`unbounded`] | sessions over the same channel |
+//! | [`standard`] | sessions over the default channel of the runtime |
+//! | [`original`] | `rumpsteak` 0.1 of the registry, which uses futures' unbounded mpsc |
+//!
+//! The benchmarks are the files beside this one:
 //!
 //! ```text
+//! cargo bench -p rumpsteak-benches --bench instructions
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
 //! cargo bench -p rumpsteak-benches --bench verifier
 //! cargo run --release -p rumpsteak-benches --example counts   # instructions and memory of the verifier
 //! ```
+
+#![allow(
+    clippy::duplicate_mod,
+    reason = "the same processes run over each channel, and a role has no parameters"
+)]
+
+pub mod bare;
+pub mod original;
+pub mod standard;
+pub mod unbounded;

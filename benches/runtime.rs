@@ -1,264 +1,555 @@
-//! What the session layer costs: streaming, plain and optimised, through session types and through
-//! the same bare channels.
+//! What sessions cost at run time, against `rumpsteak` 0.1 from the registry and against bare
+//! channels, in one report.
 //!
 //! `cargo bench -p rumpsteak-benches --bench runtime`
 //!
-//! Compare within a group: `session` and `bare` send the same messages through the same channels on
-//! the same executor. Roles and channels are made once and serve every iteration.
+//! Each row of the table is a group of the report in `target/criterion/report/index.html`. The table
+//! that follows the measurements has the medians of one run and their ratio, because times of
+//! different runs cannot be compared; where the noise of the machine hides a ratio, the benchmark
+//! `instructions` counts. Roles and channels are made once and serve every iteration, unless the
+//! name says `fresh`.
+//!
+//! On Linux with glibc the thresholds of the allocator are fixed, or double buffering would measure
+//! how often the heap is trimmed: the program starts itself again with them in its environment.
 
+#![allow(clippy::print_stdout, reason = "the report of a benchmark")]
+
+use std::env;
+use std::fs;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use futures::{
-    StreamExt,
-    channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
-    executor::block_on,
-    future::try_join,
-};
-use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
-};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
+use futures::executor::block_on;
+use futures::future::{try_join, try_join3};
+use rumpsteak_benches::{bare, original, standard, unbounded};
+use rumpsteak_runtime::join;
+use tokio::runtime::{Builder, Runtime};
 
-/// How many values a session streams before it stops.
-const VALUES: [i32; 3] = [10, 50, 100];
+/// How many values a session streams.
+const VALUES: i32 = 50;
 
-/// How many values the optimised source sends before it is asked for any.
-const AHEAD: i32 = 5;
+/// How long the buffers are.
+const BUFFER: usize = 5_000;
 
-#[derive(Roles)]
-struct Roles {
-    s: S,
-    t: T,
+/// How many laps of the ring one iteration makes.
+const LAPS: i32 = 100;
+
+/// How many sessions run at once.
+const CONCURRENT: [usize; 3] = [100, 1_000, 10_000];
+
+/// The rows of the table: group, what is measured, what it is compared with, and the figure to
+/// reach.
+const TABLE: [(&str, &str, &str, &str); 12] = [
+    ("layer_streaming", "session", "bare", "instructions ≤ +5 %"),
+    ("layer_ring", "session", "bare", "instructions ≤ +5 %"),
+    ("streaming_tokio_1", "ours", "original", "≥ 1.8"),
+    ("streaming_block_on", "ours", "original", "≥ 2.3"),
+    (
+        "window_tokio_1",
+        "ours",
+        "original",
+        "≥ 3.5 with original_plain",
+    ),
+    ("window_tokio_1", "ours", "original_plain", "≥ 3.5"),
+    ("ring_block_on", "ours", "original", "≥ 2.4"),
+    ("runner_streaming", "ours", "original_tokio_1", "≥ 5"),
+    ("runner_streaming", "window", "original_tokio_1", "-"),
+    ("streaming_tokio_2", "ours", "original", "≥ 1.2"),
+    ("double_buffering_tokio_1", "ours", "original", "≥ 1.05"),
+    ("setup", "reused", "fresh", "≤ 1 µs, ≤ 3 µs"),
+];
+
+fn main() -> ExitCode {
+    if let Some(status) = pinned() {
+        return status;
+    }
+    if env::args().nth(1).as_deref() == Some("memory") {
+        memory();
+        return ExitCode::SUCCESS;
+    }
+    let folder = folder();
+    let mut criterion = Criterion::default()
+        .output_directory(&folder)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    layer(&mut criterion);
+    streaming(&mut criterion);
+    ring(&mut criterion);
+    runner(&mut criterion);
+    double_buffering(&mut criterion);
+    setup(&mut criterion);
+    concurrent(&mut criterion);
+    criterion.final_summary();
+    table(&folder);
+    // In a process of its own, whose heap is still small.
+    let measured = env::current_exe().and_then(|this| Command::new(this).arg("memory").status());
+    if !measured.is_ok_and(|status| status.success()) {
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
-#[derive(Role)]
-#[protocol(Streaming::s)]
-#[message(Label)]
-struct S {
-    #[route(T)]
-    t: Channel<Label>,
-}
-
-#[derive(Role)]
-#[protocol(Streaming::t)]
-#[message(Label)]
-struct T {
-    #[route(S)]
-    s: Channel<Label>,
-}
-
-#[derive(Message)]
-enum Label {
-    Ready(Ready),
-    Value(Value),
-    Stop(Stop),
-}
-
-struct Ready;
-struct Value(i32);
-struct Stop;
-
-#[session(S)]
-type Source = Receive<T, Ready, Select<T, SourceChoice>>;
-
-#[session]
-enum SourceChoice {
-    Value(Value, Source),
-    Stop(Stop, End),
-}
-
-#[session(S)]
-type OptimisedSource =
-    Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, Send<T, Value, AheadSource>>>>>;
-
-#[session]
-struct AheadSource(Receive<T, Ready, Select<T, AheadChoice>>);
-
-#[session]
-enum AheadChoice {
-    Value(Value, AheadSource),
-    Stop(Stop, CatchUp),
-}
-
-#[session]
-type CatchUp = Receive<
-    T,
-    Ready,
-    Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, Receive<T, Ready, End>>>>,
->;
-
-#[session(T)]
-type Sink = Send<S, Ready, Branch<S, SinkChoice>>;
-
-#[session]
-enum SinkChoice {
-    Value(Value, Sink),
-    Stop(Stop, End),
-}
-
-async fn source(role: &mut S, count: i32) -> Result<()> {
-    try_session(role, async |mut session: Source<'_, _>| {
-        for value in 0..count {
-            let (Ready, next) = session.receive().await?;
-            session = next.select(Value(value)).await?;
-        }
-        let (Ready, next) = session.receive().await?;
-        Ok(((), next.select(Stop).await?))
+/// Runs this program again with a fixed allocator, unless this is that run.
+fn pinned() -> Option<ExitCode> {
+    const GIBIBYTE: &str = "1073741824";
+    if env::var_os("MALLOC_TRIM_THRESHOLD_").is_some() {
+        return None;
+    }
+    let status = Command::new(env::current_exe().ok()?)
+        .args(env::args_os().skip(1))
+        .env("MALLOC_TRIM_THRESHOLD_", GIBIBYTE)
+        .env("MALLOC_MMAP_THRESHOLD_", GIBIBYTE)
+        .env("MALLOC_TOP_PAD_", "16777216")
+        .status()
+        .ok()?;
+    Some(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
-    .await
 }
 
-async fn optimised_source(role: &mut S, count: i32) -> Result<()> {
-    try_session(role, async |session: OptimisedSource<'_, _>| {
-        let session = session.send(Value(0)).await?;
-        let session = session.send(Value(1)).await?;
-        let session = session.send(Value(2)).await?;
-        let session = session.send(Value(3)).await?;
-        let mut session = session.send(Value(4)).await?;
-        for value in AHEAD..count {
-            let (Ready, next) = session.receive().await?;
-            session = next.select(Value(value)).await?;
-        }
-        let (Ready, next) = session.receive().await?;
-        let (Ready, next) = next.select(Stop).await?.receive().await?;
-        let (Ready, next) = next.receive().await?;
-        let (Ready, next) = next.receive().await?;
-        let (Ready, next) = next.receive().await?;
-        let (Ready, end) = next.receive().await?;
-        Ok(((), end))
-    })
-    .await
-}
-
-async fn sink(role: &mut T) -> Result<i32> {
-    try_session(role, async |mut session: Sink<'_, _>| {
-        let mut sum = 0;
-        loop {
-            session = match session.send(Ready).await?.branch().await? {
-                SinkChoice::Value(Value(value), next) => {
-                    sum += value;
-                    next
-                }
-                SinkChoice::Stop(Stop, end) => return Ok((sum, end)),
-            };
-        }
-    })
-    .await
-}
-
-/// One end of the channels between the source and the sink, without a session.
-struct Bare {
-    sender: UnboundedSender<Label>,
-    receiver: UnboundedReceiver<Label>,
-}
-
-impl Bare {
-    fn pair() -> (Self, Self) {
-        let (to_sink, from_source) = unbounded();
-        let (to_source, from_sink) = unbounded();
-        (
-            Self {
-                sender: to_sink,
-                receiver: from_sink,
-            },
-            Self {
-                sender: to_source,
-                receiver: from_source,
-            },
-        )
-    }
-
-    fn send(&self, label: Label) -> std::result::Result<(), &'static str> {
-        self.sender
-            .unbounded_send(label)
-            .map_err(|_| "the peer is gone")
-    }
-
-    async fn ready(&mut self) -> std::result::Result<(), &'static str> {
-        match self.receiver.next().await {
-            Some(Label::Ready(Ready)) => Ok(()),
-            _ => Err("not a ready"),
-        }
-    }
-}
-
-async fn bare_source(
-    s: &mut Bare,
-    count: i32,
-    ahead: i32,
-) -> std::result::Result<(), &'static str> {
-    for value in 0..ahead {
-        s.send(Label::Value(Value(value)))?;
-    }
-    for value in ahead..count {
-        s.ready().await?;
-        s.send(Label::Value(Value(value)))?;
-    }
-    s.ready().await?;
-    s.send(Label::Stop(Stop))?;
-    for _ in 0..ahead {
-        s.ready().await?;
-    }
-    Ok(())
-}
-
-async fn bare_sink(t: &mut Bare) -> std::result::Result<i32, &'static str> {
-    let mut sum = 0;
-    loop {
-        t.send(Label::Ready(Ready))?;
-        match t.receiver.next().await {
-            Some(Label::Value(Value(value))) => sum += value,
-            Some(Label::Stop(Stop)) => return Ok(sum),
-            _ => return Err("neither a value nor a stop"),
-        }
-    }
+/// Where criterion puts its report.
+fn folder() -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
+        PathBuf::from,
+    );
+    target.join("criterion")
 }
 
 /// The sum that the sink must have computed: a benchmark of a wrong answer measures nothing.
-fn expected(count: i32) -> i32 {
-    (0..count).sum()
+fn expected() -> i32 {
+    (0..VALUES).sum()
+}
+
+fn tokio_1() -> Runtime {
+    Builder::new_current_thread()
+        .build()
+        .unwrap_or_else(|error| panic!("no runtime: {error}"))
+}
+
+fn tokio_2() -> Runtime {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap_or_else(|error| panic!("no runtime: {error}"))
+}
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
+
+/// Both processes of a stream in one task.
+macro_rules! stream_in_one_task {
+    ($group:expr, $name:literal, $roles:expr, $source:path, $sink:path) => {
+        $group.bench_function($name, |bencher| {
+            let (mut s, mut t) = $roles;
+            bencher.iter(|| {
+                let source = $source(&mut s, black_box(VALUES));
+                let sum = block_on(try_join(source, $sink(&mut t))).map(|((), sum)| sum);
+                assert_eq!(sum.ok(), Some(expected()));
+            });
+        })
+    };
+}
+
+/// Each process of a stream in a task of its own.
+macro_rules! stream_in_tasks {
+    ($group:expr, $name:literal, $runtime:expr, $roles:expr, $source:path, $sink:path) => {
+        $group.bench_function($name, |bencher| {
+            let runtime = $runtime;
+            let (s, t) = $roles;
+            let mut roles = Some((s, t));
+            bencher.iter(|| {
+                let Some((mut s, mut t)) = roles.take() else {
+                    unreachable!("each iteration puts them back")
+                };
+                let done = runtime.block_on(async move {
+                    let source = tokio::spawn(async move {
+                        let sent = $source(&mut s, black_box(VALUES)).await.is_ok();
+                        (sent, s)
+                    });
+                    let sink = tokio::spawn(async move {
+                        let sum = $sink(&mut t).await.ok();
+                        (sum, t)
+                    });
+                    tokio::try_join!(source, sink)
+                });
+                let Ok(((sent, s), (sum, t))) = done else {
+                    panic!("a task panicked")
+                };
+                assert_eq!((sent, sum), (true, Some(expected())));
+                roles = Some((s, t));
+            });
+        })
+    };
+}
+
+/// Goes round, with fresh roles in each iteration: a session without an end poisons them.
+macro_rules! ring_of_sessions {
+    ($group:expr, $name:literal, $module:path, $roles:expr) => {
+        $group.bench_function($name, |bencher| {
+            use $module as workload;
+            bencher.iter_batched(
+                || $roles,
+                |(mut a, mut b, mut c)| {
+                    let stopped = block_on(try_join3(
+                        workload::first(&mut a, black_box(LAPS)),
+                        workload::second(&mut b),
+                        workload::third(&mut c),
+                    ));
+                    assert!(matches!(stopped, Err(workload::Stopped::With(hops)) if hops == 3 * LAPS));
+                },
+                criterion::BatchSize::SmallInput,
+            );
+        })
+    };
+}
+
+fn ours() -> (standard::streaming::S, standard::streaming::T) {
+    let standard::streaming::Roles { s, t } = Default::default();
+    (s, t)
+}
+
+fn theirs() -> (original::streaming::S, original::streaming::T) {
+    let original::streaming::Roles(s, t) = Default::default();
+    (s, t)
+}
+
+/// The session layer over the channel of the floor.
+fn layer(criterion: &mut Criterion) {
+    use unbounded::streaming::{Roles, sink, source};
+
+    let mut group = criterion.benchmark_group("layer_streaming");
+    stream_in_one_task!(
+        group,
+        "session",
+        {
+            let Roles { s, t } = Default::default();
+            (s, t)
+        },
+        source,
+        sink
+    );
+    group.bench_function("bare", |bencher| {
+        let (mut s, mut t) = bare::streaming::pair();
+        bencher.iter(|| {
+            let source = bare::streaming::source(&mut s, black_box(VALUES), 0);
+            let sum = block_on(try_join(source, bare::streaming::sink(&mut t)));
+            assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
+        });
+    });
+    group.finish();
+
+    let mut group = criterion.benchmark_group("layer_ring");
+    group.throughput(Throughput::Elements(3 * LAPS.unsigned_abs() as u64));
+    ring_of_sessions!(group, "session", unbounded::ring, {
+        let unbounded::ring::Roles { a, b, c } = Default::default();
+        (a, b, c)
+    });
+    group.bench_function("bare", |bencher| {
+        bencher.iter_batched(
+            bare::ring::places,
+            |[mut a, mut b, mut c]| {
+                let stopped = block_on(try_join3(
+                    bare::ring::first(&mut a, black_box(LAPS)),
+                    bare::ring::next(&mut b),
+                    bare::ring::next(&mut c),
+                ));
+                assert!(
+                    matches!(stopped, Err(bare::ring::Stopped::With(hops)) if hops == 3 * LAPS)
+                );
+            },
+            criterion::BatchSize::SmallInput,
+        );
+    });
+    group.finish();
 }
 
 fn streaming(criterion: &mut Criterion) {
-    for (name, ahead) in [("streaming", 0), ("optimised_streaming", AHEAD)] {
-        let mut group = criterion.benchmark_group(name);
-        for count in VALUES {
-            group.throughput(Throughput::Elements(count.unsigned_abs().into()));
-            group.bench_with_input(
-                BenchmarkId::new("session", count),
-                &count,
-                |bencher, &count| {
-                    let Roles { mut s, mut t } = Roles::default();
-                    bencher.iter(|| {
-                        let source = async {
-                            if ahead == 0 {
-                                source(&mut s, black_box(count)).await
-                            } else {
-                                optimised_source(&mut s, black_box(count)).await
-                            }
-                        };
-                        let sum = block_on(try_join(source, sink(&mut t))).map(|((), sum)| sum);
-                        assert_eq!(sum.ok(), Some(expected(count)));
-                    });
-                },
-            );
-            group.bench_with_input(
-                BenchmarkId::new("bare", count),
-                &count,
-                |bencher, &count| {
-                    let (mut s, mut t) = Bare::pair();
-                    bencher.iter(|| {
-                        let source = bare_source(&mut s, black_box(count), ahead);
-                        let sum =
-                            block_on(try_join(source, bare_sink(&mut t))).map(|((), sum)| sum);
-                        assert_eq!(sum, Ok(expected(count)));
-                    });
-                },
-            );
-        }
-        group.finish();
-    }
+    use original::streaming as theirs_;
+    use standard::streaming as ours_;
+
+    let mut group = criterion.benchmark_group("streaming_tokio_1");
+    stream_in_tasks!(group, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
+    stream_in_tasks!(
+        group,
+        "original",
+        tokio_1(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    group.finish();
+
+    let mut group = criterion.benchmark_group("streaming_block_on");
+    stream_in_one_task!(group, "ours", ours(), ours_::source, ours_::sink);
+    stream_in_one_task!(group, "original", theirs(), theirs_::source, theirs_::sink);
+    group.finish();
+
+    let mut group = criterion.benchmark_group("window_tokio_1");
+    stream_in_tasks!(
+        group,
+        "ours",
+        tokio_1(),
+        ours(),
+        ours_::windowed_source,
+        ours_::sink
+    );
+    stream_in_tasks!(
+        group,
+        "original",
+        tokio_1(),
+        theirs(),
+        theirs_::windowed_source,
+        theirs_::sink
+    );
+    stream_in_tasks!(
+        group,
+        "original_plain",
+        tokio_1(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    group.finish();
+
+    let mut group = criterion.benchmark_group("streaming_tokio_2");
+    stream_in_tasks!(group, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
+    stream_in_tasks!(
+        group,
+        "original",
+        tokio_2(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    group.finish();
 }
 
-criterion_group!(benches, streaming);
-criterion_main!(benches);
+fn ring(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("ring_block_on");
+    group.throughput(Throughput::Elements(3 * LAPS.unsigned_abs() as u64));
+    ring_of_sessions!(group, "ours", standard::ring, {
+        let standard::ring::Roles { a, b, c } = Default::default();
+        (a, b, c)
+    });
+    ring_of_sessions!(group, "original", original::ring, {
+        let original::ring::Roles(a, b, c) = Default::default();
+        (a, b, c)
+    });
+    group.finish();
+}
+
+/// `join`, in one task of the same executor.
+fn runner(criterion: &mut Criterion) {
+    use standard::streaming::{sink, source, windowed_source};
+
+    let mut group = criterion.benchmark_group("runner_streaming");
+    group.bench_function("ours", |bencher| {
+        let runtime = tokio_1();
+        let (mut s, mut t) = ours();
+        bencher.iter(|| {
+            let (sent, sum) =
+                runtime.block_on(join((source(&mut s, black_box(VALUES)), sink(&mut t))));
+            assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+        });
+    });
+    group.bench_function("window", |bencher| {
+        let runtime = tokio_1();
+        let (mut s, mut t) = ours();
+        bencher.iter(|| {
+            let source = windowed_source(&mut s, black_box(VALUES));
+            let (sent, sum) = runtime.block_on(join((source, sink(&mut t))));
+            assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+        });
+    });
+    stream_in_tasks!(
+        group,
+        "original_tokio_1",
+        tokio_1(),
+        theirs(),
+        original::streaming::source,
+        original::streaming::sink
+    );
+    group.finish();
+}
+
+/// Two buffers through three roles, all in one task of tokio.
+macro_rules! buffers {
+    ($group:expr, $name:literal, $module:path, $roles:expr) => {
+        $group.bench_function($name, |bencher| {
+            use $module as workload;
+            let runtime = tokio_1();
+            let (mut s, mut k, mut t) = $roles;
+            let values: Vec<i32> = (0..).take(BUFFER).collect();
+            bencher.iter(|| {
+                let buffers = black_box([&values[..], &values[..]]);
+                let copied = runtime.block_on(try_join3(
+                    workload::source(&mut s, buffers),
+                    workload::kernel(&mut k),
+                    workload::sink(&mut t),
+                ));
+                let Ok(((), (), [first, second])) = copied else {
+                    panic!("the session failed")
+                };
+                assert_eq!((first.len(), second.last()), (BUFFER, values.last()));
+            });
+        })
+    };
+}
+
+fn double_buffering(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("double_buffering_tokio_1");
+    buffers!(group, "ours", standard::double_buffering, {
+        let standard::double_buffering::Roles { s, k, t } = Default::default();
+        (s, k, t)
+    });
+    buffers!(group, "original", original::double_buffering, {
+        let original::double_buffering::Roles(s, k, t) = Default::default();
+        (s, k, t)
+    });
+    group.finish();
+}
+
+/// The smallest session of three roles: begin, one message of each, end.
+fn setup(criterion: &mut Criterion) {
+    use standard::lap::{Roles, first, second, third};
+
+    let lap = |Roles { a, b, c }: &mut Roles| {
+        let done = block_on(try_join3(first(a, black_box(7)), second(b), third(c)));
+        assert_eq!(done.ok(), Some((7, (), ())));
+    };
+    let mut group = criterion.benchmark_group("setup");
+    group.bench_function("reused", |bencher| {
+        let mut roles = Roles::default();
+        bencher.iter(|| lap(&mut roles));
+    });
+    group.bench_function("fresh", |bencher| {
+        bencher.iter(|| lap(&mut Roles::default()));
+    });
+    group.finish();
+}
+
+/// Starts so many sessions on the runtime: all wait for the first role of each.
+fn idle(runtime: &Runtime, sessions: usize) -> Vec<standard::lap::A> {
+    use standard::lap::{Roles, second, third};
+
+    (0..sessions)
+        .map(|_| {
+            let Roles { a, mut b, mut c } = Roles::default();
+            runtime.spawn(async move { second(&mut b).await });
+            runtime.spawn(async move { third(&mut c).await });
+            a
+        })
+        .collect()
+}
+
+/// Lets all of them run to their end.
+fn finish(runtime: &Runtime, waiting: Vec<standard::lap::A>) {
+    let count = waiting.len();
+    let done = runtime.block_on(async {
+        let firsts: Vec<_> = waiting
+            .into_iter()
+            .map(|mut a| tokio::spawn(async move { standard::lap::first(&mut a, 7).await }))
+            .collect();
+        let mut done = 0;
+        for first in firsts {
+            if matches!(first.await, Ok(Ok(7))) {
+                done += 1;
+            }
+        }
+        done
+    });
+    assert_eq!(done, count);
+}
+
+/// Sessions of three roles, each in a task, all on one runtime of two threads.
+fn concurrent(criterion: &mut Criterion) {
+    let mut group: Group<'_> = criterion.benchmark_group("concurrent_tokio_2");
+    group.sample_size(10);
+    for sessions in CONCURRENT {
+        group.throughput(Throughput::Elements(sessions as u64));
+        group.bench_function(sessions.to_string(), |bencher| {
+            let runtime = tokio_2();
+            bencher.iter(|| finish(&runtime, idle(&runtime, sessions)));
+        });
+    }
+    group.finish();
+}
+
+/// Prints the rows of the table for which there are measurements.
+fn table(folder: &Path) {
+    println!(
+        "\n{:<26} {:<8} {:>22}   {:<17} {:>22}   {:>6}   wanted",
+        "row", "", "median (95 %) in µs", "", "median (95 %) in µs", "ratio"
+    );
+    for (group, ours, theirs, wanted) in TABLE {
+        let (Some(a), Some(b)) = (median(folder, group, ours), median(folder, group, theirs))
+        else {
+            continue;
+        };
+        let show = |[low, median, high]: [f64; 3]| {
+            format!("{:.2} ({:.2}-{:.2})", median / 1e3, low / 1e3, high / 1e3)
+        };
+        println!(
+            "{group:<26} {ours:<8} {:>22}   {theirs:<17} {:>22}   {:>6.2}   {wanted}",
+            show(a),
+            show(b),
+            b[1] / a[1]
+        );
+    }
+    for sessions in CONCURRENT {
+        if let Some([_, median, _]) = median(folder, "concurrent_tokio_2", &sessions.to_string()) {
+            let each = median / 1e3 / sessions as f64;
+            println!("{sessions} sessions of 3 roles at once: {each:.2} µs for each");
+        }
+    }
+    println!("ours: rumpsteak-runtime {}", env!("CARGO_PKG_VERSION"));
+    println!("original: rumpsteak 0.1.0 over futures' unbounded mpsc");
+}
+
+/// The median of a benchmark in nanoseconds, between the bounds of its confidence interval.
+fn median(folder: &Path, group: &str, name: &str) -> Option<[f64; 3]> {
+    let path = folder.join(group).join(name).join("new/estimates.json");
+    let estimates: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
+    let median = &estimates["median"];
+    let interval = &median["confidence_interval"];
+    Some([
+        interval["lower_bound"].as_f64()?,
+        median["point_estimate"].as_f64()?,
+        interval["upper_bound"].as_f64()?,
+    ])
+}
+
+/// Prints how much memory a session takes that waits.
+fn memory() {
+    let sessions = CONCURRENT[CONCURRENT.len() - 1];
+    let runtime = tokio_2();
+    // Once before, so that the heap has what the runtime itself needs.
+    finish(&runtime, idle(&runtime, 1));
+    let Some(before) = resident() else {
+        println!("memory of a session: skipped, there is no /proc/self/status");
+        return;
+    };
+    let waiting = idle(&runtime, sessions);
+    let after = resident().unwrap_or(before);
+    println!(
+        "{sessions} sessions that wait: {} bytes of resident memory for each, with its roles, channels and two tasks",
+        after.saturating_sub(before) / sessions
+    );
+    finish(&runtime, waiting);
+}
+
+/// The resident memory of this process in bytes.
+fn resident() -> Option<usize> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,164 @@
+//! The workloads over futures' unbounded mpsc, without sessions: the floor for the session layer.
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+
+/// A peer is gone, or sent something else than expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+/// Streaming.
+pub mod streaming {
+    use futures::StreamExt as _;
+
+    use super::{Broken, UnboundedReceiver, UnboundedSender, unbounded};
+    use crate::unbounded::streaming::{Label, Ready, Stop, Value};
+
+    /// One end of the channels between source and sink.
+    #[derive(Debug)]
+    pub struct End {
+        sender: UnboundedSender<Label>,
+        receiver: UnboundedReceiver<Label>,
+    }
+
+    /// Both ends.
+    pub fn pair() -> (End, End) {
+        let (to_sink, from_source) = unbounded();
+        let (to_source, from_sink) = unbounded();
+        (
+            End {
+                sender: to_sink,
+                receiver: from_sink,
+            },
+            End {
+                sender: to_source,
+                receiver: from_source,
+            },
+        )
+    }
+
+    impl End {
+        fn send(&self, label: Label) -> Result<(), Broken> {
+            self.sender.unbounded_send(label).map_err(|_| Broken)
+        }
+
+        async fn ready(&mut self) -> Result<(), Broken> {
+            match self.receiver.next().await {
+                Some(Label::Ready(Ready)) => Ok(()),
+                _ => Err(Broken),
+            }
+        }
+    }
+
+    /// Sends `count` values, `ahead` of them before they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn source(s: &mut End, count: i32, ahead: i32) -> Result<(), Broken> {
+        for value in 0..ahead {
+            s.send(Label::Value(Value(value)))?;
+        }
+        for value in ahead..count {
+            s.ready().await?;
+            s.send(Label::Value(Value(value)))?;
+        }
+        s.ready().await?;
+        s.send(Label::Stop(Stop))?;
+        for _ in 0..ahead {
+            s.ready().await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for values until there are no more, and returns their sum.
+    ///
+    /// # Errors
+    ///
+    /// If the peer is gone or does not follow the protocol.
+    pub async fn sink(t: &mut End) -> Result<i32, Broken> {
+        let mut sum = 0;
+        loop {
+            t.send(Label::Ready(Ready))?;
+            match t.receiver.next().await {
+                Some(Label::Value(Value(value))) => sum += value,
+                Some(Label::Stop(Stop)) => return Ok(sum),
+                _ => return Err(Broken),
+            }
+        }
+    }
+}
+
+/// The ring of three.
+pub mod ring {
+    use std::convert::Infallible;
+
+    use futures::StreamExt as _;
+
+    use super::{UnboundedReceiver, UnboundedSender, unbounded};
+    use crate::unbounded::ring::{Label, Value};
+
+    /// A place in the ring.
+    #[derive(Debug)]
+    pub struct Place {
+        before: UnboundedReceiver<Label>,
+        after: UnboundedSender<Label>,
+    }
+
+    /// All places.
+    pub fn places() -> [Place; 3] {
+        let (to_a, at_a) = unbounded();
+        let (to_b, at_b) = unbounded();
+        let (to_c, at_c) = unbounded();
+        [(at_a, to_b), (at_b, to_c), (at_c, to_a)].map(|(before, after)| Place { before, after })
+    }
+
+    /// Why a place stops.
+    #[derive(Debug)]
+    pub enum Stopped {
+        /// With this value, after the last lap.
+        With(i32),
+        /// Because a neighbour is gone.
+        Broken,
+    }
+
+    impl Place {
+        fn send(&self, value: i32) -> Result<(), Stopped> {
+            self.after
+                .unbounded_send(Label::Value(Value(value)))
+                .map_err(|_| Stopped::Broken)
+        }
+
+        async fn receive(&mut self) -> Result<i32, Stopped> {
+            match self.before.next().await {
+                Some(Label::Value(Value(value))) => Ok(value),
+                None => Err(Stopped::Broken),
+            }
+        }
+    }
+
+    /// Sends a value round `laps` times, then stops.
+    ///
+    /// # Errors
+    ///
+    /// The last value.
+    pub async fn first(place: &mut Place, laps: i32) -> Result<Infallible, Stopped> {
+        let mut value = 0;
+        for _ in 0..laps {
+            place.send(value + 1)?;
+            value = place.receive().await?;
+        }
+        Err(Stopped::With(value))
+    }
+
+    /// Passes it on.
+    ///
+    /// # Errors
+    ///
+    /// If a neighbour is gone.
+    pub async fn next(place: &mut Place) -> Result<Infallible, Stopped> {
+        loop {
+            let value = place.receive().await?;
+            place.send(value + 1)?;
+        }
+    }
+}

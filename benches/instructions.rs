@@ -1,0 +1,225 @@
+//! How many instructions the session layer costs, counted by callgrind: exact and repeatable where
+//! times drown in the noise of the machine.
+//!
+//! `cargo bench -p rumpsteak-benches --bench instructions`
+//!
+//! The program runs itself under `valgrind --tool=callgrind`, each workload twice: once, and twice
+//! as often. The difference is the cost of the workload without that of starting and of warming up.
+//! Where there is no valgrind it says so.
+
+#![allow(clippy::print_stdout, reason = "the report of a benchmark")]
+
+use std::env;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+
+use futures::executor::block_on;
+use futures::future::{try_join, try_join3};
+use rumpsteak_benches::{bare, original, standard, unbounded};
+
+/// How many values a session streams.
+const VALUES: i32 = 50;
+
+/// How often a workload runs, less the warm-up.
+const TIMES: i32 = 500;
+
+/// What is counted: its name, what one unit of it is, the rows; the first row is the floor.
+const TABLE: [(&str, &str, Rows); 3] = [
+    (
+        "streaming of 50 values",
+        "session",
+        &[
+            ("bare", bare_streaming),
+            ("session", session_streaming),
+            ("session, default channel", standard_streaming),
+            ("rumpsteak 0.1", original_streaming),
+        ],
+    ),
+    (
+        "streaming of 50 values, window of 5",
+        "session",
+        &[
+            ("bare", bare_windowed),
+            ("session", session_windowed),
+            ("session, default channel", standard_windowed),
+            ("rumpsteak 0.1", original_windowed),
+        ],
+    ),
+    (
+        "ring of three",
+        "lap",
+        &[
+            ("bare", bare_ring),
+            ("session", session_ring),
+            ("session, default channel", standard_ring),
+            ("rumpsteak 0.1", original_ring),
+        ],
+    ),
+];
+
+/// The name of a row, and what it runs.
+type Rows = &'static [(&'static str, Workload)];
+
+/// Runs so often.
+type Workload = fn(i32);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().collect();
+    if let [_, command, table, row, times] = &arguments[..]
+        && command == "run"
+        && let (Ok(table), Ok(row), Ok(times)) = (table.parse(), row.parse(), times.parse())
+    {
+        return run(table, row, times);
+    }
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("skipped: there is no valgrind");
+        return ExitCode::SUCCESS;
+    }
+    for (table, (name, unit, rows)) in TABLE.iter().enumerate() {
+        println!("{name}: instructions for each {unit}");
+        let mut floor = None;
+        for (row, (name, _)) in rows.iter().enumerate() {
+            let (Some(once), Some(twice)) =
+                (count(table, row, TIMES), count(table, row, 2 * TIMES))
+            else {
+                println!("  {name:<26} valgrind failed");
+                return ExitCode::FAILURE;
+            };
+            let cost = (twice - once) / f64::from(TIMES);
+            let ratio = cost / *floor.get_or_insert(cost);
+            println!("  {name:<26} {cost:>9.1}  {ratio:.3}");
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(table: usize, row: usize, times: i32) -> ExitCode {
+    match TABLE.get(table).and_then(|(_, _, rows)| rows.get(row)) {
+        Some((_, workload)) => {
+            workload(times);
+            ExitCode::SUCCESS
+        }
+        None => ExitCode::FAILURE,
+    }
+}
+
+/// The instructions of a process that runs a workload so often.
+fn count(table: usize, row: usize, times: i32) -> Option<f64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(env::current_exe().ok()?)
+        .arg("run")
+        .args([table.to_string(), row.to_string(), times.to_string()])
+        .output()
+        .ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let log = String::from_utf8(output.stderr).ok()?;
+    let (_, count) = log.split_once("Collected : ")?;
+    count.split_whitespace().next()?.parse().ok()
+}
+
+/// The sum that the sink must have computed: a count of a wrong answer counts nothing.
+fn expected() -> i32 {
+    (0..VALUES).sum()
+}
+
+fn bare_stream(times: i32, ahead: i32) {
+    let (mut s, mut t) = bare::streaming::pair();
+    for _ in 0..times {
+        let source = bare::streaming::source(&mut s, black_box(VALUES), ahead);
+        let sum = block_on(try_join(source, bare::streaming::sink(&mut t)));
+        assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
+    }
+}
+
+fn bare_streaming(times: i32) {
+    bare_stream(times, 0);
+}
+
+fn bare_windowed(times: i32) {
+    bare_stream(times, 5);
+}
+
+/// Streams with these roles and processes.
+macro_rules! stream {
+    ($times:ident, $roles:expr, $module:path, $source:ident) => {{
+        use $module as workload;
+        let (mut s, mut t) = $roles;
+        for _ in 0..$times {
+            let source = workload::$source(&mut s, black_box(VALUES));
+            let sum = block_on(try_join(source, workload::sink(&mut t)));
+            assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
+        }
+    }};
+}
+
+fn session_streaming(times: i32) {
+    let unbounded::streaming::Roles { s, t } = Default::default();
+    stream!(times, (s, t), unbounded::streaming, source);
+}
+
+fn session_windowed(times: i32) {
+    let unbounded::streaming::Roles { s, t } = Default::default();
+    stream!(times, (s, t), unbounded::streaming, windowed_source);
+}
+
+fn standard_streaming(times: i32) {
+    let standard::streaming::Roles { s, t } = Default::default();
+    stream!(times, (s, t), standard::streaming, source);
+}
+
+fn standard_windowed(times: i32) {
+    let standard::streaming::Roles { s, t } = Default::default();
+    stream!(times, (s, t), standard::streaming, windowed_source);
+}
+
+fn original_streaming(times: i32) {
+    let original::streaming::Roles(s, t) = Default::default();
+    stream!(times, (s, t), original::streaming, source);
+}
+
+fn original_windowed(times: i32) {
+    let original::streaming::Roles(s, t) = Default::default();
+    stream!(times, (s, t), original::streaming, windowed_source);
+}
+
+fn bare_ring(laps: i32) {
+    let [mut a, mut b, mut c] = bare::ring::places();
+    let stopped = block_on(try_join3(
+        bare::ring::first(&mut a, laps),
+        bare::ring::next(&mut b),
+        bare::ring::next(&mut c),
+    ));
+    assert!(matches!(stopped, Err(bare::ring::Stopped::With(hops)) if hops == 3 * laps));
+}
+
+/// Goes round with these roles.
+macro_rules! ring {
+    ($laps:ident, $roles:expr, $module:path) => {{
+        use $module as workload;
+        let (mut a, mut b, mut c) = $roles;
+        let stopped = block_on(try_join3(
+            workload::first(&mut a, $laps),
+            workload::second(&mut b),
+            workload::third(&mut c),
+        ));
+        assert!(matches!(stopped, Err(workload::Stopped::With(hops)) if hops == 3 * $laps));
+    }};
+}
+
+fn session_ring(laps: i32) {
+    let unbounded::ring::Roles { a, b, c } = Default::default();
+    ring!(laps, (a, b, c), unbounded::ring);
+}
+
+fn standard_ring(laps: i32) {
+    let standard::ring::Roles { a, b, c } = Default::default();
+    ring!(laps, (a, b, c), standard::ring);
+}
+
+fn original_ring(laps: i32) {
+    let original::ring::Roles(a, b, c) = Default::default();
+    ring!(laps, (a, b, c), original::ring);
+}

@@ -1,0 +1,17 @@
+//! Sessions over the default channel of the runtime.
+
+/// A route in both directions.
+pub type Both<M> = rumpsteak_runtime::Channel<M>;
+/// A route that only sends.
+pub type Out<M> = rumpsteak_runtime::Sender<M>;
+/// A route that only receives.
+pub type In<M> = rumpsteak_runtime::Receiver<M>;
+
+#[path = "sessions/double_buffering.rs"]
+pub mod double_buffering;
+#[path = "sessions/lap.rs"]
+pub mod lap;
+#[path = "sessions/ring.rs"]
+pub mod ring;
+#[path = "sessions/streaming.rs"]
+pub mod streaming;
