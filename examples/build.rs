@@ -1,10 +1,14 @@
-//! Verifies the sessions of all examples against their protocols, which are at the top level.
+//! Verifies the sessions of all examples against their protocols, which are at the top level, and generates code for
+//! those who want it.
 
 fn main() {
     rumpsteak_build::configure()
+        .protocols("../protocols/alternating_bit.scr")
         .protocols("../protocols/double_buffering.scr")
+        .protocols("../protocols/elevator.scr")
         .protocols("../protocols/ring_choice.scr")
         .protocols("../protocols/streaming.scr")
         .protocols("../protocols/three_adder.scr")
+        .generate()
         .verify();
 }

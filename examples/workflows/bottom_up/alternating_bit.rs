@@ -1,0 +1,64 @@
+//! The roles and sessions of `hybrid/alternating_bit.rs` without a protocol: the build checks them together.
+
+use rumpsteak_runtime::{Branch, Channel, Message, Receive, Role, Roles, Select, Send, session};
+
+#[derive(Roles)]
+#[system(kmc)]
+pub struct Roles {
+    pub s: S,
+    pub r: R,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct S {
+    #[route(R)]
+    r: Channel<Label>,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct R {
+    #[route(S)]
+    s: Channel<Label>,
+}
+
+#[derive(Debug, Message)]
+pub enum Label {
+    D0(D0),
+    A0(A0),
+    D1(D1),
+    A1(A1),
+}
+
+#[derive(Debug)]
+pub struct D0(pub std::vec::Vec<u8>);
+
+#[derive(Debug)]
+pub struct A0;
+
+#[derive(Debug)]
+pub struct D1(pub std::vec::Vec<u8>);
+
+#[derive(Debug)]
+pub struct A1;
+
+#[session(S)]
+pub type SSession = Send<R, D0, Branch<R, SChoice>>;
+
+#[session]
+pub enum SChoice {
+    A0(A0, Send<R, D1, Branch<R, Self>>),
+    A1(A1, SSession),
+}
+
+#[session(R)]
+pub type RSession = Receive<S, D0, Select<S, RChoice>>;
+
+#[session]
+pub enum RChoice {
+    A0(A0, Receive<S, D1, Select<S, Self>>),
+    A1(A1, RSession),
+}
+
+include!("../processes/alternating_bit.rs");

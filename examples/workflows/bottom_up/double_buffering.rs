@@ -1,0 +1,60 @@
+//! The roles and sessions of `hybrid/double_buffering.rs` without a protocol: the build checks them together.
+
+use rumpsteak_runtime::{Channel, Message, Receive, Role, Roles, Send, session};
+
+#[derive(Roles)]
+#[system(kmc)]
+pub struct Roles {
+    pub s: S,
+    pub k: K,
+    pub t: T,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct S {
+    #[route(K)]
+    k: Channel<Label>,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct K {
+    #[route(S)]
+    s: Channel<Label>,
+    #[route(T)]
+    t: Channel<Label>,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct T {
+    #[route(K)]
+    k: Channel<Label>,
+}
+
+#[derive(Debug, Message)]
+pub enum Label {
+    Ready(Ready),
+    Value(Value),
+}
+
+#[derive(Debug)]
+pub struct Ready;
+
+#[derive(Debug)]
+pub struct Value(pub i32);
+
+#[session(S)]
+pub struct SSession(Receive<K, Ready, Send<K, Value, Self>>);
+
+#[session(K)]
+pub type KSession = Send<S, Ready, KLoop>;
+
+#[session]
+pub struct KLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+
+#[session(T)]
+pub struct TSession(Send<K, Ready, Receive<K, Value, Self>>);
+
+include!("../processes/double_buffering.rs");

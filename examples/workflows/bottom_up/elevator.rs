@@ -1,0 +1,155 @@
+//! The roles and sessions of `hybrid/elevator.rs` without a protocol: the build checks them together.
+
+use rumpsteak_runtime::{Branch, Channel, Message, Receive, Role, Roles, Select, Send, session};
+
+#[derive(Roles)]
+#[system(kmc)]
+pub struct Roles {
+    pub user: User,
+    pub elevator: Elevator,
+    pub door: Door,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct User {
+    #[route(Elevator)]
+    elevator: Channel<Label>,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct Elevator {
+    #[route(User)]
+    user: Channel<Label>,
+    #[route(Door)]
+    door: Channel<Label>,
+}
+
+#[derive(Role)]
+#[message(Label)]
+pub struct Door {
+    #[route(Elevator)]
+    elevator: Channel<Label>,
+}
+
+#[derive(Debug, Message)]
+pub enum Label {
+    OpenDoor(OpenDoor),
+    Open(Open),
+    DoorOpened(DoorOpened),
+    CloseDoor(CloseDoor),
+    Close(Close),
+    Closing(Closing),
+    Stop(Stop),
+    DoorStopped(DoorStopped),
+    Stay(Stay),
+    Finish(Finish),
+    DoorClosed(DoorClosed),
+}
+
+#[derive(Debug)]
+pub struct OpenDoor;
+
+#[derive(Debug)]
+pub struct Open;
+
+#[derive(Debug)]
+pub struct DoorOpened;
+
+#[derive(Debug)]
+pub struct CloseDoor;
+
+#[derive(Debug)]
+pub struct Close;
+
+#[derive(Debug)]
+pub struct Closing;
+
+#[derive(Debug)]
+pub struct Stop;
+
+#[derive(Debug)]
+pub struct DoorStopped;
+
+#[derive(Debug)]
+pub struct Stay;
+
+#[derive(Debug)]
+pub struct Finish;
+
+#[derive(Debug)]
+pub struct DoorClosed;
+
+#[session(User)]
+pub type UserSession = Send<Elevator, OpenDoor, UserRest>;
+
+#[session]
+pub type UserRest = Receive<
+    Elevator,
+    DoorOpened,
+    Send<Elevator, CloseDoor, Receive<Elevator, Closing, Select<Elevator, UserChoice>>>,
+>;
+
+#[session]
+pub enum UserChoice {
+    OpenDoor(OpenDoor, UserRest),
+    Stay(Stay, UserSession),
+}
+
+#[session(Elevator)]
+pub type ElevatorSession = Receive<User, OpenDoor, ElevatorRest>;
+
+#[session]
+pub type ElevatorRest = Send<
+    Door,
+    Open,
+    Receive<
+        Door,
+        DoorOpened,
+        Send<
+            User,
+            DoorOpened,
+            Receive<
+                User,
+                CloseDoor,
+                Send<
+                    Door,
+                    Close,
+                    Receive<Door, Closing, Send<User, Closing, Branch<User, ElevatorChoice>>>,
+                >,
+            >,
+        >,
+    >,
+>;
+
+#[session]
+pub enum ElevatorChoice {
+    OpenDoor(
+        OpenDoor,
+        Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>,
+    ),
+    Stay(
+        Stay,
+        Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>,
+    ),
+}
+
+#[session(Door)]
+pub type DoorSession = Receive<
+    Elevator,
+    Open,
+    Send<
+        Elevator,
+        DoorOpened,
+        Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorChoice>>>,
+    >,
+>;
+
+#[session]
+pub enum DoorChoice {
+    Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
+    Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
+}
+
+include!("../processes/elevator.rs");
