@@ -27,12 +27,16 @@ const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i
 const AHEAD: &str = "k: 0 s!ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t?ready 4, 4 t!value(i32) 1";
 
 /// Pairs that hold, each for another rule.
-const PAIRS: [(&str, &str); 12] = [
+const PAIRS: [(&str, &str); 13] = [
     (KERNEL, KERNEL),
     (AHEAD, KERNEL),
     ("a:", "a:"),
     ("a: 0 b!x 1", "a: 0 b!x 1, 0 b!y 1"),
     ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1"),
+    (
+        "a: 0 b!x 1, 0 b!y 2, 0 b!z 3, 1 c!p 3, 2 e?w 1",
+        "a: 0 b!x 1, 0 b!y 2, 0 b!z 3, 1 c!p 3, 2 e?w 1",
+    ),
     (
         "a: 0 c?y 1, 0 c?n 2, 1 b?l 3, 1 b?r 4, 2 b?l 4, 2 b?r 3, 3 b!o 5, 4 b!u 5",
         "a: 0 b?l 1, 0 b?r 2, 1 c?y 3, 1 c?n 4, 2 c?y 4, 2 c?n 3, 3 b!o 5, 4 b!u 5",
@@ -313,7 +317,7 @@ fn each_fault_is_found() {
         assert_eq!(invalid.fault, Fault::NotDirected);
     }
     // All alternatives of a choice are dropped.
-    let (sub, sup) = PAIRS[7];
+    let (sub, sup) = PAIRS[8];
     assert_eq!(
         tampered(sub, sup, |c| {
             let position = c.situations[0]
@@ -372,6 +376,26 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     ];
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
     assert_eq!(check(first, second, input_first), Err(Fault::Order));
+    // Nor the first of several.
+    let input_first = vec![
+        unfold(),
+        unfold(),
+        unfold(),
+        Rule::Take,
+        Rule::Choose,
+        Rule::Take,
+        Rule::Choose,
+        Rule::Take,
+        Rule::End,
+    ];
+    assert_eq!(
+        check(
+            "a: 0 c?y 1, 1 b!x 2, 2 d!z 3",
+            "a: 0 b!x 1, 1 c?y 2, 2 d!z 3",
+            input_first
+        ),
+        Err(Fault::Order)
+    );
     // The other way round is R2.
     let output_first = vec![
         Rule::Choose,
@@ -399,6 +423,104 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     let (xy, yx) = ("a: 0 b!x 1, 1 b!y 2", "a: 0 b!y 1, 1 b!x 2");
     assert_eq!(check(xy, xy, outputs.clone()), Ok(()));
     assert_eq!(check(xy, yx, outputs), Err(Fault::Order));
+}
+
+/// A claim of the first state of the subtype.
+fn claim(tail: Tail, rules: &[Rule]) -> Situation {
+    Situation {
+        state: StateId::from_index(0),
+        tree: Tree {
+            spine: vec![],
+            tail,
+        },
+        rules: rules.to_vec(),
+        ranks: vec![],
+    }
+}
+
+#[test]
+fn an_output_is_chosen_to_be_done() {
+    let at = |state| Tail::State(StateId::from_index(state));
+    let prove = |sub: &str, sup: &str, situations: Vec<Situation>| {
+        let derivation = Derivation { situations };
+        proves(&derivation, &common::machine(sub), &common::machine(sup)).map_err(
+            |Invalid {
+                 situation,
+                 rule,
+                 fault,
+             }| (situation, rule, fault),
+        )
+    };
+    // It is chosen, and both end.
+    let situations = vec![claim(at(0), &[Rule::Choose, Rule::End])];
+    assert_eq!(
+        prove("a: 0 b!x 1", "a:", situations),
+        Err((0, 1, Fault::WrongRule))
+    );
+    // It is chosen, and that is where it began.
+    let situations = vec![claim(
+        at(0),
+        &[
+            Rule::Choose,
+            Rule::Unfold(vec![]),
+            Rule::Take,
+            Rule::Choose,
+            Rule::Assume(0),
+        ],
+    )];
+    assert_eq!(
+        prove("a: 0 b!x 1, 1 b!y 0", "a: 0 b!x 0", situations),
+        Err((0, 4, Fault::OtherClaim))
+    );
+    // Of a choice, one alternative must be left, even where no way leads.
+    let alone = Tree {
+        spine: vec![],
+        tail: at(1),
+    };
+    let choice = Tail::Choice(vec![(TransitionId::from_index(0), alone)]);
+    let first = [Rule::Choose, Rule::Unfold(vec![]), Rule::Take, Rule::End];
+    let situations = vec![claim(at(0), &first), claim(choice, &[Rule::Drop(vec![0])])];
+    assert_eq!(
+        prove("a: 0 b!x 1", "a: 0 b!x 1", situations),
+        Err((1, 0, Fault::Unknown))
+    );
+}
+
+#[test]
+fn a_choice_that_stays_open_for_ever_has_no_ranks() {
+    // b is told neither l nor r.
+    let sub = common::machine("a: 0 c!x 0");
+    let sup = common::machine("a: 0 b!l 1, 0 b!r 2, 1 c!x 1, 2 c!x 2");
+    let alternative = |index| {
+        let tree = Tree {
+            spine: vec![],
+            tail: Tail::State(StateId::from_index(index + 1)),
+        };
+        (TransitionId::from_index(index), tree)
+    };
+    let open = Tail::Choice(vec![alternative(0), alternative(1)]);
+    let round = [
+        Rule::Unfold(vec![0]),
+        Rule::Unfold(vec![1]),
+        Rule::Take,
+        Rule::Assume(1),
+    ];
+    let first = [&[Rule::Choose, Rule::Unfold(vec![])], &round[..]].concat();
+    let again = [&[Rule::Choose], &round[..]].concat();
+    for rank in [0, 1, u32::MAX] {
+        let mut derivation = Derivation {
+            situations: vec![
+                claim(Tail::State(StateId::from_index(0)), &first),
+                claim(open.clone(), &again),
+            ],
+        };
+        derivation.situations[1].ranks = vec![(TransitionId::from_index(0), rank)];
+        let invalid = proves(&derivation, &sub, &sup).unwrap_err();
+        assert_eq!(
+            (invalid.situation, invalid.rule, invalid.fault),
+            (1, 4, Fault::Rank)
+        );
+    }
 }
 
 #[test]
