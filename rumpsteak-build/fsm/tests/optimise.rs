@@ -210,8 +210,8 @@ b: a?x; a!y; end",
         times,
         [
             (0, "a: b!x".to_owned()),
-            (10, "b: a!y".to_owned()),
             (10, "b: a?x".to_owned()),
+            (10, "b: a!y".to_owned()),
             (11, "a: b?y".to_owned()),
         ]
     );

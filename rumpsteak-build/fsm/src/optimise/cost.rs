@@ -95,30 +95,34 @@ impl Work {
         work
     }
 
+    /// How many actions are each role's share, in the order of the machines.
+    pub fn share(&self) -> &[usize] {
+        &self.share
+    }
+
     /// When the last role has done its share.
     pub fn time(&self, machines: &[Fsm], costs: &Costs<'_>) -> u64 {
         let done = self.run(machines, Some(costs));
         let last = done.iter().zip(&self.share).map(|(events, &share)| {
             let own = events.get(share.saturating_sub(1)).or(events.last());
-            own.map_or(0, |event| event.time)
+            own.map_or(0, |(_, event)| event.time)
         });
         last.max().unwrap_or(0)
     }
 
-    /// The first actions of all roles, by time.
+    /// The first actions of all roles, by time; those of one time in an order in which they can happen.
     pub fn events(&self, machines: &[Fsm], costs: &Costs<'_>, most: usize) -> Vec<Event> {
-        let mut events: Vec<Event> = self
-            .run(machines, Some(costs))
-            .into_iter()
-            .flatten()
-            .collect();
-        // Stable: of one role in order, and a send before the receive that it makes possible.
-        events.sort_by_key(|event| (event.time, event.action.direction == Direction::Receive));
+        let roles = self.run(machines, Some(costs));
+        let mut events: Vec<(usize, Event)> = roles.into_iter().flatten().collect();
+        // A cause is found before its effect, and is never later.
+        events.sort_by_key(|(found, event)| (event.time, *found));
         events.truncate(most);
-        events
+        events.into_iter().map(|(_, event)| event).collect()
     }
 
-    fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<Event>> {
+    /// What each role does, with how many events were found before.
+    fn run(&self, machines: &[Fsm], costs: Option<&Costs<'_>>) -> Vec<Vec<(usize, Event)>> {
+        let mut found = 0;
         let mut roles: Vec<Player<'_>> = machines.iter().map(Player::new).collect();
         let mut queues: BTreeMap<(&Role, &Role), VecDeque<(u64, &Message)>> = BTreeMap::new();
         loop {
@@ -128,7 +132,8 @@ impl Work {
                     None => ACTIONS,
                     Some(_) => self.share[position] + AHEAD,
                 };
-                while player.events.len() < most && self.step(player, &mut queues, costs) {
+                while player.events.len() < most && self.step(player, &mut queues, costs, found) {
+                    found += 1;
                     moved = true;
                 }
             }
@@ -143,6 +148,7 @@ impl Work {
         player: &mut Player<'m>,
         queues: &mut BTreeMap<(&'m Role, &'m Role), VecDeque<(u64, &'m Message)>>,
         costs: Option<&Costs<'_>>,
+        found: usize,
     ) -> bool {
         let machine = player.machine;
         let role = machine.role();
@@ -176,11 +182,12 @@ impl Work {
             player.clock = player.clock.max(arrival) + work;
             taken
         };
-        player.events.push(Event {
+        let event = Event {
             time: player.clock,
             role: role.clone(),
             action: taken.action.clone(),
-        });
+        };
+        player.events.push((found, event));
         player.state = taken.target;
         true
     }
@@ -214,7 +221,7 @@ struct Player<'m> {
     clock: u64,
     /// How often each choice was made.
     choices: BTreeMap<BTreeSet<Action>, usize>,
-    events: Vec<Event>,
+    events: Vec<(usize, Event)>,
 }
 
 impl<'m> Player<'m> {
