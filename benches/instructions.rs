@@ -16,6 +16,8 @@ use std::process::{Command, ExitCode};
 use futures::executor::block_on;
 use futures::future::{try_join, try_join3};
 use rumpsteak_benches::{bare, original, standard, unbounded};
+use rumpsteak_runtime::join;
+use tokio::runtime::{Builder, Runtime};
 
 /// How many values a session streams.
 const VALUES: i32 = 50;
@@ -23,8 +25,9 @@ const VALUES: i32 = 50;
 /// How often a workload runs, less the warm-up.
 const TIMES: i32 = 500;
 
-/// What is counted: its name, what one unit of it is, the rows; the first row is the floor.
-const TABLE: [(&str, &str, Rows); 3] = [
+/// What is counted: its name, what one unit of it is, the rows; the first row is what
+/// the others are compared with.
+const TABLE: [(&str, &str, Rows); 4] = [
     (
         "streaming of 50 values",
         "session",
@@ -43,6 +46,16 @@ const TABLE: [(&str, &str, Rows); 3] = [
             ("session", session_windowed),
             ("session, default channel", standard_windowed),
             ("rumpsteak 0.1", original_windowed),
+        ],
+    ),
+    (
+        "streaming of 50 values on one thread of tokio",
+        "session",
+        &[
+            ("rumpsteak 0.1, in tasks", original_tasks),
+            ("session, in tasks", standard_tasks),
+            ("session, joined", standard_joined),
+            ("window of 5, joined", standard_windowed_joined),
         ],
     ),
     (
@@ -222,4 +235,64 @@ fn standard_ring(laps: i32) {
 fn original_ring(laps: i32) {
     let original::ring::Roles(a, b, c) = Default::default();
     ring!(laps, (a, b, c), original::ring);
+}
+
+/// Each process in a task of its own.
+macro_rules! tasks {
+    ($times:ident, $roles:expr, $module:path) => {{
+        use $module as workload;
+        let runtime = tokio_1();
+        let (mut s, mut t) = $roles;
+        for _ in 0..$times {
+            let source = runtime.spawn(async move {
+                let sent = workload::source(&mut s, black_box(VALUES)).await.is_ok();
+                (sent, s)
+            });
+            let sink = runtime.spawn(async move {
+                let sum = workload::sink(&mut t).await.ok();
+                (sum, t)
+            });
+            let Ok(((sent, s_), (sum, t_))) = runtime.block_on(try_join(source, sink)) else {
+                panic!("a task panicked")
+            };
+            assert_eq!((sent, sum), (true, Some(expected())));
+            (s, t) = (s_, t_);
+        }
+    }};
+}
+
+fn tokio_1() -> Runtime {
+    Builder::new_current_thread()
+        .build()
+        .unwrap_or_else(|error| panic!("no runtime: {error}"))
+}
+
+fn original_tasks(times: i32) {
+    let original::streaming::Roles(s, t) = Default::default();
+    tasks!(times, (s, t), original::streaming);
+}
+
+fn standard_tasks(times: i32) {
+    let standard::streaming::Roles { s, t } = Default::default();
+    tasks!(times, (s, t), standard::streaming);
+}
+
+fn standard_joined(times: i32) {
+    let standard::streaming::Roles { mut s, mut t } = Default::default();
+    let runtime = tokio_1();
+    for _ in 0..times {
+        let source = standard::streaming::source(&mut s, black_box(VALUES));
+        let (sent, sum) = runtime.block_on(join((source, standard::streaming::sink(&mut t))));
+        assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+    }
+}
+
+fn standard_windowed_joined(times: i32) {
+    let standard::streaming::Roles { mut s, mut t } = Default::default();
+    let runtime = tokio_1();
+    for _ in 0..times {
+        let source = standard::streaming::windowed_source(&mut s, black_box(VALUES));
+        let (sent, sum) = runtime.block_on(join((source, standard::streaming::sink(&mut t))));
+        assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+    }
 }
