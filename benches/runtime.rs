@@ -163,7 +163,8 @@ macro_rules! stream_in_tasks {
         $group.bench_function($name, |bencher| {
             let runtime = $runtime;
             let (s, t) = $roles;
-            let mut roles = Some((s, t));
+            // Tasks hand their roles back: in a box, so that it does not matter how large they are.
+            let mut roles = Some((Box::new(s), Box::new(t)));
             bencher.iter(|| {
                 let Some((mut s, mut t)) = roles.take() else {
                     unreachable!("each iteration puts them back")
