@@ -74,7 +74,10 @@
 //!   [`Role`].
 //! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, or by hand over any `Sink` and
 //!   `Stream` in a [`Bidirectional`].
-//! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers.
+//! * [`join`](fn@join) runs the processes of a set of roles in one task, fastest where they mostly
+//!   wait for each other.
+//! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers, until
+//!   the set is [reset](guide::failure#reset).
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),

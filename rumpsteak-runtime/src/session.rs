@@ -11,15 +11,20 @@ use crate::states::{End, Session, State, address_of};
 /// its value together with the [`End`] that the last action gave it. A session without an end runs
 /// for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
-/// ```text
-/// async fn adder(role: &mut A, x: i32) -> Result<i32> {
-///     try_session(role, async |s: Adder<'_>| {
-///         let s = s.send(Add(x)).await?;
-///         let (Sum(z), s) = s.receive().await?;
-///         Ok((z, s))
+/// ```
+#[doc = include_str!("guide/ping.txt")]
+/// # use futures::{executor::block_on, future::try_join};
+/// async fn ask(role: &mut C, question: i32) -> Result<i32> {
+///     try_session(role, async |s: Client<'_>| {
+///         let s = s.send(Ping(question)).await?;
+///         let (Pong(answer), end) = s.receive().await?;
+///         Ok((answer, end))
 ///     })
 ///     .await
 /// }
+/// # let Roles { mut c, mut s } = Roles::default();
+/// # assert_eq!(block_on(try_join(ask(&mut c, 1), server(&mut s)))?, (2, ()));
+/// # Ok::<(), Error>(())
 /// ```
 ///
 /// The session type must have been verified: `R: Plays<S>` is the proof, which only `#[session]`
