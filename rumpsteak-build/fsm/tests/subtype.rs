@@ -512,3 +512,125 @@ fn the_oracle_s_table() {
         assert!(fits, "{}: {verdict:?}", case.name);
     }
 }
+
+/// Cases that tell the rules of the search from what they would be with one comparison, operator or statement wrong; in local types of role m.
+#[test]
+fn each_rule_counts() {
+    let machine = |source: &str| text::parse(&format!("m: {source}")).unwrap().remove(0);
+    let cases = [
+        // A send on the spine is not overtaken by a receive that is still behind it.
+        ("r!z; p?x; q!y; end", "q!y; r!z; p?x; end", "not"),
+        ("r!z; q!y; p?x; end", "q!y; r!z; p?x; end", "sub"),
+        // What is overtaken stays to be done.
+        ("r!z; q!y; end", "q!y; r!z; p?x; end", "not"),
+        // In the alternatives of an open choice, too: p!x comes with q!a only …
+        (
+            "s!k; p!x; q!a; end",
+            "{q!a; p!x; s!k; end, q!b; p!y; s!k; end}",
+            "sub",
+        ),
+        (
+            "s!k; p!x; q!b; end",
+            "{q!a; p!x; s!k; end, q!b; p!y; s!k; end}",
+            "not",
+        ),
+        // … and what was passed over twice is still there.
+        (
+            "s!k; r!z; q!a; p!x; end",
+            "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
+            "sub",
+        ),
+        (
+            "s!k; r!z; q!a; end",
+            "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
+            "not",
+        ),
+        // A peer's choice that is overtaken is not the subtype's to leave out.
+        (
+            "p!x; {q?a; end, q?b; end}",
+            "{q?a; p!x; end, q?b; p!x; end}",
+            "sub",
+        ),
+        ("p!x; q?a; end", "{q?a; p!x; end, q?b; p!x; end}", "not"),
+        // A choice that the subtype makes against what is promised.
+        ("s!k; {q!a; end, q!b; end}", "q!a; s!k; end", "not"),
+        ("s!k; {q!b; end, q!a; end}", "q!a; s!k; end", "not"),
+        // A receive that handles more than is promised, and one that handles less.
+        ("r?z; {q?a; end, q?b; end}", "q?a; r?z; end", "sub"),
+        ("r?z; q?b; end", "q?a; r?z; end", "not"),
+        // One of two loops forgets what is pending, and the other has nothing pending.
+        (
+            "rec X . {p?a; X, p?b; rec Z . {p?a; Z, p?stop; q?d; end}}",
+            "rec X . {p?a; X, p?b; q?d; rec Z . {p?a; Z, p?stop; end}}",
+            "not",
+        ),
+        (
+            "rec X . {p?a; X, p?b; q?d; rec Z . {p?a; Z, p?stop; end}}",
+            "rec X . {p?a; X, p?b; q?d; rec Z . {p?a; Z, p?stop; end}}",
+            "sub",
+        ),
+    ];
+    for (sub, sup, expected) in cases {
+        let (sub, sup) = (machine(sub), machine(sup));
+        assert_eq!(answer(&sub, &sup), expected, "{sub:?}\n{sup:?}");
+    }
+}
+
+/// The action that is blamed is the one that is wrong, whatever its place in the choice.
+#[test]
+fn a_choice_is_blamed_for_what_is_wrong_in_it() {
+    let sup = "m: 0 q!a 1, 1 s!k 2";
+    for sub in [
+        "m: 0 s!k 1, 1 q!a 2, 1 q!b 2",
+        "m: 0 s!k 1, 1 q!b 2, 1 q!a 2",
+    ] {
+        assert_eq!(refused(sub, sup), "OutputNotOffered: q!b / q!a after s!k");
+    }
+}
+
+/// A limit is reached where it says, and not one action before.
+#[test]
+fn limits_are_exact() {
+    let again = "s!ready; s?value; t?ready; t!value; X";
+    let machine = |ahead: usize| {
+        let source = format!("k: {}rec X . {again}", "s!ready; ".repeat(ahead));
+        text::parse(&source).unwrap().remove(0)
+    };
+    let (sub, sup) = (machine(40), machine(0));
+    let limits = |anticipation| Limits {
+        anticipation,
+        widening: 0,
+        ..Limits::default()
+    };
+    let verdict = |anticipation| subtype::check(&sub, &sup, &limits(anticipation)).unwrap();
+    let Verdict::Safe(proof) = subtype::check(&sub, &sup, &Limits::default()).unwrap() else {
+        panic!("it holds");
+    };
+    // Of each of 40 rounds, three actions wait.
+    assert_eq!(proof.anticipation, Some(120));
+    assert!(verdict(120).is_safe());
+    assert_eq!(verdict(119), Verdict::Undecided(Limit::Anticipation(119)));
+
+    // One way ends at the limit; the other is still looked at, and is wrong.
+    let parse = |source: &str| text::parse(source).unwrap().remove(0);
+    let sup = parse("m: {p!a; rec X . s?v; q!g; X, p!b; end}");
+    let sub = parse("m: {p!a; q!g; q!g; q!g; rec X . s?v; q!g; X, p!b; p!c; end}");
+    let verdict = subtype::check(&sub, &sup, &limits(2)).unwrap();
+    assert!(verdict.refusal().is_some(), "{verdict:?}");
+
+    // An output that is nearer in each alternative costs none of `branching`.
+    let limits = Limits {
+        branching: 0,
+        ..Limits::default()
+    };
+    let sup =
+        parse("m: {q!a; {r!a; p!x; end, r!b; p!x; end}, q!b; {r!a; p!x; end, r!b; p!x; end}}");
+    let sub = parse("m: p!x; {q!a; r!b; end, q!b; r!a; end}");
+    assert!(subtype::check(&sub, &sup, &limits).unwrap().is_safe());
+    // One that may lead away does.
+    let sup = parse("m: rec X . {q!a; X, q!b; p!x; end}");
+    let sub = parse("m: p!x; q!a; q!b; end");
+    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    assert_eq!(verdict, Verdict::Undecided(Limit::Branching(0)));
+    assert_eq!(answer(&sub, &sup), "sub");
+}
