@@ -9,7 +9,7 @@
 mod common;
 
 use rumpsteak_fsm::{
-    Limit, Limits, Run, System, Verdict, dot,
+    Limit, Limits, Run, System, Verdict, dot, kmc,
     run::{Failure, ReplayError},
     system::{Coverage, Exploration, SystemError, explore},
 };
@@ -452,4 +452,87 @@ fn a_system_of_nobody_is_safe() {
     let machines = dot::parse("digraph a { 0 } digraph b { 0 }").unwrap();
     let exploration = explore(&System::new(machines).unwrap(), &Limits::default());
     assert_eq!(exploration.verdict, Verdict::Safe(()));
+}
+
+/// *It starves a role if from some reachable configuration on, the role waits for a message that can never come*: who, and after what.
+/// k-MC says the same.
+#[test]
+fn who_waits_for_what_can_never_come_starves() {
+    let cases: &[(&str, Option<(&str, &[&str])>)] = &[
+        // a may go on for ever, but need not: c's message can come.
+        (
+            "a: 0 b!go 0, 0 b!stop 1, 1 c!bye 2
+             b: 0 a?go 0, 0 a?stop 1
+             c: 0 a?bye 1",
+            None,
+        ),
+        // It can never come, from the start.
+        (
+            "a: 0 b!go 0
+             b: 0 a?go 0
+             c: 0 a?bye 1",
+            Some(("c", &[])),
+        ),
+        // It can never come once a has chosen to go on: c was served before, and b is still.
+        (
+            "a: 0 b!go 1, 0 b!stop 2, 1 b!go 1, 2 c!bye 3
+             b: 0 a?go 1, 0 a?stop 2, 1 a?go 1
+             c: 0 a?bye 1",
+            Some(("c", &["a b!go"])),
+        ),
+        (
+            "a: 0 c!hi 1, 1 b!go 2, 2 b!go 2
+             b: 0 a?go 0
+             c: 0 a?hi 1, 1 a?hi 1",
+            Some(("c", &["a c!hi", "c a?hi"])),
+        ),
+        // A role that is finished waits for nothing; nor does one that can send.
+        (
+            "a: 0 b!go 0
+             b: 0 a?go 0
+             c: 0 d!x 0
+             d: 0 c?x 0
+             e:",
+            None,
+        ),
+        // Two wait for each other while others go on: the first of them is named.
+        (
+            "a: 0 b!go 0
+             b: 0 a?go 0
+             c: 0 d?x 1
+             d: 0 c?x 1",
+            Some(("c", &[])),
+        ),
+    ];
+    for &(lines, expected) in cases {
+        let exploration = check(lines);
+        assert_eq!(exploration.verdict, Verdict::Safe(()), "{lines}");
+        let starved = exploration.starvation;
+        assert_eq!(starved.is_some(), expected.is_some(), "{lines}");
+        let report = kmc::check(&system(lines), &Limits::default());
+        let Some((role, path)) = expected else {
+            assert!(
+                matches!(report.verdict, kmc::Verdict::Safe { .. }),
+                "{lines}"
+            );
+            continue;
+        };
+        let failure = Failure::Starvation { role: role.into() };
+        let run = starved.expect("a run");
+        assert_eq!(
+            (steps(&run), &run.failure),
+            (
+                path.iter().map(|step| (*step).to_owned()).collect(),
+                &failure
+            )
+        );
+        let kmc::Verdict::Unsafe(run) = report.verdict else {
+            panic!("{lines}: {:?}", report.verdict);
+        };
+        assert_eq!(
+            (run.failure, run.steps.len()),
+            (failure, path.len()),
+            "{lines}"
+        );
+    }
 }

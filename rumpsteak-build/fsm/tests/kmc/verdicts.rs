@@ -582,3 +582,56 @@ fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
         assert_eq!(at(budget).cibi, Property::Unknown(limit));
     }
 }
+
+#[test]
+fn the_bound_is_that_of_the_part_that_needs_most() {
+    let pair = |a: &str, b: &str, count: usize| {
+        let (send, receive) = (format!("{b}!x; "), format!("{b}?y; "));
+        let (back, take) = (format!("{a}!y; "), format!("{a}?x; "));
+        format!(
+            "{a}: rec X . {}{}X\n{b}: rec X . {}{}X\n",
+            send.repeat(count),
+            receive.repeat(count),
+            back.repeat(count),
+            take.repeat(count)
+        )
+    };
+    for (left, right) in [(1, 3), (3, 1), (2, 3)] {
+        let source = pair("a", "b", left) + &pair("c", "d", right);
+        is_safe_at(&source, 3);
+    }
+}
+
+#[test]
+fn safe_is_both_halves() {
+    let at = |source: &str| kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    let safe = at("a: b!x; end\nb: a?x; end");
+    assert_eq!(
+        (
+            safe.progress.holds(),
+            safe.reception.holds(),
+            safe.is_safe()
+        ),
+        (Some(true), Some(true), Some(true))
+    );
+    // c waits for ever; nothing is lost.
+    let waits = at("a: b!x; end\nb: a?x; end\nc: a?y; end");
+    assert_eq!(
+        (
+            waits.progress.holds(),
+            waits.reception.holds(),
+            waits.is_safe()
+        ),
+        (Some(false), Some(true), Some(false))
+    );
+    // Nobody waits; x is lost.
+    let lost = at("a: b!x; end\nb: end");
+    assert_eq!(
+        (
+            lost.progress.holds(),
+            lost.reception.holds(),
+            lost.is_safe()
+        ),
+        (Some(true), Some(false), Some(false))
+    );
+}
