@@ -243,3 +243,79 @@ fn calls_that_have_no_answer() {
         .json();
     assert_eq!(object["verdict"], "undecided");
 }
+
+/// What is printed for Rust is Rust, and the build accepts it.
+#[test]
+fn the_session_types_can_be_pasted() {
+    const MANIFEST: &str =
+        "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    const BUILD: &str = "fn main() { rumpsteak_build::verify(\"protocols\"); }\n";
+    const KERNEL: &str = "\
+use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session};
+
+#[derive(Roles)]
+struct Roles { s: S, k: K, t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+struct S { #[route(K)] k: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+struct T { #[route(K)] k: Channel<Label> }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value) }
+struct Ready;
+struct Value(i32);
+";
+    const SOURCE: &str = "\
+use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session};
+
+#[derive(Roles)]
+struct Roles { s: S, t: T }
+
+#[derive(Role)]
+#[protocol(Streaming::s)]
+#[message(Label)]
+struct S { #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(Streaming::t)]
+#[message(Label)]
+struct T { #[route(S)] s: Channel<Label> }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value), Stop(Stop) }
+struct Ready;
+struct Value(i32);
+struct Stop;
+";
+    let cases = [
+        ("kernel", DOUBLE_BUFFERING, KERNEL, "k", ""),
+        ("source", STREAMING, SOURCE, "s", ""),
+        ("far_ahead", STREAMING, SOURCE, "s", "--latency 9"),
+    ];
+    for (name, protocol, roles, role, more) in cases {
+        let folder = Folder::new(&format!("optimise_paste_{name}"))
+            .with("Cargo.toml", MANIFEST)
+            .with("build.rs", BUILD)
+            .with("protocols/p.scr", protocol);
+        let line = format!("optimise protocols/p.scr --role {role} --format alias {more}");
+        let text = folder.call(&line).exits(0).stdout;
+        let alias = &text[text.find("#[").unwrap()..];
+        let folder = folder.with("src/main.rs", format!("{roles}\n{alias}\nfn main() {{}}\n"));
+        let run = folder.call("check").exits(0);
+        assert_eq!(
+            run.stdout, "1 of 1 session verified against 1 protocol\n",
+            "{name}: {run:?}"
+        );
+    }
+}
