@@ -1,4 +1,22 @@
 //! The search: every situation in which a subtype and what is pending of its supertype can be.
+//!
+//! PPoPP'22, Fig. 5, rule by rule. Its judgement is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′ and T′ are a
+//! [`Pending`], ρ is the path from the first situation, and Σ is the table of situations.
+//!
+//! | rule | where | what is different, and why that is sound |
+//! |---|---|---|
+//! | INIT | [`Search::new`] | There are no bounds n and k. [`Limits`] end a search with "undecided", which claims nothing. |
+//! | END | [`State::End`] in `successors` | Nothing. |
+//! | ASM | `arrive` finds T, π′ and T′ again; `forgotten` is the check act(ρ′) ⊇ act(π′) | Fig. 5 checks each return by itself. Here all returns are known first, and each loop of them is checked, kind by kind: an action of the kind must be done on it if one is pending all along it. A single return is such a loop, so this asks at least as much. |
+//! | | `never` | Not in Fig. 5. It only refuses, and only where the subtype can choose to leave out for ever what is pending. |
+//! | SUB with \[)I], \[)O], \[)A], \[)B] | `take` of the spine in `direct` and `successors` | The action of the subtype that a rule below would push on π is reduced at once, at any depth of π′ that A(p) or B(p) allows. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the rest of π′ as it is. |
+//! | OI, OO | [`State::Send`] in `successors`; [`Ahead::take`] | ∀i is a situation each, and so is ∀j (inputs of the supertype on the way). For ∃j no j is guessed: the outputs on the way stay an open choice that the subtype's own later output decides. Every way to decide it is one choice of j, made later; W′ may depend on all of U. |
+//! | II | [`State::Receive`] in `successors`; `inputs` | ∀j is a situation each. For ∃i the label is that of the supertype's next p?, which is known by then. |
+//! | IO | [`State::Receive`] in `successors` | It is refused at once: a p? at the front of π is never reduced over the q! that IO puts into π′. |
+//! | µL, µR | the edges of the machines | A machine is its type up to unfolding. |
+//! | TRA | nowhere | Fewer rules prove less. |
+//!
+//! The argument for all of it together is in [`subtype`](super).
 
 use std::collections::{HashMap, VecDeque};
 
