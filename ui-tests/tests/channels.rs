@@ -402,11 +402,16 @@ fn futures_test_waker() -> (Arc<Count>, std::task::Waker) {
     (Arc::clone(&count), std::task::Waker::from(count))
 }
 
+/// Less often under Miri, which is slow and tries other interleavings of its own.
+const fn often(rounds: u32) -> u32 {
+    if cfg!(miri) { rounds / 200 } else { rounds }
+}
+
 /// Each receiver goes to sleep just when the other thread sends, again and again. A lost wake-up hangs.
 #[test]
 fn two_threads_lose_nothing() {
     for capacity in KINDS {
-        const ROUNDS: u32 = 10_000;
+        const ROUNDS: u32 = often(10_000);
         let (mut there, mut at_echo) = queue(capacity);
         let (mut back, mut at_home) = queue(capacity);
         let echo = thread::spawn(move || {
@@ -439,7 +444,7 @@ fn two_threads_stream_in_order() {
         Capacity::Waits(2),
         Capacity::Waits(100),
     ] {
-        const MANY: u32 = 100_000;
+        const MANY: u32 = often(100_000);
         let (mut tx, mut rx) = queue(capacity);
         let sender = thread::spawn(move || {
             block_on(async {
@@ -464,8 +469,8 @@ fn two_threads_stream_in_order() {
 /// The receiver goes to sleep just when the sender goes.
 #[test]
 fn a_sender_that_goes_on_another_thread_is_noticed() {
-    for round in 0..2_000 {
-        let (mut tx, rx) = queue(KINDS[round % KINDS.len()]);
+    for round in 0..often(2_000) {
+        let (mut tx, rx) = queue(KINDS[round as usize % KINDS.len()]);
         let sender = thread::spawn(move || {
             block_on(tx.send(1)).unwrap();
             drop(tx);
@@ -478,7 +483,7 @@ fn a_sender_that_goes_on_another_thread_is_noticed() {
 /// The sender goes to sleep just when the receiver goes.
 #[test]
 fn a_receiver_that_goes_on_another_thread_is_noticed() {
-    for _ in 0..2_000 {
+    for _ in 0..often(2_000) {
         let (mut tx, mut rx) = queue(Capacity::Waits(1));
         let receiver = thread::spawn(move || {
             assert_eq!(block_on(rx.next()), Some(0));
