@@ -76,11 +76,10 @@ fn every_proposal_passes_the_explorer() {
         // Some messages are made from others.
         let modulus = 2 + rng.below(3);
         let depends = |send: &Action, receive: &Action| {
-            (send.message.label.as_str().len()
+            let letters = send.message.label.as_str().len()
                 + receive.message.label.as_str().len()
-                + receive.peer.as_str().len())
-                % modulus
-                == 0
+                + receive.peer.as_str().len();
+            letters.is_multiple_of(modulus)
         };
         for (position, machine) in machines.iter().enumerate() {
             let found = propose(&machines, machine.role(), &depends, &EQUAL, &options).unwrap();
