@@ -10,7 +10,7 @@
 
 mod top_down {
     pub mod double_buffering {
-        rumpsteak_runtime::protocol!(DoubleBuffering);
+        rumpsteak_runtime::protocol!(pub DoubleBuffering);
         use double_buffering::*;
         include!("processes/double_buffering.rs");
     }
@@ -84,4 +84,29 @@ in_all_workflows! {
     elevator: 3 + 2;
     alternating_bit: 1 + 2 + 3;
     three_adder: 30 + 12;
+}
+
+/// The machine of a session at run time is the one that the build verified: for the kernel, the one that lies beside the
+/// protocol.
+#[test]
+fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
+    use rumpsteak_runtime::serialize;
+
+    let beside = rumpsteak_fsm::dot::parse(include_str!("../../protocols/double_buffering.k.dot"))?;
+    let generated = serialize::<top_down::double_buffering::double_buffering::KSession<'_>>();
+    assert_eq!([generated], beside[..]);
+    assert_eq!(
+        [serialize::<hybrid::double_buffering::KSession<'_>>()],
+        beside[..]
+    );
+
+    // Without a protocol, the names are those of the source.
+    assert_eq!(
+        format!(
+            "{:?}",
+            serialize::<bottom_up::double_buffering::KSession<'_>>()
+        ),
+        "K: 5 states from 0, 0 -S!Ready-> 1, 1 -S!Ready-> 2, 2 -S?Value(i32)-> 3, 3 -T?Ready-> 4, 4 -T!Value(i32)-> 1"
+    );
+    Ok(())
 }

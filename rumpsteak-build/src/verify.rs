@@ -150,6 +150,37 @@ struct Root {
     kmc: Option<usize>,
 }
 
+impl Root {
+    /// The machine that was judged, for those who ask at run time.
+    fn machine(&self) -> Option<verdict::Machine> {
+        let judged = self.judged.as_ref().map(|(_, fsm)| fsm);
+        let fsm = judged.or(self.in_set.as_ref().map(|(_, written)| &written.fsm))?;
+        let transitions = fsm.transitions().map(|transition| verdict::Transition {
+            source: transition.source.index(),
+            direction: match transition.action.direction {
+                rumpsteak_fsm::Direction::Receive => verdict::Direction::Receive,
+                rumpsteak_fsm::Direction::Send => verdict::Direction::Send,
+            },
+            peer: transition.action.peer.to_string(),
+            label: transition.action.message.label.to_string(),
+            payload: transition
+                .action
+                .message
+                .payload
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            target: transition.target.index(),
+        });
+        Some(verdict::Machine {
+            role: fsm.role().to_string(),
+            states: fsm.len(),
+            initial: fsm.initial().index(),
+            transitions: transitions.collect(),
+        })
+    }
+}
+
 impl<'a> State<'a> {
     fn fault(&mut self, item: ItemId, token: usize, text: String) {
         self.faults.entry(item).or_default().insert((token, text));
@@ -551,6 +582,7 @@ impl<'a> State<'a> {
                             })
                         }),
                         kmc: self.roots.get(&id).and_then(|root| root.kmc),
+                        machine: self.roots.get(&id).and_then(Root::machine),
                     };
                     let outcome = match self.faults.get(&id) {
                         Some(faults) => Outcome::Failed {

@@ -86,6 +86,7 @@
 //!
 //! # Features
 //!
+//! * `serialize`, off by default: the function `serialize`, which gives the machine of a session.
 //! * `tracing`, off by default: one event for each action of a session.
 //!
 //! # When not to use it
@@ -103,6 +104,8 @@ mod message;
 pub mod private;
 mod role;
 mod route;
+#[cfg(feature = "serialize")]
+mod serialize;
 mod session;
 mod states;
 
@@ -114,7 +117,11 @@ pub use join::{Processes, join};
 pub use message::{Labelled, Message};
 pub use role::{Role, Route};
 pub use route::{Arrival, Bidirectional, Incoming, Link, Nil, Outgoing, Pair, RouteError};
+#[cfg(feature = "serialize")]
+pub use rumpsteak_fsm as fsm;
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
+#[cfg(feature = "serialize")]
+pub use serialize::serialize;
 pub use session::{session, try_session};
 pub use states::{
     Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,

@@ -138,10 +138,13 @@ impl<'a> Expansion<'a> {
     /// that was verified.
     fn root(&self, role: &Path) -> TokenStream {
         let name = &self.item.name;
+        let machine = self.proof.machine.as_ref().map(machine);
         let plays = self.plays.then(|| {
             quote_spanned! {name.span()=>
                 #[automatically_derived]
-                impl<'s> ::rumpsteak_runtime::private::Plays<#name<'s, #role>> for #role {}
+                impl<'s> ::rumpsteak_runtime::private::Plays<#name<'s, #role>> for #role {
+                    #machine
+                }
             }
         });
         let assertion = match (&self.proof.plays, &self.proof.body) {
@@ -583,6 +586,37 @@ impl<'a> Expansion<'a> {
         let (mut name, role) = (self.item.name.clone(), &self.role);
         name.set_span(span);
         quote!(#name<'s, #role>)
+    }
+}
+
+/// The machine that was verified, for `serialize`.
+fn machine(machine: &recorded::Machine) -> TokenStream {
+    let recorded::Machine {
+        role,
+        states,
+        initial,
+        transitions,
+    } = machine;
+    let transitions = transitions.iter().map(|transition| {
+        let recorded::Transition {
+            source,
+            direction,
+            peer,
+            label,
+            payload,
+            target,
+        } = transition;
+        let sends = *direction == Direction::Send;
+        quote!((#source, #sends, #peer, #label, &[#(#payload),*], #target))
+    });
+    quote! {
+        const MACHINE: ::core::option::Option<::rumpsteak_runtime::private::Machine> =
+            ::core::option::Option::Some(::rumpsteak_runtime::private::Machine {
+                role: #role,
+                states: #states,
+                initial: #initial,
+                transitions: &[#(#transitions),*],
+            });
     }
 }
 

@@ -14,7 +14,43 @@ use crate::role::Role;
     note = "a session begins with a type that carries `#[session({Self})]`, which the build script verifies",
     note = "the session that was asked for is `{S}`"
 )]
-pub trait Plays<S>: Sized {}
+pub trait Plays<S>: Sized {
+    /// The machine that was verified. Nothing where nothing was.
+    const MACHINE: Option<Machine> = None;
+}
+
+/// A machine, as the build script saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// Whose it is.
+    pub role: &'static str,
+    /// How many states it has.
+    pub states: usize,
+    /// The state in which it begins.
+    pub initial: usize,
+    /// Its transitions.
+    pub transitions: &'static [Transition],
+}
+
+/// From which state, whether it sends, to or from whom, the label, its sorts, to which state.
+pub type Transition = (
+    usize,
+    bool,
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    usize,
+);
+
+/// The state of some role's session.
+pub trait Owned {
+    /// The role.
+    type Role: Role;
+}
+
+impl<R: Role> Owned for crate::State<'_, R> {
+    type Role = R;
+}
 
 /// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from
 /// its being the only one: a process of another type then gets the message above, and not one about

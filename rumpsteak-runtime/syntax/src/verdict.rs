@@ -180,6 +180,8 @@ pub struct Proof {
     /// For a root that was verified together with all sessions of its peers: the k for which they are k-multiparty
     /// compatible.
     pub kmc: Option<usize>,
+    /// For a root: the machine that was verified, with the names of the protocol.
+    pub machine: Option<Machine>,
     /// For a `struct` or an `enum`: the identity by which other structures refer to it.
     pub id: Option<u64>,
     /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing was verified.
@@ -217,6 +219,36 @@ pub enum Capacity {
     Growable,
     /// It may hold any number, but with room for this many the senders may wait when it is full: this brings no deadlock.
     Waits(usize),
+}
+
+/// A machine as the build script saw it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Machine {
+    /// Whose machine it is.
+    pub role: String,
+    /// How many states it has.
+    pub states: usize,
+    /// The number of the state in which it begins.
+    pub initial: usize,
+    /// Its transitions, in order.
+    pub transitions: Vec<Transition>,
+}
+
+/// A transition of a [`Machine`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transition {
+    /// The number of the state from which it leads.
+    pub source: usize,
+    /// Whether it sends or receives.
+    pub direction: Direction,
+    /// The role at the other end.
+    pub peer: String,
+    /// The label of the message.
+    pub label: String,
+    /// The sorts that the message carries.
+    pub payload: Vec<String>,
+    /// The number of the state to which it leads.
+    pub target: usize,
 }
 
 /// The structure of an item.
@@ -587,6 +619,9 @@ fn print_entry(text: &mut String, entry: &Entry) {
             if let Some(system) = &proof.system {
                 print_system(text, system);
             }
+            if let Some(machine) = &proof.machine {
+                print_machine(text, machine);
+            }
             if let Some(bound) = proof.kmc {
                 record(text, &["kmc", &bound.to_string()]);
             }
@@ -626,6 +661,33 @@ fn print_system(text: &mut String, System { id, queues }: &System) {
                 .chain(number.as_deref())
                 .collect::<Vec<_>>(),
         );
+    }
+}
+
+fn print_machine(text: &mut String, machine: &Machine) {
+    let Machine {
+        role,
+        states,
+        initial,
+        transitions,
+    } = machine;
+    record(
+        text,
+        &["machine", role, &states.to_string(), &initial.to_string()],
+    );
+    for transition in transitions {
+        let (source, target) = (transition.source.to_string(), transition.target.to_string());
+        let direction = word(transition.direction);
+        let mut fields = vec![
+            "step",
+            &source,
+            &target,
+            direction,
+            &transition.peer,
+            &transition.label,
+        ];
+        fields.extend(transition.payload.iter().map(String::as_str));
+        record(text, &fields);
     }
 }
 
@@ -727,6 +789,35 @@ fn parse_detail(outcome: &mut Outcome, fields: &[&str]) -> Option<()> {
             route: route.parse().ok()?,
             peer: (*peer).to_owned(),
             capacity: parse_capacity(capacity)?,
+        }),
+        (
+            ["machine", role, states, initial],
+            Outcome::FailedElsewhere(proof) | Outcome::Passed(proof),
+        ) => {
+            proof.machine = Some(Machine {
+                role: (*role).to_owned(),
+                states: states.parse().ok()?,
+                initial: initial.parse().ok()?,
+                transitions: Vec::new(),
+            });
+        }
+        (
+            ["step", source, target, direction, peer, label, payload @ ..],
+            Outcome::FailedElsewhere(Proof {
+                machine: Some(Machine { transitions, .. }),
+                ..
+            })
+            | Outcome::Passed(Proof {
+                machine: Some(Machine { transitions, .. }),
+                ..
+            }),
+        ) => transitions.push(Transition {
+            source: source.parse().ok()?,
+            direction: Direction::parse(direction)?,
+            peer: (*peer).to_owned(),
+            label: (*label).to_owned(),
+            payload: payload.iter().map(|&sort| sort.to_owned()).collect(),
+            target: target.parse().ok()?,
         }),
         (["kmc", bound], Outcome::FailedElsewhere(proof) | Outcome::Passed(proof)) => {
             proof.kmc = Some(bound.parse().ok()?);

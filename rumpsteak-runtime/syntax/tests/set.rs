@@ -3,7 +3,8 @@
 use quote::quote;
 use rumpsteak_syntax::SetItem;
 use rumpsteak_syntax::verdict::{
-    Entry, Kind, Outcome, Proof, RoleName, Target, TargetKind, Verdicts,
+    Direction, Entry, Kind, Machine, Outcome, Proof, RoleName, Target, TargetKind, Transition,
+    Verdicts,
 };
 
 #[test]
@@ -114,6 +115,29 @@ fn the_bound_is_read_as_it_was_written() {
             role: "K".to_owned(),
         }),
         kmc: Some(12),
+        machine: Some(Machine {
+            role: "K".to_owned(),
+            states: 2,
+            initial: 1,
+            transitions: vec![
+                Transition {
+                    source: 1,
+                    direction: Direction::Receive,
+                    peer: "S".to_owned(),
+                    label: "Value".to_owned(),
+                    payload: vec!["i32".to_owned(), "Vec<u8>".to_owned()],
+                    target: 0,
+                },
+                Transition {
+                    source: 0,
+                    direction: Direction::Send,
+                    peer: "S".to_owned(),
+                    label: "Ready".to_owned(),
+                    payload: vec![],
+                    target: 1,
+                },
+            ],
+        }),
         ..Proof::default()
     };
     let verdicts = Verdicts {
@@ -126,5 +150,11 @@ fn the_bound_is_read_as_it_was_written() {
     let text = verdicts.print();
     assert!(text.contains("\nentry\tset\tRoles\t"), "{text}");
     assert!(text.contains("\nkmc\t12\n"), "{text}");
+    assert!(
+        text.contains(
+            "\nmachine\tK\t2\t1\nstep\t1\t0\t?\tS\tValue\ti32\tVec<u8>\nstep\t0\t1\t!\tS\tReady\n"
+        ),
+        "{text}"
+    );
     assert_eq!(Verdicts::parse(&text), Ok(verdicts));
 }

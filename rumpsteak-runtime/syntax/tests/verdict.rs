@@ -77,6 +77,7 @@ fn sample() -> Verdicts {
             tail: Tail::Named(0x93ab),
         })),
         kmc: None,
+        machine: None,
         system: Some(System {
             id: 0x5be2,
             queues: vec![],
@@ -84,6 +85,7 @@ fn sample() -> Verdicts {
     };
     let player = Proof {
         kmc: None,
+        machine: None,
         system: Some(System {
             id: 0x5be2,
             queues: vec![
@@ -121,6 +123,7 @@ fn sample() -> Verdicts {
             ),
         ])),
         kmc: None,
+        machine: None,
         system: None,
     };
     Verdicts {
