@@ -545,6 +545,27 @@ fn each_rule_counts() {
             "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
             "not",
         ),
+        // The same where both alternatives are still open, because the subtype may choose either.
+        (
+            "s!k; p!x; {q!a; end, q!b; end}",
+            "{q!a; p!x; s!k; end, q!b; p!y; s!k; end}",
+            "not",
+        ),
+        (
+            "s!k; p!x; {q!a; end, q!b; end}",
+            "{q!a; p!x; s!k; end, q!b; p!x; s!k; end}",
+            "sub",
+        ),
+        (
+            "s!k; r!z; {q!a; p!x; end, q!b; p!x; end}",
+            "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
+            "sub",
+        ),
+        (
+            "s!k; r!z; {q!a; end, q!b; end}",
+            "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
+            "not",
+        ),
         // A peer's choice that is overtaken is not the subtype's to leave out.
         (
             "p!x; {q?a; end, q?b; end}",
@@ -552,6 +573,11 @@ fn each_rule_counts() {
             "sub",
         ),
         ("p!x; q?a; end", "{q?a; p!x; end, q?b; p!x; end}", "not"),
+        (
+            "p!x; q?a; {q!c; end, q!d; end}",
+            "{q?a; p!x; {q!c; end, q!d; end}, q?b; p!x; {q!c; end, q!d; end}}",
+            "not",
+        ),
         // A choice that the subtype makes against what is promised.
         ("s!k; {q!a; end, q!b; end}", "q!a; s!k; end", "not"),
         ("s!k; {q!b; end, q!a; end}", "q!a; s!k; end", "not"),
@@ -574,6 +600,38 @@ fn each_rule_counts() {
         let (sub, sup) = (machine(sub), machine(sup));
         assert_eq!(answer(&sub, &sup), expected, "{sub:?}\n{sup:?}");
     }
+}
+
+/// What the subtype may still do is found through all its states, in whatever order they are numbered, and among many labels.
+#[test]
+fn what_may_still_be_chosen_stays_open() {
+    accepted(
+        "m: 0 p!x 3, 3 t!m 2, 2 t!m 1, 1 q!a 4, 1 q!b 4",
+        "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 t!m 3, 3 t!m 4",
+    );
+    let labels: Vec<String> = (0..150).map(|label| format!("l{label}")).collect();
+    let each = |then: &str| {
+        let branches: Vec<_> = labels.iter().map(|l| format!("q!{l}; {then}")).collect();
+        format!("{{{}}}", branches.join(", "))
+    };
+    let parse = |source: String| text::parse(&source).unwrap().remove(0);
+    let sup = parse(format!("m: {}", each("p!x; t!m; end")));
+    let sub = parse(format!("m: p!x; t!m; {}", each("end")));
+    assert_eq!(answer(&sub, &sup), "sub");
+    let sub = parse(format!("m: p!x; {}", each("end")));
+    assert_eq!(answer(&sub, &sup), "not");
+}
+
+/// The path leads to where the loop begins that forgets.
+#[test]
+fn the_way_to_a_loop_is_part_of_the_path() {
+    assert_eq!(
+        refused(
+            "m: 0 p!a 1, 0 p!b 1, 1 p!c 2, 2 p!e 2",
+            "m: 0 q?d 1, 1 p!a 2, 1 p!b 2, 2 p!c 3, 3 p!e 3",
+        ),
+        "Forgotten: state 2 / q?d after p!a p!c in p!e"
+    );
 }
 
 /// The action that is blamed is the one that is wrong, whatever its place in the choice.
