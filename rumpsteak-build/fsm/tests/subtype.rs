@@ -566,6 +566,16 @@ fn each_rule_counts() {
             "{q!a; p!x; s!k; r!z; end, q!b; p!x; s!k; r!z; end}",
             "not",
         ),
+        (
+            "s!k; {p!x; {q!a; end, q!b; end}, p!y; q!b; end}",
+            "{q!a; p!x; s!k; end, q!b; p!y; s!k; end}",
+            "not",
+        ),
+        (
+            "s!k; {p!x; q!a; end, p!y; q!b; end}",
+            "{q!a; p!x; s!k; end, q!b; p!y; s!k; end}",
+            "sub",
+        ),
         // A peer's choice that is overtaken is not the subtype's to leave out.
         (
             "p!x; {q?a; end, q?b; end}",
@@ -606,7 +616,7 @@ fn each_rule_counts() {
 #[test]
 fn what_may_still_be_chosen_stays_open() {
     accepted(
-        "m: 0 p!x 3, 3 t!m 2, 2 t!m 1, 1 q!a 4, 1 q!b 4",
+        "m: 1 q!a 4, 1 q!b 4, 2 t!m 1, 3 t!m 2, 0 p!x 3",
         "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 t!m 3, 3 t!m 4",
     );
     let labels: Vec<String> = (0..150).map(|label| format!("l{label}")).collect();
