@@ -458,7 +458,12 @@ fn a_system_of_nobody_is_safe() {
 /// k-MC says the same.
 #[test]
 fn who_waits_for_what_can_never_come_starves() {
-    let cases: &[(&str, Option<(&str, &[&str])>)] = &[
+    // The system; who starves, after which shortest run.
+    type Case = (
+        &'static str,
+        Option<(&'static str, &'static [&'static str])>,
+    );
+    let cases: &[Case] = &[
         // a may go on for ever, but need not: c's message can come.
         (
             "a: 0 b!go 0, 0 b!stop 1, 1 c!bye 2
