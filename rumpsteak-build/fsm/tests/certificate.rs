@@ -13,7 +13,7 @@ use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
     certificate::{
         self, Certificate, Derivation, Fault, Invalid,
-        derivation::{Rule, Situation, Tail, Tree},
+        derivation::{DEEPEST, Rule, Situation, Tail, Tree},
     },
     dot, subtype, text,
 };
@@ -484,6 +484,120 @@ fn an_output_is_chosen_to_be_done() {
         prove("a: 0 b!x 1", "a: 0 b!x 1", situations),
         Err((1, 0, Fault::Unknown))
     );
+}
+
+#[test]
+fn what_is_named_must_exist_up_to_the_last() {
+    let (sub, sup) = ("a: 0 b!x 1, 0 b!y 1", "a: 0 b!x 1, 0 b!y 1");
+    let at = |state| Tail::State(StateId::from_index(state));
+    let first = [
+        Rule::Choose,
+        Rule::Unfold(vec![]),
+        Rule::Take,
+        Rule::End,
+        Rule::Unfold(vec![]),
+        Rule::Take,
+        Rule::End,
+    ];
+    let prove = |second: Situation| {
+        let situations = vec![claim(at(0), &first), second];
+        let derivation = Derivation { situations };
+        proves(&derivation, &common::machine(sub), &common::machine(sup))
+            .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
+    };
+    let in_state = |state, tail| Situation {
+        state: StateId::from_index(state),
+        ..claim(tail, &[Rule::End])
+    };
+    assert_eq!(prove(in_state(1, at(1))), Ok(()));
+    // Both machines have two states; a third one does nothing, but is not there.
+    assert_eq!(prove(in_state(2, at(1))), Err((1, 1, Fault::Unknown)));
+    assert_eq!(prove(in_state(1, at(2))), Err((1, 1, Fault::Unknown)));
+    // A choice of two has no third alternative.
+    let ends = |transition| {
+        let tree = Tree {
+            spine: vec![],
+            tail: at(1),
+        };
+        (TransitionId::from_index(transition), tree)
+    };
+    let dropped = |alternative| {
+        let rules = [Rule::Choose, Rule::Drop(vec![alternative]), Rule::Take];
+        prove(claim(Tail::Choice(vec![ends(0), ends(1)]), &rules))
+    };
+    // b!x is to be taken, which only the first offers.
+    assert_eq!(dropped(0), Err((1, 2, Fault::Order)));
+    assert_eq!(dropped(1), Err((1, 3, Fault::OpenGoal)));
+    assert_eq!(dropped(2), Err((1, 1, Fault::Unknown)));
+}
+
+#[test]
+fn choices_may_be_as_deep_inside_each_other_as_it_says() {
+    let machine = common::machine("a: 0 p!x 1, 1 q!a 1");
+    let [x, a] = [0, 1].map(TransitionId::from_index);
+    // Behind `depth` choices of one alternative each: x if it is not done yet, and then the loop.
+    let tree = |depth: usize, spine: Vec<TransitionId>| {
+        let mut tree = Tree {
+            spine,
+            tail: Tail::State(StateId::from_index(1)),
+        };
+        for _ in 0..depth {
+            let tail = Tail::Choice(vec![(a, tree)]);
+            tree = Tree {
+                spine: vec![],
+                tail,
+            };
+        }
+        tree
+    };
+    let unfold = || Rule::Unfold(vec![]);
+    let from = |state, tree, rules| Situation {
+        state: StateId::from_index(state),
+        tree,
+        rules,
+        ranks: vec![],
+    };
+    // Claim 1 + n: n choices, of which each round makes the first.
+    let derivation = |depth: usize| {
+        let start = Tree {
+            spine: vec![],
+            tail: Tail::State(StateId::from_index(0)),
+        };
+        let first = vec![Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)];
+        let round = vec![Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)];
+        let mut situations = vec![from(0, start, first), from(1, tree(0, vec![]), round)];
+        for n in 1..=depth {
+            let rules = vec![Rule::Choose, Rule::Take, Rule::Assume(n as u32)];
+            situations.push(from(1, tree(n, vec![]), rules));
+        }
+        // x is done over all of them.
+        let rules = vec![Rule::Choose, Rule::Take, Rule::Assume(1 + depth as u32)];
+        situations.push(Situation {
+            ranks: vec![(a, 1)],
+            ..from(0, tree(depth, vec![x]), rules)
+        });
+        Derivation { situations }
+    };
+    let prove = |derivation: &Derivation| {
+        proves(derivation, &machine, &machine)
+            .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
+    };
+    assert_eq!(prove(&derivation(DEEPEST)), Ok(()));
+    assert_eq!(
+        prove(&derivation(DEEPEST + 1)),
+        Err((DEEPEST + 2, 3, Fault::TooDeep))
+    );
+    // What is behind the last of them is not unfolded any more.
+    let unfolded = |depth: usize| {
+        let mut derivation = derivation(DEEPEST);
+        let rules = vec![Rule::Unfold(vec![0; depth])];
+        derivation
+            .situations
+            .push(from(1, tree(depth, vec![]), rules));
+        prove(&derivation).map_err(|(_, rule, fault)| (rule, fault))
+    };
+    assert_eq!(unfolded(DEEPEST - 1), Err((1, Fault::OpenGoal)));
+    assert_eq!(unfolded(DEEPEST), Err((0, Fault::TooDeep)));
 }
 
 #[test]

@@ -605,6 +605,23 @@ fn each_rule_counts() {
             "rec X . {p?a; X, p?b; q?d; rec Z . {p?a; Z, p?stop; end}}",
             "sub",
         ),
+        // Alternatives dropped on one way are not to blame for what is wrong on another …
+        (
+            "{r!one; p!x; rec Y . {q!a; Y, q!b; end}, r!two; s!d; end}",
+            "{r!one; rec X . {q!a; X, q!b; p!x; end}, r!two; s!c; end}",
+            "not",
+        ),
+        // … but may be for a loop behind them that forgets, which is refused only where none was dropped.
+        (
+            "p!x; q!b; rec Z . {e?go; Z, e?stop; r?m; q!a; end}",
+            "rec X . {q!a; X, q!b; p!x; r?m; rec W . {e?go; W, e?stop; q!a; end}}",
+            "undecided",
+        ),
+        (
+            "p!x; q!b; rec Z . {e?go; Z, e?stop; r?m; q!a; end}",
+            "{q!a; end, q!b; p!x; r?m; rec W . {e?go; W, e?stop; q!a; end}}",
+            "not",
+        ),
     ];
     for (sub, sup, expected) in cases {
         let (sub, sup) = (machine(sub), machine(sup));
