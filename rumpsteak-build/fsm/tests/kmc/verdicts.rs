@@ -428,6 +428,80 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
 }
 
 #[test]
+fn what_a_fault_needs_depends_on_the_fault() {
+    // As above; after two rounds r4 to r6 do `ends` instead, and the others go round for ever or once more.
+    let moves = |ends: [&str; 3], others: &str, rest: &str, roles: &[&str]| {
+        let n = 24;
+        let role = |i: usize| {
+            let (before, after) = ((i + n - 1) % n, (i + 1) % n);
+            let turn = format!("r{after}!x; r{before}?x; ");
+            match i {
+                4..=6 => format!("r{i}: {}\n", ends[i - 4].replace("turn; ", &turn)),
+                _ => format!("r{i}: {}\n", others.replace("turn; ", &turn)),
+            }
+        };
+        let system = system(&((0..n).map(role).collect::<String>() + rest));
+        let limits = Limits {
+            configurations: 5_000,
+            ..Limits::default()
+        };
+        let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
+            panic!("a refusal is expected");
+        };
+        assert_eq!(run.replay(&system), Ok(()));
+        let moves = |role: &&str| {
+            let own = |step: &&rumpsteak_fsm::run::Step| step.role.as_str() == *role;
+            run.steps.iter().filter(own).count()
+        };
+        let moves: Vec<usize> = roles.iter().map(moves).collect();
+        assert_eq!(moves.iter().sum::<usize>(), run.steps.len());
+        (moves, run.failure.clone())
+    };
+    // Three wait for each other.
+    let (found, failure) = moves(
+        [
+            "turn; turn; r5?never; end",
+            "turn; turn; r6?never; end",
+            "turn; turn; r4?never; end",
+        ],
+        "rec X . turn; X",
+        "",
+        &["r2", "r3", "r4", "r5", "r6"],
+    );
+    assert_eq!(found, [1, 3, 4, 4, 4]);
+    assert!(matches!(failure, Failure::Starvation { .. }), "{failure:?}");
+    // r5 finds what it cannot take. What r4 does then is of no account.
+    let (found, failure) = moves(
+        [
+            "turn; turn; r5!bad; s!u; end",
+            "rec X . turn; X",
+            "rec X . turn; X",
+        ],
+        "rec X . turn; X",
+        "s: r4?u; end",
+        &["r2", "r3", "r4", "r5"],
+    );
+    assert_eq!(found, [1, 3, 5, 5]);
+    assert!(
+        matches!(failure, Failure::UnspecifiedReception { .. }),
+        "{failure:?}"
+    );
+    // Nobody waits at the end; s has finished before it is told everything.
+    let (found, failure) = moves(
+        [
+            "turn; s!a; turn; s!late; turn; end",
+            "turn; turn; turn; end",
+            "turn; turn; turn; end",
+        ],
+        "turn; turn; turn; end",
+        "s: r4?a; end",
+        &["r2", "r3", "r4", "s"],
+    );
+    assert_eq!(found, [1, 3, 6, 1]);
+    assert!(matches!(failure, Failure::Orphan { .. }), "{failure:?}");
+}
+
+#[test]
 fn large_systems_end_in_an_answer() {
     // 400 roles in a ring; 400 independent pairs.
     let n = 400;
