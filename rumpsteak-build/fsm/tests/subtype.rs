@@ -622,11 +622,97 @@ fn each_rule_counts() {
             "{q!a; end, q!b; p!x; r?m; rec W . {e?go; W, e?stop; q!a; end}}",
             "not",
         ),
+        // Of what one way leaves pending, one action is done and another is not.
+        (
+            "c!w; rec X . c!w; a?u; X",
+            "b?v; rec X . a?u; c!w; X",
+            "not",
+        ),
+        // What is taken from the middle is gone, and what is behind it is not.
+        ("c!w; b?v; b?v; end", "b?v; a?u; c!w; end", "not"),
+        ("c!w; b?v; a?u; end", "b?v; a?u; c!w; end", "sub"),
+        // A receive between two sends does not overtake the first.
+        ("s!k; p?x; q!a; r!b; end", "q!a; p?x; r!b; s!k; end", "not"),
+        ("s!k; q!a; p?x; r!b; end", "q!a; p?x; r!b; s!k; end", "sub"),
+        // A choice that may stay open for ever.
+        (
+            "rec X . {c!x; X, c!y; {b!l; end, b!r; end}}",
+            "{b!l; rec Y . {c!x; Y, c!y; end}, b!r; rec Z . {c!x; Z, c!y; end}}",
+            "not",
+        ),
+        // A loop of one peer only is passed round in order.
+        (
+            "{p!c; rec X . q!a; q!b; X, p!d; end}",
+            "{p!c; rec X . q!a; q!b; X, p!d; end}",
+            "sub",
+        ),
     ];
     for (sub, sup, expected) in cases {
         let (sub, sup) = (machine(sub), machine(sup));
         assert_eq!(answer(&sub, &sup), expected, "{sub:?}\n{sup:?}");
     }
+}
+
+/// Two situations that differ only in an open choice are two: by its labels, and by what each of them is followed by.
+#[test]
+fn open_choices_are_compared_as_a_whole() {
+    let sub = "m: 0 r!one 1, 0 r!two 6, 1 p!x 2, 6 p!x 2, 2 q!a 3, 2 q!b 4, 3 s!o 5, 4 s!u 5";
+    let first = "m: 0 r!one 1, 0 r!two 4, 1 q!a 2, 1 q!b 3, 2 p!x 5, 3 p!x 6, 5 s!o 7, 6 s!u 7";
+    accepted(sub, &format!("{first}, 4 q!b 3, 4 q!a 2"));
+    assert_eq!(
+        refused(sub, &format!("{first}, 4 q!b 2, 4 q!a 3")),
+        "OutputNotOffered: s!o / s!u after r!two p!x q!a"
+    );
+    let first = "m: 0 r!one 1, 0 r!two 4, 1 q!a 2, 1 q!b 3, 2 s!o 5, 3 s!u 5, 5 p!x 6";
+    accepted(sub, &format!("{first}, 4 q!a 7, 4 q!b 8, 7 s!o 5, 8 s!u 5"));
+    assert_eq!(
+        refused(sub, &format!("{first}, 4 q!a 7, 4 q!b 8, 7 s!u 5, 8 s!o 5")),
+        "OutputNotOffered: s!o / s!u after r!two p!x q!a"
+    );
+}
+
+/// One way through both machines is judged as any other: within the limits, and with any number of peers.
+#[test]
+fn what_does_not_branch_keeps_the_limits() {
+    let ahead = common::machine(
+        "k: 0 s!ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t?ready 4, 4 t!value(i32) 1",
+    );
+    let kernel = common::machine(KERNEL);
+    let verdict = |anticipation| {
+        let limits = Limits {
+            anticipation,
+            widening: 0,
+            ..Limits::default()
+        };
+        subtype::check(&ahead, &kernel, &limits).unwrap()
+    };
+    assert_eq!(verdict(2), Verdict::Undecided(Limit::Anticipation(2)));
+    assert!(verdict(3).is_safe());
+
+    let forty = |labels: &[&str]| {
+        let step = |at: usize| {
+            let edges = labels.iter().map(|l| format!("{at} b?{l} {}", at + 1));
+            edges.collect::<Vec<_>>().join(", ")
+        };
+        let steps: Vec<String> = (0..40).map(step).collect();
+        common::machine(&format!("m: {}", steps.join(", ")))
+    };
+    let limits = |steps| Limits {
+        steps,
+        widening: 0,
+        ..Limits::default()
+    };
+    let (sub, sup) = (forty(&["x", "y"]), forty(&["x"]));
+    let verdict = |steps| subtype::check(&sub, &sup, &limits(steps)).unwrap();
+    assert_eq!(verdict(200), Verdict::Undecided(Limit::Steps(200)));
+    assert!(verdict(10_000).is_safe());
+
+    // 0 to 70, and then down to 0.
+    let states: Vec<String> = (0..=70)
+        .map(|state| format!("{state} p{state}!x {}", (state + 70) % 71))
+        .collect();
+    let peers = format!("m: {}", states.join(", "));
+    assert_eq!(accepted(&peers, &peers).anticipation, Some(0));
 }
 
 /// What the subtype may still do is found through all its states, in whatever order they are numbered, and among many labels.
