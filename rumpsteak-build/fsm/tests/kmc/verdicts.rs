@@ -428,6 +428,31 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
 }
 
 #[test]
+fn what_depends_on_a_reception_is_what_it_led_to() {
+    let conditions = |roles: [&str; 3]| {
+        [[0, 1, 2], [1, 2, 0], [2, 1, 0], [1, 0, 2]].map(|order| {
+            let source = order.map(|role| roles[role]).join("\n");
+            let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+            (at.sibi.holds(), at.cibi.holds())
+        })
+    };
+    // The reception makes room for a, which does not depend on it; nor does y.
+    let independent = conditions([
+        "a: p!x; p!x; s!go; end",
+        "p: {a?x; a?x; s?y; end, s?y; a?x; a?x; end}",
+        "s: a?go; p!y; end",
+    ]);
+    assert_eq!(independent, [(Some(false), Some(false)); 4]);
+    // The second message from p depends on it, and so does y; the first does not.
+    let dependent = conditions([
+        "a: p!x; end",
+        "p: s!first; {a?x; s!second; s?y; end, s?y; end}",
+        "s: p?first; p?second; p!y; end",
+    ]);
+    assert_eq!(dependent, [(Some(false), Some(true)); 4]);
+}
+
+#[test]
 fn what_a_fault_needs_depends_on_the_fault() {
     // As above; after two rounds r4 to r6 do `ends` instead, and the others go round for ever or once more.
     let moves = |ends: [&str; 3], others: &str, rest: &str, roles: &[&str]| {
