@@ -7,6 +7,8 @@ use rumpsteak_syntax::name::same;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, LitStr, Result};
 
+use crate::verdict;
+
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
@@ -40,7 +42,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 }
 
 fn variants(input: TokenStream) -> Result<Vec<Label>> {
-    let item = MessageItem::parse(input)?;
+    let item = MessageItem::parse(input).map_err(verdict::spanned)?;
     if item.variants.is_empty() {
         return Err(Error::new(
             item.name.span(),

@@ -21,7 +21,7 @@ use crate::verdict::{self, Lookup};
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let item = match ProtocolItem::parse(input) {
         Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
+        Err(error) => return verdict::error(error.span(), error),
     };
     let name = &item.name;
     let problems = match verdict::find(Kind::Protocol, name, item.hash()) {

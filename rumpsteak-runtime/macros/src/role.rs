@@ -23,7 +23,7 @@ struct RouteField<'a> {
 
 fn derive(input: TokenStream) -> Result<TokenStream> {
     let derive: DeriveInput = syn::parse2(input.clone())?;
-    let item = RoleItem::parse(input)?;
+    let item = RoleItem::parse(input).map_err(verdict::spanned)?;
     if let Some(parameter) = derive.generics.params.first() {
         return Err(Error::new(
             parameter.span(),

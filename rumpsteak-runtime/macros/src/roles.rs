@@ -15,7 +15,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// What the build script says about a set that is verified as a whole.
 fn problems(input: TokenStream) -> Result<TokenStream> {
-    let Some(set) = SetItem::parse(input)? else {
+    let Some(set) = SetItem::parse(input).map_err(verdict::spanned)? else {
         return Ok(TokenStream::new());
     };
     Ok(match verdict::find(Kind::Set, &set.name, set.hash()) {

@@ -40,7 +40,7 @@ use crate::verdict::{self, Lookup};
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match SessionItem::parse(arguments, item) {
         Ok(item) => Expansion::new(&item).expand(),
-        Err(error) => error.into_compile_error(),
+        Err(error) => verdict::error(error.span(), error),
     }
 }
 

@@ -101,6 +101,11 @@ pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> Span) -> T
         .collect()
 }
 
+/// An error of the grammar as one of syn.
+pub(crate) fn spanned(error: rumpsteak_syntax::Error) -> Error {
+    Error::new(error.span(), error)
+}
+
 /// A `compile_error!` at a span.
 pub(crate) fn error(span: Span, text: impl Display) -> TokenStream {
     Error::new(span, text).into_compile_error()

@@ -26,9 +26,10 @@
 //! let Form::Alias(chain) = &item.form else { unreachable!() };
 //! assert_eq!(chain.actions[0].label.to_string(), "Ready");
 //! assert!(matches!(&chain.tail, Tail::Named(path) if path.to_string() == "KernelLoop"));
-//! # Ok::<(), syn::Error>(())
+//! # Ok::<(), rumpsteak_syntax::Error>(())
 //! ```
 
+mod error;
 pub mod name;
 mod parser;
 pub mod protocol;
@@ -38,6 +39,7 @@ pub mod set;
 pub mod token;
 pub mod verdict;
 
+pub use error::{Error, Result};
 pub use protocol::ProtocolItem;
 pub use role::{MessageItem, RoleItem};
 pub use session::{Path, SessionItem};

@@ -5,8 +5,8 @@ use std::fmt;
 
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _};
-use syn::{Error, Result};
 
+use crate::error::{Error, Result};
 use crate::token::{Token, TokenKind};
 
 /// A path without generic arguments, as the user wrote it: `S`, `self::roles::S`, `::protocols::S`.

@@ -6,8 +6,8 @@
 //! ```
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::Result;
 
+use crate::error::Result;
 use crate::name;
 use crate::parser::Parser;
 use crate::token::{self, Flat, Token};

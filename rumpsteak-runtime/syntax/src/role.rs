@@ -17,8 +17,8 @@
 //! `message`, `role` and `route` count, all others are dropped.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use syn::{Error, Result};
 
+use crate::error::{Error, Result};
 use crate::parser::{Parser, Path, stream};
 use crate::token::{self, Flat, Token};
 

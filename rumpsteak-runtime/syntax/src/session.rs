@@ -19,8 +19,8 @@
 //! (see [`token`]), which is how a verdict points at it.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
-use syn::{Error, Result};
 
+use crate::error::{Error, Result};
 use crate::parser::Parser;
 pub use crate::parser::Path;
 use crate::token::{self, Dropped, Flat, Token, TokenKind};

@@ -9,8 +9,8 @@
 //! A set has a key to the verdict file as role structs have: of its attributes, `system` counts, all others are dropped.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
-use syn::{Error, Result};
 
+use crate::error::{Error, Result};
 use crate::parser::{Parser, Path};
 use crate::token::{self, Flat, Token};
 

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use rumpsteak_syntax::session::{Chain, Direction, Form, SessionItem, Tail};
 
-fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
+fn parse(arguments: &str, item: &str) -> rumpsteak_syntax::Result<SessionItem> {
     let tokens = |text: &str| {
         text.parse::<TokenStream>()
             .unwrap_or_else(|error| panic!("{text}: {error}"))

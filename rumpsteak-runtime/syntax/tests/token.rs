@@ -3,11 +3,14 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use rumpsteak_syntax::token::{Flat, TokenKind, hash};
-use rumpsteak_syntax::{RoleItem, SessionItem};
+use rumpsteak_syntax::{Result, RoleItem, SessionItem};
 
 /// The same item as the build script finds it: parsed out of a file, its own attribute taken off.
-fn from_file(source: &str) -> syn::Result<SessionItem> {
-    let mut item = syn::parse_file(source)?.items.remove(0);
+fn from_file(source: &str) -> Result<SessionItem> {
+    let mut item = syn::parse_file(source)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .items
+        .remove(0);
     let attributes = match &mut item {
         syn::Item::Type(item) => &mut item.attrs,
         syn::Item::Struct(item) => &mut item.attrs,
