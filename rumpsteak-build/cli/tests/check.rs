@@ -350,6 +350,9 @@ for more about this error, try `cargo rumpsteak explain S0213`
     );
     let run = folder.call("check market/Orders.scr").exits(1);
     assert!(run.stderr.contains("expected `market.Orders`\n"), "{run:?}");
+    let folder = folder.with("market/stall.scr", text("shop.Orders"));
+    let run = folder.call("check market/stall.scr").exits(1);
+    assert!(run.stderr.contains("expected `stall`\n"), "{run:?}");
     let run = folder.call("check two-buyers.scr").exits(1);
     assert!(
         run.stderr.contains(" not the name of the file\n"),

@@ -20,6 +20,7 @@ use crate::{
     diagnostic::{self, Diagnostic},
     hash::Texts,
     lexer::{self, Token, TokenKind},
+    names,
     span::{SourceId, Span},
 };
 
@@ -31,6 +32,9 @@ pub struct Parsed {
     /// Every error, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
+
+/// The words that a statement begins with, unless it is a message.
+const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];
 
 /// Longer texts are not read. What is made of a text takes some hundred bytes a token, and positions in it 32 bits.
 const MOST_MEBIBYTES: usize = 64;
@@ -1022,7 +1026,16 @@ impl Parser<'_> {
                 MessageExpr::Literal { .. } => "`from`",
                 MessageExpr::Named(_) => "`(` or `from`",
             };
-            return Err(self.unexpected(expected));
+            let reported = self.diagnostics.len();
+            let failed = self.unexpected(expected);
+            // Nothing is known of a word at the start of a statement, so it was taken for a message.
+            if let (MessageExpr::Named(name), Some(error)) =
+                (&message, self.diagnostics.get_mut(reported))
+                && let Some(keyword) = names::similar(name.as_str(), STATEMENTS.into_iter())
+            {
+                error.help = Some(format!("did you mean `{keyword}` instead of `{name}`?"));
+            }
+            return Err(failed);
         }
         let from = self.name("the role that sends")?;
         self.expect_word("to")?;
