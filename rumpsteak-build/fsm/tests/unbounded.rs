@@ -10,8 +10,9 @@
 )]
 
 mod common;
+mod peers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, StateId, Verdict, certificate, dot,
@@ -19,6 +20,8 @@ use rumpsteak_fsm::{
     text,
 };
 use rumpsteak_oracle::{self as oracle, Coverage, Mutation, Rng, mutate};
+
+use peers::shown_to;
 
 fn check(sub: &str, sup: &str, limits: &Limits) -> Verdict<Proof, Refusal> {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
@@ -367,56 +370,6 @@ fn machine(rng: &mut Rng, peers: usize) -> Fsm {
         }
     }
     builder.build(ids[0])
-}
-
-/// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None` if the peer could not tell
-/// what to do.
-fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
-    let close = |starts: BTreeSet<StateId>| {
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<StateId> = starts.into_iter().collect();
-        while let Some(state) = open.pop() {
-            if seen.insert(state) {
-                let hidden = machine
-                    .transitions_from(state)
-                    .filter(|t| t.action.peer != *peer);
-                open.extend(hidden.map(|t| t.target));
-            }
-        }
-        seen
-    };
-    let mut builder = Fsm::builder(peer);
-    let start = close(BTreeSet::from([machine.initial()]));
-    let initial = builder.add_state();
-    let mut ids = BTreeMap::from([(start.clone(), initial)]);
-    let mut open = vec![start];
-    while let Some(places) = open.pop() {
-        let mut targets: BTreeMap<Action, BTreeSet<StateId>> = BTreeMap::new();
-        for transition in places
-            .iter()
-            .flat_map(|&place| machine.transitions_from(place))
-        {
-            if transition.action.peer == *peer {
-                let mut action = transition.action.clone();
-                action.peer = machine.role().clone();
-                action.direction = match action.direction {
-                    Direction::Send => Direction::Receive,
-                    Direction::Receive => Direction::Send,
-                };
-                targets.entry(action).or_default().insert(transition.target);
-            }
-        }
-        let from = ids[&places];
-        for (action, target) in targets {
-            let target = close(target);
-            let to = *ids.entry(target.clone()).or_insert_with(|| {
-                open.push(target);
-                builder.add_state()
-            });
-            builder.add_transition(from, action, to);
-        }
-    }
-    Some(builder.build(initial)).filter(|shown| shown.check_directed().is_ok())
 }
 
 fn explore(machine: &Fsm, peers: &[Fsm], queue: usize, configurations: usize) -> oracle::Report {

@@ -77,9 +77,7 @@ impl ProtocolItem {
     /// The place of a token, to report at; that of the name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        self.tokens
-            .get(token)
-            .map_or_else(|| self.name.span(), |token| token.span)
+        token::span_of(&self.tokens, token, &self.name)
     }
 }
 

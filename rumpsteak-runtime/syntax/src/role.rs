@@ -139,9 +139,7 @@ impl RoleItem {
     /// The place of a token of the item, to report at; the struct's name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        self.tokens
-            .get(token)
-            .map_or_else(|| self.name.span(), |token| token.span)
+        token::span_of(&self.tokens, token, &self.name)
     }
 }
 

@@ -197,9 +197,7 @@ impl SessionItem {
     /// The place of a token of the item, to report at; the item's name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        self.tokens
-            .get(token)
-            .map_or_else(|| self.name.span(), |token| token.span)
+        token::span_of(&self.tokens, token, &self.name)
     }
 }
 

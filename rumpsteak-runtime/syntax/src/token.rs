@@ -164,6 +164,13 @@ fn attribute_name(content: TokenStream) -> String {
     name
 }
 
+/// The place of a token of an item, to report at; that of the item's name where there is no such token.
+pub(crate) fn span_of(tokens: &[Token], token: usize, name: &Ident) -> Span {
+    tokens
+        .get(token)
+        .map_or_else(|| name.span(), |token| token.span)
+}
+
 /// The 64-bit FNV-1a hash of a flattened item: the guard of a verdict.
 ///
 /// Depends on the kinds and texts of the tokens alone, neither on blanks nor on spans, and is the same on every
