@@ -9,7 +9,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{Limits as Bounds, Mutation, Shape, System, mutate};
 
-use crate::fuzz::{self, Sample};
+use crate::fuzz::{self, Sample, Tool, Watch};
 
 /// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
@@ -26,8 +26,8 @@ struct Tally {
 
 #[test]
 fn capacities_are_enough_and_minimal() {
-    let outcome = fuzz::for_each_seed("capacities", |seed| {
-        let (mut sample, mut machines) = Sample::projected(seed, Shape::random);
+    let outcome = fuzz::for_each_seed("capacities", |seed, watch| {
+        let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
         for machine in &mut machines {
             // Some run ahead, and some hold others up.
             for _ in 0..sample.rng.below(3) {
@@ -43,7 +43,7 @@ fn capacities_are_enough_and_minimal() {
             true => capacity::repeated(&composed),
             false => composed,
         };
-        judge(&composed).map_err(|what| {
+        judge(&composed, watch).map_err(|what| {
             let machines: Vec<String> = composed
                 .machines()
                 .iter()
@@ -66,13 +66,13 @@ fn capacities_are_enough_and_minimal() {
     outcome.assert();
 }
 
-fn judge(composed: &system::System) -> Result<Tally, String> {
+fn judge(composed: &system::System, watch: &mut Watch) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let limits = Limits {
         configurations: 8_000,
         ..Limits::default()
     };
-    let Ok(found) = capacity::find(composed, &limits) else {
+    let Ok(found) = watch.time(Tool::Capacities, || capacity::find(composed, &limits)) else {
         tally.unsafe_or_undecided += 1;
         return Ok(tally);
     };

@@ -1,6 +1,18 @@
 //! What the randomised tests share: how many systems, which seeds, and random protocols with their projections.
 
-use std::{env, fmt::Debug, panic, thread, time::Instant};
+use std::{
+    env,
+    fmt::Debug,
+    fs,
+    io::{self, Write},
+    panic, process,
+    sync::{
+        Mutex,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use rumpsteak_fsm::Fsm;
 use rumpsteak_oracle::{Coverage, Global, Limits, Report, Rng, Shape, System};
@@ -30,8 +42,93 @@ fn seeds() -> std::ops::Range<u64> {
     }
 }
 
-/// How long one system may take, in seconds: far longer than any does, because the machine may be busy.
-const SECONDS: u64 = 60;
+/// How long a tool under test may take for one system, all its calls together. In time on a processor, so that a busy machine changes nothing.
+const TOOLS: Duration = Duration::from_secs(10);
+
+/// How long the naive algorithms may take that it is compared with. They have limits of their own, so this is far more than they take.
+const ORACLE: Duration = Duration::from_secs(60);
+
+/// After how long a seed hangs, by the clock on the wall: nothing comes back that could be timed otherwise.
+const HANG: Duration = Duration::from_secs(300);
+
+/// The tools that are timed, by their function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tool {
+    /// `verify::verify` or `verify::certified`.
+    Verify,
+    /// `system::explore`.
+    Explore,
+    /// `kmc::check`.
+    Kmc,
+    /// `capacity::find`.
+    Capacities,
+    /// Parsing and projection.
+    Project,
+}
+
+impl Tool {
+    const ALL: [Self; 5] = [
+        Self::Verify,
+        Self::Explore,
+        Self::Kmc,
+        Self::Capacities,
+        Self::Project,
+    ];
+}
+
+/// What each tool under test takes for one seed. What is not timed belongs to the oracle.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watch {
+    /// By tool: of all calls together, and of the longest.
+    times: [(Duration, Duration); Tool::ALL.len()],
+}
+
+impl Watch {
+    /// Times one call of a tool.
+    pub(crate) fn time<T>(&mut self, tool: Tool, call: impl FnOnce() -> T) -> T {
+        let start = Start::now();
+        let result = call();
+        let took = start.elapsed();
+        let (all, longest) = &mut self.times[tool as usize];
+        *all += took;
+        *longest = took.max(*longest);
+        result
+    }
+
+    fn tools(&self) -> Duration {
+        self.times.iter().map(|(all, _)| *all).sum()
+    }
+}
+
+/// A moment of this thread, in time on a processor.
+struct Start {
+    processor: Option<Duration>,
+    wall: Instant,
+}
+
+impl Start {
+    fn now() -> Self {
+        Self {
+            processor: processor(),
+            wall: Instant::now(),
+        }
+    }
+
+    /// To the tick of the kernel's clock, which is some milliseconds. Where the kernel does not tell, by the clock on the wall.
+    fn elapsed(&self) -> Duration {
+        match (self.processor, processor()) {
+            (Some(start), Some(end)) => end.saturating_sub(start),
+            _ => self.wall.elapsed(),
+        }
+    }
+}
+
+/// How long this thread has run, as Linux tells.
+fn processor() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
 
 /// What came of all seeds.
 pub(crate) struct Outcome<T> {
@@ -40,47 +137,101 @@ pub(crate) struct Outcome<T> {
     failures: Vec<String>,
 }
 
-/// Runs `test` for every seed, on all cores. A panic of `test` is a failure too, and so is a seed that takes longer
-/// than [`SECONDS`].
+/// Runs `test` for every seed, on all cores. A panic of `test` is a failure too, and so is a seed for which the tools take longer than
+/// [`TOOLS`], or the oracle longer than [`ORACLE`]. Prints the longest call of each tool.
+///
+/// A seed that hangs ends the process, since no test could end then.
 pub(crate) fn for_each_seed<T: Send>(
     name: &str,
-    test: impl Fn(u64) -> Result<T, String> + Sync,
+    test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
     let seeds = seeds();
     let workers = thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let mut results: Vec<(u64, Result<T, String>)> = thread::scope(|scope| {
+    // What each worker tries, since when.
+    let running: Vec<Mutex<Option<(u64, Instant)>>> =
+        (0..workers).map(|_| Mutex::new(None)).collect();
+    let (done, is_done) = mpsc::channel::<()>();
+    let mut results: Vec<(u64, Watch, Result<T, String>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..workers)
-            .map(|worker| {
+            .zip(&running)
+            .map(|(worker, running)| {
                 let (seeds, test) = (seeds.clone(), &test);
-                // The naive algorithms recurse.
                 let worker = move || -> Vec<_> {
                     let own = seeds.filter(|seed| seed % workers == worker);
-                    own.map(|seed| (seed, attempt(seed, test))).collect()
+                    own.map(|seed| {
+                        *running.lock().expect("no holder panics") = Some((seed, Instant::now()));
+                        let (watch, result) = attempt(seed, test);
+                        *running.lock().expect("no holder panics") = None;
+                        (seed, watch, result)
+                    })
+                    .collect()
                 };
+                // The naive algorithms recurse.
                 thread::Builder::new()
                     .stack_size(256 << 20)
                     .spawn_scoped(scope, worker)
                     .expect("a thread starts")
             })
             .collect();
+        let running = &running;
+        scope.spawn(move || end_if_one_hangs(name, running, &is_done));
         let results = workers
             .into_iter()
             .map(|w| w.join().expect("panics are caught"));
-        results.flatten().collect()
+        let results = results.flatten().collect();
+        drop(done);
+        results
     });
-    results.sort_by_key(|(seed, _)| *seed);
+    results.sort_by_key(|(seed, ..)| *seed);
 
+    for tool in Tool::ALL {
+        let longest = |(_, watch, _): &&(u64, Watch, _)| watch.times[tool as usize].1;
+        if let Some(slowest) = results.iter().max_by_key(longest)
+            && !longest(&slowest).is_zero()
+        {
+            println!(
+                "{tool:?} takes {} ms at most, of seed {}",
+                longest(&slowest).as_millis(),
+                slowest.0
+            );
+        }
+    }
     let mut tallies = vec![];
     let mut failures = vec![];
-    for (seed, result) in results {
+    for (seed, _, result) in results {
         match result {
             Ok(tally) => tallies.push(tally),
-            Err(failure) => failures.push(format!(
-                "seed {seed} (RUMPSTEAK_FUZZ_SEED={seed} cargo test -p rumpsteak-oracle {name}):\n{failure}"
-            )),
+            Err(failure) => {
+                failures.push(format!("seed {seed} ({}):\n{failure}", again(name, seed)))
+            }
         }
     }
     Outcome { tallies, failures }
+}
+
+/// How to try one seed.
+fn again(name: &str, seed: u64) -> String {
+    format!("RUMPSTEAK_FUZZ_SEED={seed} cargo test -p rumpsteak-oracle {name}")
+}
+
+/// Waits until all is done; ends the process if a seed hangs before.
+fn end_if_one_hangs(
+    name: &str,
+    running: &[Mutex<Option<(u64, Instant)>>],
+    is_done: &mpsc::Receiver<()>,
+) {
+    while is_done.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+        for running in running {
+            let running = *running.lock().expect("no holder panics");
+            if let Some((seed, since)) = running
+                && since.elapsed() > HANG
+            {
+                // Past what the test harness keeps back.
+                let _ = writeln!(io::stderr(), "seed {seed} hangs ({})", again(name, seed));
+                process::exit(1);
+            }
+        }
+    }
 }
 
 impl<T> Outcome<T> {
@@ -97,19 +248,26 @@ impl<T> Outcome<T> {
     }
 }
 
-fn attempt<T>(seed: u64, test: &(impl Fn(u64) -> Result<T, String> + Sync)) -> Result<T, String> {
-    let start = Instant::now();
-    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| test(seed)));
+fn attempt<T>(
+    seed: u64,
+    test: &(impl Fn(u64, &mut Watch) -> Result<T, String> + Sync),
+) -> (Watch, Result<T, String>) {
+    let mut watch = Watch::default();
+    let start = Start::now();
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| test(seed, &mut watch)));
     let result = result.unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().cloned();
         let text = text.or_else(|| payload.downcast_ref::<&str>().map(|&s| s.to_owned()));
         Err(format!("panicked: {}", text.unwrap_or_default()))
     });
-    let seconds = start.elapsed().as_secs();
-    match result {
-        Ok(_) if seconds >= SECONDS => Err(format!("took {seconds} s")),
+    let tools = watch.tools();
+    let oracle = start.elapsed().saturating_sub(tools);
+    let result = match result {
+        Ok(_) if tools >= TOOLS => Err(format!("took the tools {tools:?}: {:?}", watch.times)),
+        Ok(_) if oracle >= ORACLE => Err(format!("took the oracle {oracle:?}")),
         result => result,
-    }
+    };
+    (watch, result)
 }
 
 /// A random protocol.
@@ -144,10 +302,14 @@ impl Sample {
 
     /// The first protocol from `seed` on that projects onto directed machines with a few transitions, and these
     /// machines.
-    pub(crate) fn projected(seed: u64, shape: fn(&mut Rng) -> Shape) -> (Self, Vec<Fsm>) {
+    pub(crate) fn projected(
+        seed: u64,
+        shape: fn(&mut Rng) -> Shape,
+        watch: &mut Watch,
+    ) -> (Self, Vec<Fsm>) {
         let mut sample = Self::new(seed, shape);
         loop {
-            if let Ok(machines) = sample.project()
+            if let Ok(machines) = watch.time(Tool::Project, || sample.project())
                 && machines.iter().all(|m| m.check_directed().is_ok())
                 && machines.iter().map(Fsm::transition_count).sum::<usize>() >= 4
             {

@@ -4,7 +4,7 @@
 use rumpsteak_fsm::Fsm;
 use rumpsteak_oracle::{Coverage, Shape, System, equal};
 
-use crate::fuzz::{self, Sample};
+use crate::fuzz::{self, Sample, Tool};
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -20,13 +20,13 @@ struct Tally {
 
 #[test]
 fn projections_are_those_of_the_protocol_and_safe() {
-    let outcome = fuzz::for_each_seed("projections_are_those", |seed| {
+    let outcome = fuzz::for_each_seed("projections_are_those", |seed, watch| {
         let sample = Sample::new(seed, Shape::random);
         let mut tally = Tally::default();
         let ours: Option<Vec<Fsm>> = (0..sample.roles)
             .map(|r| sample.global.project(r))
             .collect();
-        let theirs = match sample.project() {
+        let theirs = match watch.time(Tool::Project, || sample.project()) {
             Ok(machines) => machines,
             Err(message) => {
                 tally.refused += 1;

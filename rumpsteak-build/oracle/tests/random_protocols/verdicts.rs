@@ -18,7 +18,7 @@ use rumpsteak_oracle::{
 };
 
 use crate::{
-    fuzz::{self, Sample},
+    fuzz::{self, Sample, Tool, Watch},
     runs::{Confirmed, confirm},
 };
 
@@ -110,10 +110,17 @@ enum Decision {
 
 /// The verdict on one role among the projections of its peers, with the evidence of a refusal, and whether it was accepted without a
 /// bound. Each acceptance has a valid certificate; one that is not valid is an error.
-fn decide(of: &Rewritten, role: usize) -> Result<(Decision, Option<Evidence>, bool), String> {
+fn decide(
+    of: &Rewritten,
+    role: usize,
+    watch: &mut Watch,
+) -> Result<(Decision, Option<Evidence>, bool), String> {
     let mut peers = of.projected.clone();
     let projected = peers.remove(role);
-    match verify(&of.written[role], &projected, &peers, &limits()) {
+    let written = &of.written[role];
+    match watch.time(Tool::Verify, || {
+        verify(written, &projected, &peers, &limits())
+    }) {
         Ok(Verdict::Safe(proof)) => Ok((Decision::Accepted, None, proof.anticipation.is_none())),
         Ok(Verdict::Unsafe(Refused { evidence, .. })) => {
             Ok((Decision::Refused, Some(evidence), false))
@@ -157,8 +164,8 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
 
 #[test]
 fn accepted_roles_are_safe_together() {
-    let outcome = fuzz::for_each_seed("accepted_roles", |seed| {
-        let (mut sample, projected) = Sample::projected(seed, Shape::random);
+    let outcome = fuzz::for_each_seed("accepted_roles", |seed, watch| {
+        let (mut sample, projected) = Sample::projected(seed, Shape::random, watch);
         let (written, mutations) = rewrite(&projected, &mut sample.rng);
         // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody waits for a
         // choice that need not come, so there nothing may be lost; nor where no mutation drops a branch.
@@ -167,18 +174,23 @@ fn accepted_roles_are_safe_together() {
                 .iter()
                 .any(|m| matches!(m, Mutation::Narrow | Mutation::Hoist | Mutation::Redirect));
         let rewritten = Rewritten { projected, written };
-        judge(&sample, rewritten, may_starve)
+        judge(&sample, rewritten, may_starve, watch)
     });
     report(&outcome.tallies);
     outcome.assert();
 }
 
-fn judge(sample: &Sample, rewritten: Rewritten, may_starve: bool) -> Result<Tally, String> {
+fn judge(
+    sample: &Sample,
+    rewritten: Rewritten,
+    may_starve: bool,
+    watch: &mut Watch,
+) -> Result<Tally, String> {
     let text = &sample.text;
     let mut tally = Tally::default();
     let mut worst = Decision::Accepted;
     for role in 0..rewritten.projected.len() {
-        let (decision, evidence, unbounded) = decide(&rewritten, role)?;
+        let (decision, evidence, unbounded) = decide(&rewritten, role, watch)?;
         tally.roles.unbounded += usize::from(unbounded);
         worst = worst.max(decision);
         match decision {
@@ -230,7 +242,7 @@ fn judge(sample: &Sample, rewritten: Rewritten, may_starve: bool) -> Result<Tall
     }
 
     let composed = system::System::new(rewritten.written.clone()).map_err(|e| e.to_string())?;
-    let theirs = explore(&composed, &limits());
+    let theirs = watch.time(Tool::Explore, || explore(&composed, &limits()));
     let disagree = |what: String| Err(format!("{what}\n{text}{}", show(&rewritten)));
     let run = theirs.verdict.refusal().or(theirs.starvation.as_ref());
     if let Some(run) = run {
@@ -249,7 +261,10 @@ fn judge(sample: &Sample, rewritten: Rewritten, may_starve: bool) -> Result<Tall
         tally.unseen += 1;
     }
 
-    match kmc::check(&composed, &limits()).verdict {
+    match watch
+        .time(Tool::Kmc, || kmc::check(&composed, &limits()))
+        .verdict
+    {
         kmc::Verdict::Safe { bound } => {
             tally.kmc.safe += 1;
             if let Some(finding) = first_fault(&explored.findings) {
@@ -287,8 +302,8 @@ fn overlooks(finding: &Finding, coverage: &system::Coverage) -> bool {
 /// projections, where an unsound rule would show.
 #[test]
 fn accepted_steps_lead_to_safe_systems() {
-    let outcome = fuzz::for_each_seed("accepted_steps", |seed| {
-        let (mut sample, projected) = Sample::projected(seed, Shape::dense);
+    let outcome = fuzz::for_each_seed("accepted_steps", |seed, watch| {
+        let (mut sample, projected) = Sample::projected(seed, Shape::dense, watch);
         let mut written = projected.clone();
         let mut steps = 0;
         for (machine, projected) in written.iter_mut().zip(&projected) {
@@ -300,7 +315,8 @@ fn accepted_steps_lead_to_safe_systems() {
                 if mutated.len() > 30 || mutated.check_directed().is_err() {
                     continue;
                 }
-                let verdict = certified(&mutated, projected, &limits());
+                let verdict =
+                    watch.time(Tool::Verify, || certified(&mutated, projected, &limits()));
                 if verdict.map_err(|e| e.to_string())?.is_safe() {
                     *machine = mutated;
                     steps += 1;
