@@ -15,10 +15,6 @@
     reason = "a program for people who measure; it prints its table"
 )]
 
-#[path = "workloads.rs"]
-#[allow(dead_code, reason = "the benchmark has more workloads")]
-mod workloads;
-
 use std::{
     env,
     error::Error,
@@ -27,9 +23,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rumpsteak_benches::workloads::{
+    eager_hospital, hospital, kernel, limits, nested, ring, source,
+};
 use rumpsteak_fsm::{Fsm, Verdict, certificate, subtype};
-
-use workloads::{eager_hospital, hospital, kernel, limits, nested, ring, source};
 
 const ROWS: &[(&str, &[usize])] = &[
     ("streaming", &[10, 30, 100, 300, 1_000]),

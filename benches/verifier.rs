@@ -12,20 +12,17 @@
 //! k-MC is timed with all that it does with a system. Instructions, which do not depend on what else the machine does, and memory are counted by
 //! `cargo run --release -p rumpsteak-benches --example counts`.
 
-mod workloads;
-
 use std::{hint::black_box, time::Duration};
 
 use criterion::{
     BatchSize, BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main,
     measurement::WallTime,
 };
-use rumpsteak_fsm::{Fsm, System, Verdict, certificate, kmc, subtype};
-
-use workloads::{
-    dual, eager_hospital, hospital, kernel, lasso, limits, nested, pairs, receive, ring, send,
-    source,
+use rumpsteak_benches::workloads::{
+    buffering_roles, eager_hospital, hospital, kernel, limits, nested, nested_roles, pairs, ring,
+    ring_roles, source, streaming_roles,
 };
+use rumpsteak_fsm::{Fsm, System, Verdict, certificate, kmc, subtype};
 
 /// The sizes of the growth curves.
 const SIZES: [usize; 5] = [10, 30, 100, 300, 1_000];
@@ -144,25 +141,13 @@ fn safe(
 }
 
 fn model_checking(criterion: &mut Criterion) {
-    safe(criterion, "streaming", &[10, 30, 100], |ahead| {
-        vec![source(ahead), dual(&source(0), "t")]
-    });
-    safe(criterion, "k-buffering", &[10, 30, 100], |ahead| {
-        vec![
-            kernel(ahead),
-            lasso("s", &[], &[receive("k", "ready"), send("k", "value")]),
-            lasso("t", &[], &[send("k", "ready"), receive("k", "value")]),
-        ]
-    });
-    // The first role begins.
+    safe(criterion, "streaming", &[10, 30, 100], streaming_roles);
+    safe(criterion, "k-buffering", &[10, 30, 100], buffering_roles);
     safe(criterion, "ring", &[10, 30], |roles| {
-        (0..roles)
-            .map(|index| ring(index, roles, index == 0))
-            .collect()
+        ring_roles(roles, false)
     });
     safe(criterion, "nested choice", &[3, 4, 5], |depth| {
-        let others = dual(&nested(depth, true, false), "b");
-        vec![nested(depth, true, true), others]
+        nested_roles(depth, true)
     });
     // Eight roles, of which the least k is the size.
     safe(criterion, "8peers-30msg-k30", &[10, 20, 30], |messages| {

@@ -1,9 +1,12 @@
 //! What the verifier is measured on: the workloads of PPoPP'22, Fig. 7 and Table 1, and beyond.
+//!
+//! Each is a pair of machines, the subtype and its supertype, and where the paper compares with k-MC also the machines of all roles.
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Limits, StateId};
 
 /// Enough for 1,000 actions that are done early, and for trees of 100,000 states.
-pub(crate) fn limits() -> Limits {
+#[must_use]
+pub fn limits() -> Limits {
     Limits {
         anticipation: 10_000,
         steps: 50_000_000,
@@ -12,16 +15,21 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-pub(crate) fn receive(peer: &str, label: &str) -> Action {
+/// A reception without payload.
+#[must_use]
+pub fn receive(peer: &str, label: &str) -> Action {
     Action::receive(peer, label, &[])
 }
 
-pub(crate) fn send(peer: &str, label: &str) -> Action {
+/// A send without payload.
+#[must_use]
+pub fn send(peer: &str, label: &str) -> Action {
     Action::send(peer, label, &[])
 }
 
 /// A machine that does `first`, and then `again` for ever.
-pub(crate) fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
+#[must_use]
+pub fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
     let mut builder = Fsm::builder(role);
     let states: Vec<StateId> = (0..first.len() + again.len())
         .map(|_| builder.add_state())
@@ -34,7 +42,8 @@ pub(crate) fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
 }
 
 /// The source of `rec x. t?ready. t!{value. x, stop}`, which sends `ahead` values before it is asked for them.
-pub(crate) fn source(ahead: usize) -> Fsm {
+#[must_use]
+pub fn source(ahead: usize) -> Fsm {
     let mut builder = Fsm::builder("s");
     let states: Vec<StateId> = (0..=ahead).map(|_| builder.add_state()).collect();
     for pair in states.windows(2) {
@@ -52,7 +61,9 @@ pub(crate) fn source(ahead: usize) -> Fsm {
     builder.build(states[0])
 }
 
-pub(crate) fn kernel(ahead: usize) -> Fsm {
+/// The kernel of double buffering, which asks the source for `ahead` values more than it is asked for itself: the projection for 0.
+#[must_use]
+pub fn kernel(ahead: usize) -> Fsm {
     lasso(
         "k",
         &vec![send("s", "ready"); ahead],
@@ -66,7 +77,8 @@ pub(crate) fn kernel(ahead: usize) -> Fsm {
 }
 
 /// Role `index` of a ring of `count`, which receives first or sends first.
-pub(crate) fn ring(index: usize, count: usize, sends_first: bool) -> Fsm {
+#[must_use]
+pub fn ring(index: usize, count: usize, sends_first: bool) -> Fsm {
     let before = format!("r{}", (index + count - 1) % count);
     let after = format!("r{}", (index + 1) % count);
     let mut actions = [receive(&before, "v"), send(&after, "v")];
@@ -77,7 +89,8 @@ pub(crate) fn ring(index: usize, count: usize, sends_first: bool) -> Fsm {
 }
 
 /// T_n or T'_n, by what is done in two steps; as a tree, or with one state for all equal subtrees.
-pub(crate) fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
+#[must_use]
+pub fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
     // What is done first, what may follow, each leading to the next level.
     let level: &[(Action, &[&str])] = match sub {
         true => &[
@@ -118,8 +131,40 @@ pub(crate) fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
     builder.build(initial)
 }
 
+/// The machines of streaming: the source, which sends `ahead` values before it is asked, and the sink as projected.
+#[must_use]
+pub fn streaming_roles(ahead: usize) -> Vec<Fsm> {
+    vec![source(ahead), dual(&source(0), "t")]
+}
+
+/// The machines of k-buffering: the kernel, which asks for `ahead` values more, and source and sink as projected.
+#[must_use]
+pub fn buffering_roles(ahead: usize) -> Vec<Fsm> {
+    vec![
+        kernel(ahead),
+        lasso("s", &[], &[receive("k", "ready"), send("k", "value")]),
+        lasso("t", &[], &[send("k", "ready"), receive("k", "value")]),
+    ]
+}
+
+/// The machines of a ring, of which the first role sends first, and all others do too if `optimised`.
+#[must_use]
+pub fn ring_roles(count: usize, optimised: bool) -> Vec<Fsm> {
+    (0..count)
+        .map(|index| ring(index, count, optimised || index == 0))
+        .collect()
+}
+
+/// The machines of nested choice: T_n and the dual of T'_n.
+#[must_use]
+pub fn nested_roles(depth: usize, tree: bool) -> Vec<Fsm> {
+    let other = dual(&nested(depth, tree, false), "b");
+    vec![nested(depth, tree, true), other]
+}
+
 /// What the other of two roles does.
-pub(crate) fn dual(machine: &Fsm, role: &str) -> Fsm {
+#[must_use]
+pub fn dual(machine: &Fsm, role: &str) -> Fsm {
     let mut builder = Fsm::builder(role);
     let states: Vec<StateId> = machine.states().map(|_| builder.add_state()).collect();
     for transition in machine.transitions() {
@@ -137,7 +182,8 @@ pub(crate) fn dual(machine: &Fsm, role: &str) -> Fsm {
 
 /// The supertype of the Hospital of Table 1, after the shape of LMCS'21, §1: two reports on patients come in for each answer that goes out, and the
 /// answers that are still due follow when there are no more reports.
-pub(crate) fn hospital() -> Fsm {
+#[must_use]
+pub fn hospital() -> Fsm {
     machine(
         "hospital",
         &[
@@ -153,7 +199,8 @@ pub(crate) fn hospital() -> Fsm {
 }
 
 /// The subtype: it answers each report at once, so that more and more reports are pending for ever.
-pub(crate) fn eager_hospital() -> Fsm {
+#[must_use]
+pub fn eager_hospital() -> Fsm {
     machine(
         "hospital",
         &[
@@ -180,7 +227,8 @@ fn machine(role: &str, transitions: &[(usize, Action, usize)]) -> Fsm {
 
 /// Pairs of roles that each send `messages` to the other, and then receive as many, for ever: `kmc/large/8peers-20msg-k20` of the corpora has this form. Each queue holds
 /// `messages` at least, so that is the least k.
-pub(crate) fn pairs(count: usize, messages: usize) -> Vec<Fsm> {
+#[must_use]
+pub fn pairs(count: usize, messages: usize) -> Vec<Fsm> {
     let role = |own: String, other: String, says: &str, hears: &str| {
         let mut actions = vec![send(&other, says); messages];
         actions.extend(vec![receive(&other, hears); messages]);

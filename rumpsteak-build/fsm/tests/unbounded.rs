@@ -138,8 +138,40 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
 }
 
 #[test]
+fn a_client_asks_on_before_it_is_answered() {
+    // The pair of CONCUR'19, §1 (the conference version of LMCS'21), a client of a video service: it asks for high or for low quality, and is told
+    // whether that works out. The subtype asks for high quality first. Where that fails, it asks for low quality and does not wait for the answer.
+    accepted(
+        "c: 0 s!hq 1, 1 s?ok 0, 1 s?ko 2, 2 s!lq 0",
+        "c: 0 s!hq 1, 0 s!lq 1, 1 s?ok 0, 1 s?ko 0",
+    );
+}
+
+#[test]
+fn a_patient_sends_on_before_it_is_answered() {
+    // PPoPP'22, Table 1, refers to LMCS'21, §1, which was not at hand: this is the protocol of `protocols/hospital.scr`, with the anticipation of
+    // the pair above. After a refusal a patient sends the next data and reads the answer later, so answers pile up.
+    accepted(
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!report 3, 3 h?ok 3, 3 h?ko 3, 3 h?report 4",
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!report 2, 2 h?report 3",
+    );
+    // One that does not expect late answers, and one that may send for ever and read nothing.
+    let sup = "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!report 2, 2 h?report 3";
+    refused(
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!report 3, 3 h?report 4",
+        sup,
+        Rule::InputsFromOnePeer,
+    );
+    refused(
+        "p: 0 h!data 0, 0 h!report 1, 1 h?ok 1, 1 h?ko 1, 1 h?report 2",
+        sup,
+        Rule::Forgotten,
+    );
+}
+
+#[test]
 fn a_hospital_answers_before_it_reads() {
-    // After the shape of LMCS'21, §1: reports on patients come in one by one, and each is answered; answers may be given in advance.
+    // The same from the other side: reports on patients come in one by one, and each is answered; answers may be given in advance.
     accepted(
         "hospital: 0 p?data 1, 1 p!ok 0, 0 p?done 2, 2 p!bye 3",
         "hospital: 0 p?data 1, 0 p?done 2, 1 p?data 3, 1 p?done 2, 3 p!ok 0, 2 p!ok 2, 2 p!bye 4",
