@@ -1,7 +1,7 @@
-//! The workloads that the benchmarks of the runtime share, each over several channels and
-//! implementations.
+//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, and those of the runtime, each over several channels
+//! and implementations.
 //!
-//! | module | the workloads over |
+//! | module | the workloads of the runtime over |
 //! |---|---|
 //! | [`bare`] | futures' unbounded mpsc, without sessions |
 //! | [`unbounded`] | sessions over the same channel |
@@ -27,3 +27,4 @@ pub mod bare;
 pub mod original;
 pub mod standard;
 pub mod unbounded;
+pub mod workloads;
