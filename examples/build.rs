@@ -6,6 +6,7 @@ fn main() {
         .protocols("../protocols/alternating_bit.scr")
         .protocols("../protocols/double_buffering.scr")
         .protocols("../protocols/elevator.scr")
+        .protocols("../protocols/fft.scr")
         .protocols("../protocols/ring_choice.scr")
         .protocols("../protocols/streaming.scr")
         .protocols("../protocols/three_adder.scr")

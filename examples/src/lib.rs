@@ -4,3 +4,7 @@
 //! ```text
 //! cargo run -p rumpsteak-examples --example double_buffering
 //! ```
+//!
+//! What other packages measure is here: [`fft`].
+
+pub mod fft;
