@@ -31,7 +31,9 @@
 //! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue that may be a bit
 //! shorter. A search that needs more leaves the queue growable; it never makes a build fail.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
@@ -58,7 +60,7 @@ const LARGEST: usize = 1_024;
 /// not known.
 pub(crate) fn find(
     context: Context<'_>,
-    sessions: &BTreeMap<ItemId, Vec<&Fsm>>,
+    sessions: &SortedMap<ItemId, Vec<&Fsm>>,
     limits: &Limits,
 ) -> HashMap<ItemId, System> {
     let Context { tree, pairs, .. } = context;
@@ -66,7 +68,7 @@ pub(crate) fn find(
         configurations: limits.configurations.min(CONFIGURATIONS),
         ..*limits
     };
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut found = HashMap::new();
     for &start in pairs.roles.keys() {
         if seen.contains(&start) {
@@ -104,9 +106,9 @@ pub(crate) fn find(
 }
 
 /// The role structs that can be wired with a role, and whether all that they name is among them and names them back.
-fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
+fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (SortedSet<ItemId>, bool) {
     let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
-    let mut members = BTreeSet::from([start]);
+    let mut members = SortedSet::from([start]);
     let mut pending = vec![start];
     let mut is_closed = true;
     while let Some(member) = pending.pop() {
@@ -145,7 +147,7 @@ fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
 
 /// Whether the members play one protocol, or are verified as one set. That they play different roles is for the system
 /// to say, which has each role once.
-fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
+fn is_one(pairs: &Pairs, members: &SortedSet<ItemId>) -> bool {
     let of = |member: &ItemId| match &pairs.roles.get(member)?.link {
         Ok(linked) => Some((true, linked.protocol)),
         Err(LinkError::Set { set }) => Some((false, *set)),
@@ -191,7 +193,7 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacit
 }
 
 /// The number of a system: made from where its roles are, which is where no other system's are.
-fn number(tree: &Tree, members: &BTreeSet<ItemId>) -> u64 {
+fn number(tree: &Tree, members: &SortedSet<ItemId>) -> u64 {
     let mut hasher = Hasher::new();
     for &member in members {
         let (item, target) = (tree.item(member), &tree.crate_of(member).target);

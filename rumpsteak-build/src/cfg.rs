@@ -5,17 +5,16 @@
 //! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
 //! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 /// What is known about the configuration of a build.
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     /// The enabled features, as in `CARGO_FEATURE_…`: upper case, `_` for `-`.
-    features: BTreeSet<String>,
+    features: SortedSet<String>,
     /// The values of `CARGO_CFG_…`, by the rest of the variable's name.
-    values: BTreeMap<String, Vec<String>>,
+    values: SortedMap<String, Vec<String>>,
 }
 
 /// The value of a predicate.
@@ -57,7 +56,7 @@ impl Cfg {
             .collect();
         Self {
             features,
-            values: BTreeMap::new(),
+            values: SortedMap::new(),
         }
     }
 

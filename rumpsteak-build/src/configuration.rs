@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use rumpsteak_fsm::sorted::SortedSet;
+
 
 use rumpsteak_fsm::Limits;
 use rumpsteak_syntax::verdict::{Target, TargetKind};
@@ -25,7 +27,7 @@ pub struct Configuration {
     sources: Vec<PathBuf>,
     limits: Limits,
     generate: bool,
-    kmc: BTreeSet<String>,
+    kmc: SortedSet<String>,
 }
 
 /// What was verified.
@@ -129,7 +131,7 @@ impl Configuration {
             sources,
             limits: Limits::default(),
             generate: false,
-            kmc: BTreeSet::new(),
+            kmc: SortedSet::new(),
         }
     }
 
@@ -428,7 +430,7 @@ impl Analysis {
 
     /// Tells Cargo what was read, and what was not verified.
     fn announce(&self) {
-        let mut watched: BTreeSet<PathBuf> = BTreeSet::from([self.base.join("Cargo.toml")]);
+        let mut watched: SortedSet<PathBuf> = SortedSet::from([self.base.join("Cargo.toml")]);
         watched.extend(
             self.package
                 .folders

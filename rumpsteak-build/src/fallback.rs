@@ -13,8 +13,7 @@
 //! Sessions of all targets of the package count, and every combination of them: a role of one target may be
 //! wired with roles of another. Cost: that of [`set`](crate::set).
 
-use std::collections::BTreeSet;
-
+use rumpsteak_fsm::sorted::SortedSet;
 use rumpsteak_fsm::{Fsm, Limits};
 
 use crate::protocols::{Loaded, Lookup, Protocols};
@@ -101,7 +100,7 @@ pub(crate) fn names(protocols: &Protocols, name: &str, position: usize) -> bool 
 }
 
 /// One line for each name in build.rs that stands for no protocol.
-pub(crate) fn unknown(protocols: &Protocols, accepted: &BTreeSet<String>) -> Vec<String> {
+pub(crate) fn unknown(protocols: &Protocols, accepted: &SortedSet<String>) -> Vec<String> {
     let is_unknown =
         |name: &&String| !matches!(protocols.lookup(name), Lookup::Broken(_) | Lookup::Found(_));
     let unknown = accepted.iter().filter(is_unknown);

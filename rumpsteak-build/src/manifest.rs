@@ -5,7 +5,7 @@
 //! not understand, it steps over to the next line: Cargo has read the manifest before a build script runs, so a mistake
 //! in it has been reported, and a target that is missed here is refused by the `#[session]` macro.
 
-use std::collections::BTreeMap;
+use rumpsteak_fsm::sorted::SortedMap;
 
 /// A value, as far as manifests need them.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-pub(crate) type Table = BTreeMap<String, Value>;
+pub(crate) type Table = SortedMap<String, Value>;
 
 /// How deep values and dotted keys may be nested.
 const DEPTH: usize = 16;
@@ -37,9 +37,8 @@ pub(crate) fn parse(text: &str) -> Table {
             path = reader.key();
             if let Some(table) = descend(&mut root, &path[..path.len().saturating_sub(1)])
                 && let Some(name) = path.last()
-                && let Value::Array(tables) = table
-                    .entry(name.clone())
-                    .or_insert_with(|| Value::Array(Vec::new()))
+                && let Value::Array(tables) =
+                    table.or_insert_with(name.clone(), || Value::Array(Vec::new()))
             {
                 tables.push(Value::Table(Table::new()));
             }
@@ -65,9 +64,7 @@ pub(crate) fn parse(text: &str) -> Table {
 /// The table at a path, made where it is missing; of an array of tables, the last one.
 fn descend<'a>(mut table: &'a mut Table, path: &[String]) -> Option<&'a mut Table> {
     for name in path {
-        let next = table
-            .entry(name.clone())
-            .or_insert_with(|| Value::Table(Table::new()));
+        let next = table.or_insert_with(name.clone(), || Value::Table(Table::new()));
         table = match next {
             Value::Table(inner) => inner,
             Value::Array(tables) => match tables.last_mut()? {

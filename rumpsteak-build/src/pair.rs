@@ -10,9 +10,8 @@
 //! `struct Name(String)`. A payload whose type is of another package is not compared: rustc sees that both ends of a
 //! channel agree, and this crate cannot read that package.
 
-use std::collections::BTreeMap;
-
 use proc_macro2::{TokenStream, TokenTree};
+use rumpsteak_fsm::sorted::SortedMap;
 use rumpsteak_fsm::{Message, Sort};
 use rumpsteak_syntax::name;
 use rumpsteak_syntax::role::{MessageVariant, RoleItem};
@@ -30,7 +29,7 @@ pub(crate) struct Pairs {
     /// The sets of roles that are verified as a whole.
     pub(crate) sets: Vec<Set>,
     /// Every role struct with a link to a protocol, or in a set that is verified as a whole.
-    pub(crate) roles: BTreeMap<ItemId, RolePair>,
+    pub(crate) roles: SortedMap<ItemId, RolePair>,
 }
 
 /// A role struct with what it stands for.
@@ -99,7 +98,7 @@ pub(crate) struct LabelPair {
 impl Pairs {
     pub(crate) fn new(tree: &Tree, protocols: &Protocols) -> Self {
         let (sets, members) = crate::set::sets(tree);
-        let mut roles = BTreeMap::new();
+        let mut roles = SortedMap::new();
         for (id, (set, name)) in members {
             if let ItemKind::Role(role) = &tree.item(id).kind {
                 let pair = RolePair {

@@ -4,8 +4,9 @@
 //! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
 //! safe for none.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
@@ -41,7 +42,7 @@ pub(crate) struct Protocols {
     /// What could not be read: a path as shown, and why.
     pub(crate) unreadable: Vec<(String, String)>,
     /// The existing files and folders that were looked at.
-    pub(crate) looked_at: BTreeSet<PathBuf>,
+    pub(crate) looked_at: SortedSet<PathBuf>,
 }
 
 /// A file of protocols, with the files that it imports.
@@ -72,7 +73,7 @@ pub(crate) struct Loaded {
     /// One for each role, in the protocol's order.
     pub(crate) projections: Vec<Projection>,
     /// Every message of the protocol.
-    pub(crate) messages: BTreeSet<Message>,
+    pub(crate) messages: SortedSet<Message>,
 }
 
 /// What the name of a protocol stands for.
@@ -96,7 +97,7 @@ impl Protocols {
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
     pub(crate) fn load(base: &Base, paths: &[PathBuf]) -> Self {
         let mut loaded = Self::default();
-        let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        let mut files: SortedMap<PathBuf, PathBuf> = SortedMap::new();
         for path in paths {
             let path = base.join(path);
             if let Err(error) = loaded.find(&path, &mut files) {
@@ -133,7 +134,11 @@ impl Protocols {
     }
 
     /// Looks for files at and below a path.
-    fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
+    fn find(
+        &mut self,
+        path: &Path,
+        files: &mut SortedMap<PathBuf, PathBuf>,
+    ) -> std::io::Result<()> {
         let root = path;
         let mut pending = vec![path.to_owned()];
         let is_file = std::fs::metadata(path)?.is_file();
@@ -161,7 +166,7 @@ impl Protocols {
     fn add(&mut self, base: &Base, text: Text, path: &Path, imports: &Path) {
         let source = text.text.clone();
         let mut texts = vec![text];
-        let mut read = BTreeSet::new();
+        let mut read = SortedSet::new();
         let (modules, mut diagnostics) = Modules::load(&source, |name| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
             let text = read_text(&path).ok()?;

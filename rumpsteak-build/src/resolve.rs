@@ -10,7 +10,9 @@
 //! One query looks a name up at most once per module, so it costs at most (modules × imports), also where imports go in
 //! circles. Chains of imports are followed by recursion up to [`DEPTH`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+
+use rumpsteak_fsm::sorted::SortedSet;
 
 use rumpsteak_syntax::Path;
 
@@ -55,7 +57,7 @@ struct Query<'a> {
     from: ModuleId,
     /// The names that were looked up. While one is being looked up, it means nothing: an import that leads back to
     /// itself adds nothing to what it means.
-    known: HashMap<(ModuleId, String), BTreeSet<Meaning>>,
+    known: HashMap<(ModuleId, String), SortedSet<Meaning>>,
 }
 
 impl Query<'_> {
@@ -65,16 +67,16 @@ impl Query<'_> {
         leading_colon: bool,
         segments: &[String],
         depth: usize,
-    ) -> BTreeSet<Meaning> {
+    ) -> SortedSet<Meaning> {
         if depth > DEPTH {
-            return BTreeSet::new();
+            return SortedSet::new();
         }
         let krate = self.tree.module(module).krate;
         let mut segments = segments.iter();
         let Some(first) = segments.next() else {
-            return BTreeSet::new();
+            return SortedSet::new();
         };
-        let mut current: BTreeSet<Meaning> = match first.as_str() {
+        let mut current: SortedSet<Meaning> = match first.as_str() {
             _ if leading_colon => self.library(first).into_iter().collect(),
             "crate" => [Meaning::Module(self.tree.crates[krate.0].root)].into(),
             "self" => [Meaning::Module(module)].into(),
@@ -96,7 +98,7 @@ impl Query<'_> {
             }
         };
         for segment in segments {
-            let mut next = BTreeSet::new();
+            let mut next = SortedSet::new();
             for meaning in current {
                 let Meaning::Module(inner) = meaning else {
                     continue;
@@ -131,18 +133,18 @@ impl Query<'_> {
         name: &str,
         from: ModuleId,
         depth: usize,
-    ) -> BTreeSet<Meaning> {
+    ) -> SortedSet<Meaning> {
         let key = (module, name.to_owned());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        self.known.insert(key.clone(), BTreeSet::new());
+        self.known.insert(key.clone(), SortedSet::new());
         let tree = self.tree;
         let inside = self.is_inside(from, module) || self.is_inside(self.from, module);
         let visible = |visibility| inside || visibility == Visibility::Public;
         let declared = tree.module(module);
 
-        let mut found: BTreeSet<Meaning> = BTreeSet::new();
+        let mut found: SortedSet<Meaning> = SortedSet::new();
         let items = declared.names.get(name).map_or(&[][..], Vec::as_slice);
         found.extend(
             items
@@ -172,7 +174,7 @@ impl Query<'_> {
         found
     }
 
-    fn import(&mut self, module: ModuleId, import: &Import, depth: usize) -> BTreeSet<Meaning> {
+    fn import(&mut self, module: ModuleId, import: &Import, depth: usize) -> SortedSet<Meaning> {
         self.path(module, import.leading_colon, &import.path, depth + 1)
     }
 

@@ -16,7 +16,9 @@
 //!
 //! Linear in the tokens of the items reached, times the imports per name.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, StateId};
 use rumpsteak_syntax::Path;
@@ -56,7 +58,7 @@ pub(crate) struct Fault {
 pub(crate) struct Reached {
     /// The items that the root reaches, itself among them, with their chains: one for a `type` or a `struct`, one for
     /// each option of an `enum`; none for an item that has a fault.
-    pub(crate) items: BTreeMap<ItemId, Vec<ResolvedChain>>,
+    pub(crate) items: SortedMap<ItemId, Vec<ResolvedChain>>,
     /// Whether all roles are linked to the protocol. If not, then there is no machine, but each name is known to the
     /// proof: under the name of a role whose link is wrong, which holds only together with that role's own error.
     pub(crate) linked: bool,
@@ -143,16 +145,16 @@ pub(crate) fn reach(
     root: ItemId,
     role: &RolePair,
     linked: Option<Linked>,
-) -> (Reached, BTreeSet<Fault>) {
+) -> (Reached, SortedSet<Fault>) {
     let mut reader = Reader {
         context,
         role,
         linked,
         peers_linked: true,
-        faults: BTreeSet::new(),
+        faults: SortedSet::new(),
         pending: vec![root],
     };
-    let mut items = BTreeMap::new();
+    let mut items = SortedMap::new();
     while let Some(id) = reader.pending.pop() {
         if items.contains_key(&id) {
             continue;
@@ -181,7 +183,7 @@ struct Reader<'a> {
     role: &'a RolePair,
     linked: Option<Linked>,
     peers_linked: bool,
-    faults: BTreeSet<Fault>,
+    faults: SortedSet<Fault>,
     pending: Vec<ItemId>,
 }
 
@@ -415,7 +417,7 @@ impl Reached {
     /// What a root reaches that was not read.
     pub(crate) fn nothing(root: ItemId) -> Self {
         Self {
-            items: BTreeMap::from([(root, Vec::new())]),
+            items: SortedMap::from([(root, Vec::new())]),
             linked: false,
         }
     }

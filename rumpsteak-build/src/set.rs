@@ -18,9 +18,9 @@
 //!
 //! At most [`COMBINATIONS`] systems are judged, each within the limits of the build.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt::Write as _;
+
+use rumpsteak_fsm::sorted::SortedMap;
 
 use rumpsteak_fsm::kmc::{self, Verdict};
 use rumpsteak_fsm::run::Failure;
@@ -47,9 +47,9 @@ pub(crate) struct Set {
 }
 
 /// The sets of a package, and for each role in one the position of that set and the names that proofs have for it.
-pub(crate) fn sets(tree: &Tree) -> (Vec<Set>, BTreeMap<ItemId, (usize, RoleName)>) {
+pub(crate) fn sets(tree: &Tree) -> (Vec<Set>, SortedMap<ItemId, (usize, RoleName)>) {
     let mut sets = Vec::new();
-    let mut members: BTreeMap<ItemId, (usize, RoleName)> = BTreeMap::new();
+    let mut members: SortedMap<ItemId, (usize, RoleName)> = SortedMap::new();
     for id in tree.item_ids() {
         let item = tree.item(id);
         let ItemKind::Set(set) = &item.kind else {
@@ -79,12 +79,12 @@ pub(crate) fn sets(tree: &Tree) -> (Vec<Set>, BTreeMap<ItemId, (usize, RoleName)
                             "`{path}` is of another crate\n\n\
                              help: keep the set, its roles and their sessions in one crate, so that all of them are seen"
                         ))
-                    } else if let Entry::Vacant(member) = members.entry(found) {
+                    } else if !members.contains_key(&found) {
                         let role = RoleName {
                             protocol: name.clone(),
                             role: tree.item(found).name.clone(),
                         };
-                        member.insert((sets.len(), role));
+                        members.insert(found, (sets.len(), role));
                         None
                     } else {
                         Some(format!(

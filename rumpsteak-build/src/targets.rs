@@ -4,8 +4,9 @@
 //! under `[lib]`, `[[bin]]`, `[[example]]`, `[[test]]` and `[[bench]]`, and what lies in the conventional places unless
 //! `autobins = false` and the like forbid it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
@@ -24,7 +25,7 @@ pub(crate) struct Package {
     /// The targets whose files exist: the library first, then by kind and name.
     pub(crate) roots: Vec<Root>,
     /// The features that are on unless the user switches them off.
-    pub(crate) default_features: BTreeSet<String>,
+    pub(crate) default_features: SortedSet<String>,
     /// The folders in which a new file would be a new target.
     pub(crate) folders: Vec<PathBuf>,
 }
@@ -44,11 +45,11 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     };
     let name = string(package, "name").unwrap_or_default().to_owned();
 
-    let mut roots: BTreeMap<(u8, TargetKind, String), PathBuf> = BTreeMap::new();
+    let mut roots: SortedMap<(u8, TargetKind, String), PathBuf> = SortedMap::new();
     let mut add = |kind: TargetKind, name: String, path: PathBuf| {
         let order = u8::from(kind != TargetKind::Lib);
         if path.is_file() {
-            roots.entry((order, kind, name)).or_insert(path);
+            roots.or_insert_with((order, kind, name), || path);
         }
     };
 
@@ -64,7 +65,7 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     }
     let mut folders = vec![folder.join("src")];
     for kind in &KINDS {
-        let mut claimed = BTreeSet::new();
+        let mut claimed = SortedSet::new();
         for target in tables(&manifest, kind.key) {
             let Some(target_name) = string(target, "name") else {
                 continue;
@@ -178,11 +179,11 @@ impl Kind {
 }
 
 /// The features that `default` switches on, through other features too.
-fn default_features(manifest: &Table) -> BTreeSet<String> {
+fn default_features(manifest: &Table) -> SortedSet<String> {
     let Some(features) = table(manifest, "features") else {
-        return BTreeSet::new();
+        return SortedSet::new();
     };
-    let mut on = BTreeSet::new();
+    let mut on = SortedSet::new();
     let mut pending = vec!["default".to_owned()];
     while let Some(feature) = pending.pop() {
         // `dep:x` and `x/y` concern other packages.

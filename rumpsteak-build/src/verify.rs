@@ -20,7 +20,9 @@
 //!
 //! So each mistake is one error at its token, with as few others as soundness allows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::Span;
 use rumpsteak_fsm::{Fsm, Limits};
@@ -59,9 +61,9 @@ pub(crate) struct Findings {
     /// One line each.
     pub(crate) warnings: Vec<String>,
     /// What the texts of problems mean, for those that are no failures.
-    pub(crate) kinds: BTreeMap<String, report::Kind>,
+    pub(crate) kinds: SortedMap<String, report::Kind>,
     /// The texts of problems that say no more than that a file has errors: those that an error of the file itself says better.
-    pub(crate) echoes: BTreeSet<String>,
+    pub(crate) echoes: SortedSet<String>,
     /// How many roots there are, and how many of them hold.
     pub(crate) roots: usize,
     pub(crate) passed: usize,
@@ -91,7 +93,7 @@ pub(crate) fn verify(
     protocols: &Protocols,
     base: &Base,
     limits: &Limits,
-    kmc: &BTreeSet<String>,
+    kmc: &SortedSet<String>,
 ) -> Findings {
     let pairs = Pairs::new(tree, protocols);
     let context = Context {
@@ -102,10 +104,10 @@ pub(crate) fn verify(
     let mut state = State {
         context,
         limits,
-        faults: BTreeMap::new(),
-        kinds: BTreeMap::new(),
-        echoes: BTreeSet::new(),
-        roots: BTreeMap::new(),
+        faults: SortedMap::new(),
+        kinds: SortedMap::new(),
+        echoes: SortedSet::new(),
+        roots: SortedMap::new(),
     };
     for id in tree.item_ids() {
         state.root(id);
@@ -122,12 +124,12 @@ pub(crate) fn verify(
 struct State<'a> {
     context: Context<'a>,
     limits: &'a Limits,
-    faults: BTreeMap<ItemId, BTreeSet<(usize, String)>>,
+    faults: SortedMap<ItemId, SortedSet<(usize, String)>>,
     /// What the texts of faults mean, for those that are no failures.
-    kinds: BTreeMap<String, report::Kind>,
+    kinds: SortedMap<String, report::Kind>,
     /// The texts that only say that a file has errors.
-    echoes: BTreeSet<String>,
-    roots: BTreeMap<ItemId, Root>,
+    echoes: SortedSet<String>,
+    roots: SortedMap<ItemId, Root>,
 }
 
 /// What two roots of one role have in common if they are one type: the outline, or the module and what is written.
@@ -183,7 +185,7 @@ impl Root {
 
 impl<'a> State<'a> {
     fn fault(&mut self, item: ItemId, token: usize, text: String) {
-        self.faults.entry(item).or_default().insert((token, text));
+        self.faults.or_default(item).insert((token, text));
     }
 
     /// Verifies the sets of roles without a protocol.
@@ -239,7 +241,7 @@ impl<'a> State<'a> {
     }
 
     /// Looks at all sessions of each protocol of which one is refused: they may be safe together. See [`fallback`].
-    fn fall_back(&mut self, accepted: &BTreeSet<String>) {
+    fn fall_back(&mut self, accepted: &SortedSet<String>) {
         let Context {
             tree,
             protocols,
@@ -251,21 +253,14 @@ impl<'a> State<'a> {
                 let link = pairs.roles.get(&root.role).map(|role| &role.link);
                 matches!(link, Some(Ok(linked)) if linked.protocol == position)
             };
-            let own: Vec<ItemId> = self
-                .roots
-                .iter()
-                .filter(|(_, root)| is_own(root))
-                .map(|(&id, _)| id)
-                .collect();
-            if own.iter().all(|id| self.roots[id].refusal.is_none()) {
+            let own: Vec<(&ItemId, &Root)> =
+                self.roots.iter().filter(|(_, root)| is_own(root)).collect();
+            if own.iter().all(|(_, root)| root.refusal.is_none()) {
                 continue;
             }
-            let sessions = own.iter().map(|id| fallback::Session {
-                name: &tree.item(*id).name,
-                machine: self.roots[id]
-                    .judged
-                    .as_ref()
-                    .map(|(linked, fsm)| (linked.role, fsm)),
+            let sessions = own.iter().map(|(id, root)| fallback::Session {
+                name: &tree.item(**id).name,
+                machine: root.judged.as_ref().map(|(linked, fsm)| (linked.role, fsm)),
             });
             let sessions: Vec<fallback::Session<'_>> = sessions.collect();
             let is_accepted = accepted
@@ -273,6 +268,7 @@ impl<'a> State<'a> {
                 .any(|name| fallback::names(protocols, name, position));
             let judgement = fallback::judge(protocol, &sessions, self.limits);
             let note = fallback::note(protocol, &judgement, is_accepted);
+            let own: Vec<ItemId> = own.into_iter().map(|(&id, _)| id).collect();
             for id in own {
                 let Some(root) = self.roots.get_mut(&id) else {
                     continue;
@@ -425,16 +421,13 @@ impl<'a> State<'a> {
     fn spoil(&mut self) {
         let tree = self.context.tree;
         // Who names an item at the end of a chain, and at which token.
-        let mut users: BTreeMap<ItemId, BTreeSet<Place>> = BTreeMap::new();
+        let mut users: SortedMap<ItemId, SortedSet<Place>> = SortedMap::new();
         let silent = |(id, root): &(&ItemId, &Root)| root.refused && !self.faults.contains_key(id);
         for (_, Root { reached, .. }) in self.roots.iter().filter(silent) {
             for (&item, chains) in &reached.items {
                 for chain in chains {
                     if let ResolvedTail::Named { item: named, token } = chain.tail {
-                        users
-                            .entry(named)
-                            .or_default()
-                            .insert(Place { item, token });
+                        users.or_default(named).insert(Place { item, token });
                     }
                 }
             }
@@ -463,7 +456,7 @@ impl<'a> State<'a> {
         let tree = self.context.tree;
         let identity = |item: ItemId| item.0 as u64;
         let mut bodies: HashMap<ItemId, Body> = HashMap::new();
-        let mut differing = BTreeSet::new();
+        let mut differing = SortedSet::new();
         for Root { reached, .. } in self.roots.values() {
             for &item in reached.items.keys().filter(|&&item| is_nominal(tree, item)) {
                 let Some(body) = reached.body(tree, item, &identity) else {
@@ -659,8 +652,8 @@ impl<'a> State<'a> {
         let Context { tree, .. } = self.context;
         let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
         let faulty: HashSet<CrateId> = self.faults.keys().map(|&id| krate(id)).collect();
-        let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
-        let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
+        let mut sessions: SortedMap<ItemId, Vec<&Fsm>> = SortedMap::new();
+        let mut unknown: SortedSet<ItemId> = SortedSet::new();
         for root in self.roots.values() {
             let machine = match (&root.judged, &root.in_set) {
                 (Some((_, machine)), _) => Some(machine),
@@ -669,7 +662,7 @@ impl<'a> State<'a> {
             };
             match machine {
                 Some(machine) if !root.refused && !faulty.contains(&krate(root.role)) => {
-                    sessions.entry(root.role).or_default().push(machine);
+                    sessions.or_default(root.role).push(machine);
                 }
                 _ => {
                     unknown.insert(root.role);
@@ -682,9 +675,9 @@ impl<'a> State<'a> {
             let target = &tree.crate_of(*id).target;
             (target, item.file, item.line, &item.name)
         };
-        let mut places: HashMap<_, Vec<ItemId>> = HashMap::new();
+        let mut places: SortedMap<_, Vec<ItemId>> = SortedMap::new();
         for id in self.context.pairs.roles.keys() {
-            places.entry(place(id)).or_default().push(*id);
+            places.or_default(place(id)).push(*id);
         }
         unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
         sessions.retain(|role, _| !unknown.contains(role));
@@ -708,7 +701,7 @@ impl<'a> State<'a> {
             }
             _ => 0,
         };
-        let mut seen: BTreeSet<(ItemId, SameType)> = BTreeSet::new();
+        let mut seen: SortedSet<(ItemId, SameType)> = SortedSet::new();
         let mut repeated = HashSet::new();
         for (id, Root { role, reached, .. }) in roots {
             let outline = reached.outline(tree, id);
@@ -756,7 +749,7 @@ impl<'a> State<'a> {
             return HashMap::new();
         }
         let mut anchors = HashMap::new();
-        let mut seen: BTreeSet<(usize, CrateId)> = BTreeSet::new();
+        let mut seen: SortedSet<(usize, CrateId)> = SortedSet::new();
         for (&id, role) in &pairs.roles {
             if let Err(LinkError::Broken { file }) = role.link
                 && seen.insert((file, tree.module(tree.item(id).module).krate))

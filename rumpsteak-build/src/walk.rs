@@ -10,9 +10,11 @@
 //!
 //! Files are read once, whatever number of targets they belong to. Nothing recurses: pending modules are on a stack.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
+
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use rumpsteak_syntax::role::ROLE_ATTRIBUTES;
@@ -21,7 +23,7 @@ use rumpsteak_syntax::verdict::Target;
 use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 
 use crate::cfg::{Cfg, Truth};
-use crate::generate::{Generator, Module as Generated};
+use crate::generate::{self, Generator, Module as Generated};
 use crate::report;
 use crate::scan::{Attribute, RawItem, RawItems, RawKind, Visibility, scan, string_value};
 use crate::targets::Root;
@@ -43,7 +45,7 @@ pub(crate) struct Tree {
     /// The calls of `protocol!(…)`.
     pub(crate) inclusions: Vec<Inclusion>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
-    pub(crate) awaited: BTreeSet<PathBuf>,
+    pub(crate) awaited: SortedSet<PathBuf>,
 }
 
 /// The module tree of one target.
@@ -77,7 +79,7 @@ pub(crate) struct Module {
     /// Whether the module is part of every build.
     pub(crate) condition: Truth,
     /// The items by name; several of one name where conditions are unknown.
-    pub(crate) names: BTreeMap<String, Vec<Named>>,
+    pub(crate) names: SortedMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
 }
 
@@ -271,7 +273,7 @@ impl Walker<'_, '_> {
         parent: Option<ModuleId>,
         condition: Truth,
     ) -> ModuleId {
-        let (names, imports) = (BTreeMap::new(), Vec::new());
+        let (names, imports) = (SortedMap::new(), Vec::new());
         self.tree.modules.push(Module {
             name,
             krate,
@@ -463,8 +465,7 @@ impl Walker<'_, '_> {
         };
         self.tree.modules[parent.0]
             .names
-            .entry(name)
-            .or_default()
+            .or_default(name)
             .push(named);
         pending.push(Pending {
             module,
@@ -518,7 +519,8 @@ impl Walker<'_, '_> {
                     path: path.clone(),
                     generated: Some(Rc::clone(&generated)),
                 });
-                self.sources.insert(path.clone(), (file, text.parse().ok()));
+                let tokens = generate::without_docs(text).parse().ok();
+                self.sources.insert(path.clone(), (file, tokens));
             }
             if let Some((file, Some(tokens))) = self.sources.get(&path) {
                 let file = *file;
@@ -536,10 +538,7 @@ impl Walker<'_, '_> {
                     meaning: Meaning::Module(module),
                 };
                 let names = &mut self.tree.modules[parent.0].names;
-                names
-                    .entry(inclusion.item.module())
-                    .or_default()
-                    .push(named);
+                names.or_default(inclusion.item.module()).push(named);
                 let mut place = Place {
                     file,
                     ..place.clone()
@@ -583,8 +582,7 @@ impl Walker<'_, '_> {
         });
         self.tree.modules[module.0]
             .names
-            .entry(name)
-            .or_default()
+            .or_default(name)
             .push(named);
     }
 

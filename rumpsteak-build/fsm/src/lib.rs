@@ -35,6 +35,7 @@ pub mod machine;
 #[cfg(feature = "optimise")]
 pub mod optimise;
 pub mod run;
+pub mod sorted;
 pub mod subtype;
 pub mod system;
 #[cfg(feature = "read")]

@@ -35,12 +35,9 @@
 //!
 //! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages in queues)) memory.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    error::Error,
-    fmt,
-    rc::Rc,
-};
+use std::{collections::HashMap, error::Error, fmt, rc::Rc};
+
+use crate::sorted::SortedMap;
 
 use crate::{
     machine::{Direction, Fsm, Message, Role, TransitionId},
@@ -54,7 +51,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct System {
     machines: Vec<Fsm>,
-    indices: BTreeMap<Role, usize>,
+    indices: SortedMap<Role, usize>,
 }
 
 impl System {
@@ -63,7 +60,7 @@ impl System {
     /// # Errors
     /// Two machines of one role, and a transition whose peer has no machine or is its own role.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
-        let mut indices = BTreeMap::new();
+        let mut indices = SortedMap::new();
         for (index, machine) in machines.iter().enumerate() {
             if indices.insert(machine.role().clone(), index).is_some() {
                 return Err(SystemError::Duplicate {
@@ -311,7 +308,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(system: &System) -> Self {
-        let mut channel_ids: BTreeMap<Channel, usize> = BTreeMap::new();
+        let mut channel_ids: SortedMap<Channel, usize> = SortedMap::new();
         let mut messages: HashMap<&Message, u32> = HashMap::new();
         let mut edges: Vec<Vec<Vec<Edge>>> = vec![];
         for (own, machine) in system.machines.iter().enumerate() {
@@ -333,7 +330,7 @@ impl Compiled {
                     },
                 };
                 let next = channel_ids.len();
-                let channel = *channel_ids.entry(channel).or_insert(next);
+                let channel = *channel_ids.or_insert_with(channel, || next);
                 let next = messages.len() as u32;
                 let message = *messages.entry(&action.message).or_insert(next);
                 states[transition.source.index()].push(Edge {

@@ -10,9 +10,8 @@
 //!
 //! Costs O(body), with stacks of its own.
 
-use std::collections::BTreeSet;
-
 use crate::{ast::*, hash::Map};
+use rumpsteak_fsm::sorted::SortedSet;
 
 /// No interaction.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -217,7 +216,7 @@ fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &
     else {
         return false;
     };
-    one.is_disjoint(&others)
+    one.iter().all(|role| !others.contains(role))
 }
 
 /// The roles of some interactions and all that is in them.
@@ -225,8 +224,8 @@ fn roles<'b>(
     body: &'b Body,
     items: &[InteractionId],
     budget: &mut usize,
-) -> Option<BTreeSet<&'b str>> {
-    let mut roles = BTreeSet::new();
+) -> Option<SortedSet<&'b str>> {
+    let mut roles = SortedSet::new();
     let mut work = items.to_vec();
     while let Some(id) = work.pop() {
         *budget = budget.checked_sub(1)?;

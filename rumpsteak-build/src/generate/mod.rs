@@ -21,6 +21,8 @@ mod session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+
 
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Message};
@@ -43,7 +45,7 @@ pub(crate) struct Generator<'a> {
     limits: &'a Limits,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    modules: BTreeMap<usize, Rc<Module>>,
+    modules: SortedMap<usize, Rc<Module>>,
 }
 
 /// The code of a protocol, or why there is none.
@@ -78,7 +80,7 @@ impl<'a> Generator<'a> {
             base,
             limits,
             enabled,
-            modules: BTreeMap::new(),
+            modules: SortedMap::new(),
         }
     }
 
@@ -184,7 +186,7 @@ fn code(
     }
     let mut names = Names::new(protocol, file)?;
     let mut sessions = String::new();
-    let mut used = BTreeSet::from(["Channel", "Message", "Role", "Roles", "session"]);
+    let mut used = SortedSet::from(["Channel", "Message", "Role", "Roles", "session"]);
     for (role, projection) in protocol.projections.iter().enumerate() {
         let optimised = machines.get(role).and_then(Option::as_ref);
         let fsm = optimised.map_or(&projection.fsm, |optimised| &optimised.fsm);

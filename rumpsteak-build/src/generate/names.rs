@@ -9,10 +9,9 @@
 //! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
 //! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_fsm::Message;
+use rumpsteak_fsm::sorted::SortedSet;
 use rumpsteak_scribble::Span;
 use rumpsteak_syntax::name;
 
@@ -27,7 +26,7 @@ pub(super) struct Names {
     /// In the order in which a reader of the protocol meets them.
     pub(super) labels: Vec<LabelName>,
     /// What no further type may be called.
-    taken: BTreeSet<String>,
+    taken: SortedSet<String>,
 }
 
 /// A role.
@@ -122,7 +121,7 @@ impl Names {
     pub(super) fn new(protocol: &Loaded, file: &ScrFile) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
-        let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
+        let mut taken: SortedSet<String> = RESERVED.map(str::to_owned).into();
         for message in &messages {
             let types: Vec<Payload> = message
                 .payload
@@ -137,7 +136,7 @@ impl Names {
             labels: Vec::new(),
             taken,
         };
-        let mut fields = BTreeSet::new();
+        let mut fields = SortedSet::new();
         for role in protocol.protocol.roles() {
             let scribble = role.as_str().to_owned();
             let ty = names.fresh(&name::camel(&scribble), "Role");
@@ -238,7 +237,7 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
 }
 
 /// The name of a field for a role.
-fn field(scribble: &str, taken: &mut BTreeSet<String>) -> String {
+fn field(scribble: &str, taken: &mut SortedSet<String>) -> String {
     let snake = name::snake(scribble);
     let candidates = [snake.clone(), format!("{snake}_role"), format!("r#{snake}")];
     let mut plain = candidates.iter().take(2).filter(|name| is_ident(name));

@@ -18,8 +18,9 @@
 //! help: send `Ready` to `S` before this
 //! ```
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use rumpsteak_fsm::sorted::SortedSet;
 
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::{Refusal, Rule};
@@ -102,7 +103,7 @@ pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> St
     let transitions = state
         .into_iter()
         .flat_map(|state| projection.fsm.transitions_from(state));
-    let spans: BTreeSet<_> = transitions
+    let spans: SortedSet<_> = transitions
         .flat_map(|transition| projection.origins(transition.id))
         .copied()
         .collect();
@@ -311,7 +312,7 @@ impl<'a> Words<'a> {
 
     /// Where the protocol does an action, the nearest place from where it stands.
     fn next(&self, wanted: &Action) -> Option<TransitionId> {
-        let mut seen: BTreeSet<StateId> = [self.refusal.sup_state].into();
+        let mut seen: SortedSet<StateId> = [self.refusal.sup_state].into();
         let mut layer = vec![self.refusal.sup_state];
         while !layer.is_empty() {
             let transitions = || {

@@ -1,6 +1,8 @@
 //! Exploring all of RS_k, and judging every property by its definition.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use crate::sorted::SortedMap;
 
 use super::{
     graph::{Edge, Node},
@@ -205,14 +207,14 @@ impl Full<'_> {
         }
         // One search for all receptions by one machine in one state from one channel: they compete with the same
         // messages.
-        let mut groups: BTreeMap<(Machine, u32, u32), Vec<(Node, Edge)>> = BTreeMap::new();
+        let mut groups: SortedMap<(Machine, u32, u32), Vec<(Node, Edge)>> = SortedMap::new();
         for node in 0..space.len() as Node {
             for edge in space.edges_from(node) {
                 let by = net.get(edge.by as usize);
                 let machine = by.machine as Machine;
                 if !by.is_send && space.kind(node, machine) == Kind::ReceivesAny {
                     let state = space.state(node, machine);
-                    let group = groups.entry((machine, state, by.channel)).or_default();
+                    let group = groups.or_default((machine, state, by.channel));
                     group.push((node, edge));
                 }
             }

@@ -1,9 +1,8 @@
 //! A system with everything interned: states, channels and messages are numbers.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ops::Range,
-};
+use std::{collections::HashMap, ops::Range};
+
+use crate::sorted::SortedMap;
 
 use crate::{
     machine::{Defect, Direction, Fsm, Message, Role, StateId, TransitionId},
@@ -96,10 +95,10 @@ impl Net {
                 }
             }
         }
-        let mut roles: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut roles: SortedMap<usize, Vec<usize>> = SortedMap::new();
         for machine in 0..machines.len() {
             let root = find(&mut part, machine);
-            roles.entry(root).or_default().push(machine);
+            roles.or_default(root).push(machine);
         }
         roles
             .into_values()

@@ -16,10 +16,11 @@ pub(crate) mod interned;
 mod names;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, OnceLock},
 };
+
+use crate::sorted::{SortedMap, SortedSet};
 
 use petgraph::{
     Direction::Outgoing,
@@ -350,8 +351,8 @@ impl Fsm {
         }
 
         let mut peers = vec![];
-        let mut known = BTreeSet::new();
-        let mut seen = BTreeMap::new();
+        let mut known = SortedSet::new();
+        let mut seen = SortedMap::new();
         for transition in self.transitions_from(state) {
             let action = transition.action;
             if known.insert(&action.peer) {

@@ -104,7 +104,9 @@ mod pair;
 mod pending;
 mod unbounded;
 
-use std::{collections::BTreeSet, error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
+
+use crate::sorted::SortedSet;
 
 use crate::{
     certificate::{Certificate, Invariant},
@@ -436,8 +438,8 @@ impl Refusal {
             return;
         }
 
-        let mut later = BTreeSet::new();
-        let mut seen = BTreeSet::from([promised.target]);
+        let mut later = SortedSet::new();
+        let mut seen = SortedSet::from([promised.target]);
         let mut open = vec![promised.target];
         while let Some(state) = open.pop() {
             for transition in sup.transitions_from(state) {

@@ -99,7 +99,9 @@
 //! share a subtree per choice of the peers, but growth must be found by comparing them; expressions need a heuristic that
 //! guesses the star. Windows need neither comparing nor guessing, their unions terminate by themselves, and their precision is one number.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::sorted::SortedSet;
 
 use super::pair::{Act, Kind, Pair, State};
 use crate::{
@@ -115,7 +117,7 @@ type Letter = u32;
 type Word = Box<[Letter]>;
 
 /// The windows of `m + 1` letters that may occur in a word.
-type Windows = BTreeSet<Word>;
+type Windows = SortedSet<Word>;
 
 /// What is known exactly of the words of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,8 @@
 //! The checker. It shares no code with the engines: only machines, and derivations as values.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+
+use crate::sorted::SortedMap;
 
 use super::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
 use crate::{
@@ -78,7 +80,7 @@ struct Spine {
     /// `None` where an action was taken.
     acts: Vec<Option<Act>>,
     /// By kind, where its actions are that were not taken, in order.
-    places: BTreeMap<u32, VecDeque<usize>>,
+    places: SortedMap<u32, VecDeque<usize>>,
 }
 
 impl Spine {
@@ -88,7 +90,7 @@ impl Spine {
 
     fn push(&mut self, act: Act) {
         let place = self.acts.len();
-        self.places.entry(act.kind).or_default().push_back(place);
+        self.places.or_default(act.kind).push_back(place);
         self.acts.push(Some(act));
     }
 
@@ -166,17 +168,15 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(sub: &'a Fsm, sup: &'a Fsm) -> Self {
-        let mut numbers: BTreeMap<&Action, u32> = BTreeMap::new();
-        let mut kinds: BTreeMap<(&Role, Direction), u32> = BTreeMap::new();
+        let mut numbers: SortedMap<&Action, u32> = SortedMap::new();
+        let mut kinds: SortedMap<(&Role, Direction), u32> = SortedMap::new();
         let mut acts = |machine: &'a Fsm| -> Vec<Act> {
             let act = |action: &'a Action| {
                 let number = numbers.len() as u32;
                 let kind = kinds.len() as u32;
                 Act {
-                    number: *numbers.entry(action).or_insert(number),
-                    kind: *kinds
-                        .entry((&action.peer, action.direction))
-                        .or_insert(kind),
+                    number: *numbers.or_insert_with(action, || number),
+                    kind: *kinds.or_insert_with((&action.peer, action.direction), || kind),
                     sends: action.direction == Direction::Send,
                 }
             };

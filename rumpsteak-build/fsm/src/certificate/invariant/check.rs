@@ -1,11 +1,10 @@
 //! The checker of invariants. It shares no code with the engines: only machines, and invariants as values.
 
-use std::collections::BTreeMap;
-
 use super::{
     Invariant, Judgement, Rule, Words as Written,
     words::{Letter, Words},
 };
+use crate::sorted::SortedMap;
 use crate::{
     certificate::{Fault, Invalid},
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
@@ -67,12 +66,12 @@ struct Goal<'a> {
     sub: StateId,
     sup: StateId,
     /// Of all other kinds, nothing is pending.
-    pending: BTreeMap<Kind<'a>, Words>,
+    pending: SortedMap<Kind<'a>, Words>,
 }
 
 struct Claim<'a> {
     goal: Goal<'a>,
-    ranks: BTreeMap<Kind<'a>, u32>,
+    ranks: SortedMap<Kind<'a>, u32>,
 }
 
 /// What a rule leads to, and the kind of the pending action that it does.
@@ -126,7 +125,7 @@ impl<'a> Checker<'a> {
         if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
             return Err(Fault::Unknown);
         }
-        let (mut pending, mut ranks) = (BTreeMap::new(), BTreeMap::new());
+        let (mut pending, mut ranks) = (SortedMap::new(), SortedMap::new());
         for entry in &judgement.pending {
             let (kind, words) = self.words(&entry.words)?;
             if pending.insert(kind, words).is_some() {
