@@ -3,8 +3,7 @@
 
 use std::fmt;
 
-use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream};
-use quote::{ToTokens, TokenStreamExt as _};
+use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use crate::error::{Error, Result};
 use crate::token::{Token, TokenKind};
@@ -56,17 +55,18 @@ impl fmt::Display for Path {
     }
 }
 
-impl ToTokens for Path {
+#[cfg(feature = "quote")]
+impl quote::ToTokens for Path {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         for (index, segment) in self.segments.iter().enumerate() {
             if index > 0 || self.leading_colon {
                 for spacing in [Spacing::Joint, Spacing::Alone] {
                     let mut colon = Punct::new(':', spacing);
                     colon.set_span(segment.span());
-                    tokens.append(colon);
+                    tokens.extend([TokenTree::Punct(colon)]);
                 }
             }
-            tokens.append(segment.clone());
+            tokens.extend([TokenTree::Ident(segment.clone())]);
         }
     }
 }
@@ -312,7 +312,7 @@ pub(crate) fn stream(tokens: &[Token]) -> TokenStream {
                 let mut group = proc_macro2::Group::new(delimiter, content);
                 group.set_span(token.span);
                 match open.last_mut() {
-                    Some((_, outer)) => outer.append(group),
+                    Some((_, outer)) => outer.extend([TokenTree::Group(group)]),
                     None => open.push((
                         Delimiter::None,
                         TokenStream::from(proc_macro2::TokenTree::Group(group)),
@@ -326,7 +326,7 @@ pub(crate) fn stream(tokens: &[Token]) -> TokenStream {
             continue;
         };
         match &token.kind {
-            TokenKind::Ident(ident) => current.append(ident.clone()),
+            TokenKind::Ident(ident) => current.extend([TokenTree::Ident(ident.clone())]),
             TokenKind::Punct(character, joint) => {
                 let mut punct = Punct::new(
                     *character,
@@ -337,12 +337,12 @@ pub(crate) fn stream(tokens: &[Token]) -> TokenStream {
                     },
                 );
                 punct.set_span(token.span);
-                current.append(punct);
+                current.extend([TokenTree::Punct(punct)]);
             }
             TokenKind::Literal(text) => {
                 if let Ok(mut literal) = text.parse::<proc_macro2::Literal>() {
                     literal.set_span(token.span);
-                    current.append(literal);
+                    current.extend([TokenTree::Literal(literal)]);
                 }
             }
             TokenKind::Open(_) | TokenKind::Close(_) => {}
