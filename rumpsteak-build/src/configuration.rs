@@ -1,15 +1,14 @@
 //! What a build script asks for, and what it gets.
 
-use std::collections::BTreeSet;
+use rumpsteak_fsm::sorted::SortedSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use rumpsteak_fsm::sorted::SortedSet;
-
 
 use rumpsteak_fsm::Limits;
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
+use crate::cache::{self, Cache};
 use crate::cfg::Cfg;
 use crate::generate::{self, Generator};
 use crate::paths::Base;
@@ -233,11 +232,12 @@ impl Configuration {
         let out_dir = variable("OUT_DIR")?;
         let vars = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
-        let analysis = self.analyse(&folder, &Cfg::from_vars(vars))?;
+        let cache = Cache::open(&out_dir);
+        let mut analysis = self.analyse(&folder, &Cfg::from_vars(vars), &cache)?;
         analysis.announce();
 
         let mut reports = analysis.reports();
-        let mut verdicts = analysis.findings.verdicts.clone();
+        let mut verdicts = std::mem::take(&mut analysis.findings.verdicts);
         if analysis.includes_protocols() {
             verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
         }
@@ -248,7 +248,9 @@ impl Configuration {
             .filter_map(|file| file.generated.as_ref());
         let files =
             generated.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)));
-        verdicts::write(&out_dir, &verdicts, files).map_err(|error| {
+        let kept = cache.print();
+        let kept = kept.as_deref().map(|text| (cache::PATH, text));
+        verdicts::write(&out_dir, &verdicts, files.chain(kept)).map_err(|error| {
             let message = format!(
                 "cannot write the verdicts to {}: {error}",
                 out_dir.display()
@@ -281,7 +283,8 @@ impl Configuration {
         if !reports.is_empty() {
             return Err(join(&reports));
         }
-        let generator = Generator::new(&protocols, &base, &self.limits, true);
+        let cache = Cache::default();
+        let generator = Generator::new(&protocols, &base, &self.limits, &cache, true);
         let code = generator.all().map(|(protocol, module)| Code {
             protocol: protocol.to_owned(),
             text: module.text,
@@ -296,7 +299,7 @@ impl Configuration {
     ///
     /// If the package cannot be read.
     pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
-        let analysis = self.analyse(folder, cfg)?;
+        let analysis = self.analyse(folder, cfg, &Cache::default())?;
         let mut reports = analysis.reports();
         // Without macros to raise them, all errors in protocol files are the caller's to show, once. A macro cannot know whether
         // another one that is compiled raises the error, so each of them does; here that would be an echo.
@@ -315,7 +318,7 @@ impl Configuration {
         })
     }
 
-    fn analyse(&self, folder: &Path, cfg: &Cfg) -> Result<Analysis, Report> {
+    fn analyse(&self, folder: &Path, cfg: &Cfg, cache: &Cache) -> Result<Analysis, Report> {
         let package = targets::package(folder).map_err(|message| {
             Report::of(
                 &message,
@@ -341,10 +344,10 @@ impl Configuration {
         if self.generate {
             protocols.watch_folders();
         }
-        let mut generator = Generator::new(&protocols, &base, &self.limits, self.generate);
+        let mut generator = Generator::new(&protocols, &base, &self.limits, cache, self.generate);
         let tree = walk::walk(&roots, cfg, &mut generator);
         let warnings = generator.warnings();
-        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits, &self.kmc);
+        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits, &self.kmc, cache);
         findings.warnings.extend(warnings);
         Ok(Analysis {
             base,
@@ -399,18 +402,23 @@ impl Analysis {
                 let file = &self.tree.files[located.file.0];
                 let path = &file.path;
                 let start = located.span.start();
+                let source = match &file.generated {
+                    Some(module) => module.text.clone(),
+                    None => std::fs::read_to_string(path).ok(),
+                };
+                let Range { start: from, end } = located.span.byte_range();
+                let docs = match (&file.generated, &source) {
+                    (Some(_), Some(text)) => generate::docs_before(text, start.line),
+                    _ => 0,
+                };
                 let mut problem = Problem {
                     file: self.base.show(path),
                     line: start.line,
                     column: start.column + 1,
-                    range: located.span.byte_range(),
+                    range: from + docs..end + docs,
                     text: located.text.clone(),
                     kind: self.findings.kind(&located.text),
                     rendered: Default::default(),
-                };
-                let source = match &file.generated {
-                    Some(module) => module.text.clone(),
-                    None => std::fs::read_to_string(path).ok(),
                 };
                 let renderers = [
                     annotate_snippets::Renderer::plain(),

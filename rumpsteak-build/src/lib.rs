@@ -29,6 +29,7 @@
 //! not seen; a session that needs one is refused by the `#[session]` macro, never accepted. See [`Configuration`] for
 //! source files outside of the package's targets.
 
+mod cache;
 mod capacities;
 mod cfg;
 mod configuration;

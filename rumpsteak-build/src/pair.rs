@@ -10,6 +10,8 @@
 //! `struct Name(String)`. A payload whose type is of another package is not compared: rustc sees that both ends of a
 //! channel agree, and this crate cannot read that package.
 
+use std::rc::Rc;
+
 use proc_macro2::{TokenStream, TokenTree};
 use rumpsteak_fsm::sorted::SortedMap;
 use rumpsteak_fsm::{Message, Sort};
@@ -40,7 +42,7 @@ pub(crate) struct RolePair {
     /// What is linked to, or why nothing is.
     pub(crate) link: Result<Linked, LinkError>,
     /// The labels of the role's message enum.
-    pub(crate) labels: Vec<LabelPair>,
+    pub(crate) labels: Rc<Vec<LabelPair>>,
 }
 
 impl RolePair {
@@ -87,6 +89,8 @@ pub(crate) enum LinkError {
 pub(crate) struct LabelPair {
     /// The name as written, which rustc sees as a constant.
     pub(crate) name: String,
+    /// The same, [normalised](name::normalise).
+    normal: String,
     /// The types that it carries, one alternative after the other; none if they are not known.
     pub(crate) payloads: Vec<Vec<String>>,
     /// The label type, if it is an item of this package.
@@ -99,12 +103,13 @@ impl Pairs {
     pub(crate) fn new(tree: &Tree, protocols: &Protocols) -> Self {
         let (sets, members) = crate::set::sets(tree);
         let mut roles = SortedMap::new();
+        let mut last = None;
         for (id, (set, name)) in members {
             if let ItemKind::Role(role) = &tree.item(id).kind {
                 let pair = RolePair {
                     name,
                     link: Err(LinkError::Set { set }),
-                    labels: labels(tree, tree.item(id).module, role),
+                    labels: labels(tree, tree.item(id).module, role, &mut last),
                 };
                 roles.insert(id, pair);
             }
@@ -121,7 +126,7 @@ impl Pairs {
                     role: link.role.clone(),
                 },
                 link: follow_link(link, protocols),
-                labels: labels(tree, item.module, role),
+                labels: labels(tree, item.module, role, &mut last),
             };
             roles.insert(id, pair);
         }
@@ -166,21 +171,32 @@ fn follow_link(
 }
 
 /// The labels of a role's message type; none if the type is not found, which its derive or rustc says.
-fn labels(tree: &Tree, module: ModuleId, role: &RoleItem) -> Vec<LabelPair> {
+/// Roles of one message type follow each other: `last` has the labels of the last one.
+fn labels(
+    tree: &Tree,
+    module: ModuleId,
+    role: &RoleItem,
+    last: &mut Option<(ItemId, Rc<Vec<LabelPair>>)>,
+) -> Rc<Vec<LabelPair>> {
     let Some(path) = &role.message else {
-        return Vec::new();
+        return Rc::default();
     };
     let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
-        return Vec::new();
+        return Rc::default();
     };
     let ItemKind::Message(message, _) = &tree.item(id).kind else {
-        return Vec::new();
+        return Rc::default();
     };
-    message
-        .variants
-        .iter()
-        .map(|variant| label(tree, tree.item(id).module, variant))
-        .collect()
+    match last {
+        Some((last, labels)) if *last == id => Rc::clone(labels),
+        _ => {
+            let variants = message.variants.iter();
+            let labels = variants.map(|variant| label(tree, tree.item(id).module, variant));
+            let labels = Rc::new(labels.collect());
+            *last = Some((id, Rc::clone(&labels)));
+            labels
+        }
+    }
 }
 
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
@@ -213,6 +229,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
     };
     LabelPair {
         name: variant.label.clone(),
+        normal: name::normalise(&variant.label),
         payloads,
         item,
         written,
@@ -246,9 +263,9 @@ pub(crate) fn match_label<'a>(
         .filter(|message| message.label.as_str() == label.name)
         .collect();
     if named.is_empty() {
-        named = messages()
-            .filter(|message| name::same(message.label.as_str(), &label.name))
-            .collect();
+        let normal = messages().zip(&protocol.normal);
+        let same = normal.filter(|(_, normal)| **normal == label.normal);
+        named = same.map(|(message, _)| message).collect();
     }
     if named.is_empty() {
         return LabelMatch::Unknown;
@@ -285,6 +302,9 @@ fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
         Some(_) => return None,
         None => sort.as_str(),
     };
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Some(text.to_owned());
+    }
     Some(text.parse().map_or_else(|_| text.to_owned(), type_text))
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct Loaded {
     pub(crate) projections: Vec<Projection>,
     /// Every message of the protocol.
     pub(crate) messages: SortedSet<Message>,
+    /// The labels of the messages, [normalised](name::normalise), in the same order.
+    pub(crate) normal: Vec<String>,
 }
 
 /// What the name of a protocol stands for.
@@ -197,14 +199,17 @@ impl Protocols {
             let actions = projections
                 .iter()
                 .flat_map(|projection| projection.fsm.transitions());
-            let messages = actions
+            let messages: SortedSet<Message> = actions
                 .map(|transition| transition.action.message.clone())
                 .collect();
+            let labels = messages.iter().map(|message| message.label.as_str());
+            let normal = labels.map(name::normalise).collect();
             usable.push(Loaded {
                 file,
                 protocol,
                 projections,
                 messages,
+                normal,
             });
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);

@@ -36,6 +36,15 @@ pub(crate) enum Resolution {
 /// Resolves a path that is written in `module`.
 pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution {
     let segments: Vec<String> = path.segments.iter().map(unraw).collect();
+    // Most names are those of the only item of the module that has them.
+    if let ([name], false) = (&segments[..], path.leading_colon)
+        && let Some([item]) = tree.module(module).names.get(name).map(Vec::as_slice)
+    {
+        let mut imports = tree.module(module).imports.iter();
+        if imports.all(|import| import.name.as_deref() != Some(name)) {
+            return Resolution::Found(item.meaning);
+        }
+    }
     let mut query = Query {
         tree,
         from: module,

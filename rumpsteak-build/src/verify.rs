@@ -31,6 +31,7 @@ use rumpsteak_syntax::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
 
+use crate::cache::Cache;
 use crate::capacities;
 use crate::cfg::Truth;
 use crate::fallback;
@@ -94,6 +95,7 @@ pub(crate) fn verify(
     base: &Base,
     limits: &Limits,
     kmc: &SortedSet<String>,
+    cache: &Cache,
 ) -> Findings {
     let pairs = Pairs::new(tree, protocols);
     let context = Context {
@@ -104,6 +106,7 @@ pub(crate) fn verify(
     let mut state = State {
         context,
         limits,
+        cache,
         faults: SortedMap::new(),
         kinds: SortedMap::new(),
         echoes: SortedSet::new(),
@@ -124,6 +127,7 @@ pub(crate) fn verify(
 struct State<'a> {
     context: Context<'a>,
     limits: &'a Limits,
+    cache: &'a Cache,
     faults: SortedMap<ItemId, SortedSet<(usize, String)>>,
     /// What the texts of faults mean, for those that are no failures.
     kinds: SortedMap<String, report::Kind>,
@@ -247,6 +251,9 @@ impl<'a> State<'a> {
             protocols,
             pairs,
         } = self.context;
+        if self.roots.values().all(|root| root.refusal.is_none()) {
+            return;
+        }
         for position in 0..protocols.protocols.len() {
             let protocol = &protocols.protocols[position];
             let is_own = |root: &Root| {
@@ -681,7 +688,7 @@ impl<'a> State<'a> {
         }
         unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
         sessions.retain(|role, _| !unknown.contains(role));
-        capacities::find(self.context, &sessions, self.limits)
+        capacities::find(self.context, &sessions, self.limits, self.cache)
     }
 
     /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
@@ -838,21 +845,19 @@ impl<'a> State<'a> {
         if !self.faults.is_empty() {
             return Vec::new();
         }
+        // By protocol and role.
+        let none = |protocol: &Loaded| vec![Vec::new(); protocol.projections.len()];
+        let mut machines: Vec<Vec<Vec<&Fsm>>> = protocols.protocols.iter().map(none).collect();
+        for (linked, machine) in self.roots.values().filter_map(|root| root.judged.as_ref()) {
+            machines[linked.protocol][linked.role].push(machine);
+        }
         let waits = |(position, protocol): (usize, &Loaded)| {
-            let only = |role: usize| {
-                let linked = Linked {
-                    protocol: position,
-                    role,
-                };
-                let judged = self.roots.values().filter_map(|root| root.judged.as_ref());
-                let mut machines = judged.filter(|(played, _)| *played == linked);
-                match (machines.next(), machines.next()) {
-                    (Some((_, machine)), None) => Some(machine),
-                    _ => None,
-                }
+            let only = |of: &Vec<_>| match of[..] {
+                [machine] => Some(machine),
+                _ => None,
             };
-            let written: Vec<Option<&Fsm>> = (0..protocol.projections.len()).map(only).collect();
-            let run = starvation::find(protocol, &written, self.limits)?;
+            let written: Vec<Option<&Fsm>> = machines[position].iter().map(only).collect();
+            let run = starvation::find(protocol, &written, self.limits, self.cache)?;
             let (role, awaited) = starvation::describe(&run)?;
             let file = &protocols.files[protocol.file];
             Some(text::starving(protocol, file, &role, &awaited))

@@ -18,11 +18,9 @@ mod names;
 pub(crate) mod optimised;
 mod session;
 
-use std::collections::{BTreeMap, BTreeSet};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Message};
@@ -33,6 +31,7 @@ use self::layout::Type;
 use self::names::{LabelName, Names, RoleName, is_ident};
 use self::optimised::Optimised;
 use self::session::{Item, Unwritable};
+use crate::cache::{self, Cache};
 use crate::paths::Base;
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report;
@@ -43,6 +42,7 @@ pub(crate) struct Generator<'a> {
     protocols: &'a Protocols,
     base: &'a Base,
     limits: &'a Limits,
+    cache: &'a Cache,
     /// Whether the build script said that it wants code.
     enabled: bool,
     modules: SortedMap<usize, Rc<Module>>,
@@ -73,12 +73,14 @@ impl<'a> Generator<'a> {
         protocols: &'a Protocols,
         base: &'a Base,
         limits: &'a Limits,
+        cache: &'a Cache,
         enabled: bool,
     ) -> Self {
         Self {
             protocols,
             base,
             limits,
+            cache,
             enabled,
             modules: SortedMap::new(),
         }
@@ -141,7 +143,7 @@ impl<'a> Generator<'a> {
             text: None,
             problems,
         };
-        match code(protocol, file, &machines) {
+        match ask(protocol, file, &machines, self.cache) {
             Ok(text) => module.text = Some(text),
             // A machine that is wrong may be one that cannot be written, too.
             Err(problem) if module.problems.is_empty() => {
@@ -165,6 +167,34 @@ impl<'a> Generator<'a> {
             number => format!("{own}_{}", number + 1),
         }
     }
+}
+
+/// [`code`], or its answer of the last run.
+fn ask(
+    protocol: &Loaded,
+    file: &ScrFile,
+    machines: &[Option<Optimised>],
+    cache: &Cache,
+) -> Result<String, String> {
+    let mut question = "code\n".to_owned();
+    cache::text(&mut question, protocol.name());
+    for text in &file.texts {
+        cache::text(&mut question, &text.shown);
+        cache::text(&mut question, &text.text);
+    }
+    for (role, machine) in machines.iter().enumerate() {
+        if let Some(Optimised { fsm, file_name }) = machine {
+            cache::text(&mut question, &role.to_string());
+            cache::text(&mut question, file_name);
+            cache::machine(&mut question, fsm);
+        }
+    }
+    let mut problem = String::new();
+    let answer = cache.answer(&question, &mut || {
+        let text = code(protocol, file, machines);
+        text.map_err(|error| problem = error).ok()
+    });
+    answer.ok_or(problem)
 }
 
 /// The code of a protocol, where `machines` has what is to be generated instead of a role's projection.
@@ -231,6 +261,35 @@ pub(crate) fn is_untouched(text: &str) -> bool {
         Some((stamped, body))
     };
     parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
+}
+
+/// A generated text without its doc comments, on the same lines: no verdict depends on them, and lexing them takes
+/// most of the time that reading the text takes. No literal in a generated text goes over a line.
+pub(crate) fn without_docs(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match is_doc(line) {
+            true => code.push('\n'),
+            false => code.push_str(line),
+        }
+    }
+    code
+}
+
+/// How many bytes [`without_docs`] leaves out before a line, which is counted from 1.
+pub(crate) fn docs_before(text: &str, line: usize) -> usize {
+    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
+    let docs = before.filter(|line| is_doc(line));
+    docs.map(|line| line.len() - 1).sum()
+}
+
+/// Whether a line of a generated text is a doc comment, which is indented by one step at most.
+fn is_doc(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    matches!(
+        bytes,
+        [b'/', b'/', b'/', ..] | [b' ', b' ', b' ', b' ', b'/', b'/', b'/', ..]
+    )
 }
 
 fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
