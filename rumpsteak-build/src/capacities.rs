@@ -32,11 +32,8 @@
 //! shorter. A search that needs more leaves the queue growable; it never makes a build fail. What is found is
 //! [kept](crate::cache) for the next run.
 
-use std::collections::HashMap;
-
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 use rumpsteak_syntax::token::Hasher;
 use rumpsteak_syntax::verdict::{Capacity, Queue, System};
@@ -65,14 +62,14 @@ pub(crate) fn find(
     sessions: &SortedMap<ItemId, Vec<&Fsm>>,
     limits: &Limits,
     cache: &Cache,
-) -> HashMap<ItemId, System> {
+) -> SortedMap<ItemId, System> {
     let Context { tree, pairs, .. } = context;
     let limits = Limits {
         configurations: limits.configurations.min(CONFIGURATIONS),
         ..*limits
     };
     let mut seen = SortedSet::new();
-    let mut found = HashMap::new();
+    let mut found = SortedMap::new();
     for &start in pairs.roles.keys() {
         if seen.contains(&start) {
             continue;
@@ -95,7 +92,7 @@ pub(crate) fn find(
         let composed: Vec<&Fsm> = machines.iter().map(|(_, machine)| *machine).collect();
         if let Some(channels) = ask(&composed, &limits, cache) {
             let id = number(tree, &members);
-            let names: HashMap<ItemId, &Role> = machines
+            let names: SortedMap<ItemId, &Role> = machines
                 .iter()
                 .map(|(id, machine)| (*id, machine.role()))
                 .collect();
@@ -247,7 +244,7 @@ fn number(tree: &Tree, members: &SortedSet<ItemId>) -> u64 {
 fn queues(
     tree: &Tree,
     member: ItemId,
-    names: &HashMap<ItemId, &Role>,
+    names: &SortedMap<ItemId, &Role>,
     channels: &[(Role, Role, Capacity)],
 ) -> Vec<Queue> {
     let ItemKind::Role(role) = &tree.item(member).kind else {

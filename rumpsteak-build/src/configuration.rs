@@ -1,11 +1,11 @@
 //! What a build script asks for, and what it gets.
 
-use rumpsteak_fsm::sorted::SortedSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::Limits;
+use rumpsteak_fsm::sorted::SortedSet;
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::cache::{self, Cache};

@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
 use rumpsteak_syntax::name;

@@ -10,10 +10,7 @@
 //! One query looks a name up at most once per module, so it costs at most (modules × imports), also where imports go in
 //! circles. Chains of imports are followed by recursion up to [`DEPTH`].
 
-use std::collections::HashMap;
-
-use rumpsteak_fsm::sorted::SortedSet;
-
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_syntax::Path;
 
 use crate::scan::Visibility;
@@ -48,7 +45,7 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
     let mut query = Query {
         tree,
         from: module,
-        known: HashMap::new(),
+        known: SortedMap::new(),
     };
     let found = query.path(module, path.leading_colon, &segments, 0);
     match found.len() {
@@ -66,7 +63,7 @@ struct Query<'a> {
     from: ModuleId,
     /// The names that were looked up. While one is being looked up, it means nothing: an import that leads back to
     /// itself adds nothing to what it means.
-    known: HashMap<(ModuleId, String), SortedSet<Meaning>>,
+    known: SortedMap<(ModuleId, String), SortedSet<Meaning>>,
 }
 
 impl Query<'_> {

@@ -16,10 +16,7 @@
 //!
 //! Linear in the tokens of the items reached, times the imports per name.
 
-use std::collections::HashMap;
-
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, StateId};
 use rumpsteak_syntax::Path;
 use rumpsteak_syntax::session::{self, Chain, Form, SessionItem, Tail};
@@ -448,7 +445,7 @@ impl Reached {
     ///
     /// Every item names at most one other at its end, so each is visited once.
     fn circle(&self, follow: impl Fn(ItemId, &ResolvedChain) -> bool) -> Vec<(ItemId, usize)> {
-        let mut rounds: HashMap<ItemId, ItemId> = HashMap::new();
+        let mut rounds: SortedMap<ItemId, ItemId> = SortedMap::new();
         let mut found = Vec::new();
         for &start in self.items.keys() {
             let mut next = start;
@@ -492,8 +489,8 @@ impl Reached {
             fsm: Fsm::builder(role.clone()),
             origins: Vec::new(),
             states: Vec::new(),
-            chains: HashMap::new(),
-            choices: HashMap::new(),
+            chains: SortedMap::new(),
+            choices: SortedMap::new(),
             end: None,
             pending: Vec::new(),
         };
@@ -639,9 +636,9 @@ struct Machine<'a> {
     origins: Vec<Place>,
     states: Vec<Place>,
     /// The states at which items begin.
-    chains: HashMap<ItemId, StateId>,
+    chains: SortedMap<ItemId, StateId>,
     /// The states of choices: one for each enum, direction and peer.
-    choices: HashMap<(ItemId, session::Direction, String), StateId>,
+    choices: SortedMap<(ItemId, session::Direction, String), StateId>,
     end: Option<StateId>,
     pending: Vec<Pending>,
 }

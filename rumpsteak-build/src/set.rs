@@ -20,10 +20,9 @@
 
 use std::fmt::Write as _;
 
-use rumpsteak_fsm::sorted::SortedMap;
-
 use rumpsteak_fsm::kmc::{self, Verdict};
 use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::sorted::SortedMap;
 use rumpsteak_fsm::{Fsm, Limits, Run, System};
 use rumpsteak_syntax::verdict::RoleName;
 

@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::manifest::{self, Table, Value};

@@ -20,11 +20,8 @@
 //!
 //! So each mistake is one error at its token, with as few others as soundness allows.
 
-use std::collections::{HashMap, HashSet};
-
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use proc_macro2::Span;
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits};
 use rumpsteak_syntax::token::{self, Hasher, Token, TokenKind};
 use rumpsteak_syntax::verdict::{
@@ -462,14 +459,14 @@ impl<'a> State<'a> {
     fn compare(&mut self) {
         let tree = self.context.tree;
         let identity = |item: ItemId| item.0 as u64;
-        let mut bodies: HashMap<ItemId, Body> = HashMap::new();
+        let mut bodies: SortedMap<ItemId, Body> = SortedMap::new();
         let mut differing = SortedSet::new();
         for Root { reached, .. } in self.roots.values() {
             for &item in reached.items.keys().filter(|&&item| is_nominal(tree, item)) {
                 let Some(body) = reached.body(tree, item, &identity) else {
                     continue;
                 };
-                if *bodies.entry(item).or_insert_with(|| body.clone()) != body {
+                if *bodies.or_insert_with(item, || body.clone()) != body {
                     differing.insert(item);
                 }
             }
@@ -508,7 +505,7 @@ impl<'a> State<'a> {
 
     fn findings(&self, base: &Base) -> Findings {
         let tree = self.context.tree;
-        let identities: HashMap<ItemId, u64> = tree
+        let identities: SortedMap<ItemId, u64> = tree
             .item_ids()
             .filter(|&id| is_nominal(tree, id))
             .map(|id| (id, self.identity(id)))
@@ -517,8 +514,8 @@ impl<'a> State<'a> {
         let repeated = self.repeated();
 
         // The structure of each item, from the first root that reaches it: they agree, or the item has a fault.
-        let mut bodies: HashMap<ItemId, Body> = HashMap::new();
-        let mut in_failed_root: HashSet<ItemId> = HashSet::new();
+        let mut bodies: SortedMap<ItemId, Body> = SortedMap::new();
+        let mut in_failed_root: SortedSet<ItemId> = SortedSet::new();
         for (&root, Root { reached, .. }) in &self.roots {
             let failed = !reached.linked
                 || reached
@@ -655,10 +652,10 @@ impl<'a> State<'a> {
     }
 
     /// What is known about the queues of the roles of targets with which nothing is wrong.
-    fn systems(&self) -> HashMap<ItemId, verdict::System> {
+    fn systems(&self) -> SortedMap<ItemId, verdict::System> {
         let Context { tree, .. } = self.context;
         let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
-        let faulty: HashSet<CrateId> = self.faults.keys().map(|&id| krate(id)).collect();
+        let faulty: SortedSet<CrateId> = self.faults.keys().map(|&id| krate(id)).collect();
         let mut sessions: SortedMap<ItemId, Vec<&Fsm>> = SortedMap::new();
         let mut unknown: SortedSet<ItemId> = SortedSet::new();
         for root in self.roots.values() {
@@ -694,7 +691,7 @@ impl<'a> State<'a> {
     /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
     ///
     /// The other one is part of every build, so that the proof is there.
-    fn repeated(&self) -> HashSet<ItemId> {
+    fn repeated(&self) -> SortedSet<ItemId> {
         let tree = self.context.tree;
         let mut roots: Vec<(ItemId, &Root)> = self.roots.iter().map(|(&id, r)| (id, r)).collect();
         let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
@@ -709,7 +706,7 @@ impl<'a> State<'a> {
             _ => 0,
         };
         let mut seen: SortedSet<(ItemId, SameType)> = SortedSet::new();
-        let mut repeated = HashSet::new();
+        let mut repeated = SortedSet::new();
         for (id, Root { role, reached, .. }) in roots {
             let outline = reached.outline(tree, id);
             let key = (
@@ -744,7 +741,7 @@ impl<'a> State<'a> {
 
     /// For each file with errors the roles to report them at: the first one of each target that is linked to it. Files
     /// that no role is linked to are added to `unanchored`.
-    fn anchors(&self, unanchored: &mut Vec<usize>) -> HashMap<ItemId, usize> {
+    fn anchors(&self, unanchored: &mut Vec<usize>) -> SortedMap<ItemId, usize> {
         let Context {
             tree,
             protocols,
@@ -753,9 +750,9 @@ impl<'a> State<'a> {
         if self.includes_protocols() {
             let broken = |file: &usize| !protocols.files[*file].diagnostics.is_empty();
             unanchored.extend((0..protocols.files.len()).filter(broken));
-            return HashMap::new();
+            return SortedMap::new();
         }
-        let mut anchors = HashMap::new();
+        let mut anchors = SortedMap::new();
         let mut seen: SortedSet<(usize, CrateId)> = SortedSet::new();
         for (&id, role) in &pairs.roles {
             if let Err(LinkError::Broken { file }) = role.link
@@ -764,7 +761,7 @@ impl<'a> State<'a> {
                 anchors.insert(id, file);
             }
         }
-        let anchored: HashSet<usize> = anchors.values().copied().collect();
+        let anchored: SortedSet<usize> = anchors.values().copied().collect();
         for (file, scr) in protocols.files.iter().enumerate() {
             if !scr.diagnostics.is_empty() && !anchored.contains(&file) {
                 unanchored.push(file);
@@ -773,7 +770,7 @@ impl<'a> State<'a> {
         anchors
     }
 
-    fn role_outcome(&self, id: ItemId, anchors: &HashMap<ItemId, usize>) -> Outcome {
+    fn role_outcome(&self, id: ItemId, anchors: &SortedMap<ItemId, usize>) -> Outcome {
         let Context {
             tree,
             protocols,
@@ -825,7 +822,7 @@ impl<'a> State<'a> {
             }
         }
         warnings.extend(self.starving());
-        let with_session: HashSet<ItemId> = self.roots.values().map(|root| root.role).collect();
+        let with_session: SortedSet<ItemId> = self.roots.values().map(|root| root.role).collect();
         for (&id, role) in &pairs.roles {
             if role.link.is_ok() && !with_session.contains(&id) && !self.has_failed_root(id) {
                 let item = tree.item(id);

@@ -10,13 +10,11 @@
 //!
 //! Files are read once, whatever number of targets they belong to. Nothing recurses: pending modules are on a stack.
 
-use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_syntax::role::ROLE_ATTRIBUTES;
 use rumpsteak_syntax::set::SET_ATTRIBUTES;
 use rumpsteak_syntax::verdict::Target;
@@ -194,7 +192,7 @@ pub(crate) fn walk(roots: &[Root], cfg: &Cfg, generator: &mut Generator<'_>) -> 
         cfg,
         generator,
         tree: Tree::default(),
-        sources: HashMap::new(),
+        sources: SortedMap::new(),
     };
     for root in roots {
         walker.target(root);
@@ -207,7 +205,7 @@ struct Walker<'a, 'g> {
     generator: &'a mut Generator<'g>,
     tree: Tree,
     /// The tokens of each file, by its path; nothing if it could not be read or is no Rust.
-    sources: HashMap<PathBuf, (FileId, Option<TokenStream>)>,
+    sources: SortedMap<PathBuf, (FileId, Option<TokenStream>)>,
 }
 
 /// A module whose items are still to be read.

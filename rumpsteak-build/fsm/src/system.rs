@@ -38,7 +38,6 @@
 use std::{collections::HashMap, error::Error, fmt, rc::Rc};
 
 use crate::sorted::SortedMap;
-
 use crate::{
     machine::{Direction, Fsm, Message, Role, TransitionId},
     run::{Failure, Run, Step},

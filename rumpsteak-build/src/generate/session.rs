@@ -15,8 +15,9 @@
 //! Linear in the machine. Serialising the items gives a machine with the same runs, which the build verifies as it
 //! verifies what a person writes; so nothing depends on this module's being right.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
 
 use super::layout::Type;
@@ -60,9 +61,9 @@ pub(super) fn items(fsm: &Fsm, role: usize, names: &mut Names) -> Result<Vec<Ite
         fsm,
         role,
         names,
-        chains: HashMap::new(),
-        choices: HashMap::new(),
-        cuts: HashSet::new(),
+        chains: SortedMap::new(),
+        choices: SortedMap::new(),
+        cuts: SortedSet::new(),
         pending: VecDeque::new(),
     };
     let initial = fsm.initial();
@@ -100,14 +101,14 @@ struct Writer<'a> {
     role: String,
     names: &'a mut Names,
     /// The states with one action that have a name, and the `enum`s of those with several.
-    chains: HashMap<StateId, String>,
-    choices: HashMap<StateId, String>,
+    chains: SortedMap<StateId, String>,
+    choices: SortedMap<StateId, String>,
     /// How many transitions lead to each state.
     entries: Vec<usize>,
     /// Whether a state is on a circle of states with one action.
     circle: Vec<bool>,
     /// The states at which a long chain was cut.
-    cuts: HashSet<StateId>,
+    cuts: SortedSet<StateId>,
     pending: VecDeque<Pending>,
 }
 

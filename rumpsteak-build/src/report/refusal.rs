@@ -20,9 +20,8 @@
 
 use std::fmt::Write as _;
 
-use rumpsteak_fsm::sorted::SortedSet;
-
 use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::sorted::SortedSet;
 use rumpsteak_fsm::subtype::{Refusal, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::{Evidence, Refused, VerifyError};

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::sorted::SortedMap;
-
 use super::{
     graph::{Edge, Node},
     net::{Channel, Kind, Machine, Net},
     space::{Fault, Space},
     taint::Taint,
 };
+use crate::sorted::SortedMap;
 
 /// What the full exploration of a net found. Of each property: its first violation in breadth-first order.
 #[derive(Debug)]

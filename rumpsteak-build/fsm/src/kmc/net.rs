@@ -3,7 +3,6 @@
 use std::{collections::HashMap, ops::Range};
 
 use crate::sorted::SortedMap;
-
 use crate::{
     machine::{Defect, Direction, Fsm, Message, Role, StateId, TransitionId},
     run::Step,

@@ -107,7 +107,6 @@ mod unbounded;
 use std::{error::Error, fmt, sync::Arc};
 
 use crate::sorted::SortedSet;
-
 use crate::{
     certificate::{Certificate, Invariant},
     machine::{Defect, Fsm, StateId, TransitionId},

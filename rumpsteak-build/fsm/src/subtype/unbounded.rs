@@ -101,9 +101,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::sorted::SortedSet;
-
 use super::pair::{Act, Kind, Pair, State};
+use crate::sorted::SortedSet;
 use crate::{
     certificate::invariant::{self as certificate, Invariant, Pending, Rule},
     machine::{StateId, TransitionId},

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::sorted::SortedMap;
-
 use super::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
+use crate::sorted::SortedMap;
 use crate::{
     certificate::{Fault, Invalid},
     machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
