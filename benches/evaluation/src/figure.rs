@@ -1,0 +1,109 @@
+//! The figures: what they are of, which series they have, and what measures them.
+
+use crate::{Case, Error, Mode, Result};
+
+/// One picture of the report, and the table below it.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its name on the command line and of its files.
+    pub name: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// Which figure of which paper it repeats, and how: Markdown.
+    pub about: &'static str,
+    /// The x axis.
+    pub x: XAxis,
+    /// The y axis.
+    pub y: YAxis,
+    /// The series, in the order of the legend. Each case belongs to one.
+    pub series: Vec<Series>,
+    /// The values of the x axis that are measured in this mode.
+    pub points: fn(Mode) -> Vec<u64>,
+    /// What measures the series at one value of the x axis. Its samples are taken in turns, so that
+    /// the noise of the machine hits all alike.
+    pub cases: fn(u64, Mode) -> Result<Vec<Case>>,
+    /// What else the reader has to know, for instance what a peer cannot express: Markdown.
+    pub notes: &'static str,
+}
+
+impl Figure {
+    /// The series of this name.
+    #[must_use]
+    pub fn series(&self, name: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.name == name)
+    }
+}
+
+/// The x axis of a figure.
+#[derive(Clone, Copy, Debug)]
+pub struct XAxis {
+    /// What stands below it.
+    pub label: &'static str,
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// The names of 0, 1, … if the axis has no numbers: the figure is drawn as bars.
+    pub names: &'static [&'static str],
+}
+
+/// The y axis of a figure.
+#[derive(Clone, Copy, Debug)]
+pub struct YAxis {
+    /// What stands beside it, with the unit that is shown.
+    pub label: &'static str,
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// What samples are multiplied with to be shown.
+    pub scale: f64,
+}
+
+/// One line or one colour of bars.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its name in the legend and in the stored results.
+    pub name: &'static str,
+    /// Whose it is.
+    pub of: Of,
+    /// What it runs: Markdown.
+    pub about: &'static str,
+}
+
+/// Whose a series is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Of {
+    /// This project's.
+    Ours,
+    /// The floor: the same work without what is measured.
+    Floor,
+    /// A peer's, measured here.
+    Peer,
+    /// Published figures, measured on other hardware: `(x, y)` in the unit of the samples.
+    Published(Vec<(u64, f64)>),
+}
+
+/// All figures, in the order of the report.
+#[must_use]
+pub fn figures() -> Vec<Figure> {
+    [crate::streaming::figures()].concat()
+}
+
+/// The figures of these names; all, if there are none.
+///
+/// # Errors
+///
+/// [`Error::UnknownFigure`].
+pub fn named(names: &[String]) -> Result<Vec<Figure>> {
+    let all = figures();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| all.iter().all(|figure| figure.name != name.as_str()))
+    {
+        return Err(Error::UnknownFigure {
+            name: unknown.clone(),
+            known: all.iter().map(|figure| figure.name).collect(),
+        });
+    }
+    Ok(all
+        .into_iter()
+        .filter(|figure| names.is_empty() || names.iter().any(|name| name == figure.name))
+        .collect())
+}

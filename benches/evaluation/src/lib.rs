@@ -1,0 +1,34 @@
+//! The papers' evaluations, rerun beside their peers on this machine.
+//!
+//! ```text
+//! cargo run --release -p rumpsteak-evaluation -- run                        # every figure
+//! cargo run --release -p rumpsteak-evaluation -- run --quick fig6-streaming # one, roughly
+//! cargo run --release -p rumpsteak-evaluation -- report                     # pictures and tables
+//! ```
+//!
+//! A [`Figure`] has series, and for each value of its x axis one [`Case`] per series. The
+//! [runner](runner) takes the samples of the cases of one x in turns, so that noise hits all of them
+//! alike, and puts them into the [store](store); the [report](report) is made from the store alone.
+//! Each figure is measured in a process of its own, whose allocator is pinned: glibc would otherwise
+//! adjust its thresholds while it runs, and figures with large buffers would measure that.
+//!
+//! A new figure is a module with a function `figures`, named in [`figure::figures`].
+
+mod case;
+pub mod command;
+mod environment;
+mod error;
+pub mod figure;
+pub mod report;
+pub mod runner;
+pub mod statistics;
+pub mod store;
+pub mod streaming;
+mod tasks;
+
+pub use case::{Case, Measure, Mode, Sample, Unit};
+pub use environment::Environment;
+pub use error::{Error, Result};
+pub use figure::{Figure, Of, Series, XAxis, YAxis};
+pub use statistics::Quartiles;
+pub use store::{Row, Store};

@@ -1,0 +1,71 @@
+//! Streaming over `mpstthree`: a thread for each role, and a new channel for each interaction.
+
+use mpstthree::binary::struct_trait::{end::End, recv::Recv, send::Send, session::Session};
+use mpstthree::role::{broadcast::RoleBroadcast, end::RoleEnd};
+use std::sync::mpsc;
+
+use crate::{Error, Result};
+
+mpstthree::generate!("recursive", MeshedChannels, S, T);
+
+/// What a role fails with.
+type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+struct Ready;
+
+enum Choice {
+    Value(MeshedChannels<Recv<i32, Send<Ready, ToSource>>, RoleS<RoleS<RoleS<RoleEnd>>>, NameT>),
+    Stop(MeshedChannels<End, RoleEnd, NameT>),
+}
+
+type ToSource = Recv<Choice, End>;
+type ToSink = <ToSource as Session>::Dual;
+type Source = MeshedChannels<Recv<Ready, ToSink>, RoleT<RoleBroadcast>, NameS>;
+type Sink = MeshedChannels<Send<Ready, ToSource>, RoleS<RoleS<RoleEnd>>, NameT>;
+type Offered = MeshedChannels<ToSource, RoleS<RoleEnd>, NameT>;
+
+/// Streams so many values, from 0, and returns what the sink received.
+///
+/// # Errors
+///
+/// [`Error::Wrong`] if a role fails.
+pub(super) fn stream(count: i32) -> Result<Vec<i32>> {
+    // A role returns nothing: what it computes leaves its thread through a channel.
+    let (output, received) = mpsc::channel();
+    let (s, t) = fork_mpst(
+        move |session: Source| source(session, count),
+        move |session: Sink| {
+            let mut values = Vec::new();
+            let outcome = offered(session.send(Ready), &mut values);
+            output.send(values)?;
+            outcome
+        },
+    );
+    s.join()
+        .and(t.join())
+        .map_err(|_| Error::wrong("a role failed"))?;
+    received.recv().map_err(Error::wrong)
+}
+
+fn source(session: Source, count: i32) -> Outcome<()> {
+    let mut session = session;
+    for value in 0..count {
+        let (Ready, next) = session.recv();
+        let next = choose_mpst_s_to_all!(next, Choice::Value);
+        session = next.send(value);
+    }
+    let (Ready, next) = session.recv();
+    let next = choose_mpst_s_to_all!(next, Choice::Stop);
+    next.close()
+}
+
+fn offered(session: Offered, values: &mut Vec<i32>) -> Outcome<()> {
+    offer_mpst!(session, {
+        Choice::Value(next) => {
+            let (value, next) = next.recv();
+            values.push(value);
+            offered(next.send(Ready), values)
+        },
+        Choice::Stop(next) => next.close(),
+    })
+}

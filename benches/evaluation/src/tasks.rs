@@ -1,0 +1,43 @@
+//! The runtimes on which sessions are measured.
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Error, Result};
+
+/// A runtime of tokio with one thread: the caller's.
+///
+/// # Errors
+///
+/// [`Error::Wrong`] if the system has no resources for it.
+pub(crate) fn one_thread() -> Result<Runtime> {
+    Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(Error::wrong)
+}
+
+/// A runtime of tokio with two threads beside the caller's, which waits.
+///
+/// # Errors
+///
+/// [`Error::Wrong`] if the system has no resources for it.
+pub(crate) fn two_threads() -> Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .map_err(Error::wrong)
+}
+
+/// Checks a result.
+///
+/// # Errors
+///
+/// [`Error::Wrong`] if it is another one than expected.
+pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -> Result<()> {
+    if actual == expected {
+        Ok(())
+    } else {
+        Err(Error::Wrong(format!("{actual:?} instead of {expected:?}")))
+    }
+}

@@ -1,0 +1,60 @@
+//! What a build costs: the scratch packages are what they are said to be.
+
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use rumpsteak_evaluation::{
+    Error, Mode, Unit,
+    build_cost::{Package, figures},
+};
+
+#[test]
+fn the_quick_mode_builds_nothing() {
+    for figure in figures() {
+        assert_eq!((figure.points)(Mode::Quick), [0_u64; 0], "{}", figure.name);
+    }
+}
+
+#[test]
+fn each_series_has_a_case_at_each_point() {
+    let units = [
+        ("build-dependency-time", Unit::CpuSeconds),
+        ("build-dependency-crates", Unit::Count),
+        ("build-protocols", Unit::Seconds),
+    ];
+    for (figure, (name, unit)) in figures().iter().zip(units) {
+        assert_eq!(figure.name, name);
+        let series: Vec<_> = figure.series.iter().map(|series| series.name).collect();
+        for x in (figure.points)(Mode::Full) {
+            let cases = (figure.cases)(x, Mode::Full).unwrap();
+            let measured: Vec<_> = cases.iter().map(|case| case.series).collect();
+            assert_eq!(measured, series, "{name} {x}");
+            assert!(cases.iter().all(|case| case.unit == unit), "{name} {x}");
+        }
+    }
+}
+
+#[test]
+fn the_tree_of_the_build_script_is_within_its_budget() {
+    let package = Package::with_build_dependency("rumpsteak-build", None).unwrap();
+    let crates = package.crates().unwrap();
+    assert!((4..=20).contains(&crates), "{crates}");
+}
+
+/// The builds that are timed verify: a session that says something else than its protocol fails them.
+#[test]
+fn the_sessions_of_the_packages_are_verified() {
+    let package = Package::with_protocols(2).unwrap();
+    package.build(true).unwrap();
+    package.append("src/p1.rs", "// Nothing.\n").unwrap();
+    package.build(true).unwrap();
+    package
+        .append(
+            "src/p1.rs",
+            "#[session(T)]\npub type Wrong = Receive<K, Ready, rumpsteak_runtime::End>;\n",
+        )
+        .unwrap();
+    match package.build(true) {
+        Err(Error::Wrong(why)) => assert!(why.contains("src/p1.rs"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
