@@ -4,12 +4,17 @@
 fn main() {
     rumpsteak_build::configure()
         .protocols("../protocols/alternating_bit.scr")
+        .protocols("../protocols/authentication.scr")
+        .protocols("../protocols/client_server_log.scr")
         .protocols("../protocols/double_buffering.scr")
         .protocols("../protocols/elevator.scr")
         .protocols("../protocols/fft.scr")
+        .protocols("../protocols/hospital.scr")
+        .protocols("../protocols/ring.scr")
         .protocols("../protocols/ring_choice.scr")
         .protocols("../protocols/streaming.scr")
         .protocols("../protocols/three_adder.scr")
+        .protocols("../protocols/two_adder.scr")
         .generate()
         .verify();
 }

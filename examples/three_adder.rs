@@ -3,6 +3,8 @@
 //!
 //! `cargo run -p rumpsteak-examples --example three_adder`
 
+use std::process::ExitCode;
+
 use rumpsteak_runtime::{
     Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
 };
@@ -35,13 +37,13 @@ struct Add(i32);
 struct Sum(i32);
 
 #[session(A)]
-type AdderA = Send<B, Add, Receive<B, Add, Send<C, Add, Receive<C, Sum, End>>>>;
+pub type AdderA = Send<B, Add, Receive<B, Add, Send<C, Add, Receive<C, Sum, End>>>>;
 
 #[session(B)]
-type AdderB = Receive<A, Add, Send<A, Add, Send<C, Add, Receive<C, Sum, End>>>>;
+pub type AdderB = Receive<A, Add, Send<A, Add, Send<C, Add, Receive<C, Sum, End>>>>;
 
 #[session(C)]
-type AdderC = Receive<A, Add, Receive<B, Add, Send<A, Sum, Send<B, Sum, End>>>>;
+pub type AdderC = Receive<A, Add, Receive<B, Add, Send<A, Sum, Send<B, Sum, End>>>>;
 
 async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
     try_session(role, async |session: AdderA<'_, _>| {
@@ -79,12 +81,15 @@ async fn adder_c(role: &mut C) -> Result<()> {
     .await
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+/// The sum as `a` knows it, and as `b` does.
+pub async fn run() -> Result<(i32, i32)> {
     let Roles(mut a, mut b, mut c) = Roles::default();
     let (sum_a, sum_b, ()) =
         tokio::try_join!(adder_a(&mut a, 20), adder_b(&mut b, 22), adder_c(&mut c))?;
-    assert_eq!((sum_a, sum_b), (42, 42));
-    println!("a and b both know the sum: {sum_a}");
-    Ok(())
+    Ok((sum_a, sum_b))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    rumpsteak_examples::conclude(run().await, (42, 42))
 }

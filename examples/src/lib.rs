@@ -1,10 +1,76 @@
-//! The examples of this package are the protocols of the papers as programs. Each is one file beside
-//! this folder, and is verified against its protocol in `protocols/` when it is built:
+//! The examples of this package are the protocols of the papers as programs: each row of PPoPP'22, Table 1, which has
+//! those of COORDINATION'21, Fig. 6. Each is one file beside this folder, and is verified against its protocol in
+//! `protocols/` when it is built:
 //!
 //! ```text
 //! cargo run -p rumpsteak-examples --example double_buffering
 //! ```
 //!
-//! What other packages measure is here: [`fft`].
+//! A program says what it does, and exits with 0 only if what it computed is right. `README.md` has a table of what the
+//! verifier says of each.
+//!
+//! Here is what they share: [`conclude`], and the processes that other packages measure, [`fft`].
+
+use std::fmt::Debug;
+use std::process::ExitCode;
 
 pub mod fft;
+
+/// The end of an example: what it has computed has to be what is expected.
+///
+/// Prints either what was computed or what is wrong with it, and returns the exit status that says the same.
+pub fn conclude<T, E>(computed: Result<T, E>, expected: T) -> ExitCode
+where
+    T: Debug + PartialEq,
+    E: Debug,
+{
+    match judge(computed, &expected) {
+        Ok(()) => {
+            println!("computed {expected:?}, which is right");
+            ExitCode::SUCCESS
+        }
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether what was computed is what is expected.
+///
+/// # Errors
+///
+/// What is wrong, in a sentence: another value, or the error that it ended with.
+pub fn judge<T, E>(computed: Result<T, E>, expected: &T) -> Result<(), String>
+where
+    T: Debug + PartialEq,
+    E: Debug,
+{
+    match computed {
+        Ok(value) if value == *expected => Ok(()),
+        Ok(value) => Err(format!("computed {value:?} instead of {expected:?}")),
+        Err(error) => Err(format!("no result: {error:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::judge;
+
+    #[test]
+    fn what_is_expected_is_right() {
+        assert_eq!(judge::<_, ()>(Ok(42), &42), Ok(()));
+    }
+
+    #[test]
+    fn another_value_is_wrong() {
+        let wrong = judge::<_, ()>(Ok(41), &42);
+        assert_eq!(wrong, Err("computed 41 instead of 42".to_owned()));
+    }
+
+    #[test]
+    fn an_error_is_wrong() {
+        let wrong = judge(Err("closed"), &42);
+        assert_eq!(wrong, Err("no result: \"closed\"".to_owned()));
+    }
+}

@@ -150,7 +150,7 @@ fn the_form_of_the_machine_does_not_matter() {
     );
 }
 
-/// Every protocol of this repository has code, which passes the build as code that a person writes does; but for one.
+/// Every protocol of this repository has code, which passes the build as code that a person writes does.
 #[test]
 fn the_protocols_of_this_repository() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
@@ -159,19 +159,9 @@ fn the_protocols_of_this_repository() {
         .iter()
         .filter(|code| !code.problems.is_empty())
         .collect();
-    let [hospital] = &failed[..] else {
-        panic!("{failed:?}")
-    };
-    assert_eq!(hospital.protocol, "Hospital");
-    assert!(
-        hospital.problems[0]
-            .contains("the label `report` carries two payloads: `report` and `report(String)`"),
-        "{:?}",
-        hospital.problems
-    );
+    assert!(failed.is_empty(), "{failed:?}");
 
-    let good = codes.iter().filter(|code| code.problems.is_empty());
-    let calls = good.map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
+    let calls = codes.iter().map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
     let source: String = calls.collect();
     let package = package("repository", &[("src/lib.rs", &source)]);
     let verify = || {

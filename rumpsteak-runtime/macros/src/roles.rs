@@ -144,6 +144,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             ///
             /// They need not come from the same set: afterwards they are connected to each other,
             /// and what they were connected to before finds its routes closed.
+            #[allow(clippy::too_many_arguments, reason = "one for each role")]
             #visibility fn reset_each(#(#parameters: &mut #types),*) {
                 let roles: Self = ::core::default::Default::default();
                 #(*#parameters = roles.#members;)*

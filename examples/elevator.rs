@@ -1,0 +1,302 @@
+//! Elevator (PPoPP'22, Table 1, after Bouajjani et al., CAV'18): at the request of a user the elevator opens its door, and
+//! while the door closes the user may have it stopped and opened again. When it is closed, the elevator moves.
+//!
+//! The elevator tells the user that the door closes before the door says so, ahead of the protocol. What it must not do
+//! early is to move: everything that happens is written down, and the door has to be closed at each move.
+//!
+//! `cargo run -p rumpsteak-examples --example elevator`
+
+use std::convert::Infallible;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use rumpsteak_runtime::{
+    Branch, Channel, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+};
+use tokio::sync::oneshot;
+
+#[derive(Roles)]
+struct Roles {
+    user: User,
+    elevator: Elevator,
+    door: Door,
+}
+
+#[derive(Role)]
+#[protocol(Elevator::user)]
+#[message(Label)]
+struct User {
+    #[route(Elevator)]
+    elevator: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Elevator::elevator)]
+#[message(Label)]
+struct Elevator {
+    #[route(User)]
+    user: Channel<Label>,
+    #[route(Door)]
+    door: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Elevator::door)]
+#[message(Label)]
+struct Door {
+    #[route(Elevator)]
+    elevator: Channel<Label>,
+}
+
+#[derive(Message)]
+enum Label {
+    OpenDoor(OpenDoor),
+    Open(Open),
+    DoorOpened(DoorOpened),
+    CloseDoor(CloseDoor),
+    Close(Close),
+    Closing(Closing),
+    Stop(Stop),
+    DoorStopped(DoorStopped),
+    Stay(Stay),
+    Finish(Finish),
+    DoorClosed(DoorClosed),
+}
+
+struct OpenDoor;
+struct Open;
+struct DoorOpened;
+struct CloseDoor;
+struct Close;
+struct Closing;
+struct Stop;
+struct DoorStopped;
+struct Stay;
+struct Finish;
+struct DoorClosed;
+
+#[session(User)]
+pub type UserSession = Send<Elevator, OpenDoor, UserRest>;
+
+#[session]
+type UserRest = Receive<
+    Elevator,
+    DoorOpened,
+    Send<Elevator, CloseDoor, Receive<Elevator, Closing, Select<Elevator, UserChoice>>>,
+>;
+
+#[session]
+enum UserChoice {
+    OpenDoor(OpenDoor, UserRest),
+    Stay(Stay, UserSession),
+}
+
+#[session(Elevator)]
+pub type ElevatorSession = Receive<User, OpenDoor, ElevatorRest>;
+
+/// Tells the user that the door closes before the door has begun to: a send may move ahead of a receive.
+#[session]
+type ElevatorRest = Send<
+    Door,
+    Open,
+    Receive<
+        Door,
+        DoorOpened,
+        Send<
+            User,
+            DoorOpened,
+            Receive<
+                User,
+                CloseDoor,
+                Send<
+                    Door,
+                    Close,
+                    Send<User, Closing, Receive<Door, Closing, Branch<User, ElevatorChoice>>>,
+                >,
+            >,
+        >,
+    >,
+>;
+
+#[session]
+enum ElevatorChoice {
+    OpenDoor(
+        OpenDoor,
+        Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>,
+    ),
+    Stay(
+        Stay,
+        Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>,
+    ),
+}
+
+#[session(Door)]
+pub type DoorSession = Receive<
+    Elevator,
+    Open,
+    Send<
+        Elevator,
+        DoorOpened,
+        Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorChoice>>>,
+    >,
+>;
+
+#[session]
+enum DoorChoice {
+    Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
+    Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
+}
+
+/// What can be seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// By the door.
+    Opens,
+    /// By the door.
+    Closes,
+    /// By the elevator, to this floor.
+    Moves(u32),
+}
+
+/// What has happened, in order.
+#[derive(Default)]
+struct Record(Mutex<Vec<Event>>);
+
+impl Record {
+    fn add(&self, event: Event) {
+        println!("{event:?}");
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .push(event);
+    }
+
+    fn into_events(self) -> Vec<Event> {
+        self.0
+            .into_inner()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Has the closing door stopped so many times at each floor.
+async fn user(role: &mut User, stops: &[usize], done: oneshot::Sender<()>) -> Result<Infallible> {
+    try_session(role, async |mut session: UserSession<'_, _>| {
+        for &stops in stops {
+            let mut rest = session.send(OpenDoor).await?;
+            let mut left = stops;
+            session = loop {
+                let (DoorOpened, next) = rest.receive().await?;
+                let (Closing, next) = next.send(CloseDoor).await?.receive().await?;
+                if left == 0 {
+                    break next.select(Stay).await?;
+                }
+                left -= 1;
+                println!("user: stop!");
+                rest = next.select(OpenDoor).await?;
+            };
+        }
+        // Calls it once more, to know that it has arrived; the program stops then.
+        let (DoorOpened, _open) = session.send(OpenDoor).await?.receive().await?;
+        let _ = done.send(());
+        std::future::pending().await
+    })
+    .await
+}
+
+async fn elevator(role: &mut Elevator, record: &Record) -> Result<Infallible> {
+    try_session(role, async |mut session: ElevatorSession<'_, _>| {
+        let mut floor = 0;
+        loop {
+            let (OpenDoor, mut rest) = session.receive().await?;
+            session = loop {
+                let (DoorOpened, next) = rest.send(Open).await?.receive().await?;
+                let (CloseDoor, next) = next.send(DoorOpened).await?.receive().await?;
+                let next = next.send(Close).await?.send(Closing).await?;
+                let (Closing, next) = next.receive().await?;
+                match next.branch().await? {
+                    ElevatorChoice::OpenDoor(OpenDoor, next) => {
+                        let (DoorStopped, next) = next.send(Stop).await?.receive().await?;
+                        rest = next;
+                    }
+                    ElevatorChoice::Stay(Stay, next) => {
+                        let (DoorClosed, next) = next.send(Finish).await?.receive().await?;
+                        floor += 1;
+                        record.add(Event::Moves(floor));
+                        break next;
+                    }
+                }
+            };
+        }
+    })
+    .await
+}
+
+async fn door(role: &mut Door, record: &Record) -> Result<Infallible> {
+    try_session(role, async |mut session: DoorSession<'_, _>| {
+        loop {
+            let (Open, next) = session.receive().await?;
+            record.add(Event::Opens);
+            let (Close, next) = next.send(DoorOpened).await?.receive().await?;
+            session = match next.send(Closing).await?.branch().await? {
+                DoorChoice::Stop(Stop, next) => next.send(DoorStopped).await?,
+                DoorChoice::Finish(Finish, next) => {
+                    record.add(Event::Closes);
+                    next.send(DoorClosed).await?
+                }
+            };
+        }
+    })
+    .await
+}
+
+/// What happens while the user has the door stopped twice at the first floor, never at the second and once at the third.
+pub async fn run() -> Result<Vec<Event>> {
+    let mut roles = Roles::default();
+    let record = Record::default();
+    let (done, finished) = oneshot::channel();
+    let all = async {
+        tokio::try_join!(
+            user(&mut roles.user, &[2, 0, 1], done),
+            elevator(&mut roles.elevator, &record),
+            door(&mut roles.door, &record),
+        )
+    };
+    tokio::select! {
+        stopped = all => match stopped?.0 {},
+        Ok(()) = finished => {}
+    }
+    Ok(record.into_events())
+}
+
+/// The first move with the door open, if there is one.
+pub fn first_unsafe_move(events: &[Event]) -> Option<u32> {
+    let mut is_open = false;
+    for &event in events {
+        match event {
+            Event::Opens => is_open = true,
+            Event::Closes => is_open = false,
+            Event::Moves(floor) if is_open => return Some(floor),
+            Event::Moves(_) => {}
+        }
+    }
+    None
+}
+
+/// The number of times that the door opened and that the elevator moved, and the first move with the door open.
+pub fn summary(events: &[Event]) -> (usize, usize, Option<u32>) {
+    let opened = events
+        .iter()
+        .filter(|event| matches!(event, Event::Opens))
+        .count();
+    let moved = events
+        .iter()
+        .filter(|event| matches!(event, Event::Moves(_)))
+        .count();
+    (opened, moved, first_unsafe_move(events))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let summary = run().await.map(|events| summary(&events));
+    rumpsteak_examples::conclude(summary, (3 + 1 + 2 + 1, 3, None))
+}

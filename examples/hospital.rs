@@ -1,0 +1,213 @@
+//! Hospital (PPoPP'22, Table 1, after Bravetti et al., CONCUR'19 and LMCS'21): a patient sends readings to a hospital, which
+//! accepts or refuses each, and asks for a report now and then. This patient halves a reading that was refused, and
+//! sends on without waiting to be told that it was accepted this time. So it may run ahead of the answers, further and
+//! further. It reads them all before the report.
+//!
+//! No queue is long enough for every run: no k-MC can verify this for any k, and no bound on how many answers may be due
+//! would do. The build accepts it, because it finds an invariant.
+//!
+//! `cargo run -p rumpsteak-examples --example hospital`
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::process::ExitCode;
+
+use rumpsteak_runtime::{
+    Branch, Channel, Message, Result, Role, Roles, Select, Send, session, try_session,
+};
+use tokio::sync::oneshot;
+
+#[derive(Roles)]
+struct Roles {
+    p: P,
+    h: H,
+}
+
+#[derive(Role)]
+#[protocol(Hospital::p)]
+#[message(Label)]
+struct P {
+    #[route(H)]
+    h: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Hospital::h)]
+#[message(Label)]
+struct H {
+    #[route(P)]
+    p: Channel<Label>,
+}
+
+#[derive(Message)]
+enum Label {
+    Data(Data),
+    Ok(Accepted),
+    Ko(Refused),
+    Ask(Ask),
+    Report(Report),
+}
+
+struct Data(u32);
+struct Accepted;
+struct Refused;
+struct Ask;
+struct Report(String);
+
+#[session(P)]
+pub type Patient = Select<H, PatientChoice>;
+
+#[session]
+enum PatientChoice {
+    Data(Data, Branch<H, Answer>),
+    Ask(Ask, Branch<H, Late>),
+}
+
+#[session]
+enum Answer {
+    Accepted(Accepted, Patient),
+    Refused(Refused, Send<H, Data, Patient>),
+}
+
+/// The answers that are still due, and then the report.
+#[session]
+enum Late {
+    Accepted(Accepted, Branch<H, Late>),
+    Refused(Refused, Branch<H, Late>),
+    Report(Report, Patient),
+}
+
+#[session(H)]
+pub type Hospital = Branch<P, HospitalChoice>;
+
+#[session]
+enum HospitalChoice {
+    Data(Data, Select<P, Judgement>),
+    Ask(Ask, Send<P, Report, Hospital>),
+}
+
+#[session]
+enum Judgement {
+    Accepted(Accepted, Hospital),
+    Refused(Refused, Hospital),
+}
+
+/// What the patient knows in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// How many readings were accepted.
+    pub accepted: usize,
+    /// How many were refused.
+    pub refused: usize,
+    /// How many answers were due at most when the patient sent on.
+    pub ahead: usize,
+    /// The reports.
+    pub reports: Vec<String>,
+}
+
+async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> Result<Infallible> {
+    try_session(role, async |mut session: Patient<'_, _>| {
+        let mut stay = Stay {
+            accepted: 0,
+            refused: 0,
+            ahead: 0,
+            reports: Vec::new(),
+        };
+        // The readings whose answers are due.
+        let mut due = VecDeque::new();
+        for day in days {
+            for &reading in *day {
+                due.push_back(reading);
+                session = match session.select(Data(reading)).await?.branch().await? {
+                    Answer::Accepted(Accepted, next) => {
+                        stay.accepted += 1;
+                        due.pop_front();
+                        next
+                    }
+                    Answer::Refused(Refused, next) => {
+                        stay.refused += 1;
+                        // Half of it, and on: the answer to this comes later.
+                        let half = due.pop_front().unwrap_or_default() / 2;
+                        due.push_back(half);
+                        next.send(Data(half)).await?
+                    }
+                };
+                println!("patient:  {} answers are due", due.len());
+                stay.ahead = stay.ahead.max(due.len());
+            }
+            let mut late = session.select(Ask).await?.branch().await?;
+            session = loop {
+                late = match late {
+                    Late::Accepted(Accepted, next) => {
+                        stay.accepted += 1;
+                        next.branch().await?
+                    }
+                    Late::Refused(Refused, next) => {
+                        stay.refused += 1;
+                        next.branch().await?
+                    }
+                    Late::Report(Report(report), next) => {
+                        println!("patient:  is given {report:?}");
+                        stay.reports.push(report);
+                        due.clear();
+                        break next;
+                    }
+                };
+            };
+        }
+        let _ = done.send(stay);
+        // The protocol goes on for ever; the program stops when the patient may go.
+        std::future::pending().await
+    })
+    .await
+}
+
+/// Refuses readings above 40.
+async fn hospital(role: &mut H) -> Result<Infallible> {
+    try_session(role, async |mut session: Hospital<'_, _>| {
+        let mut accepted = Vec::new();
+        loop {
+            session = match session.branch().await? {
+                HospitalChoice::Data(Data(reading), next) if reading <= 40 => {
+                    accepted.push(reading);
+                    next.select(Accepted).await?
+                }
+                HospitalChoice::Data(Data(reading), next) => {
+                    println!("hospital: {reading} cannot be right");
+                    next.select(Refused).await?
+                }
+                HospitalChoice::Ask(Ask, next) => {
+                    next.send(Report(format!("{accepted:?}"))).await?
+                }
+            };
+        }
+    })
+    .await
+}
+
+/// Two days of a patient: the first without errors, the second with readings of twice the right value.
+pub async fn run() -> Result<Stay> {
+    let Roles { mut p, mut h } = Roles::default();
+    let (done, finished) = oneshot::channel();
+    let days: [&[u32]; 2] = [&[36, 37], &[78, 76, 90]];
+    tokio::select! {
+        stopped = async { tokio::try_join!(patient(&mut p, &days, done), hospital(&mut h)) } => {
+            match stopped?.0 {}
+        }
+        Ok(stay) = finished => Ok(stay),
+    }
+}
+
+fn expected() -> Stay {
+    Stay {
+        accepted: 4,
+        refused: 3,
+        ahead: 2,
+        reports: vec!["[36, 37]".to_owned(), "[36, 37, 39, 38]".to_owned()],
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    rumpsteak_examples::conclude(run().await, expected())
+}
