@@ -25,11 +25,12 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::future::maybe_done;
-use futures::task::AtomicWaker;
+
+use crate::sync::AtomicWaker;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs the processes of several roles in the task that awaits it, and returns the values of all.
 ///
@@ -149,9 +150,22 @@ const BUDGET: usize = 1024;
 /// The task is polling processes: who wakes one need not wake the task.
 const POLLING: usize = 1 << (usize::BITS - 1);
 
+#[cfg(not(all(test, rumpsteak_loom)))]
 thread_local! {
     /// The address of the [`Woken`] whose processes this thread is polling, or 0.
     static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+#[cfg(all(test, rumpsteak_loom))]
+loom::thread_local! {
+    static POLLED_HERE: Cell<usize> = Cell::new(0);
+}
+
+/// Whether this thread is polling the processes of a set. A process that then wakes itself is polled again when the
+/// others have had their turn, at hardly any cost.
+#[inline]
+pub(crate) fn is_polling() -> bool {
+    POLLED_HERE.try_with(Cell::get).is_ok_and(|set| set != 0)
 }
 
 /// Whose turn it is.
@@ -274,7 +288,10 @@ impl Wake for Bell {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // Where the thread is shutting down, it polls nothing.
-        if POLLED_HERE.try_with(Cell::get) == Ok(self.woken.address()) {
+        if POLLED_HERE
+            .try_with(Cell::get)
+            .is_ok_and(|set| set == self.woken.address())
+        {
             self.woken.add_here(self.bit);
         } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
             self.woken.task.wake();
@@ -290,14 +307,14 @@ struct Here {
 impl Here {
     fn enter(address: usize) -> Self {
         Self {
-            outer: POLLED_HERE.replace(address),
+            outer: POLLED_HERE.with(|set| set.replace(address)),
         }
     }
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
-        POLLED_HERE.set(self.outer);
+        POLLED_HERE.with(|set| set.set(self.outer));
     }
 }
 
@@ -306,5 +323,166 @@ impl fmt::Debug for Turns {
         f.debug_struct("Turns")
             .field("running", &self.running)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, rumpsteak_loom))]
+mod models {
+    //! Models of the races between the thread that polls a set and those that wake its processes: see `channel::models`.
+
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Poll;
+
+    use loom::future::block_on;
+    use loom::model::Builder;
+    use loom::thread;
+
+    use futures::Stream as _;
+
+    use super::{POLLED_HERE, join};
+    use crate::channel::QueueSender;
+    use crate::route::Pair as _;
+    use crate::sync::AtomicWaker;
+
+    /// What one process waits for.
+    struct Signal {
+        waker: AtomicWaker,
+        rung: loom::sync::atomic::AtomicUsize,
+    }
+
+    impl Signal {
+        fn new() -> loom::sync::Arc<Self> {
+            loom::sync::Arc::new(Self {
+                waker: AtomicWaker::new(),
+                rung: loom::sync::atomic::AtomicUsize::new(0),
+            })
+        }
+
+        fn ring(&self) {
+            self.rung.fetch_add(1, loom::sync::atomic::Ordering::AcqRel);
+            self.waker.wake();
+        }
+
+        async fn wait(&self, times: usize) {
+            std::future::poll_fn(|context| {
+                self.waker.register(context.waker());
+                if self.rung.load(loom::sync::atomic::Ordering::Acquire) < times {
+                    Poll::Pending
+                } else {
+                    Poll::Ready(())
+                }
+            })
+            .await;
+        }
+    }
+
+    fn model(race: impl Fn() + Sync + Send + 'static) {
+        let mut builder = Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(race);
+    }
+
+    /// Another thread wakes a process while the set finds that there is nobody to poll and goes to sleep.
+    #[test]
+    fn wake_races_with_going_to_sleep() {
+        model(|| {
+            let signal = Signal::new();
+            let other = {
+                let signal = signal.clone();
+                thread::spawn(move || signal.ring())
+            };
+            block_on(join((signal.wait(1), async {})));
+            other.join().unwrap();
+        });
+    }
+
+    /// As before, twice: the second time, the set may be asleep, be woken, or poll already.
+    #[test]
+    fn wake_races_with_waking_up() {
+        model(|| {
+            let signal = Signal::new();
+            let other = {
+                let signal = signal.clone();
+                thread::spawn(move || {
+                    signal.ring();
+                    signal.ring();
+                })
+            };
+            let twice = async {
+                signal.wait(1).await;
+                signal.wait(2).await;
+            };
+            block_on(join((twice, async {})));
+            other.join().unwrap();
+        });
+    }
+
+    /// Two threads wake one process each: neither bit is lost.
+    #[test]
+    fn wakes_from_two_threads_race() {
+        model(|| {
+            let signals = [Signal::new(), Signal::new()];
+            let others = signals
+                .clone()
+                .map(|signal| thread::spawn(move || signal.ring()));
+            block_on(join((signals[0].wait(1), signals[1].wait(1))));
+            for other in others {
+                other.join().unwrap();
+            }
+        });
+    }
+
+    /// Another thread wakes a process while the set completes, and its wakers outlive it.
+    #[test]
+    fn wake_races_with_completion() {
+        model(|| {
+            let signal = Signal::new();
+            let done = Arc::new(AtomicBool::new(false));
+            let other = {
+                let signal = signal.clone();
+                thread::spawn(move || {
+                    signal.ring();
+                    signal.ring();
+                })
+            };
+            block_on(async {
+                join((signal.wait(1), async {
+                    done.store(true, Ordering::Relaxed)
+                }))
+                .await;
+                assert_eq!(POLLED_HERE.with(|set| set.get()), 0);
+            });
+            other.join().unwrap();
+            assert!(done.load(Ordering::Relaxed));
+        });
+    }
+
+    /// A receiver asks for another turn in place of parking, and parks at the next, while another thread sends and goes.
+    #[test]
+    fn turn_asked_for_races_with_send() {
+        model(|| {
+            let (mut tx, mut rx) = QueueSender::pair();
+            let other = thread::spawn(move || tx.try_send(7));
+            let received = std::future::poll_fn(|context| Pin::new(&mut rx).poll_next(context));
+            let (received, ()) = block_on(join((received, async {})));
+            assert_eq!(received, Some(7));
+            assert_eq!(other.join().unwrap(), Ok(()));
+        });
+    }
+
+    /// A process of the set wakes another one, while a thread wakes it too.
+    #[test]
+    fn wake_from_within_races_with_wake_from_elsewhere() {
+        model(|| {
+            let signal = Signal::new();
+            let other = {
+                let signal = signal.clone();
+                thread::spawn(move || signal.ring())
+            };
+            block_on(join((signal.wait(2), async { signal.ring() })));
+            other.join().unwrap();
+        });
     }
 }

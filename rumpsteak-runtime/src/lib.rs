@@ -108,6 +108,7 @@ mod route;
 mod serialize;
 mod session;
 mod states;
+mod sync;
 
 pub use channel::{
     Capacity, Channel, Disconnected, Queue, QueueReceiver, QueueSender, Receiver, Sender,

@@ -2,7 +2,7 @@
 //!
 //! Each direction of a route has one sender and one receiver. So its messages go through rings: a
 //! fixed piece of memory that one side writes and the other reads, without a lock and without an
-//! allocation per message (`rtrb`, which has the only `unsafe` code of all this). A [`Capacity`]
+//! allocation per message ([`ring`], which has the only `unsafe` code of all this). A [`Capacity`]
 //! says how large the ring is, and what happens when it is full:
 //!
 //! | capacity | a sender at a full ring | where it comes from |
@@ -17,11 +17,11 @@
 //! # The order of things
 //!
 //! Who makes a change (a message in the ring, room in it, a new ring, an end that is gone) makes it
-//! visible first and wakes the other side afterwards. Who waits leaves its waker first and looks
-//! again afterwards. [`parking`] has the argument, `models` lets loom try every interleaving of it.
+//! visible first and wakes the other side afterwards. Who waits leaves its waker first, and waits only if nothing
+//! has changed since. [`parking`] has the argument, `models` lets loom try every interleaving of it.
 
 mod parking;
-mod sync;
+mod ring;
 
 #[cfg(all(test, rumpsteak_loom))]
 mod models;
@@ -33,12 +33,13 @@ use std::sync::PoisonError;
 use std::task::{Context, Poll};
 
 use futures::{Sink, Stream};
-use rtrb::PushError;
 
-use self::parking::{Parker, Parking, Unparker};
-use self::sync::atomic::{AtomicBool, Ordering};
-use self::sync::{Arc, Consumer, Mutex, Producer, ring};
+use self::parking::{Cloakroom, Parker, Parking, Unparker};
+use self::ring::{Consumer, Nothing, PARKED, Producer, ring};
+use crate::join;
 use crate::route::{Bidirectional, Nil, Pair};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Mutex};
 
 /// A route over queues in memory, one in each direction: the default.
 ///
@@ -119,18 +120,19 @@ const FIRST: usize = if cfg!(all(test, rumpsteak_loom)) {
     8
 };
 
+/// How often a receiver parks at once after it was polled in vain.
+const PARKS: u8 = 15;
+
 /// What both ends of a queue know.
 struct Shared<M> {
     queue: Queue,
-    /// For the receiver of an empty queue.
-    receiver: Parking,
+    /// For the receiver of an empty queue, which parks in its ring.
+    receiver: Cloakroom,
     /// For the sender of a full queue that waits.
     sender: Parking,
     receiver_is_gone: AtomicBool,
-    sender_is_gone: AtomicBool,
-    /// Whether `next` holds something. Changed under its lock.
-    has_grown: AtomicBool,
-    /// The rings of a growable queue that the receiver has not yet come to, first to last.
+    /// The rings of a growable queue that the receiver has not yet come to, first to last. A ring ends when there is
+    /// one more in here, or when the sender is gone.
     next: Mutex<VecDeque<Consumer<M>>>,
 }
 
@@ -139,8 +141,8 @@ struct Shared<M> {
 /// As a [`Sink`] it is ready unless the queue is one that [waits](Capacity::Waits) and is full. It
 /// closes when it is dropped; the receiver still gets what was sent before.
 pub struct QueueSender<M> {
-    /// `None` once closed.
-    producer: Option<Producer<M>>,
+    /// Of the ring into which messages go now. It has ended once this half is closed.
+    producer: Producer<M>,
     waits: bool,
     shared: Arc<Shared<M>>,
     receiver: Unparker,
@@ -158,6 +160,20 @@ pub struct QueueReceiver<M> {
     shared: Arc<Shared<M>>,
     sender: Unparker,
     own: Parker,
+    patience: Patience,
+}
+
+/// Whether a receiver in a [`join`](crate::join()) asks to be polled once more before it parks.
+///
+/// In one task, whoever sends the message is polled before the receiver's next turn, mostly. Then asking for a turn, which only sets a
+/// bit, is cheaper than to park and be woken, which takes a step on the queue's word that other cores must agree on. Where
+/// the turn comes too soon, it was in vain, so the receiver parks and does not ask again for a while.
+#[derive(Debug)]
+struct Patience {
+    /// What was seen when the receiver last asked: had the same been seen again, it would have been in vain.
+    asked: Option<Nothing>,
+    /// How often to park without asking.
+    parks: u8,
 }
 
 /// The receiver of a queue is gone, or the sender was closed.
@@ -182,15 +198,13 @@ fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
     let (producer, consumer) = ring(size);
     let shared = Arc::new(Shared {
         queue,
-        receiver: Parking::new(),
+        receiver: Cloakroom::new(),
         sender: Parking::new(),
         receiver_is_gone: AtomicBool::new(false),
-        sender_is_gone: AtomicBool::new(false),
-        has_grown: AtomicBool::new(false),
         next: Mutex::new(VecDeque::new()),
     });
     let sender = QueueSender {
-        producer: Some(producer),
+        producer,
         waits,
         shared: Arc::clone(&shared),
         receiver: Unparker::default(),
@@ -202,8 +216,28 @@ fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
         shared,
         sender: Unparker::default(),
         own: Parker::default(),
+        patience: Patience {
+            asked: None,
+            parks: 0,
+        },
     };
     (sender, receiver)
+}
+
+impl Patience {
+    /// Whether to ask for another turn. It never asks twice for one message.
+    #[inline]
+    fn asks(&mut self, nothing: Nothing) -> bool {
+        if self.parks > 0 {
+            self.parks -= 1;
+        } else if self.asked.is_some_and(|asked| asked.is_same(nothing)) {
+            self.parks = PARKS;
+        } else {
+            self.asked = Some(nothing);
+            return true;
+        }
+        false
+    }
 }
 
 impl<M> Pair<QueueReceiver<M>> for QueueSender<M> {
@@ -228,12 +262,9 @@ impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
 }
 
 impl<M> Shared<M> {
-    /// Runs `change` on the rings to come, and says whether there are any then.
-    fn with_next<T>(&self, change: impl FnOnce(&mut VecDeque<Consumer<M>>) -> T) -> T {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let value = change(&mut next);
-        self.has_grown.store(!next.is_empty(), Ordering::Release);
-        value
+    /// The rings to come. No user's code runs while they are locked.
+    fn next(&self) -> impl std::ops::DerefMut<Target = VecDeque<Consumer<M>>> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -255,63 +286,88 @@ impl<M> QueueSender<M> {
     ///
     /// If the queue is full, and it was proven that it [never is](Capacity::AtMost).
     pub fn try_send(&mut self, message: M) -> Result<(), M> {
-        let is_refused = match &self.producer {
-            Some(producer) => {
-                self.shared.receiver_is_gone.load(Ordering::Acquire)
-                    || self.waits && producer.is_full()
-            }
-            None => true,
-        };
+        let is_refused = self.producer.has_ended()
+            || self.receiver_is_gone()
+            || self.waits && !self.producer.has_room();
         if is_refused {
             return Err(message);
         }
-        self.put(message);
+        let _ = self.put(message);
         Ok(())
     }
 
-    /// Puts a message into a queue that is ready for it. Does nothing if this half was closed.
     #[inline]
-    fn put(&mut self, message: M) {
-        if let Some(producer) = &mut self.producer {
-            if let Err(PushError::Full(message)) = producer.push(message) {
-                self.overflow(message);
+    fn receiver_is_gone(&self) -> bool {
+        self.shared.receiver_is_gone.load(Ordering::Acquire)
+    }
+
+    /// Puts a message into a queue that is ready for it.
+    #[inline]
+    fn put(&mut self, message: M) -> Result<(), Disconnected> {
+        match self.producer.push(message) {
+            Ok(flags) => {
+                if flags != 0 {
+                    self.shared.receiver.wake(&mut self.receiver, flags);
+                }
+                Ok(())
             }
-            self.shared.receiver.unpark(&mut self.receiver);
+            Err(message) => self.overflow(message),
         }
     }
 
     fn close(&mut self) {
-        if self.producer.take().is_some() {
-            self.shared.sender_is_gone.store(true, Ordering::Release);
-            self.shared.receiver.unpark(&mut self.receiver);
+        if !self.producer.has_ended() {
+            self.end_ring();
         }
     }
 
-    /// Waits until there is room in a ring that was full.
+    /// Ends the ring, whose receiver then looks for the next. Nothing may be put into it any more.
+    fn end_ring(&mut self) {
+        let flags = self.producer.end();
+        if flags != 0 {
+            self.shared.receiver.wake(&mut self.receiver, flags);
+        }
+    }
+
+    /// What is not the rule: no room in the ring, or nobody who receives.
+    #[cold]
+    #[inline(never)]
     fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
-        self.shared.sender.park(&mut self.own, context.waker());
-        if self.shared.receiver_is_gone.load(Ordering::Acquire) {
+        if self.producer.has_ended() || self.receiver_is_gone() {
             return Poll::Ready(Err(Disconnected));
         }
-        match &self.producer {
-            Some(producer) if producer.is_full() => Poll::Pending,
-            _ => Poll::Ready(Ok(())),
+        if !self.waits || self.producer.has_room() {
+            return Poll::Ready(Ok(()));
+        }
+        self.shared.sender.park(&mut self.own, context.waker());
+        if self.receiver_is_gone() {
+            Poll::Ready(Err(Disconnected))
+        } else if self.producer.has_room() {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
         }
     }
 
     /// Takes a message that the ring has no room for.
     #[cold]
-    fn overflow(&mut self, message: M) {
+    #[inline(never)]
+    fn overflow(&mut self, message: M) -> Result<(), Disconnected> {
+        if self.producer.has_ended() {
+            return Err(Disconnected);
+        }
         let Queue { from, to, capacity } = self.shared.queue;
-        match (capacity, &mut self.producer) {
-            (Capacity::Growable, Some(full)) => {
-                let (mut producer, consumer) = ring(full.buffer().capacity().saturating_mul(2));
-                // The new ring is empty, and has room for at least twice `FIRST`.
+        match capacity {
+            Capacity::Growable => {
+                let (mut producer, consumer) = ring(self.producer.capacity().saturating_mul(2));
+                // The new ring is empty, has room for at least twice `FIRST`, and nobody waits at it.
                 assert!(producer.push(message).is_ok(), "a new ring has room");
-                *full = producer;
-                self.shared.with_next(|next| next.push_back(consumer));
+                self.shared.next().push_back(consumer);
+                self.end_ring();
+                self.producer = producer;
+                Ok(())
             }
-            (Capacity::AtMost(most), _) => {
+            Capacity::AtMost(most) => {
                 panic!(
                     "{} is full: its capacity is {most}, and it was proven that its sessions never have more messages \
                      under way; those that were put into the route by hand, past a session, count too",
@@ -319,7 +375,7 @@ impl<M> QueueSender<M> {
                 )
             }
             // The contract of `Sink`: no message without `poll_ready` before.
-            (Capacity::Waits(_) | Capacity::Growable, _) => {
+            Capacity::Waits(_) => {
                 panic!(
                     "{} is full, and a message was sent without waiting for room",
                     Named(from, to)
@@ -360,15 +416,10 @@ impl<M> Sink<M> for QueueSender<M> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Disconnected>> {
         let this = self.get_mut();
-        match &this.producer {
-            Some(producer) if !this.shared.receiver_is_gone.load(Ordering::Acquire) => {
-                if this.waits && producer.is_full() {
-                    this.wait(context)
-                } else {
-                    Poll::Ready(Ok(()))
-                }
-            }
-            _ => Poll::Ready(Err(Disconnected)),
+        if this.receiver_is_gone() || !this.producer.has_room() {
+            this.wait(context)
+        } else {
+            Poll::Ready(Ok(()))
         }
     }
 
@@ -377,12 +428,7 @@ impl<M> Sink<M> for QueueSender<M> {
     /// If the queue is full, and not [growable](Capacity::Growable).
     #[inline]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Disconnected> {
-        let this = self.get_mut();
-        if this.producer.is_none() {
-            return Err(Disconnected);
-        }
-        this.put(message);
-        Ok(())
+        self.get_mut().put(message)
     }
 
     #[inline]
@@ -405,31 +451,59 @@ impl<M> QueueReceiver<M> {
 
     /// The next message, if there is one at the moment.
     pub fn try_receive(&mut self) -> Option<M> {
-        self.take()
+        loop {
+            match self.take() {
+                Ok(message) => return Some(message),
+                Err(nothing) if nothing.is_final() && self.go_on() => {}
+                Err(_) => return None,
+            }
+        }
     }
 
     #[inline]
-    fn take(&mut self) -> Option<M> {
-        let message = match self.consumer.pop() {
-            Ok(message) => message,
-            Err(_) if self.shared.has_grown.load(Ordering::Acquire) => self.take_from_next()?,
-            Err(_) => return None,
-        };
+    fn take(&mut self) -> Result<M, Nothing> {
+        let message = self.consumer.pop()?;
         if self.sender_waits {
             self.shared.sender.unpark(&mut self.sender);
         }
-        Some(message)
+        Ok(message)
     }
 
-    /// The next message of a queue that has grown.
+    /// Waits for a message, whatever happens meanwhile.
     #[cold]
-    fn take_from_next(&mut self) -> Option<M> {
+    #[inline(never)]
+    fn wait(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
         loop {
-            // What the sender put into this ring before it left it is visible now.
-            if let Ok(message) = self.consumer.pop() {
-                return Some(message);
+            let nothing = match self.take() {
+                Ok(message) => return Poll::Ready(Some(message)),
+                Err(nothing) => nothing,
+            };
+            if nothing.is_final() {
+                if !self.go_on() {
+                    return Poll::Ready(None);
+                }
+                continue;
             }
-            self.consumer = self.shared.with_next(VecDeque::pop_front)?;
+            let park = |flags| self.consumer.park(nothing, flags);
+            if self
+                .shared
+                .receiver
+                .park(&mut self.own, context.waker(), park)
+            {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Leaves a ring that has ended for the one that follows it, if the queue has grown.
+    fn go_on(&mut self) -> bool {
+        let next = self.shared.next().pop_front();
+        match next {
+            Some(next) => {
+                self.consumer = next;
+                true
+            }
+            None => false,
         }
     }
 }
@@ -442,7 +516,7 @@ impl<M> Drop for QueueReceiver<M> {
         }
         // The ring itself lives as long as its sender. The messages need not, save one that is sent
         // at this very moment.
-        while self.take().is_some() {}
+        while self.try_receive().is_some() {}
     }
 }
 
@@ -452,18 +526,22 @@ impl<M> Stream for QueueReceiver<M> {
     #[inline]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
         let this = self.get_mut();
-        if let Some(message) = this.take() {
-            return Poll::Ready(Some(message));
+        let nothing = match this.take() {
+            Ok(message) => return Poll::Ready(Some(message)),
+            Err(nothing) => nothing,
+        };
+        if nothing.is_final() {
+            return this.wait(context);
         }
-        this.shared.receiver.park(&mut this.own, context.waker());
-        // Whether the sender is gone comes before the second look at the messages, since it may have
-        // sent some before it went.
-        let closed = this.shared.sender_is_gone.load(Ordering::Acquire);
-        match this.take() {
-            Some(message) => Poll::Ready(Some(message)),
-            None if closed => Poll::Ready(None),
-            None => Poll::Pending,
+        if join::is_polling() && this.patience.asks(nothing) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
+        // The rule: nobody writes in between, and the sender has the waker from last time.
+        if this.own.is_known(context.waker()) && this.consumer.park(nothing, PARKED) {
+            return Poll::Pending;
+        }
+        this.wait(context)
     }
 }
 
@@ -471,7 +549,7 @@ impl<M> fmt::Debug for QueueSender<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueueSender")
             .field("queue", &self.shared.queue)
-            .field("closed", &self.producer.is_none())
+            .field("closed", &self.producer.has_ended())
             .finish_non_exhaustive()
     }
 }

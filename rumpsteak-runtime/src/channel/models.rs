@@ -7,13 +7,9 @@
 //!
 //! # What is modelled
 //!
-//! All of this folder as it is: the wake-up protocol, the flags of ends that are gone, growth and
-//! the locks. Only two things are replaced, in [`sync`]. The atomics, the locks and the `Arc`s are
-//! loom's. And `rtrb`, which knows nothing of loom, is a ring of the same construction: two counters,
-//! each written by one side with `Release` and read by the other with `Acquire`, each with a copy
-//! that the other side looks at first. Its slots are under locks that are never contended, where
-//! those of `rtrb` are raw memory: that they are not used twice at once is what `rtrb` itself proves
-//! and tests.
+//! All of this folder as it is: the ring, the wake-up protocol, the flags of ends that are gone, growth and
+//! the locks. Only the atomics, the locks, the `Arc`s and the memory of the slots are loom's, see [`sync`](crate::sync):
+//! so a slot that both sides touch without one having seen the other's step is reported too.
 //!
 //! A lost wake-up leaves all threads waiting, which loom reports as a deadlock. What is lost or
 //! doubled fails an assertion. What leaks, loom reports.
@@ -31,106 +27,6 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender, queue};
-
-/// What stands for the real thing.
-pub(crate) mod sync {
-    use rtrb::{PopError, PushError};
-
-    pub(crate) use loom::sync::{Arc, Mutex, atomic};
-
-    use self::atomic::{AtomicUsize, Ordering};
-
-    /// A ring with room for `capacity` messages.
-    pub(crate) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
-        let ring = Arc::new(Ring {
-            slots: (0..capacity).map(|_| Mutex::new(None)).collect(),
-            head: AtomicUsize::new(0),
-            tail: AtomicUsize::new(0),
-        });
-        let producer = Producer {
-            ring: Arc::clone(&ring),
-            head: std::cell::Cell::new(0),
-            tail: 0,
-        };
-        let consumer = Consumer {
-            ring,
-            head: 0,
-            tail: 0,
-        };
-        (producer, consumer)
-    }
-
-    pub(crate) struct Ring<M> {
-        slots: Vec<Mutex<Option<M>>>,
-        /// How many messages were ever taken out.
-        head: AtomicUsize,
-        /// How many messages were ever put in.
-        tail: AtomicUsize,
-    }
-
-    pub(crate) struct Producer<M> {
-        ring: Arc<Ring<M>>,
-        /// What was last seen of the ring's own.
-        head: std::cell::Cell<usize>,
-        tail: usize,
-    }
-
-    pub(crate) struct Consumer<M> {
-        ring: Arc<Ring<M>>,
-        head: usize,
-        /// What was last seen of the ring's own.
-        tail: usize,
-    }
-
-    impl<M> Ring<M> {
-        pub(crate) fn capacity(&self) -> usize {
-            self.slots.len()
-        }
-
-        fn slot(&self, position: usize) -> loom::sync::MutexGuard<'_, Option<M>> {
-            self.slots[position % self.slots.len()].lock().unwrap()
-        }
-    }
-
-    impl<M> Producer<M> {
-        pub(crate) fn buffer(&self) -> &Ring<M> {
-            &self.ring
-        }
-
-        pub(crate) fn is_full(&self) -> bool {
-            let is_full = || self.tail - self.head.get() == self.ring.capacity();
-            if is_full() {
-                self.head.set(self.ring.head.load(Ordering::Acquire));
-            }
-            is_full()
-        }
-
-        pub(crate) fn push(&mut self, message: M) -> Result<(), PushError<M>> {
-            if self.is_full() {
-                return Err(PushError::Full(message));
-            }
-            assert!(self.ring.slot(self.tail).replace(message).is_none());
-            self.tail += 1;
-            self.ring.tail.store(self.tail, Ordering::Release);
-            Ok(())
-        }
-    }
-
-    impl<M> Consumer<M> {
-        pub(crate) fn pop(&mut self) -> Result<M, PopError> {
-            if self.head == self.tail {
-                self.tail = self.ring.tail.load(Ordering::Acquire);
-            }
-            if self.head == self.tail {
-                return Err(PopError::Empty);
-            }
-            let message = self.ring.slot(self.head).take().unwrap();
-            self.head += 1;
-            self.ring.head.store(self.head, Ordering::Release);
-            Ok(message)
-        }
-    }
-}
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();

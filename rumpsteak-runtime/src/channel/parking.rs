@@ -1,28 +1,32 @@
 //! Going to sleep and being woken, for two sides of which each is only in one place at a time.
 //!
-//! One side *parks*: it leaves its waker, and looks once more at what it waits for. The other side
-//! makes its change and then *unparks*:
+//! One side *parks*: it leaves its waker and says so in an atomic word, at a moment at which it had nothing to do. The
+//! other side makes its change, and finds in the word whether there is anybody to wake.
+//!
+//! A receiver of an empty queue parks in the word in which the ring counts its messages (see [`ring`](super::ring)), so
+//! that it sees in one step that there is none and says that it waits. A sender of a full queue parks in a word of its own, a
+//! [`Parking`], and so looks again afterwards:
 //!
 //! ```text
 //! waiting side                      other side
-//!   the queue is empty                push a message
+//!   the queue is full                 take a message
 //!   state |= PARKED                   state ← 0, and what was it?
-//!   look again: still empty?          it had PARKED: wake
+//!   look again: still full?           it had PARKED: wake
 //!   pending
 //! ```
 //!
 //! # Why no wake-up is lost
 //!
-//! Both sides read and write `state` in one step, so one of the two comes first. If parking does,
+//! Both sides read and write the word in one step, so one of the two comes first. If parking does,
 //! the other side sees it and wakes. If unparking does, parking reads what it (or a later step)
-//! wrote, and therefore sees all that was done before it: the second look finds the message. The
-//! waker is stored before `state` says so, hence before the second look.
+//! wrote, and therefore sees all that was done before it: the second look finds the room. (In the word of the ring, it
+//! finds another count than before, and does not park.) The waker is stored before the word says so.
 //!
 //! # The waker
 //!
 //! A side mostly parks with one waker for ever, that of its task. So both sides keep a copy of their
-//! own: to park again costs one step on `state`, and to unpark one step and the wake-up, without a
-//! lock, a clone or an allocation. Only a waker that is new goes through the lock, and `FRESH` says
+//! own: to park again costs one step on the word, and to unpark one step and the wake-up, without a
+//! lock, a clone or an allocation. Only a waker that is new goes through a lock, and `FRESH` says
 //! that it is there. Whatever waker is in there is the newest one, so the other side may take it
 //! even before it has seen the `FRESH` that belongs to it; that one then finds nothing, and the copy
 //! is the newest already.
@@ -33,56 +37,113 @@
 use std::sync::PoisonError;
 use std::task::Waker;
 
-use super::sync::Mutex;
-use super::sync::atomic::{AtomicU8, Ordering};
+use super::ring::{FRESH, PARKED};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Somebody waits.
-const PARKED: u8 = 1;
-/// Somebody waits, and has left a new waker.
-const FRESH: u8 = 2;
-
-/// Where the two sides meet.
+/// Where the waiting side leaves a waker that the other side does not have.
 #[derive(Debug)]
-pub(super) struct Parking {
-    state: AtomicU8,
+pub(super) struct Cloakroom {
     fresh: Mutex<Option<Waker>>,
 }
 
 /// The waiting side's copy of the waker that it left last.
 #[derive(Debug, Default)]
-pub(super) struct Parker(Option<Waker>);
+pub(super) struct Parker {
+    left: Option<Waker>,
+    /// Whether a word has said so with [`FRESH`].
+    said: bool,
+}
 
 /// The other side's copy of the waker that it took last.
 #[derive(Debug, Default)]
 pub(super) struct Unparker(Option<Waker>);
 
-impl Parking {
+impl Parker {
+    /// Whether the other side has, or knows where to find, this very waker: then [`PARKED`] says it all.
+    #[inline]
+    pub(super) fn is_known(&self, waker: &Waker) -> bool {
+        self.said && matches!(&self.left, Some(left) if left.will_wake(waker))
+    }
+}
+
+impl Cloakroom {
     pub(super) fn new() -> Self {
         Self {
-            state: AtomicU8::new(0),
             fresh: Mutex::new(None),
         }
     }
 
-    /// Leaves the waker. What is waited for must be looked at again after this.
-    #[inline]
-    pub(super) fn park(&self, parker: &mut Parker, waker: &Waker) {
-        let flags = match &parker.0 {
-            Some(known) if known.will_wake(waker) => PARKED,
-            _ => {
-                self.leave(parker, waker);
-                PARKED | FRESH
-            }
-        };
-        self.state.fetch_or(flags, Ordering::AcqRel);
+    /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns whether it did.
+    pub(super) fn park(
+        &self,
+        parker: &mut Parker,
+        waker: &Waker,
+        say: impl FnOnce(usize) -> bool,
+    ) -> bool {
+        if parker.is_known(waker) {
+            return say(PARKED);
+        }
+        self.leave(parker, waker);
+        parker.said = say(PARKED | FRESH);
+        parker.said
     }
 
     #[cold]
+    #[inline(never)]
     fn leave(&self, parker: &mut Parker, waker: &Waker) {
         let replaced = self.replace(Some(waker.clone()));
         // Dropping a waker may run code of an executor: not under the lock.
         drop(replaced);
-        parker.0 = Some(waker.clone());
+        parker.left = Some(waker.clone());
+    }
+
+    /// Wakes the side that parked with these flags.
+    #[inline]
+    pub(super) fn wake(&self, unparker: &mut Unparker, flags: usize) {
+        if flags & FRESH != 0 {
+            self.take(unparker);
+        }
+        if let Some(waker) = &unparker.0 {
+            waker.wake_by_ref();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take(&self, unparker: &mut Unparker) {
+        if let Some(fresh) = self.replace(None) {
+            unparker.0 = Some(fresh);
+        }
+    }
+
+    fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *fresh, waker)
+    }
+}
+
+/// Where the two sides meet, if they have no other word.
+#[derive(Debug)]
+pub(super) struct Parking {
+    state: AtomicUsize,
+    wakers: Cloakroom,
+}
+
+impl Parking {
+    pub(super) fn new() -> Self {
+        Self {
+            state: AtomicUsize::new(0),
+            wakers: Cloakroom::new(),
+        }
+    }
+
+    /// Leaves the waker. What is waited for must be looked at again after this.
+    pub(super) fn park(&self, parker: &mut Parker, waker: &Waker) {
+        self.wakers.park(parker, waker, |flags| {
+            self.state.fetch_or(flags, Ordering::AcqRel);
+            true
+        });
     }
 
     /// Wakes the waiting side if it has parked. Must follow the change that it waits for.
@@ -90,23 +151,7 @@ impl Parking {
     pub(super) fn unpark(&self, unparker: &mut Unparker) {
         let flags = self.state.swap(0, Ordering::AcqRel);
         if flags != 0 {
-            self.wake(unparker, flags);
+            self.wakers.wake(unparker, flags);
         }
-    }
-
-    fn wake(&self, unparker: &mut Unparker, flags: u8) {
-        if flags & FRESH != 0
-            && let Some(fresh) = self.replace(None)
-        {
-            unparker.0 = Some(fresh);
-        }
-        if let Some(waker) = &unparker.0 {
-            waker.wake_by_ref();
-        }
-    }
-
-    fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *fresh, waker)
     }
 }

@@ -1,0 +1,285 @@
+//! A ring: a fixed piece of memory that one side writes and the other reads, without a lock. The one module of
+//! this workspace with `unsafe` code.
+//!
+//! ```text
+//!                 head            tail
+//!                  v               v
+//!     | free | free | msg  | msg  | free | free | ...      room = capacity - (tail - head)
+//! ```
+//!
+//! Both are counters that only go up (and wrap): the slot of a position is what its low bits say, since there are
+//! as many slots as a power of two. The [`Producer`] alone moves `tail`, the [`Consumer`] alone moves `head`, and
+//! each remembers what it last saw of the other's, so that it looks again only when that is used up.
+//!
+//! `tail` shares its word with three flags, and this is what makes waiting cheap. A consumer that finds nothing
+//! parks with one compare-and-exchange, from the very word in which it saw nothing: if that succeeds, there was
+//! nothing at that moment, and it need not look again. The producer writes the word with a swap, which makes the
+//! message visible, takes the flags away and tells whether there is anybody to wake, all in one step.
+//!
+//! | flag | set by | taken away by |
+//! |---|---|---|
+//! | [`PARKED`] | the consumer, when it waits | the producer's next write |
+//! | [`FRESH`] | the consumer, when it waits and has left a new waker | the producer's next write |
+//! | ended | the producer, which writes nothing after it | – |
+//!
+//! # Why each slot has one owner at a time
+//!
+//! The slots from `head` up to `tail` are the consumer's, all others are the producer's. A slot passes to the
+//! consumer by the write of `tail` (a swap that releases; the consumer loads `tail` and acquires), and back by the
+//! write of `head` (a store that releases; the producer loads `head` and acquires). So whoever owns a slot has seen
+//! all that was done to it before. What a side remembers of the other's counter may be too old, never too new:
+//! it then owns more slots than it knows of.
+//!
+//! # Cost
+//!
+//! One atomic read-modify-write for each message sent, none for one received, one more for each time that the consumer
+//! waits. A slot for each message that there is room for, rounded up to a power of two.
+//!
+//! `rtrb`, which is as fast for the messages themselves, keeps its counters to itself. So the flags took a word of their
+//! own, a second look by whoever parks, and a second atomic step by the sender: 15 % to 20 % of a stream's time.
+
+#![allow(
+    unsafe_code,
+    reason = "a message is written to and read from memory that both sides share; `models` tries every race"
+)]
+
+use std::mem::MaybeUninit;
+
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::cell::UnsafeCell;
+
+/// The consumer waits.
+pub(super) const PARKED: usize = 1;
+/// The consumer waits, and has left a new waker.
+pub(super) const FRESH: usize = 2;
+/// There will be no more messages than there are.
+const ENDED: usize = 4;
+/// All flags.
+const FLAGS: usize = PARKED | FRESH | ENDED;
+/// One position further.
+const ONE: usize = FLAGS + 1;
+
+/// The writing side.
+pub(super) struct Producer<M> {
+    ring: Arc<Ring<M>>,
+    /// The position of the next message: that of the ring's `tail`, without flags.
+    tail: usize,
+    /// Up to which position there was room when that was last looked at.
+    limit: usize,
+    has_ended: bool,
+}
+
+/// The reading side.
+pub(super) struct Consumer<M> {
+    ring: Arc<Ring<M>>,
+    /// The position of the next message: that of the ring's `head`.
+    head: usize,
+    /// A position that the ring's `tail` has come to, maybe a while ago.
+    tail: usize,
+}
+
+/// What a consumer saw when it found no message: for [`Consumer::park`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nothing(usize);
+
+/// What both sides share. Positions count in steps of [`ONE`].
+struct Ring<M> {
+    /// Where the producer is, and the flags.
+    tail: Apart<AtomicUsize>,
+    /// Where the consumer is.
+    head: Apart<AtomicUsize>,
+    /// As many as a power of two, and at least as many as `capacity`.
+    slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
+    capacity: usize,
+}
+
+/// On a cache line of its own (of two, since some processors fetch them in pairs), so that a write of the one side
+/// does not take away what the other reads.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+// SAFETY: of what is shared, only the slots are not `Sync` by themselves. Each has one owner at a time (see above), and
+// passes from one side to the other as a message does that is sent to another thread, hence `M: Send`. No reference to
+// a message is ever handed out, so `M: Sync` is not needed.
+unsafe impl<M: Send> Sync for Ring<M> {}
+
+/// A ring with room for `capacity` messages.
+///
+/// # Panics
+///
+/// If there is no memory of this size.
+pub(super) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
+    let slots = capacity.checked_next_power_of_two();
+    // Positions of twice as many messages must differ.
+    let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
+    let Some(slots) = slots else {
+        panic!("no memory for a queue of {capacity} messages")
+    };
+    let ring = Arc::new(Ring {
+        tail: Apart(AtomicUsize::new(0)),
+        head: Apart(AtomicUsize::new(0)),
+        slots: (0..slots)
+            .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
+            .collect(),
+        capacity,
+    });
+    let producer = Producer {
+        ring: Arc::clone(&ring),
+        tail: 0,
+        limit: capacity * ONE,
+        has_ended: false,
+    };
+    let consumer = Consumer {
+        ring,
+        head: 0,
+        tail: 0,
+    };
+    (producer, consumer)
+}
+
+impl<M> Ring<M> {
+    #[inline]
+    fn slot(&self, position: usize) -> &UnsafeCell<MaybeUninit<M>> {
+        let index = (position / ONE) & (self.slots.len() - 1);
+        // SAFETY: the number of slots is a power of two, so it is not 0, and what the mask leaves is less than it.
+        unsafe { self.slots.get_unchecked(index) }
+    }
+}
+
+impl<M> Producer<M> {
+    /// How many messages there is room for when the ring is empty.
+    pub(super) fn capacity(&self) -> usize {
+        self.ring.capacity
+    }
+
+    /// Whether there is room for a message. There is none once the ring has ended.
+    #[inline]
+    pub(super) fn has_room(&mut self) -> bool {
+        self.tail != self.limit || self.look_for_room()
+    }
+
+    /// Whether [`end`](Producer::end) was called.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_room(&mut self) -> bool {
+        if !self.has_ended {
+            let head = self.ring.head.0.load(Ordering::Acquire);
+            self.limit = head.wrapping_add(self.ring.capacity * ONE);
+        }
+        self.tail != self.limit
+    }
+
+    /// Puts a message into the ring and returns the flags of a consumer that waits, which must then be woken.
+    ///
+    /// # Errors
+    ///
+    /// The message, if the ring is full or has ended.
+    #[inline]
+    pub(super) fn push(&mut self, message: M) -> Result<usize, M> {
+        if !self.has_room() {
+            return Err(message);
+        }
+        self.ring.slot(self.tail).with_mut(|slot| {
+            // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head` that was acquired, and
+            // the slot at `tail` is the producer's. It holds no message: the consumer has moved the one that was there
+            // out before it released that `head`. So nothing is overwritten without being dropped, and nobody else
+            // touches the slot before `tail` is written. `&mut self` keeps other producers away.
+            unsafe { (*slot).write(message) };
+        });
+        self.tail = self.tail.wrapping_add(ONE);
+        // Before this there were the position of this message, and flags.
+        Ok(self.ring.tail.0.swap(self.tail, Ordering::AcqRel) & FLAGS)
+    }
+
+    /// Says that there will be no more messages. Returns the flags of a consumer that waits, as `push` does.
+    pub(super) fn end(&mut self) -> usize {
+        self.has_ended = true;
+        self.limit = self.tail;
+        let before = self.ring.tail.0.swap(self.tail | ENDED, Ordering::AcqRel);
+        before & (PARKED | FRESH)
+    }
+}
+
+impl<M> Consumer<M> {
+    /// Takes the next message out of the ring.
+    ///
+    /// # Errors
+    ///
+    /// What was seen, if there is none at the moment.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Result<M, Nothing> {
+        let head = self.head;
+        if head == self.tail {
+            let word = self.ring.tail.0.load(Ordering::Acquire);
+            let tail = word & !FLAGS;
+            if head == tail {
+                return Err(Nothing(word));
+            }
+            self.tail = tail;
+        }
+        let message = self.ring.slot(head).with(|slot| {
+            // SAFETY: `head` is before a `tail` that was acquired, so the producer has written a message into the slot and
+            // released it, and does not touch it before it sees a later `head`. `head` moves on right below, before
+            // anything could panic, so the message is moved out once. `&mut self` keeps other consumers away.
+            unsafe { (*slot).assume_init_read() }
+        });
+        let head = head.wrapping_add(ONE);
+        self.head = head;
+        self.ring.head.0.store(head, Ordering::Release);
+        Ok(message)
+    }
+
+    /// Waits with these flags, unless the producer has written since `nothing` was seen. Then there is something to look at.
+    #[inline]
+    pub(super) fn park(&self, nothing: Nothing, flags: usize) -> bool {
+        let (seen, parked) = (nothing.0, nothing.0 | flags);
+        // Who waits already, with the waker of that time, has nothing to say: if the producer has written since, it
+        // wakes that one. With a new waker, the exchange must tell that the producer has not yet gone for the old one.
+        flags == PARKED && seen == parked
+            || self
+                .ring
+                .tail
+                .0
+                .compare_exchange(seen, parked, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+    }
+}
+
+impl Nothing {
+    /// Whether there will be nothing for ever.
+    #[inline]
+    pub(super) fn is_final(self) -> bool {
+        self.0 & ENDED != 0
+    }
+
+    /// Whether no message came in between.
+    #[inline]
+    pub(super) fn is_same(self, other: Self) -> bool {
+        self.0 & !FLAGS == other.0 & !FLAGS
+    }
+}
+
+impl<M> Drop for Ring<M> {
+    fn drop(&mut self) {
+        if !std::mem::needs_drop::<M>() {
+            return;
+        }
+        // Both sides are gone, and dropping the last `Arc` acquires all that they did.
+        let mut head = self.head.0.load(Ordering::Relaxed);
+        let tail = self.tail.0.load(Ordering::Relaxed) & !FLAGS;
+        while head != tail {
+            self.slot(head).with_mut(|slot| {
+                // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and not moved out. Nobody
+                // else has the ring any more, and the loop comes to each of them once. Should a message panic when it is
+                // dropped, those behind it leak.
+                unsafe { (*slot).assume_init_drop() };
+            });
+            head = head.wrapping_add(ONE);
+        }
+    }
+}

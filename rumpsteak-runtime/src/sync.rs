@@ -1,0 +1,65 @@
+//! What channels and the runner are built from, under one set of names: the real thing, or loom's, so that their models
+//! see every access.
+
+#[cfg(not(all(test, rumpsteak_loom)))]
+mod real {
+    pub(crate) use std::sync::atomic;
+    pub(crate) use std::sync::{Arc, Mutex};
+
+    pub(crate) use futures::task::AtomicWaker;
+
+    /// Memory that two threads share, by loom's interface: whoever dereferences the pointers owes the proof.
+    pub(crate) mod cell {
+        /// As [`std::cell::UnsafeCell`].
+        #[derive(Debug)]
+        pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+        impl<T> UnsafeCell<T> {
+            #[inline]
+            pub(crate) fn new(value: T) -> Self {
+                Self(std::cell::UnsafeCell::new(value))
+            }
+
+            /// Reads through a pointer.
+            #[inline]
+            pub(crate) fn with<U>(&self, read: impl FnOnce(*const T) -> U) -> U {
+                read(self.0.get())
+            }
+
+            /// Writes through a pointer.
+            #[inline]
+            pub(crate) fn with_mut<U>(&self, write: impl FnOnce(*mut T) -> U) -> U {
+                write(self.0.get())
+            }
+        }
+    }
+}
+
+#[cfg(not(all(test, rumpsteak_loom)))]
+pub(crate) use real::*;
+
+#[cfg(all(test, rumpsteak_loom))]
+pub(crate) use self::models::*;
+
+#[cfg(all(test, rumpsteak_loom))]
+mod models {
+    pub(crate) use loom::cell;
+    pub(crate) use loom::sync::{Arc, Mutex, atomic};
+
+    /// loom's, by the interface of the real one.
+    pub(crate) struct AtomicWaker(loom::future::AtomicWaker);
+
+    impl AtomicWaker {
+        pub(crate) fn new() -> Self {
+            Self(loom::future::AtomicWaker::new())
+        }
+
+        pub(crate) fn register(&self, waker: &std::task::Waker) {
+            self.0.register_by_ref(waker);
+        }
+
+        pub(crate) fn wake(&self) {
+            self.0.wake();
+        }
+    }
+}
