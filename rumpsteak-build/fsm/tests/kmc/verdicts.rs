@@ -289,10 +289,11 @@ fn mixed_choices_are_refused_unless_all_is_seen() {
     let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
     let (limit, obstacle) = undecided(forever);
     assert_eq!(limit, Limit::Queue(64));
-    let Obstacle::Mixed(role, Defect::Mixed { .. }) = &obstacle else {
+    let Obstacle::Mixed(role, Defect::Mixed { send, receive, .. }) = &obstacle else {
         panic!("{obstacle:?}");
     };
     assert_eq!(role.as_str(), "a");
+    assert_eq!((send.index(), receive.index()), (0, 1));
     assert_eq!(
         obstacle.to_string(),
         "the machine of `a`: state 0 both sends and receives; \
@@ -325,6 +326,16 @@ fn nondeterminism_is_refused_unless_all_is_seen() {
         "the machine of `a`: state 0 has two transitions `b!x`; \
          give the messages different labels, or join the two"
     );
+    // Whatever else there is to choose. Twice the same is once.
+    let (_, obstacle) = undecided(
+        "a: rec X . {b!x; X, b!y; X, b!x; b!y; X}
+         b: rec X . {a?x; X, a?y; X}",
+    );
+    assert!(matches!(obstacle, Obstacle::Nondeterministic(..)));
+    let twice = "a: rec X . {b!x; X, b!y; X, b!x; X}\nb: rec X . {a?x; X, a?y; X}";
+    is_safe_at(twice, 1);
+    assert_eq!(check(twice).properties.nondeterministic, None);
+    assert!(check(twice).properties.is_directed());
     // Seen to the end, it needs no condition.
     is_safe_at(
         "a: {b!x; b!y; end, b!x; b!z; end}\nb: a?x; {a?y; end, a?z; end}",
@@ -363,6 +374,153 @@ fn a_budget_that_is_too_small_is_named() {
     let reduced = check(&ring(30));
     assert_eq!(reduced.verdict, Verdict::Safe { bound: 1 });
     assert!(reduced.properties.configurations < 500);
+}
+
+/// With this many configurations in all.
+fn within(source: &str, configurations: usize) -> Report {
+    let limits = Limits {
+        configurations,
+        ..Limits::default()
+    };
+    kmc::check(&system(source), &limits)
+}
+
+#[test]
+fn the_budget_is_for_all_bounds_together() {
+    // Three messages each way: not decided by k = 1 and k = 2, and decided by k = 4.
+    let source = "a: rec X . b!x; b!x; b!x; b?y; b?y; b?y; X
+                  b: rec X . a!y; a!y; a!y; a?x; a?x; a?x; X";
+    let at = |bound| {
+        let reduction = Reduction::PartialOrder;
+        kmc::check_at(&system(source), bound, reduction, &Limits::default()).configurations
+    };
+    let needed = at(1) + at(2) + at(4);
+    for configurations in at(1)..=needed {
+        let limit = Limit::Configurations(configurations);
+        let Verdict::Undecided { limit: named, .. } = within(source, configurations).verdict else {
+            panic!("{configurations} of {needed}");
+        };
+        assert_eq!(named, limit);
+    }
+    // One more, to see that there are no others.
+    let needed = needed + 1;
+    assert_eq!(within(source, needed).verdict, Verdict::Safe { bound: 4 });
+    assert_eq!(
+        within(source, needed + at(3)).verdict,
+        Verdict::Safe { bound: 3 }
+    );
+}
+
+#[test]
+fn what_is_wrong_is_found_though_not_all_is_seen() {
+    // b cannot take what r0 tells it first; the others have more to do than is looked at.
+    let n = 12;
+    let role = |i: usize| {
+        let (before, after) = ((i + n - 1) % n, (i + 1) % n);
+        let first = if i == 0 { "b!bad; " } else { "" };
+        format!("r{i}: {first}rec X . {{r{after}!x; r{before}?x; X}}\n")
+    };
+    let ring = (0..n).map(role).collect::<String>();
+    let source = format!("{ring}b: r0?good; end");
+    let Verdict::Unsafe(run) = within(&source, 10).verdict else {
+        panic!("a refusal is expected");
+    };
+    assert_eq!(run.steps.len(), 1);
+
+    // r is told what it cannot take when p has room for a second message, and no earlier.
+    let source = "p: q!x; q!x; r!bad; z!go; end
+                  q: z?go; p?x; p?x; end
+                  r: p?good; end
+                  z: p?go; q!go; end";
+    let at = |bound| {
+        let reduction = Reduction::PartialOrder;
+        kmc::check_at(&system(source), bound, reduction, &Limits::default()).configurations
+    };
+    let is_refused = |budget: &usize| matches!(within(source, *budget).verdict, Verdict::Unsafe(_));
+    let all = at(1) + at(2);
+    let enough = (at(1)..all).find(is_refused).unwrap();
+    assert!((enough..all + 5).all(|budget| is_refused(&budget)));
+
+    // The same where the reduction does not apply: b takes whichever comes first, for ever.
+    let (steps, failure) = refused(
+        "a: d!bad; rec X . b!x; X
+         c: rec X . b!y; X
+         b: rec X . {a?x; X, c?y; X}
+         d: a?good; end",
+    );
+    assert_eq!(steps, ["a d!bad"]);
+    assert!(matches!(failure, Failure::UnspecifiedReception { .. }));
+}
+
+#[test]
+fn a_limit_is_not_blamed_on_the_machines() {
+    let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
+    assert_eq!(
+        within(forever, 1).verdict,
+        Verdict::Undecided {
+            limit: Limit::Configurations(1),
+            obstacle: None
+        }
+    );
+}
+
+#[test]
+fn a_role_is_not_stuck_while_somebody_may_answer_it() {
+    // p hears nothing from a, who has finished, but later from b, who needs room for two messages first.
+    is_safe_at(
+        "a: c!hi; end
+         b: c!x; c!x; p!y; end
+         c: a?hi; p?go; b?x; b?x; end
+         p: {a?never; end, b?y; c!go; end}",
+        2,
+    );
+}
+
+#[test]
+fn what_comes_at_the_end_of_a_long_run_is_seen() {
+    // Each of 70 roles is told by the one before it.
+    let chain: String = (1..69)
+        .map(|i| format!("r{i}: r{}?v; r{}!v; end\n", i - 1, i + 1))
+        .collect();
+    let source = format!("r0: r1!v; end\n{chain}r69: r68?v; end");
+    let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+    assert_eq!(holds(&at), [Some(true); 7]);
+}
+
+#[test]
+fn a_refusal_is_the_shortest_whatever_is_tried_first() {
+    // After l it takes three steps more until something is wrong.
+    for choice in [
+        "{b!l; b!x; b!x; b!x; end, b!s; end}",
+        "{b!s; end, b!l; b!x; b!x; b!x; end}",
+    ] {
+        let (steps, _) = refused(&format!("a: {choice}\nb: a?l; a?x; a?x; end"));
+        assert_eq!(steps, ["a b!s"]);
+    }
+}
+
+#[test]
+fn properties_are_those_of_all_parts() {
+    let pair = |a: &str, b: &str, hears: &str| {
+        format!("{a}: {b}!hi; {b}!x; end\n{b}: {a}?hi; {a}?{hears}; end\n")
+    };
+    let at = |source: &str| kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
+    let (good, bad) = (pair("a", "b", "x"), pair("c", "d", "y"));
+    let both = at(&(good.clone() + &bad));
+    assert!(both.is_csa());
+    assert_eq!(both.progress.holds(), Some(false));
+    assert_eq!(
+        both.configurations,
+        at(&good).configurations + at(&bad).configurations
+    );
+    // Of two parts that fail, the first is shown.
+    for (first, second, role) in [("e", "c", "e"), ("c", "e", "c")] {
+        let source = pair(first, "f", "y") + &pair(second, "g", "y");
+        let Property::Fails(witness) = at(&source).progress else {
+            panic!("{source}");
+        };
+        assert_eq!(witness.steps[0].role.as_str(), role);
+    }
 }
 
 #[test]
@@ -509,6 +667,22 @@ fn what_a_fault_needs_depends_on_the_fault() {
     assert_eq!(found, [1, 3, 5, 5]);
     assert!(
         matches!(failure, Failure::UnspecifiedReception { .. }),
+        "{failure:?}"
+    );
+    // It was t who told it, and t talks to nobody else.
+    let (found, failure) = moves(
+        [
+            "turn; turn; end",
+            "turn; turn; t?good; end",
+            "rec X . turn; X",
+        ],
+        "rec X . turn; X",
+        "t: r5!bad; end",
+        &["r2", "r3", "r4", "r5", "t"],
+    );
+    assert_eq!(found, [0, 1, 3, 4, 1]);
+    assert!(
+        matches!(&failure, Failure::UnspecifiedReception { from, to } if (from.as_str(), to.as_str()) == ("t", "r5")),
         "{failure:?}"
     );
     // Nobody waits at the end; s has finished before it is told everything.
@@ -676,6 +850,9 @@ fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
     let needed = needed.expect("a hundred configurations are enough");
     assert_eq!(at(needed).cibi, Property::Holds);
     assert_eq!(at(needed - 1).sibi.holds(), Some(false));
+    // Both searches count: 9 configurations, and 33 with who depends on a reception, its limit included.
+    assert_eq!((at(needed).configurations, needed), (9, 9 + 33));
+    assert!(at(needed - 1).configurations > at(needed).configurations);
     for budget in 0..needed {
         let limit = Limit::Configurations(budget);
         assert_eq!(at(budget).cibi, Property::Unknown(limit));
@@ -698,6 +875,7 @@ fn the_bound_is_that_of_the_part_that_needs_most() {
     for (left, right) in [(1, 3), (3, 1), (2, 3)] {
         let source = pair("a", "b", left) + &pair("c", "d", right);
         is_safe_at(&source, 3);
+        assert_eq!(check(&source).properties.bound, 3);
     }
 }
 
