@@ -79,7 +79,7 @@ fn pairs() -> Vec<Pair> {
             shop(WITH_HELP),
             &[
                 ("buyer", "changed", Some("output-not-offered"), None),
-                ("seller", "changed", None, Some("inputs-from-one-peer")),
+                ("seller", "changed", None, Some("input-not-handled")),
             ],
         ),
         // The other way round.
@@ -89,7 +89,7 @@ fn pairs() -> Vec<Pair> {
             shop(LOOP),
             &[
                 ("buyer", "changed", None, Some("output-not-offered")),
-                ("seller", "changed", Some("inputs-from-one-peer"), None),
+                ("seller", "changed", Some("input-not-handled"), None),
             ],
         ),
         // A send may be done early, a receive may not.
@@ -155,8 +155,8 @@ fn pairs() -> Vec<Pair> {
                 (
                     "seller",
                     "changed",
-                    Some("inputs-from-one-peer"),
-                    Some("inputs-from-one-peer"),
+                    Some("input-not-handled"),
+                    Some("input-not-handled"),
                 ),
             ],
         ),
@@ -329,7 +329,7 @@ fn a_verdict_as_it_is_told() {
             shop("    terms(String) from seller to buyer;\n    order(i32) from buyer to seller;\n"),
         );
     folder.call("compat old.scr new.scr").exits(1).prints(
-        "error: `buyer` of `new.scr` may not join peers that run `old.scr`: a receive may not overtake a send
+        "error: `buyer` of `new.scr` may not join peers that run `old.scr`: it takes `terms(String)` from `seller` before it sends `order(i32)` to `seller`
  --> new.scr:2:5
   |
 2 |     terms(String) from seller to buyer;
@@ -351,6 +351,94 @@ fn a_verdict_as_it_is_told() {
 `seller` of new.scr may join peers that run old.scr: 1 situation compared, at most 1 action pending
 ",
     );
+}
+
+/// Whoever reads this need not know what a subtype is.
+#[test]
+fn a_missing_branch_is_named() {
+    let folder = Folder::new("compat_missing")
+        .with("old.scr", shop(WITH_HELP))
+        .with("new.scr", shop(LOOP));
+    folder
+        .call("compat old.scr new.scr --role seller")
+        .exits(1)
+        .prints(
+            "error: `seller` of `new.scr` may not join peers that run `old.scr`: it does not take `help`, which `buyer` may send
+ --> new.scr:3:27
+  |
+3 |         choice at buyer { order(i32) from buyer to seller; price(i32) from seller to buyer; continue Loop; }
+  |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this is taken there instead
+  |
+ ::: old.scr:4:14
+  |
+4 |         or { help() from buyer to seller; text(String) from seller to buyer; continue Loop; }
+  |              ---------------------------- the peer may send this
+  |
+  = note: with these peers, seller cannot receive the next message from buyer; the shortest run that leads there:
+               seller                  buyer
+            1  │◁────────help──────────┤
+               │                       │
+            seller waits for order(i32) or bye from buyer
+            buyer waits for text(String) from seller
+            in the queue from buyer to seller: help
+            seller cannot receive the next message from buyer
+  = help: upgrade `seller` last: as it is in `old.scr` it may stay while its peers run `new.scr`
+
+",
+        );
+}
+
+/// The sentence of each refusal of the pairs.
+#[test]
+fn every_refusal_says_what_is_done_and_by_whom() {
+    let expected = [
+        (
+            "added_branch",
+            "it may send `help`, which `seller` does not take there",
+        ),
+        (
+            "new_payload",
+            "its `price` carries `i64`, that of its peers `i32`",
+        ),
+        (
+            "new_name",
+            "it does not take `order(i32)`, which `buyer` may send",
+        ),
+        (
+            "acknowledged",
+            "it waits for `bye` from `seller`, which need not come",
+        ),
+        (
+            "acknowledged",
+            "it sends `bye` to `buyer`, which need not be waiting for it",
+        ),
+        (
+            "removed_role",
+            "it never takes `entry(i32)` from `seller`, as it does in `old.scr`",
+        ),
+        (
+            "reordered_one_way",
+            "it sends `address(String)` to `seller` before it sends `order(i32)` to `seller`",
+        ),
+        (
+            "reordered_one_way",
+            "it takes `address(String)` from `buyer` before it takes `order(i32)` from `buyer`",
+        ),
+    ];
+    for (name, sentence) in expected {
+        let pair = pairs().into_iter().find(|pair| pair.name == name).unwrap();
+        let folder = Folder::new(&format!("compat_says_{name}"))
+            .with("old.scr", pair.old)
+            .with("new.scr", pair.new);
+        let run = folder.call("compat old.scr new.scr").exits(1);
+        let says =
+            |line: &str| line.starts_with("error: ") && line.ends_with(&format!(": {sentence}"));
+        assert!(
+            run.stdout.lines().any(says),
+            "{name}: {sentence}\n{}",
+            run.stdout
+        );
+    }
 }
 
 #[test]

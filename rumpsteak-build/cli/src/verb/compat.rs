@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_fsm::{
-    Fsm, Limits, Role, TransitionId, Verdict,
+    Action, Direction, Fsm, Limits, Message, Role, Sort, TransitionId, Verdict,
     subtype::{Proof, Refusal, Rule, Side},
     verify,
     verify::{Evidence, Refused, VerifyError},
@@ -251,15 +251,15 @@ struct RoleAnswer {
     /// `same`, `changed`, `added` or `removed`.
     change: &'static str,
     /// May it join peers that run the old version?
-    join: Direction,
+    join: Question,
     /// May it stay as it is while its peers run the new one?
-    stay: Direction,
+    stay: Question,
     /// What is printed if it may join.
     line: String,
 }
 
 /// One question, answered.
-struct Direction {
+struct Question {
     outcome: Outcome,
     object: Value,
     /// What to say if the answer is no, or not known.
@@ -312,7 +312,7 @@ impl Comparison<'_> {
     }
 
     /// What else helps, where a role may not be upgraded first.
-    fn advise(&self, report: Report, change: &str, stay: &Direction) -> Report {
+    fn advise(&self, report: Report, change: &str, stay: &Question) -> Report {
         let role = self.role;
         let (old, new) = (self.old.name(), self.new.name());
         if change == "added" {
@@ -341,7 +341,7 @@ impl Comparison<'_> {
         sup: &Version<'_>,
         all: &[Role],
         limits: &Limits,
-    ) -> Direction {
+    ) -> Question {
         let role = self.role;
         let (own, place) = (sub.machine(role), sup.machine(role));
         if own == place {
@@ -381,7 +381,7 @@ impl Comparison<'_> {
                     reason: Some(limit.to_string()),
                     ..Answer::default()
                 };
-                Direction {
+                Question {
                     outcome: Outcome::Undecided,
                     object: answer.object(Outcome::Undecided),
                     report: Some(report),
@@ -392,7 +392,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn holds(&self, proof: Option<&Proof>) -> Direction {
+    fn holds(&self, proof: Option<&Proof>) -> Question {
         let answer = Answer {
             bound: proof.map_or(Some(0), |proof| proof.anticipation),
             ..Answer::default()
@@ -408,7 +408,7 @@ impl Comparison<'_> {
                 None => format!("{situations} compared, more and more actions may be pending"),
             }
         });
-        Direction {
+        Question {
             outcome: Outcome::Holds,
             object: answer.object(Outcome::Holds),
             report: None,
@@ -417,7 +417,7 @@ impl Comparison<'_> {
     }
 
     /// A machine that subtyping does not know: one that receives from several peers at once.
-    fn undecided(&self, error: &VerifyError, sub: &Version<'_>, sup: &Version<'_>) -> Direction {
+    fn undecided(&self, error: &VerifyError, sub: &Version<'_>, sup: &Version<'_>) -> Question {
         let (version, text) = match error {
             VerifyError::Machine(error) => (
                 match error.side {
@@ -440,7 +440,7 @@ impl Comparison<'_> {
             reason: Some(reason),
             ..Answer::default()
         };
-        Direction {
+        Question {
             outcome: Outcome::Undecided,
             object: answer.object(Outcome::Undecided),
             report: Some(report),
@@ -455,7 +455,7 @@ impl Comparison<'_> {
         refused: &Refused,
         sub: &Version<'_>,
         sup: &Version<'_>,
-    ) -> Direction {
+    ) -> Question {
         let mut report = match &refused.refusal {
             Some(refusal) => self.explained(&title, own, refusal, sub, sup),
             None => Report::error(title)
@@ -490,7 +490,7 @@ impl Comparison<'_> {
         };
         let action = |id: &TransitionId| json::action(own.transition(*id).action);
         let reason = match (&refused.refusal, run) {
-            (Some(refusal), _) => Some(refusal.rule.to_string()),
+            (Some(refusal), _) => Some(self.sentence(own, refusal, sup)),
             (None, Some(run)) => Some(run.failure.to_string()),
             (None, None) => None,
         };
@@ -502,14 +502,82 @@ impl Comparison<'_> {
         };
         let mut object = answer.object(Outcome::Fails);
         object["rule"] = path
-            .map(|refusal| Wording::of(refusal.rule).code)
+            .map(|refusal| Wording::of(self.rule(own, refusal, sup)).code)
             .map_or(Value::Null, Value::from);
         object["system"] = run.map(|run| json::run(run)).into();
-        Direction {
+        Question {
             outcome: Outcome::Fails,
             object,
             report: Some(report),
             proof: None,
+        }
+    }
+
+    /// The rule, as far as versions are concerned: a message that a role takes nowhere is a branch that is missing, whatever it takes
+    /// instead.
+    fn rule(&self, own: &Fsm, refusal: &Refusal, sup: &Version<'_>) -> Rule {
+        let missing = refusal
+            .sup
+            .map(|id| sup.machine(self.role).transition(id).action.clone());
+        let is_missing = |action: &Action| {
+            own.transitions()
+                .all(|transition| transition.action != action)
+        };
+        match (refusal.rule, missing) {
+            (Rule::InputsFromOnePeer, Some(action)) if is_missing(&action) => Rule::InputNotHandled,
+            (rule, _) => rule,
+        }
+    }
+
+    /// What is wrong, for somebody who knows the two files and nothing else.
+    fn sentence(&self, own: &Fsm, refusal: &Refusal, sup: &Version<'_>) -> String {
+        let (place, peers) = (sup.machine(self.role), plain(sup.name()));
+        let done = refusal.sub.map(|id| own.transition(id).action);
+        let due = refusal.sup.map(|id| place.transition(id).action);
+        let told = |action: &Action| match action.direction {
+            Direction::Receive => format!("takes `{}` from `{}`", action.message, action.peer),
+            Direction::Send => format!("sends `{}` to `{}`", action.message, action.peer),
+        };
+        match (self.rule(own, refusal, sup), done, due) {
+            (Rule::InputNotHandled, _, Some(due)) => format!(
+                "it does not take `{}`, which `{}` may send",
+                due.message, due.peer
+            ),
+            (Rule::OutputNotOffered, Some(done), _) => format!(
+                "it may send `{}`, which `{}` does not take there",
+                done.message, done.peer
+            ),
+            (Rule::PayloadDiffers, Some(done), Some(due)) => {
+                let (Message { payload: own, .. }, Message { payload, .. }) =
+                    (&done.message, &due.message);
+                let sorts = |sorts: &[Sort]| match sorts {
+                    [] => "nothing".to_owned(),
+                    sorts => quoted_list(sorts.iter().map(Sort::as_str)),
+                };
+                format!(
+                    "its `{}` carries {}, that of its peers {}",
+                    done.message.label,
+                    sorts(own),
+                    sorts(payload)
+                )
+            }
+            (Rule::InputNotReached, Some(done), _) => format!(
+                "it waits for `{}` from `{}`, which need not come",
+                done.message, done.peer
+            ),
+            (Rule::OutputNotReached, Some(done), _) => format!(
+                "it sends `{}` to `{}`, which need not be waiting for it",
+                done.message, done.peer
+            ),
+            (Rule::Forgotten, _, Some(due)) => {
+                format!("it never {}, as it does in `{peers}`", told(due))
+            }
+            (
+                Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer,
+                Some(done),
+                Some(due),
+            ) => format!("it {} before it {}", told(done), told(due)),
+            (rule, ..) => rule.to_string(),
         }
     }
 
@@ -523,14 +591,16 @@ impl Comparison<'_> {
         sup: &Version<'_>,
     ) -> Report {
         let role = self.role;
-        let wording = Wording::of(refusal.rule);
-        let mut report = Report::error(format!("{title}: {}", refusal.rule));
-        let shown = match refusal.rule {
+        let rule = self.rule(own, refusal, sup);
+        let wording = Wording::of(rule);
+        let sentence = self.sentence(own, refusal, sup);
+        let mut report = Report::error(format!("{title}: {sentence}"));
+        let shown = match rule {
             Rule::Forgotten => refusal.cycle.first().map(|&id| (id, wording.sub)),
             Rule::InputNotHandled => {
                 let mut offered = own.transitions_from(refusal.sub_state);
                 let first = refusal.sub.or_else(|| offered.next().map(|other| other.id));
-                first.map(|id| (id, wording.sub))
+                first.map(|id| (id, "this is taken there instead"))
             }
             _ => refusal.sub.map(|id| (id, wording.sub)),
         };
@@ -546,9 +616,16 @@ impl Comparison<'_> {
             None => false,
         };
         if let Some(id) = refusal.sup {
-            report = sup.mark(report, role, id, wording.sup);
+            // `the protocol` would be one of two.
+            let label = match rule {
+                Rule::OutputNotOffered => "this is taken there",
+                Rule::InputNotReached | Rule::OutputNotReached => "its peers may go on with this",
+                Rule::PayloadDiffers => "its peers have this one",
+                _ => wording.sup,
+            };
+            report = sup.mark(report, role, id, label);
         } else if place {
-            report = report.remark("the protocol may be over then");
+            report = report.remark("its peers may have finished then");
         }
         if !refusal.path.is_empty() {
             const MOST: usize = 12;
