@@ -157,8 +157,20 @@ c: b?z; end",
     };
     assert_eq!(print(&only.fsm), "b: c!z; {a?x; end, a?y; end}");
 
+    // A choice of one's own, where all branches of the peer's choice lead to it.
+    let choice = "{c!w; end, c!z; end}";
+    let machine = parse(&format!("b: {{a?x; {choice}, a?y; {choice}}}")).remove(0);
+    let windows = [(Role::from("c"), 4)];
+    let moved = anticipate(&machine, &windows, &free, 100).unwrap();
+    assert_eq!(
+        print(&moved),
+        "b: {c!w; {a?x; end, a?y; end}, c!z; {a?x; end, a?y; end}}"
+    );
+    let verdict = subtype::check(&moved, &machine, &Limits::default()).unwrap();
+    assert!(verdict.is_safe());
+
     // Another message, or none, on one branch: it must wait.
-    for other in ["c!w; end", "end"] {
+    for other in ["c!w; end", "end", "{c!w; end, c!z; end}"] {
         let text = format!("b: {{a?x; c!z; end, a?y; {other}}}");
         let machine = parse(&text).remove(0);
         let windows = [(Role::from("c"), 4)];
