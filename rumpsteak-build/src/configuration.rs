@@ -288,7 +288,7 @@ impl Configuration {
         let code = generator.all().map(|(protocol, module)| Code {
             protocol: protocol.to_owned(),
             text: module.text,
-            problems: module.problems,
+            problems: module.problems.into_iter().map(|p| p.text).collect(),
         });
         Ok(code.collect())
     }

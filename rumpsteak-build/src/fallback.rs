@@ -13,7 +13,7 @@
 //! Sessions of all targets of the package count, and every combination of them: a role of one target may be
 //! wired with roles of another. Cost: that of [`set`](crate::set).
 
-use rumpsteak_fsm::sorted::SortedSet;
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits};
 
 use crate::protocols::{Loaded, Lookup, Protocols};
@@ -56,6 +56,10 @@ pub(crate) fn judge(
     }
     set::combine(&machines, limits).map_err(Gap::Obstacle)
 }
+
+/// What is said about a machine that its projection refuses, by protocol: what to add to the error, or nothing if it is
+/// accepted together with all others.
+pub(crate) type Notes = SortedMap<usize, Option<String>>;
 
 /// What to add to the error of a session that its projection refuses.
 pub(crate) fn note(protocol: &Loaded, judgement: &Result<usize, Gap>, is_accepted: bool) -> String {

@@ -2,12 +2,14 @@
 
 use rumpsteak_syntax::verdict::{self, Entry, Kind, Outcome, Problem, Proof};
 
+use crate::fallback::Notes;
+use crate::generate;
 use crate::paths::Base;
 use crate::verify::{Findings, Located};
 use crate::walk::{Inclusion, ItemId, Tree};
 
 /// Adds the entries of `protocol!(…)`, and the files that they include.
-pub(crate) fn findings(tree: &Tree, base: &Base, findings: &mut Findings) {
+pub(crate) fn findings(tree: &Tree, base: &Base, notes: &Notes, findings: &mut Findings) {
     for inclusion in &tree.inclusions {
         let Inclusion {
             item,
@@ -17,11 +19,15 @@ pub(crate) fn findings(tree: &Tree, base: &Base, findings: &mut Findings) {
             problems,
         } = inclusion;
         let token = item.name_token;
-        let problems = problems.iter().map(|text| Problem {
-            token,
-            text: text.clone(),
-        });
-        let problems: Vec<Problem> = problems.collect();
+        let mut texts = Vec::new();
+        for problem in problems {
+            if let Some(note) = note(problem, notes) {
+                let text = format!("{}{note}", problem.text);
+                findings.kinds.insert(text.clone(), problem.kind);
+                texts.push(Problem { token, text });
+            }
+        }
+        let problems = texts;
         findings
             .problems
             .extend(problems.iter().map(|problem| Located {
@@ -68,10 +74,20 @@ pub(crate) fn findings(tree: &Tree, base: &Base, findings: &mut Findings) {
 
 /// Where an item is generated from a machine with an error, the protocol as `protocol!(…)` names it: the error is
 /// raised there.
-pub(crate) fn failed(tree: &Tree, id: ItemId) -> Option<String> {
+pub(crate) fn failed(tree: &Tree, notes: &Notes, id: ItemId) -> Option<String> {
     let file = tree.item(id).file;
-    let failed =
-        |inclusion: &&Inclusion| inclusion.included == Some(file) && !inclusion.problems.is_empty();
+    let failed = |inclusion: &&Inclusion| {
+        let is_raised = |problem: &generate::Problem| note(problem, notes).is_some();
+        inclusion.included == Some(file) && inclusion.problems.iter().any(is_raised)
+    };
     let inclusion = tree.inclusions.iter().find(failed)?;
     Some(inclusion.item.name.to_string())
+}
+
+/// What to add to a problem; nothing if it is none, because all machines are accepted together.
+fn note<'a>(problem: &generate::Problem, notes: &'a Notes) -> Option<&'a str> {
+    match problem.refused.and_then(|protocol| notes.get(&protocol)) {
+        Some(note) => note.as_deref(),
+        None => Some(""),
+    }
 }

@@ -108,6 +108,7 @@ pub(crate) fn verify(
         kinds: SortedMap::new(),
         echoes: SortedSet::new(),
         roots: SortedMap::new(),
+        notes: SortedMap::new(),
     };
     for id in tree.item_ids() {
         state.root(id);
@@ -131,6 +132,8 @@ struct State<'a> {
     /// The texts that only say that a file has errors.
     echoes: SortedSet<String>,
     roots: SortedMap<ItemId, Root>,
+    /// What is known of the protocols of which a session is refused.
+    notes: fallback::Notes,
 }
 
 /// What two roots of one role have in common if they are one type: the outline, or the module and what is written.
@@ -272,6 +275,9 @@ impl<'a> State<'a> {
                 .any(|name| fallback::names(protocols, name, position));
             let judgement = fallback::judge(protocol, &sessions, self.limits);
             let note = fallback::note(protocol, &judgement, is_accepted);
+            let is_proven = judgement.is_ok() && is_accepted;
+            let noted = (!is_proven).then(|| note.clone());
+            self.notes.insert(position, noted);
             let own: Vec<ItemId> = own.into_iter().map(|(&id, _)| id).collect();
             for id in own {
                 let Some(root) = self.roots.get_mut(&id) else {
@@ -585,7 +591,7 @@ impl<'a> State<'a> {
                         Some(faults) => Outcome::Failed {
                             id: id_of_item,
                             plays: self.roots.contains_key(&id) && !repeated.contains(&id),
-                            problems: match inclusion::failed(tree, id) {
+                            problems: match inclusion::failed(tree, &self.notes, id) {
                                 Some(protocol) => vec![Problem {
                                     token: session.name_token,
                                     text: text::see_inclusion(&item.name, &protocol),
@@ -616,7 +622,7 @@ impl<'a> State<'a> {
                 _ => continue,
             };
             if let Outcome::Failed { problems, .. } = &outcome
-                && inclusion::failed(tree, id).is_none()
+                && inclusion::failed(tree, &self.notes, id).is_none()
             {
                 findings
                     .problems
@@ -636,7 +642,7 @@ impl<'a> State<'a> {
                 outcome,
             });
         }
-        inclusion::findings(tree, base, &mut findings);
+        inclusion::findings(tree, base, &self.notes, &mut findings);
         let at = |entry: &Entry| {
             (
                 entry.target.clone(),

@@ -21,7 +21,7 @@ use rumpsteak_syntax::verdict::Target;
 use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 
 use crate::cfg::{Cfg, Truth};
-use crate::generate::{self, Generator, Module as Generated};
+use crate::generate::{self, Generator, Module as Generated, Problem};
 use crate::report;
 use crate::scan::{Attribute, RawItem, RawItems, RawKind, Visibility, scan, string_value};
 use crate::targets::Root;
@@ -149,7 +149,7 @@ pub(crate) struct Inclusion {
     /// The file that it includes, if there is one.
     pub(crate) included: Option<FileId>,
     /// What is wrong with what it includes.
-    pub(crate) problems: Vec<String>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Tree {
@@ -509,7 +509,7 @@ impl Walker<'_, '_> {
         if generated.text.is_some()
             && earlier.any(|other| other.included.as_ref().is_some_and(known))
         {
-            inclusion.problems = vec![report::text::included_twice(&name)];
+            inclusion.problems = vec![Problem::fails(report::text::included_twice(&name))];
         } else if let Some(text) = &generated.text {
             if !self.sources.contains_key(&path) {
                 let file = FileId(self.tree.files.len());

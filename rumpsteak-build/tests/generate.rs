@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::{Cfg, Check, Code, configure};
+use rumpsteak_build::{Cfg, Check, Code, Kind, Limits, configure};
 
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
@@ -226,6 +226,116 @@ the shortest run that gets stuck, with all other roles as the protocol has them:
     );
     // The sessions of the two other roles hold.
     assert_eq!((check.summary.sessions, check.summary.verified), (3, 2));
+}
+
+#[test]
+fn a_machine_that_is_not_decided_is_no_failure() {
+    let package = package(
+        "undecided",
+        &[
+            ("protocols/double_buffering.scr", PROTOCOL),
+            ("protocols/double_buffering.k.dot", OPTIMISED),
+            (
+                "src/lib.rs",
+                "rumpsteak_runtime::protocol!(DoubleBuffering);\n",
+            ),
+        ],
+    );
+    let limits = Limits {
+        steps: 1,
+        configurations: 1,
+        ..Limits::default()
+    };
+    let check = |limits, accepted: &[&str]| {
+        let mut configuration = configure().protocols("protocols").generate().limits(limits);
+        for protocol in accepted {
+            configuration = configuration.accept_kmc(*protocol);
+        }
+        let cfg = Cfg::from_features(Vec::<String>::new());
+        configuration.check(&package, &cfg).unwrap()
+    };
+    let undecided = check(limits, &[]);
+    let [machine, ..] = &undecided.problems[..] else {
+        panic!("{undecided:?}")
+    };
+    assert_eq!(
+        (machine.file.as_str(), machine.kind),
+        ("src/lib.rs", Kind::Undecided)
+    );
+    // The words of a session that is not decided, and its settings.
+    assert!(
+        machine.text.starts_with(
+            "`protocols/double_buffering.k.dot` could not be verified: more than 1 actions would have to be compared (limit `steps`)\n\n\
+             note: it may be safe, but the search for a proof was stopped\n\
+             help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
+             rumpsteak_build::configure().protocols(…).limits(Limits { steps: 10, ..Limits::default() }).verify()"
+        ),
+        "{}",
+        machine.text
+    );
+    assert_eq!(undecided.gravest(), Some(Kind::Undecided));
+    assert_eq!(check(Limits::default(), &[]).gravest(), None);
+
+    // It is accepted together with all others as a session is, if the build script says so and they are safe.
+    let without_help = check(limits, &["DoubleBuffering"]);
+    assert!(
+        without_help.problems[0].text.contains(
+            "note: `accept_kmc(\"DoubleBuffering\")` does not help: it is not known whether all sessions together are safe"
+        ),
+        "{}",
+        without_help.problems[0].text
+    );
+}
+
+/// `a` waits for what the protocol has `b` send only afterwards, and `b` sends it at once.
+#[test]
+fn machines_that_are_safe_together_only_are_accepted_together() {
+    const SWAP: &str =
+        "global protocol Swap(role a, role b) {\n  x() from a to b;\n  y() from b to a;\n}\n";
+    const LATE: &str = "digraph a { 0; 1; 2; 0 -> 1 [label=\"b?y\"]; 1 -> 2 [label=\"b!x\"]; }";
+    const EARLY: &str = "digraph b { 0; 1; 2; 0 -> 1 [label=\"a!y\"]; 1 -> 2 [label=\"a?x\"]; }";
+    let check = |files: &[(&str, &str)], accepted: &[&str]| {
+        let call = ("src/lib.rs", "rumpsteak_runtime::protocol!(Swap);\n");
+        let files: Vec<(&str, &str)> = [("protocols/swap.scr", SWAP), call]
+            .into_iter()
+            .chain(files.iter().copied())
+            .collect();
+        let package = package("together", &files);
+        let mut configuration = configure().protocols("protocols").generate();
+        for protocol in accepted {
+            configuration = configuration.accept_kmc(*protocol);
+        }
+        let cfg = Cfg::from_features(Vec::<String>::new());
+        configuration.check(&package, &cfg).unwrap()
+    };
+    let both = [
+        ("protocols/swap.a.dot", LATE),
+        ("protocols/swap.b.dot", EARLY),
+    ];
+    let said = check(&both, &[]);
+    assert_eq!(said.gravest(), Some(Kind::Fails));
+    assert!(
+        said.problems[0]
+            .text
+            .ends_with("accept_kmc(\"Swap\").verify()"),
+        "{}",
+        said.problems[0].text
+    );
+    let accepted = check(&both, &["Swap"]);
+    assert!(accepted.holds(), "{:?}", accepted.problems);
+    assert_eq!(
+        (accepted.summary.sessions, accepted.summary.verified),
+        (2, 2)
+    );
+    let stuck = check(&both[..1], &["Swap"]);
+    assert!(
+        stuck.problems[0].text.contains(
+            "note: `accept_kmc(\"Swap\")` does not help: the system of all sessions as they are written gets stuck"
+        ),
+        "{}",
+        stuck.problems[0].text
+    );
+    assert_eq!(stuck.summary.verified, 1);
 }
 
 #[test]

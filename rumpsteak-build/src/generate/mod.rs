@@ -18,10 +18,10 @@ mod names;
 pub(crate) mod optimised;
 mod session;
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Message};
 use rumpsteak_syntax::verdict::stamp;
@@ -55,14 +55,35 @@ pub(crate) struct Module {
     pub(crate) file: String,
     /// The code. There may be some although there are problems, so that there is one error and no flood of them.
     pub(crate) text: Option<String>,
-    /// What is wrong: texts of errors.
-    pub(crate) problems: Vec<String>,
+    /// What is wrong.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What is wrong with the code of a protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    pub(crate) kind: report::Kind,
+    /// The protocol by position, if its projection refuses a machine or does not decide about it: then the session that is
+    /// generated from the machine is refused for the same reason, and may be safe [together](crate::fallback) with all others.
+    pub(crate) refused: Option<usize>,
+}
+
+impl Problem {
+    /// Something that keeps code from being generated as it should be.
+    pub(crate) fn fails(text: String) -> Self {
+        Self {
+            text,
+            kind: report::Kind::Fails,
+            refused: None,
+        }
+    }
 }
 
 impl Module {
     fn failed(problem: String) -> Self {
         Self {
-            problems: vec![problem],
+            problems: vec![Problem::fails(problem)],
             ..Self::default()
         }
     }
@@ -148,9 +169,8 @@ impl<'a> Generator<'a> {
             // A machine that is wrong may be one that cannot be written, too.
             Err(problem) if module.problems.is_empty() => {
                 let name = protocol.name();
-                module
-                    .problems
-                    .push(format!("no code can be generated for `{name}`: {problem}"));
+                let text = format!("no code can be generated for `{name}`: {problem}");
+                module.problems.push(Problem::fails(text));
             }
             Err(_) => {}
         }

@@ -18,11 +18,12 @@ use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::verify::VerifyError;
 use rumpsteak_fsm::{Fsm, Limits, Verdict, verify};
 
+use super::Problem;
 use crate::judge::Setting;
 use crate::pair::{Linked, Pairs};
 use crate::paths::Base;
 use crate::protocols::Protocols;
-use crate::report::refusal;
+use crate::report::{Kind, refusal};
 use crate::serialise::Written;
 use crate::walk::{ItemId, Tree};
 
@@ -49,7 +50,7 @@ pub(crate) fn load(
     position: usize,
     base: &Base,
     limits: &Limits,
-) -> (Vec<Option<Optimised>>, Vec<String>) {
+) -> (Vec<Option<Optimised>>, Vec<Problem>) {
     let protocol = &protocols.protocols[position];
     let candidates = candidates(&protocols.files[protocol.file].path);
     let mut problems = Vec::new();
@@ -77,7 +78,7 @@ pub(crate) fn load(
             )),
         };
         machines.push(machine.unwrap_or_else(|problem| {
-            problems.push(problem);
+            problems.push(Problem::fails(problem));
             None
         }));
     }
@@ -175,13 +176,14 @@ fn read(
     linked: Linked,
     base: &Base,
     limits: &Limits,
-) -> (Option<Optimised>, Option<String>) {
+) -> (Option<Optimised>, Option<Problem>) {
     let protocol = &protocols.protocols[linked.protocol];
     let role = protocol.role_at(linked.role);
     let shown = base.show(&candidate.path);
+    let fails = |text| (None, Some(Problem::fails(text)));
     let source = match std::fs::read_to_string(&candidate.path) {
         Ok(source) => source,
-        Err(error) => return (None, Some(format!("cannot read {shown}: {error}"))),
+        Err(error) => return fails(format!("cannot read {shown}: {error}")),
     };
     let excerpt = |span: Range<usize>, label: &str| excerpt(&shown, &source, span, label);
     let machines = match parse_named(&source, candidate.form) {
@@ -191,7 +193,7 @@ fn read(
                 "{shown} is no machine\n\n{}",
                 excerpt(error.span.clone(), &error.message)
             );
-            return (None, Some(text));
+            return fails(text);
         }
     };
     let [Named { fsm, actions, .. }] = &machines[..] else {
@@ -199,7 +201,7 @@ fn read(
             "{shown} holds {} machines\n\nhelp: keep the machine of `{role}` there, and nothing else",
             machines.len()
         );
-        return (None, Some(text));
+        return fails(text);
     };
     if fsm.role() != role {
         let text = format!(
@@ -207,7 +209,7 @@ fn read(
              help: rename one of the two",
             fsm.role()
         );
-        return (None, Some(text));
+        return fails(text);
     }
     let file_name = candidate
         .path
@@ -247,23 +249,31 @@ fn read(
                 .refusal
                 .as_ref()
                 .and_then(|refusal| place(refusal, fsm));
-            Some(match place.and_then(|place| actions.get(place)) {
+            let text = match place.and_then(|place| actions.get(place)) {
                 Some(span) => {
                     let (headline, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
                     let excerpt = excerpt(span.clone(), "here in the machine");
                     format!("{headline}\n\n{excerpt}\n{rest}")
                 }
                 None => text,
+            };
+            Some(Problem {
+                text,
+                kind: Kind::Fails,
+                refused: Some(linked.protocol),
             })
         }
-        Ok(Verdict::Undecided(limit)) => Some(refusal::undecided(&setting, limit)),
+        Ok(Verdict::Undecided(limit)) => Some(Problem {
+            text: refusal::undecided(&setting, limit),
+            kind: Kind::Undecided,
+            refused: Some(linked.protocol),
+        }),
         Err(VerifyError::Machine(error)) if error.side == rumpsteak_fsm::subtype::Side::Sub => {
-            Some(format!(
-                "the machine in {shown} is no session type: {}",
-                error.defect
-            ))
+            let defect = error.defect;
+            let text = format!("the machine in {shown} is no session type: {defect}");
+            Some(Problem::fails(text))
         }
-        Err(error) => Some(refusal::unjudged(&setting, &error)),
+        Err(error) => Some(Problem::fails(refusal::unjudged(&setting, &error))),
     };
     (Some(optimised), problem)
 }

@@ -147,6 +147,29 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
 }
 
 #[test]
+fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
+    let package = package("generate-undecided");
+    let limited = SCRIPT.replace(
+        ".generate()",
+        ".generate().limits(rumpsteak_build::Limits { steps: 1, configurations: 1, ..Default::default() })",
+    );
+    package.write("build.rs", &limited).write(
+        "src/lib.rs",
+        "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n",
+    );
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    outcome.errors()[0]
+        .is_at("src/lib.rs", "DoubleBuffering")
+        .says("`protocols/double_buffering.k.dot` could not be verified: ")
+        .says("note: it may be safe, but the search for a proof was stopped")
+        .says(".limits(Limits { steps: 10, ..Limits::default() }).verify()");
+    // Not one limit more than is needed.
+    package.write("build.rs", SCRIPT);
+    package.check(&[]).passes();
+}
+
+#[test]
 fn the_code_follows_the_protocol_and_its_machines() {
     let package = package("generate-follows");
     package.check(&[]).passes();
