@@ -161,7 +161,9 @@ fn the_protocols_of_this_repository() {
         .collect();
     assert!(failed.is_empty(), "{failed:?}");
 
-    let calls = codes.iter().map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
+    let calls = codes
+        .iter()
+        .map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
     let source: String = calls.collect();
     let package = package("repository", &[("src/lib.rs", &source)]);
     let verify = || {
