@@ -3,6 +3,7 @@
 //! Each test of this file runs an example's own `run`, and states what has to come of it. An example that is optimised
 //! has the one that is not as its module `plain`. The table of `README.md` is in `table.rs`.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 #![allow(dead_code, reason = "the programs' `main`, and what only it needs")]
 
 #[path = "../alternating_bit.rs"]
@@ -31,6 +32,8 @@ mod optimised_streaming;
 mod three_adder;
 #[path = "../two_adder.rs"]
 mod two_adder;
+
+mod table;
 
 use elevator::Event::{Closes, Moves, Opens};
 use rumpsteak_runtime::Result;

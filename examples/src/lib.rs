@@ -55,7 +55,21 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::judge;
+    use super::{conclude, judge};
+    use std::process::ExitCode;
+
+    /// An `ExitCode` cannot be compared.
+    #[track_caller]
+    fn assert_exit(actual: ExitCode, expected: ExitCode) {
+        assert_eq!(format!("{actual:?}"), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_a_failure() {
+        assert_exit(conclude::<_, ()>(Ok(42), 42), ExitCode::SUCCESS);
+        assert_exit(conclude::<_, ()>(Ok(41), 42), ExitCode::FAILURE);
+        assert_exit(conclude(Err("closed"), 42), ExitCode::FAILURE);
+    }
 
     #[test]
     fn what_is_expected_is_right() {

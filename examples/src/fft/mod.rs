@@ -64,7 +64,7 @@ pub type Matrix = [Row; 8];
 ///
 /// # Errors
 ///
-/// If the roles are poisoned, as after a transform that was cancelled: see [`Roles`].
+/// If the roles are poisoned, as after a transform that was cancelled: see [`Roles`](struct@Roles).
 ///
 /// # Cancel safety
 ///

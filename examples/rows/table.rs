@@ -1,0 +1,515 @@
+//! The table of `README.md`: what the verifier says of each example.
+//!
+//! The machines are those that the build verified, from the verdicts that it left for this package; the protocols are
+//! those of `protocols/`. With `RUMPSTEAK_UPDATE=1` the page is rewritten, to be read in the diff; otherwise it must be
+//! what is computed. What PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, say of the same protocols is stated here, and
+//! compared.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rumpsteak_fsm::capacity::{self, Occupancy};
+use rumpsteak_fsm::verify::verify;
+use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System, Verdict, kmc};
+use rumpsteak_syntax::session::Direction;
+use rumpsteak_syntax::verdict::{self, Kind, Machine, Outcome, TargetKind, Verdicts};
+
+/// An example: its protocol in `protocols/`, where its sessions are, and their names.
+struct Row {
+    name: &'static str,
+    protocol: &'static str,
+    /// A file of the library, for sessions that are not in the example itself.
+    library: Option<&'static str>,
+    sessions: &'static [&'static str],
+}
+
+const fn row(name: &'static str, protocol: &'static str, sessions: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        protocol,
+        library: None,
+        sessions,
+    }
+}
+
+const FFT: &[&str] = &[
+    "Process0", "Process1", "Process2", "Process3", "Process4", "Process5", "Process6", "Process7",
+];
+
+/// In the order of the paper.
+const ROWS: [Row; 17] = [
+    row("two_adder", "two_adder", &["Client", "Server"]),
+    row(
+        "three_adder",
+        "three_adder",
+        &["AdderA", "AdderB", "AdderC"],
+    ),
+    row("streaming", "streaming", &["Source", "Sink"]),
+    row(
+        "optimised_streaming",
+        "streaming",
+        &["OptimisedSource", "Sink"],
+    ),
+    row("ring", "ring", &["RingA", "RingB", "RingC"]),
+    row(
+        "optimised_ring",
+        "ring",
+        &["RingA", "OptimisedRingB", "OptimisedRingC"],
+    ),
+    row("ring_choice", "ring_choice", &["RingA", "RingB", "RingC"]),
+    row(
+        "optimised_ring_choice",
+        "ring_choice",
+        &["RingA", "OptimisedRingB", "RingC"],
+    ),
+    row(
+        "double_buffering",
+        "double_buffering",
+        &["Source", "Kernel", "Sink"],
+    ),
+    row(
+        "optimised_double_buffering",
+        "double_buffering",
+        &["Source", "OptimisedKernel", "Sink"],
+    ),
+    row(
+        "alternating_bit",
+        "alternating_bit",
+        &["Sender", "Receiver"],
+    ),
+    row(
+        "elevator",
+        "elevator",
+        &["UserSession", "ElevatorSession", "DoorSession"],
+    ),
+    Row {
+        library: Some("fft/plain.rs"),
+        ..row("fft", "fft", FFT)
+    },
+    Row {
+        library: Some("fft/optimised.rs"),
+        ..row("optimised_fft", "fft", FFT)
+    },
+    row(
+        "authentication",
+        "authentication",
+        &["Service", "Client", "Authenticator"],
+    ),
+    row(
+        "client_server_log",
+        "client_server_log",
+        &["Client", "Server", "Log"],
+    ),
+    row("hospital", "hospital", &["Patient", "Hospital"]),
+];
+
+/// What the papers say of a protocol, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Features {
+    participants: usize,
+    choice: bool,
+    recursion: bool,
+    infinite: bool,
+    reordering: bool,
+}
+
+/// What the verifier says of an example.
+struct Findings {
+    features: Features,
+    /// For each role: the most actions of the protocol that are pending because others are done before. `None` if there
+    /// is no bound.
+    ahead: Vec<Option<usize>>,
+    kmc: kmc::Verdict,
+    capacities: Option<Vec<(String, Occupancy, usize)>>,
+}
+
+#[test]
+fn the_page_is_what_the_verifier_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let page = page();
+    if std::env::var_os("RUMPSTEAK_UPDATE").is_some() {
+        fs::write(&path, page).unwrap();
+        return;
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found.replace("\r\n", "\n") == page,
+        "{} is stale: set RUMPSTEAK_UPDATE=1 and read the difference",
+        path.display()
+    );
+}
+
+/// PPoPP'22, Table 1: participants, and the marks for choice, recursion, infinite recursion and reordering.
+const TABLE_1: [(&str, usize, [u8; 4]); 17] = [
+    ("two_adder", 2, [1, 1, 0, 0]),
+    ("three_adder", 3, [0, 0, 0, 0]),
+    ("streaming", 2, [1, 1, 0, 0]),
+    ("optimised_streaming", 2, [1, 1, 0, 1]),
+    ("ring", 3, [0, 1, 1, 0]),
+    ("optimised_ring", 3, [0, 1, 1, 1]),
+    ("ring_choice", 3, [1, 1, 1, 0]),
+    ("optimised_ring_choice", 3, [1, 1, 1, 1]),
+    ("double_buffering", 3, [0, 1, 1, 0]),
+    ("optimised_double_buffering", 3, [0, 1, 1, 1]),
+    ("alternating_bit", 2, [1, 1, 1, 0]),
+    ("elevator", 3, [1, 1, 1, 1]),
+    ("fft", 8, [0, 0, 0, 0]),
+    ("optimised_fft", 8, [0, 0, 0, 1]),
+    ("authentication", 3, [1, 0, 0, 0]),
+    ("client_server_log", 3, [1, 1, 1, 0]),
+    ("hospital", 2, [1, 1, 1, 1]),
+];
+
+/// COORDINATION'21, Fig. 6: the marks for choice, recursion, infinite recursion and optimisation. Its note (a), that the
+/// ring and double buffering are easily made recursive, is what was done here.
+const FIG_6: [(&str, [u8; 4]); 11] = [
+    ("two_adder", [1, 1, 0, 0]),
+    ("three_adder", [0, 0, 0, 0]),
+    ("ring", [0, 1, 1, 0]),
+    ("optimised_ring", [0, 1, 1, 1]),
+    ("ring_choice", [1, 1, 1, 0]),
+    ("optimised_ring_choice", [1, 1, 1, 1]),
+    ("double_buffering", [0, 1, 1, 0]),
+    ("optimised_double_buffering", [0, 1, 1, 1]),
+    ("alternating_bit", [1, 1, 1, 1]),
+    ("elevator", [1, 1, 1, 1]),
+    ("fft", [0, 0, 0, 0]),
+];
+
+fn features(participants: usize, marks: [u8; 4]) -> Features {
+    let [choice, recursion, infinite, reordering] = marks.map(|mark| mark == 1);
+    Features {
+        participants,
+        choice,
+        recursion,
+        infinite,
+        reordering,
+    }
+}
+
+#[test]
+fn the_columns_of_table_1() {
+    let verdicts = verdicts();
+    for (row, (name, participants, marks)) in ROWS.iter().zip(TABLE_1) {
+        assert_eq!(row.name, name);
+        let found = judge(row, &verdicts).features;
+        assert_eq!(found, features(participants, marks), "{name}");
+    }
+}
+
+/// The papers contradict each other in one mark: whether the alternating bit is optimised. Here, as in the later paper,
+/// it is not.
+#[test]
+fn the_columns_of_fig_6() {
+    let verdicts = verdicts();
+    for (name, marks) in FIG_6 {
+        let row = ROWS.iter().find(|row| row.name == name).unwrap();
+        let found = judge(row, &verdicts).features;
+        let mut expected = features(found.participants, marks);
+        if name == "alternating_bit" {
+            expected.reordering = false;
+        }
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+/// What PPoPP'22 can verify with endpoint types only.
+#[test]
+fn the_hospital_is_verified_and_is_no_k_mc() {
+    let [.., hospital] = &ROWS;
+    let found = judge(hospital, &verdicts());
+    // The patient may be any number of answers behind, the hospital none.
+    assert_eq!(found.ahead, [None, Some(0)]);
+    assert!(
+        matches!(found.kmc, kmc::Verdict::Undecided { .. }),
+        "{:?}",
+        found.kmc
+    );
+    assert_eq!(found.capacities, None);
+}
+
+/// Every row is an example of this package, and every other example a row.
+#[test]
+fn the_rows_are_the_examples() {
+    let manifest = include_str!("../Cargo.toml");
+    let mut lines = manifest.lines();
+    let mut examples = Vec::new();
+    while let Some(line) = lines.next() {
+        if line == "[[example]]" {
+            let name = lines.next().and_then(|line| line.strip_prefix("name = "));
+            examples.push(name.unwrap().trim_matches('"'));
+        }
+    }
+    assert_eq!(examples, ROWS.map(|row| row.name));
+}
+
+/// `cargo test` builds the examples before this test, unless it is told to build this test alone.
+#[test]
+fn each_program_exits_with_zero() {
+    let test = std::env::current_exe().unwrap();
+    let folder = test
+        .parent()
+        .and_then(Path::parent)
+        .unwrap()
+        .join("examples");
+    for Row { name, .. } in &ROWS {
+        let program = folder
+            .join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION);
+        if !program.exists() {
+            println!("skipped: `{name}` was not built");
+            continue;
+        }
+        let output = Command::new(&program).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{name}: {text}{output:?}");
+        // They say what they do, and what came of it.
+        assert!(text.ends_with("which is right\n"), "{name}: {text}");
+        assert!(text.lines().count() > 1, "{name}: {text}");
+    }
+}
+
+fn verdicts() -> Verdicts {
+    let path = Path::new(env!("OUT_DIR")).join(verdict::PATH);
+    Verdicts::parse(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Has the verifier judge the sessions of an example.
+fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
+    let written: Vec<Fsm> = row
+        .sessions
+        .iter()
+        .map(|name| machine(row, name, verdicts))
+        .collect();
+    let projected = projections(row.protocol);
+    let limits = Limits::default();
+
+    assert_eq!(written.len(), projected.len(), "{}", row.name);
+    let ahead: Vec<Option<usize>> = written
+        .iter()
+        .map(|written| {
+            let own = |fsm: &&Fsm| fsm.role() == written.role();
+            let others = projected.iter().filter(|fsm| !own(fsm)).cloned();
+            let projected = projected.iter().find(own).unwrap();
+            match verify(written, projected, &others.collect::<Vec<_>>(), &limits).unwrap() {
+                Verdict::Safe(proof) => proof.anticipation,
+                verdict => panic!("{}, {}: {verdict:?}", row.name, written.role()),
+            }
+        })
+        .collect();
+
+    let features = Features {
+        participants: written.len(),
+        choice: written.iter().any(has_choice),
+        recursion: written.iter().any(is_recursive),
+        infinite: written.iter().any(is_infinite),
+        reordering: ahead.iter().any(|&ahead| ahead != Some(0)),
+    };
+    let system = System::new(written).unwrap();
+    let capacities = capacity::find(&capacity::repeated(&system), &limits).ok();
+    Findings {
+        features,
+        ahead,
+        kmc: kmc::check(&system, &limits).verdict,
+        capacities: capacities.map(|capacities| {
+            let channels = capacities.channels.into_iter();
+            channels
+                .filter(|channel| channel.occupancy != Occupancy::AtMost(0))
+                .map(|channel| {
+                    let ends = format!("{} → {}", channel.from, channel.to);
+                    (ends, channel.occupancy, channel.capacity)
+                })
+                .collect()
+        }),
+    }
+}
+
+/// The machine of a session of the example, as the build verified it.
+fn machine(row: &Row, session: &str, verdicts: &Verdicts) -> Fsm {
+    let (kind, target) = match row.library {
+        Some(_) => (TargetKind::Lib, env!("CARGO_PKG_NAME")),
+        None => (TargetKind::Example, row.name),
+    };
+    let mut found = verdicts.entries.iter().filter(|entry| {
+        entry.kind == Kind::Session
+            && entry.name == session
+            && (entry.target.kind, &entry.target.name[..]) == (kind, target)
+            && row.library.is_none_or(|file| entry.file.ends_with(file))
+    });
+    let (Some(entry), None) = (found.next(), found.next()) else {
+        panic!("{}: one session `{session}` is expected", row.name);
+    };
+    let Outcome::Passed(proof) = &entry.outcome else {
+        panic!("{}: {:?}", row.name, entry.outcome);
+    };
+    fsm(proof.machine.as_ref().unwrap())
+}
+
+fn fsm(machine: &Machine) -> Fsm {
+    let mut builder = Fsm::builder(&machine.role[..]);
+    let states: Vec<StateId> = (0..machine.states).map(|_| builder.add_state()).collect();
+    for transition in &machine.transitions {
+        let (peer, label) = (&transition.peer[..], &transition.label[..]);
+        let payload: Vec<&str> = transition.payload.iter().map(String::as_str).collect();
+        let action = match transition.direction {
+            Direction::Send => Action::send(peer, label, &payload),
+            Direction::Receive => Action::receive(peer, label, &payload),
+        };
+        builder.add_transition(states[transition.source], action, states[transition.target]);
+    }
+    builder.build(states[machine.initial])
+}
+
+/// The machine of each role of a protocol.
+fn projections(protocol: &str) -> Vec<Fsm> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
+    let text = fs::read_to_string(folder.join(protocol).with_extension("scr")).unwrap();
+    let checked = rumpsteak_scribble::check(&rumpsteak_scribble::parse(&text).module);
+    let [protocol] = &checked.protocols[..] else {
+        panic!("{protocol}: one protocol is expected");
+    };
+    let roles = protocol.roles().iter();
+    roles
+        .map(|role| protocol.project(role).unwrap().fsm)
+        .collect()
+}
+
+/// Whether a role chooses, or is told what another one chose.
+fn has_choice(machine: &Fsm) -> bool {
+    let mut states = machine.reachable();
+    states.any(|state| machine.transitions_from(state).count() > 1)
+}
+
+/// Whether a role comes back to a state.
+fn is_recursive(machine: &Fsm) -> bool {
+    let mut states = machine.reachable();
+    states.any(|state| after(machine, state).contains(&state))
+}
+
+/// Whether a role comes to where it cannot end any more.
+fn is_infinite(machine: &Fsm) -> bool {
+    let ends = |state: &StateId| machine.is_terminal(*state);
+    let mut states = machine.reachable();
+    states.any(|state| !ends(&state) && !after(machine, state).iter().any(ends))
+}
+
+/// The states that one or more actions lead to.
+fn after(machine: &Fsm, state: StateId) -> Vec<StateId> {
+    let mut found: Vec<StateId> = Vec::new();
+    let mut pending = vec![state];
+    while let Some(state) = pending.pop() {
+        for transition in machine.transitions_from(state) {
+            if !found.contains(&transition.target) {
+                found.push(transition.target);
+                pending.push(transition.target);
+            }
+        }
+    }
+    found
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let verdicts = verdicts();
+    for row in &ROWS {
+        let Findings {
+            features,
+            ahead,
+            kmc,
+            capacities,
+        } = judge(row, &verdicts);
+        let mark = |holds| if holds { "✓" } else { "" };
+        let _ = writeln!(
+            page,
+            "| [`{0}`]({0}.rs) | {1} | {2} | {3} | {4} | {5} | {6} | {7} | {8} |",
+            row.name,
+            features.participants,
+            mark(features.choice),
+            mark(features.recursion),
+            mark(features.infinite),
+            mark(features.reordering),
+            safe(&ahead),
+            least(&kmc),
+            capacities.as_deref().map_or("none".to_owned(), room),
+        );
+    }
+    page + LEGEND
+}
+
+/// The verdict: all rows are safe, so how far roles are ahead.
+fn safe(ahead: &[Option<usize>]) -> String {
+    match ahead
+        .iter()
+        .copied()
+        .reduce(|most, next| Some(most?.max(next?)))
+    {
+        Some(Some(0)) => "safe".to_owned(),
+        Some(Some(most)) => format!("safe, {most} ahead"),
+        _ => "safe, without a bound".to_owned(),
+    }
+}
+
+fn least(verdict: &kmc::Verdict) -> String {
+    match verdict {
+        kmc::Verdict::Safe { bound } => bound.to_string(),
+        kmc::Verdict::Undecided { .. } => "none".to_owned(),
+        kmc::Verdict::Unsafe(run) => panic!("{run:?}"),
+    }
+}
+
+fn room(channels: &[(String, Occupancy, usize)]) -> String {
+    let text = |(_, occupancy, capacity): &(String, Occupancy, usize)| match occupancy {
+        Occupancy::AtMost(most) => most.to_string(),
+        Occupancy::Unbounded => format!("{capacity} (waits)"),
+        Occupancy::Unknown(_) => format!("{capacity} (may wait)"),
+    };
+    let first = channels.first().map(text).unwrap_or_default();
+    if channels.iter().all(|channel| text(channel) == first) {
+        return format!("{first} each");
+    }
+    let each = channels
+        .iter()
+        .map(|channel| format!("{}: {}", channel.0, text(channel)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+const INTRODUCTION: &str = "\
+# The examples
+
+The protocols of PPoPP'22, Table 1, and of COORDINATION'21, Fig. 6, as programs:
+
+```console
+$ cargo run -p rumpsteak-examples --example elevator
+```
+
+Each file has the roles of a protocol in `protocols/`, the sessions, which the build verifies, the processes, and what
+they have to come to: a program exits with 0 only if that is what it computed. An `optimised_` example has only what is
+different from the other one: the role whose order is another, and the reason why that is faster.
+
+What the verifier says of them:
+
+| example | participants | choice | recursion | infinite recursion | AMR | verdict | least k | capacities |
+|---|---|---|---|---|---|---|---|---|
+";
+
+const LEGEND: &str = "
+* **infinite recursion**: some role comes to where it cannot end any more.
+* **AMR**, asynchronous message reordering: some role is not in the order of its projection. How far it is *ahead* is the
+  number of actions of the projection that are pending at most, because others were done before.
+* **least k**: the least bound for which the roles together are k-multiparty compatible. The hospital has none: whatever
+  the bound, so many answers may be due that both queues are full, while both roles have to send. PPoPP'22 could not
+  verify it. Here the patient is verified as a subtype of its projection, with an invariant as the certificate.
+* **capacities**: how many messages each channel holds at most, where a session may begin before all roles have ended the
+  last. Where there is no such number, the channel works with this capacity if the sender *waits* for room. A role for
+  which there is a second session in the program, as in the `optimised_` examples, gets channels that grow instead.
+
+The features are those that the papers state for the same names; in one mark the papers contradict each other: Fig. 6 has
+the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
+
+Beside these, `workflows/` has six of the protocols top-down, hybrid and bottom-up with the same processes, and `src/fft/`
+has the processes of the two FFTs.
+
+The table is written by the test `rows` of this package, when `RUMPSTEAK_UPDATE` is set; the test fails when it is stale.
+";
