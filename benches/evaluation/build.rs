@@ -1,4 +1,4 @@
-//! Says which sources and which versions of the peers are measured.
+//! Verifies the sessions that are measured, and says which sources and which versions of the peers are.
 
 use std::fs;
 use std::io;
@@ -22,6 +22,11 @@ const PEERS: [&str; 5] = [
 ];
 
 fn main() -> io::Result<()> {
+    rumpsteak_build::configure()
+        .protocols("../../protocols/three_adder.scr")
+        .protocols("../protocols")
+        .verify();
+
     let mut files = Vec::new();
     for folder in MEASURED {
         println!("cargo::rerun-if-changed={folder}");

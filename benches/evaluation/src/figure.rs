@@ -83,7 +83,14 @@ pub enum Of {
 /// All figures, in the order of the report.
 #[must_use]
 pub fn figures() -> Vec<Figure> {
-    [crate::streaming::figures()].concat()
+    [
+        crate::streaming::figures(),
+        crate::double_buffering::figures(),
+        crate::coordination::figures(),
+        crate::verification::figures(),
+        crate::build_cost::figures(),
+    ]
+    .concat()
 }
 
 /// The figures of these names; all, if there are none.

@@ -14,17 +14,24 @@
 //!
 //! A new figure is a module with a function `figures`, named in [`figure::figures`].
 
+pub mod adder;
+pub mod build_cost;
 mod case;
 pub mod command;
+pub mod coordination;
+pub mod double_buffering;
 mod environment;
 mod error;
 pub mod figure;
+mod oneshot;
 pub mod report;
+pub mod ring;
 pub mod runner;
 pub mod statistics;
 pub mod store;
 pub mod streaming;
 mod tasks;
+pub mod verification;
 
 pub use case::{Case, Measure, Mode, Sample, Unit};
 pub use environment::Environment;

@@ -1,5 +1,7 @@
 //! The runtimes on which sessions are measured.
 
+use std::time::Duration;
+
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{Error, Result};
@@ -39,5 +41,12 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -
         Ok(())
     } else {
         Err(Error::Wrong(format!("{actual:?} instead of {expected:?}")))
+    }
+}
+
+/// Waits, if there is something to wait for.
+pub(crate) async fn pause(delay: Option<Duration>) {
+    if let Some(delay) = delay {
+        tokio::time::sleep(delay).await;
     }
 }

@@ -1,0 +1,324 @@
+//! Double buffering (PPoPP'22, Fig. 6, middle): a kernel passes two buffers from a source to a sink.
+
+mod ferrite;
+pub(crate) mod mpst;
+pub(crate) mod oneshot;
+mod original;
+pub mod ours;
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use futures::future::try_join3;
+use rumpsteak_benches::original::double_buffering as theirs;
+use tokio::runtime::Runtime;
+
+use crate::tasks::{one_thread, two_threads};
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+
+const NAME: &str = "fig6-double-buffering";
+
+/// The figure.
+#[must_use]
+pub fn figures() -> Vec<Figure> {
+    let series = |name, of, about| Series { name, of, about };
+    let same = "the same; the kernel asks for both buffers at once";
+    vec![Figure {
+        name: NAME,
+        title: "Double buffering",
+        about: "PPoPP'22, Fig. 6, middle: so many values in two buffers, which the source copies. Each run has fresh roles and channels, as in the paper.",
+        x: XAxis {
+            label: "values in both buffers",
+            log: false,
+            names: &[],
+        },
+        y: YAxis {
+            label: "throughput (values/µs)",
+            log: true,
+            scale: 1e-6,
+        },
+        series: vec![
+            series(
+                "plain, join",
+                Of::Ours,
+                "the processes in one task, by `rumpsteak_runtime::join`",
+            ),
+            series("optimised, join", Of::Ours, same),
+            series(
+                "plain, tokio 1",
+                Of::Ours,
+                "a task for each process, one thread",
+            ),
+            series("optimised, tokio 1", Of::Ours, same),
+            series(
+                "plain, tokio 2",
+                Of::Ours,
+                "a task for each process, two threads",
+            ),
+            series("optimised, tokio 2", Of::Ours, same),
+            series(
+                "copies alone",
+                Of::Floor,
+                "both buffers are copied and dropped, without messages",
+            ),
+            series(
+                "rumpsteak 0.1, one task",
+                Of::Peer,
+                "the processes in one task, by `try_join`, as in the paper",
+            ),
+            series("rumpsteak 0.1 optimised, one task", Of::Peer, same),
+            series(
+                "rumpsteak 0.1, tokio 2",
+                Of::Peer,
+                "a task for each process, two threads",
+            ),
+            series(
+                "ferrite-session, tokio 1",
+                Of::Peer,
+                "it starts its own tasks; one thread",
+            ),
+            series(
+                "ferrite-session, tokio 2",
+                Of::Peer,
+                "it starts its own tasks; two threads",
+            ),
+            series("mpstthree", Of::Peer, "it starts a thread for each role"),
+        ],
+        points: |mode| match mode {
+            Mode::Quick => vec![5_000, 15_000, 25_000],
+            Mode::Full => vec![5_000, 10_000, 15_000, 20_000, 25_000],
+        },
+        cases,
+        notes: "Neither `ferrite-session` nor `mpstthree` can express the optimised kernel: the session between kernel and source would have to receive in \
+                another order than its dual sends. `ferrite-session` does not check that the kernel's two sessions together are free of deadlocks.",
+    }]
+}
+
+/// The processes as tasks of a runtime.
+macro_rules! in_tasks {
+    ($runtime:expr, $roles:expr, |$s:ident, $k:ident, $t:ident| $source:expr, $kernel:expr, $sink:expr) => {{
+        let (mut $s, mut $k, mut $t) = $roles;
+        $runtime.block_on(async move {
+            let source = tokio::spawn(async move { $source.await.map_err(Error::wrong) });
+            let kernel = tokio::spawn(async move { $kernel.await.map_err(Error::wrong) });
+            let sink = tokio::spawn(async move { $sink.await.map_err(Error::wrong) });
+            source.await.map_err(Error::wrong)??;
+            kernel.await.map_err(Error::wrong)??;
+            sink.await.map_err(Error::wrong)?
+        })
+    }};
+}
+
+fn ours() -> (ours::S, ours::K, ours::T) {
+    let ours::Roles { s, k, t } = Default::default();
+    (s, k, t)
+}
+
+fn theirs() -> (theirs::S, theirs::K, theirs::T) {
+    let theirs::Roles(s, k, t) = Default::default();
+    (s, k, t)
+}
+
+/// The values of both buffers.
+pub(crate) fn values(count: usize) -> Arc<[i32]> {
+    (0..).take(count).collect()
+}
+
+/// Both buffers.
+pub(crate) fn halves(values: &[i32]) -> [&[i32]; 2] {
+    let (first, second) = values.split_at(values.len() / 2);
+    [first, second]
+}
+
+/// Checks what the sink received: all values the first time, then lengths and ends, because to compare takes as long as to copy.
+pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Result<()> {
+    let expected = halves(values);
+    let is_right = received.len() == 2
+        && received.iter().zip(expected).all(|(received, expected)| {
+            received.len() == expected.len()
+                && received.first() == expected.first()
+                && received.last() == expected.last()
+                && (!is_first || received == expected)
+        });
+    if is_right {
+        Ok(())
+    } else {
+        Err(Error::wrong("the sink received other buffers"))
+    }
+}
+
+fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    let values = values(usize::try_from(x).map_err(Error::wrong)?);
+    type Run = Box<dyn FnMut(&Arc<[i32]>) -> Result<Vec<Vec<i32>>>>;
+    let case = |series, mut run: Run| {
+        let values = values.clone();
+        let mut is_first = true;
+        Case::throughput(NAME, series, x, mode, x, move || {
+            let received = black_box(run(black_box(&values))?);
+            check(&received, &values, std::mem::take(&mut is_first))
+        })
+    };
+    let one = || one_thread();
+    let on =
+        |series,
+         runtime: Result<Runtime>,
+         mut run: Box<dyn FnMut(&Runtime, &Arc<[i32]>) -> Result<[Vec<i32>; 2]>>| {
+            let runtime = runtime?;
+            let run: Run = Box::new(move |values| Ok(run(&runtime, values)?.into()));
+            Ok::<_, Error>(case(series, run))
+        };
+    Ok(vec![
+        on(
+            "plain, join",
+            one(),
+            Box::new(|runtime, values| {
+                let (mut s, mut k, mut t) = ours();
+                let (source, kernel) = (
+                    ours::source(&mut s, halves(values), None),
+                    ours::kernel(&mut k, None),
+                );
+                let (sent, passed, received) = runtime.block_on(rumpsteak_runtime::join((
+                    source,
+                    kernel,
+                    ours::sink(&mut t),
+                )));
+                sent.and(passed).and(received).map_err(Error::wrong)
+            }),
+        )?,
+        on(
+            "optimised, join",
+            one(),
+            Box::new(|runtime, values| {
+                let (mut s, mut k, mut t) = ours();
+                let (source, kernel) = (
+                    ours::source(&mut s, halves(values), None),
+                    ours::optimised_kernel(&mut k, None),
+                );
+                let (sent, passed, received) = runtime.block_on(rumpsteak_runtime::join((
+                    source,
+                    kernel,
+                    ours::sink(&mut t),
+                )));
+                sent.and(passed).and(received).map_err(Error::wrong)
+            }),
+        )?,
+        on(
+            "plain, tokio 1",
+            one(),
+            Box::new(|runtime, values| {
+                let values = values.clone();
+                in_tasks!(
+                    runtime,
+                    ours(),
+                    |s, k, t| ours::source(&mut s, halves(&values), None),
+                    ours::kernel(&mut k, None),
+                    ours::sink(&mut t)
+                )
+            }),
+        )?,
+        on(
+            "optimised, tokio 1",
+            one(),
+            Box::new(|runtime, values| {
+                let values = values.clone();
+                in_tasks!(
+                    runtime,
+                    ours(),
+                    |s, k, t| ours::source(&mut s, halves(&values), None),
+                    ours::optimised_kernel(&mut k, None),
+                    ours::sink(&mut t)
+                )
+            }),
+        )?,
+        on(
+            "plain, tokio 2",
+            two_threads(),
+            Box::new(|runtime, values| {
+                let values = values.clone();
+                in_tasks!(
+                    runtime,
+                    ours(),
+                    |s, k, t| ours::source(&mut s, halves(&values), None),
+                    ours::kernel(&mut k, None),
+                    ours::sink(&mut t)
+                )
+            }),
+        )?,
+        on(
+            "optimised, tokio 2",
+            two_threads(),
+            Box::new(|runtime, values| {
+                let values = values.clone();
+                in_tasks!(
+                    runtime,
+                    ours(),
+                    |s, k, t| ours::source(&mut s, halves(&values), None),
+                    ours::optimised_kernel(&mut k, None),
+                    ours::sink(&mut t)
+                )
+            }),
+        )?,
+        case(
+            "copies alone",
+            Box::new(|values| Ok(halves(values).map(|half| black_box(half.to_vec())).into())),
+        ),
+        on(
+            "rumpsteak 0.1, one task",
+            one(),
+            Box::new(|runtime, values| {
+                let (mut s, mut k, mut t) = theirs();
+                let (source, kernel) = (
+                    theirs::source(&mut s, halves(values)),
+                    theirs::kernel(&mut k),
+                );
+                let all = runtime.block_on(try_join3(source, kernel, theirs::sink(&mut t)));
+                all.map(|((), (), received)| received).map_err(Error::wrong)
+            }),
+        )?,
+        on(
+            "rumpsteak 0.1 optimised, one task",
+            one(),
+            Box::new(|runtime, values| {
+                let (mut s, mut k, mut t) = theirs();
+                let (source, kernel) = (
+                    theirs::source(&mut s, halves(values)),
+                    original::optimised_kernel(&mut k),
+                );
+                let all = runtime.block_on(try_join3(source, kernel, theirs::sink(&mut t)));
+                all.map(|((), (), received)| received).map_err(Error::wrong)
+            }),
+        )?,
+        on(
+            "rumpsteak 0.1, tokio 2",
+            two_threads(),
+            Box::new(|runtime, values| {
+                let values = values.clone();
+                in_tasks!(
+                    runtime,
+                    theirs(),
+                    |s, k, t| theirs::source(&mut s, halves(&values)),
+                    theirs::kernel(&mut k),
+                    theirs::sink(&mut t)
+                )
+            }),
+        )?,
+        {
+            let runtime = one()?;
+            case(
+                "ferrite-session, tokio 1",
+                Box::new(move |values| Ok(runtime.block_on(ferrite::run(values.clone())))),
+            )
+        },
+        {
+            let runtime = two_threads()?;
+            case(
+                "ferrite-session, tokio 2",
+                Box::new(move |values| Ok(runtime.block_on(ferrite::run(values.clone())))),
+            )
+        },
+        case(
+            "mpstthree",
+            Box::new(|values| mpst::run(values, false, None)),
+        ),
+    ])
+}

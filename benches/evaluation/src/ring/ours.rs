@@ -1,0 +1,153 @@
+//! Over this project's runtime. A delay stands before each send.
+
+use std::time::Duration;
+
+use rumpsteak_runtime::{
+    End, Message, Receive, Receiver, Result, Role, Roles, Send, Sender, session, try_session,
+};
+
+use super::{Received, SENT};
+use crate::tasks::pause;
+
+/// All roles.
+#[derive(Debug, Roles)]
+pub struct Roles {
+    a: A,
+    b: B,
+    c: C,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Lap::a)]
+#[message(Token)]
+struct A {
+    #[route(B)]
+    b: Sender<Token>,
+    #[route(C)]
+    c: Receiver<Token>,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Lap::b)]
+#[message(Token)]
+struct B {
+    #[route(A)]
+    a: Receiver<Token>,
+    #[route(C)]
+    c: Sender<Token>,
+}
+
+#[derive(Debug, Role)]
+#[protocol(Lap::c)]
+#[message(Token)]
+struct C {
+    #[route(A)]
+    a: Sender<Token>,
+    #[route(B)]
+    b: Receiver<Token>,
+}
+
+#[derive(Debug, Message)]
+struct Token(i32);
+
+#[session(A)]
+type RingA = Send<B, Token, Receive<C, Token, End>>;
+
+#[session(B)]
+type RingB = Receive<A, Token, Send<C, Token, End>>;
+
+#[session(B)]
+type OptimisedB = Send<C, Token, Receive<A, Token, End>>;
+
+#[session(C)]
+type RingC = Receive<B, Token, Send<A, Token, End>>;
+
+#[session(C)]
+type OptimisedC = Send<A, Token, Receive<B, Token, End>>;
+
+/// Who sends before it receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Only `a`, which begins.
+    Plain,
+    /// Also `b`.
+    B,
+    /// Also `c`.
+    C,
+    /// All.
+    Both,
+}
+
+/// One lap, in one task; each role takes `delay` for what it sends.
+///
+/// # Errors
+///
+/// Those of the sessions.
+pub async fn lap(roles: &mut Roles, order: Order, delay: Option<Duration>) -> Result<Received> {
+    let Roles { a, b, c } = roles;
+    let a = ring_a(a, delay);
+    use futures::future::try_join3;
+    match order {
+        Order::Plain => try_join3(a, ring_b(b, delay), ring_c(c, delay)).await,
+        Order::B => try_join3(a, optimised_b(b, delay), ring_c(c, delay)).await,
+        Order::C => try_join3(a, ring_b(b, delay), optimised_c(c, delay)).await,
+        Order::Both => try_join3(a, optimised_b(b, delay), optimised_c(c, delay)).await,
+    }
+}
+
+/// One plain lap, by the runner of this project.
+///
+/// # Errors
+///
+/// Those of the sessions.
+pub async fn join(roles: &mut Roles) -> Result<Received> {
+    let Roles { a, b, c } = roles;
+    let processes = (ring_a(a, None), ring_b(b, None), ring_c(c, None));
+    let (a, b, c) = rumpsteak_runtime::join(processes).await;
+    Ok((a?, b?, c?))
+}
+
+async fn ring_a(role: &mut A, delay: Option<Duration>) -> Result<i32> {
+    try_session(role, async |session: RingA<'_, _>| {
+        pause(delay).await;
+        let (Token(value), end) = session.send(Token(SENT.0)).await?.receive().await?;
+        Ok((value, end))
+    })
+    .await
+}
+
+async fn ring_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
+    try_session(role, async |session: RingB<'_, _>| {
+        let (Token(value), session) = session.receive().await?;
+        pause(delay).await;
+        Ok((value, session.send(Token(SENT.1)).await?))
+    })
+    .await
+}
+
+async fn optimised_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
+    try_session(role, async |session: OptimisedB<'_, _>| {
+        pause(delay).await;
+        let (Token(value), end) = session.send(Token(SENT.1)).await?.receive().await?;
+        Ok((value, end))
+    })
+    .await
+}
+
+async fn ring_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
+    try_session(role, async |session: RingC<'_, _>| {
+        let (Token(value), session) = session.receive().await?;
+        pause(delay).await;
+        Ok((value, session.send(Token(SENT.2)).await?))
+    })
+    .await
+}
+
+async fn optimised_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
+    try_session(role, async |session: OptimisedC<'_, _>| {
+        pause(delay).await;
+        let (Token(value), end) = session.send(Token(SENT.2)).await?.receive().await?;
+        Ok((value, end))
+    })
+    .await
+}
