@@ -304,7 +304,7 @@ impl Question {
         let least = self.mode.sample_time();
         self.case(series, move |x| {
             let pairs = pairs(x);
-            mean(least, || pairs.clone(), |pairs| judge(pairs))
+            mean(least, || pairs.clone(), judge)
         })
     }
 
