@@ -36,20 +36,22 @@ fn trimmed(text: &str) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
-    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let (_, diagnostic) = &blocks(&readme)[0];
-    let (_, section) = readme.split_once("\n## A complete example\n").unwrap();
+/// A section of the README.
+fn section(readme: &str, title: &str) -> String {
+    let (_, section) = readme.split_once(&format!("\n## {title}\n")).unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
+    section.to_owned()
+}
 
-    let package = Package::bare("readme");
+/// The package of the complete example, with the names of its files.
+fn example(name: &str, section: &str) -> (Package, Vec<String>) {
+    let package = Package::bare(name);
     let blocks = blocks(section);
     let mut files = Vec::new();
-    for (name, text) in &blocks {
-        let Some(name) = name else { continue };
-        files.push(name.as_str());
-        let text = match name.as_str() {
+    for (file, text) in &blocks {
+        let Some(file) = file else { continue };
+        files.push(file.clone());
+        let text = match file.as_str() {
             "Cargo.toml" => {
                 let manifest = ["runtime", "build"]
                     .iter()
@@ -59,13 +61,37 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
                         assert!(text.contains(&published), "{text}");
                         text.replace(&published, &format!("{name} = {}", dependency(&name)))
                     });
+                // Packages of one name have one place in the target folder.
+                let own = format!("name = {name:?}");
+                let manifest = manifest.replace("name = \"pipeline\"", &own);
                 // The folder is below that of this workspace, and no part of it.
                 format!("{manifest}\n[workspace]\n")
             }
             _ => text.clone(),
         };
-        package.write(name, &text);
+        package.write(file, &text);
     }
+    (package, files)
+}
+
+/// What the example prints, in each workflow.
+#[track_caller]
+fn prints(package: &Package, section: &str) {
+    let (success, printed, said) = package.run("run");
+    assert!(success, "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    let Some((None, expected)) = blocks(section).pop() else {
+        panic!("the last block is what the example prints")
+    };
+    assert_eq!(printed, expected);
+}
+
+#[test]
+fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let (_, diagnostic) = &blocks(&readme)[0];
+    let section = &section(&readme, "A complete example");
+    let (package, files) = example("readme", section);
     assert_eq!(
         files,
         [
@@ -76,13 +102,7 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
         ]
     );
 
-    let (success, printed, said) = package.run("run");
-    assert!(success, "{said}");
-    assert!(!said.contains("warning"), "{said}");
-    let Some((None, expected)) = blocks.last() else {
-        panic!("the last block is what the example prints")
-    };
-    assert_eq!(printed, *expected);
+    prints(&package, section);
 
     // The mistake.
     let mistake = "type Kernel = KernelLoop;";
@@ -99,4 +119,52 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
         said.contains(&diagnostic),
         "README shows:\n{diagnostic}\n\nCargo prints:\n{said}"
     );
+}
+
+/// The other workflows of the README, from the same example and with nothing but what the README says.
+#[test]
+fn the_example_runs_in_the_other_workflows() {
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let complete = section(&readme, "A complete example");
+
+    let top_down = section(&readme, "Top-down: let the code be generated");
+    let [(_, script), (_, included), (_, machine)] = &blocks(&top_down)[..] else {
+        panic!("{top_down}")
+    };
+    let (package, _) = example("readme-top-down", &complete);
+    package.write("build.rs", script);
+    package.write("protocols/double_buffering.k.dot", machine);
+    let source = package.read("src/main.rs");
+    let (_, rest) = source.split_once("// Every role has a channel").unwrap();
+    let (_, processes) = rest.split_once("// The processes.").unwrap();
+    let processes = [("Source", "S"), ("Kernel", "K"), ("Sink", "T")]
+        .iter()
+        .fold(processes.to_owned(), |text, (name, role)| {
+            text.replace(&format!("{name}<'_, _>"), &format!("{role}Session<'_>"))
+        });
+    package.write(
+        "src/main.rs",
+        &format!(
+            "use std::convert::Infallible;\nuse rumpsteak_runtime::{{Result, try_session}};\n\
+             use tokio::sync::oneshot;\n\n{included}\n//{processes}"
+        ),
+    );
+    prints(&package, &complete);
+
+    let bottom_up = section(&readme, "Bottom-up: without a protocol");
+    let script = "rumpsteak_build::configure().verify()";
+    assert!(bottom_up.contains(&format!("`{script}`")));
+    let (package, _) = example("readme-bottom-up", &complete);
+    package.remove("protocols/double_buffering.scr");
+    package.write("build.rs", &format!("fn main() {{ {script}; }}\n"));
+    let source = package.read("src/main.rs");
+    let lines: Vec<&str> = source
+        .lines()
+        .filter(|line| !line.starts_with("#[protocol("))
+        .collect();
+    let source = lines
+        .join("\n")
+        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]");
+    package.write("src/main.rs", &source);
+    prints(&package, &complete);
 }
