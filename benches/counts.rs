@@ -7,7 +7,7 @@
 //!
 //! Three tables: instructions, microseconds (the best of many runs, which is what a busy machine changes least), and memory.
 //! Each figure comes from a process of its own: instructions under `valgrind --tool=callgrind`, which counts those of one function and
-//! nothing else, memory as the most that the process had, machines included. Counts vary by a few per cent where a hash table is involved, since these are seeded at random. `first`, `again`, `certificate` and `check` are those of the benchmark
+//! nothing else, memory as the most that the process had, machines included. Counts vary by a few per cent where a hash table is involved, since these are seeded at random. `unprepared`, `prepared`, `certificate` and `check` are those of the benchmark
 //! `verifier`. Without valgrind or `/proc`, "-" is printed.
 
 #![expect(
@@ -24,7 +24,7 @@ use std::{
 };
 
 use rumpsteak_benches::workloads::{
-    eager_hospital, hospital, kernel, limits, nested, ring, source,
+    client, eager_client, eager_hospital, hospital, kernel, limits, nested, ring, source,
 };
 use rumpsteak_fsm::{Fsm, Verdict, certificate, subtype};
 
@@ -35,9 +35,10 @@ const ROWS: &[(&str, &[usize])] = &[
     ("nested", &[5, 7]),
     ("nested-shared", &[100]),
     ("hospital", &[1]),
+    ("client", &[1]),
 ];
 
-const COLUMNS: [&str; 4] = ["first", "again", "certificate", "check"];
+const COLUMNS: [&str; 4] = ["unprepared", "prepared", "certificate", "check"];
 
 fn pair(row: &str, size: usize) -> (Fsm, Fsm) {
     match row {
@@ -46,7 +47,8 @@ fn pair(row: &str, size: usize) -> (Fsm, Fsm) {
         "ring" => (ring(1, size, true), ring(1, size, false)),
         "nested" => (nested(size, true, true), nested(size, true, false)),
         "nested-shared" => (nested(size, false, true), nested(size, false, false)),
-        _ => (eager_hospital(), hospital()),
+        "hospital" => (eager_hospital(), hospital()),
+        _ => (eager_client(), client()),
     }
 }
 
@@ -84,9 +86,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         println!("{line}");
     }
-    println!("\n{:>20} {:>12}", "megabytes", "first");
+    println!("\n{:>20} {:>12}", "megabytes", "unprepared");
     for &(row, size) in &rows {
-        let peak = printed(&["once", row, &size.to_string(), "first"])?;
+        let peak = printed(&["once", row, &size.to_string(), "unprepared"])?;
         println!("{:>20} {peak:>12}", format!("{row} {size}"));
     }
     Ok(())
@@ -130,8 +132,8 @@ fn one(often: bool, row: &str, size: usize, column: &str) -> Result<(), Box<dyn 
         // A copy of a machine that was never compared has been compared as little.
         let (sub, sup) = (sub.clone(), sup.clone());
         let time = match column {
-            "first" => measured(|| check(&sub, &sup)),
-            "again" => {
+            "unprepared" => measured(|| check(&sub, &sup)),
+            "prepared" => {
                 check(&sub, &sup);
                 measured(|| check(&sub, &sup))
             }

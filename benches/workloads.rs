@@ -212,6 +212,34 @@ pub fn eager_hospital() -> Fsm {
     )
 }
 
+/// The supertype of CONCUR'19, §1: the client of a video service, which asks for high or for low quality and is told whether that works out.
+#[must_use]
+pub fn client() -> Fsm {
+    machine(
+        "client",
+        &[
+            (0, send("s", "hq"), 1),
+            (0, send("s", "lq"), 1),
+            (1, receive("s", "ok"), 0),
+            (1, receive("s", "ko"), 0),
+        ],
+    )
+}
+
+/// The subtype: it asks for high quality first, and where that fails, for low quality without waiting for the answer; so answers pile up.
+#[must_use]
+pub fn eager_client() -> Fsm {
+    machine(
+        "client",
+        &[
+            (0, send("s", "hq"), 1),
+            (1, receive("s", "ok"), 0),
+            (1, receive("s", "ko"), 2),
+            (2, send("s", "lq"), 0),
+        ],
+    )
+}
+
 /// A machine by its transitions, from state 0.
 fn machine(role: &str, transitions: &[(usize, Action, usize)]) -> Fsm {
     let mut builder = Fsm::builder(role);

@@ -57,7 +57,7 @@ pub(crate) struct Reduced<'a> {
     pub(crate) definite: Option<(Node, Fault)>,
     /// By node: the number of its strongly connected component. A component's number is larger than those that it
     /// leads to.
-    pub(crate) components: Vec<u32>,
+    components: Vec<u32>,
 }
 
 struct Frame {
@@ -138,9 +138,8 @@ impl Reduced<'_> {
                 let members = &stack[frame.height..];
                 if let Some(machine) = self.finish(members) {
                     self.space.expand(node, machine);
+                    // `low` and the components are asked for where a search has begun, which makes room for them.
                     order.resize(self.space.len(), NONE);
-                    low.resize(self.space.len(), NONE);
-                    self.components.resize(self.space.len(), NONE);
                     frame.edge = self.space.graph.first_edge(node);
                     continue;
                 }

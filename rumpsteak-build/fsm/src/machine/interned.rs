@@ -32,19 +32,25 @@ pub(crate) struct Names {
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) initial: u32,
-    /// By state: what it does, and where its edges are.
-    states: Vec<(State, u32, u32)>,
+    states: Vec<Node>,
     edges: Vec<Edge>,
-    /// The positions of a state's edges, by action.
+    /// The positions of a state's edges, by action; empty if no state has many.
     sorted: Vec<u32>,
-    /// By transition.
-    pub(crate) kind_of: Vec<Kind>,
-    /// By state, whether it is the first one or several transitions lead to it from states that are reached. Every loop that is reached has such a state, for it is
-    /// entered from somewhere.
-    pub(crate) anchors: Vec<bool>,
     /// The edges that lead to each state, once somebody asks.
     incoming: OnceLock<Incoming>,
     pub(crate) names: Arc<Names>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    does: State,
+    /// Its edges.
+    start: u32,
+    end: u32,
+    /// Whether a run comes to it.
+    reached: bool,
+    /// See [`Machine::is_anchor`].
+    anchor: bool,
 }
 
 /// For each state, the sources and positions of the edges that lead to it, as ranges of one array.
@@ -68,11 +74,12 @@ pub(crate) struct Edge {
     pub(crate) id: TransitionId,
 }
 
+/// How many things are looked for one by one; more are sorted or hashed. Most machines have few actions, and most states few edges.
+const FEW: usize = 8;
+
 impl Names {
-    /// Numbers actions in their order; those of one kind are neighbours in it.
-    fn new(mut actions: Vec<Action>) -> Self {
-        actions.sort_unstable();
-        actions.dedup();
+    /// Numbers actions in their order; those of one kind are neighbours in it. They are sorted and distinct.
+    fn new(actions: Vec<Action>) -> Self {
         let mut kind_of = Vec::with_capacity(actions.len());
         let mut is_send = vec![];
         let mut last: Option<(&Role, Direction)> = None;
@@ -92,46 +99,82 @@ impl Names {
     }
 }
 
-impl Machine {
-    /// Interns a directed machine.
-    pub(crate) fn new(fsm: &Fsm) -> Self {
-        let mut seen: HashMap<&Action, u32, Seeded> = HashMap::default();
-        let mut firsts = vec![];
-        let mut acts = Vec::with_capacity(fsm.transition_count());
-        for transition in fsm.transitions() {
-            let next = seen.len() as u32;
-            let number = *seen.entry(transition.action).or_insert(next);
-            if number == next {
-                firsts.push(transition.action);
+/// The actions met so far, each with its place in the order of meeting.
+#[derive(Default)]
+struct Met<'a> {
+    actions: Vec<(&'a Action, u32)>,
+    /// Once there are more than a few.
+    places: Option<HashMap<&'a Action, u32, Seeded>>,
+}
+
+impl<'a> Met<'a> {
+    fn place(&mut self, action: &'a Action) -> u32 {
+        let known = match &self.places {
+            Some(places) => places.get(action).copied(),
+            None => {
+                let own = |&&(met, _): &&(&Action, u32)| met == action;
+                self.actions.iter().find(own).map(|&(_, place)| place)
             }
-            acts.push(number);
-        }
-        let names = Names::new(firsts.iter().map(|&action| action.clone()).collect());
-        let numbers = numbers(&names, firsts.into_iter());
-        let mut machine = Self {
-            initial: fsm.initial().index() as u32,
-            states: Vec::with_capacity(fsm.len()),
-            edges: Vec::with_capacity(acts.len()),
-            sorted: vec![],
-            kind_of: vec![],
-            anchors: vec![],
-            incoming: OnceLock::new(),
-            names: Arc::new(names),
         };
+        if let Some(place) = known {
+            return place;
+        }
+        let next = self.actions.len() as u32;
+        self.actions.push((action, next));
+        match &mut self.places {
+            Some(places) => {
+                places.insert(action, next);
+            }
+            None if self.actions.len() > FEW => {
+                self.places = Some(self.actions.iter().copied().collect());
+            }
+            None => {}
+        }
+        next
+    }
+}
+
+impl Machine {
+    /// Interns a directed machine. O(edges), besides sorting the actions.
+    pub(crate) fn new(fsm: &Fsm) -> Self {
+        let mut met = Met::default();
+        let mut states = Vec::with_capacity(fsm.len());
+        let mut edges = Vec::with_capacity(fsm.transition_count());
         for state in fsm.states() {
-            let start = machine.edges.len() as u32;
+            let start = edges.len() as u32;
             for transition in fsm.transitions_from(state) {
-                machine.edges.push(Edge {
-                    act: numbers[acts[transition.id.index()] as usize],
+                edges.push(Edge {
+                    act: met.place(transition.action),
                     target: transition.target.index() as u32,
                     id: transition.id,
                 });
             }
-            let end = machine.edges.len() as u32;
-            machine.states.push((State::End, start, end));
+            states.push(Node {
+                does: State::End,
+                start,
+                end: edges.len() as u32,
+                reached: false,
+                anchor: false,
+            });
         }
-        machine.finish();
-        machine.anchors = machine.entries();
+
+        let mut actions = met.actions;
+        actions.sort_unstable_by_key(|&(action, _)| action);
+        let mut numbers = vec![0; actions.len()];
+        for (number, &(_, place)) in actions.iter().enumerate() {
+            numbers[place as usize] = number as Act;
+        }
+        let actions = actions.into_iter().map(|(action, _)| action.clone());
+        let mut machine = Self {
+            initial: fsm.initial().index() as u32,
+            states,
+            edges,
+            sorted: vec![],
+            incoming: OnceLock::new(),
+            names: Arc::new(Names::new(actions.collect())),
+        };
+        machine.number(&numbers);
+        machine.find_anchors(numbers);
         machine
     }
 
@@ -140,60 +183,87 @@ impl Machine {
         if left.names.actions == right.names.actions {
             return (Arc::clone(left), Arc::clone(right));
         }
-        let all = left.names.actions.iter().chain(&right.names.actions);
-        let names = Arc::new(Names::new(all.cloned().collect()));
+        let mut actions = left.names.actions.clone();
+        actions.extend_from_slice(&right.names.actions);
+        actions.sort_unstable();
+        actions.dedup();
+        let names = Arc::new(Names::new(actions));
         let renamed = |machine: &Self| {
-            let numbers = numbers(&names, machine.names.actions.iter());
-            let mut machine = machine.clone();
-            for edge in &mut machine.edges {
-                edge.act = numbers[edge.act as usize];
+            let mut numbers = Vec::with_capacity(machine.names.actions.len());
+            for action in &machine.names.actions {
+                let (Ok(number) | Err(number)) = names.actions.binary_search(action);
+                numbers.push(number as Act);
             }
+            let mut machine = machine.clone();
             machine.names = Arc::clone(&names);
-            machine.finish();
+            machine.number(&numbers);
             Arc::new(machine)
         };
         (renamed(left), renamed(right))
     }
 
-    /// Completes what follows from the edges.
-    fn finish(&mut self) {
+    /// Gives actions their numbers, by the numbers that they have on the edges, and completes what follows from these.
+    fn number(&mut self, numbers: &[Act]) {
         let names = &self.names;
-        self.kind_of = vec![0; self.edges.len()];
-        self.sorted = (0..self.edges.len() as u32).collect();
-        for (state, start, end) in &mut self.states {
-            let range = *start as usize..*end as usize;
-            let edges = &self.edges;
-            self.sorted[range.clone()].sort_unstable_by_key(|&edge| edges[edge as usize].act);
-            let edges = &edges[range];
-            for edge in edges {
-                self.kind_of[edge.id.index()] = names.kind_of[edge.act as usize];
-            }
+        for edge in &mut self.edges {
+            edge.act = numbers[edge.act as usize];
+        }
+        let mut many = false;
+        for node in &mut self.states {
+            let edges = &self.edges[node.start as usize..node.end as usize];
+            many |= edges.len() > FEW;
             if let Some(edge) = edges.first() {
                 let kind = names.kind_of[edge.act as usize];
-                *state = match names.is_send[kind as usize] {
+                node.does = match names.is_send[kind as usize] {
                     true => State::Send(kind),
                     false => State::Receive(kind),
                 };
             }
         }
+        if many {
+            self.sorted = (0..self.edges.len() as u32).collect();
+            for node in &self.states {
+                let sorted = &mut self.sorted[node.start as usize..node.end as usize];
+                sorted.sort_unstable_by_key(|&edge| self.edges[edge as usize].act);
+            }
+        }
     }
 
-    fn entries(&self) -> Vec<bool> {
-        let mut entries = vec![0_u8; self.len()];
-        let mut seen = vec![false; self.len()];
-        let mut open = vec![self.initial];
-        seen[self.initial as usize] = true;
+    /// `open` is room for states that are still to be followed.
+    fn find_anchors(&mut self, mut open: Vec<u32>) {
+        let Self { states, edges, .. } = self;
+        let initial = &mut states[self.initial as usize];
+        (initial.reached, initial.anchor) = (true, true);
+        open.clear();
+        open.push(self.initial);
         while let Some(state) = open.pop() {
-            for edge in self.edges(state) {
-                let entries = &mut entries[edge.target as usize];
-                *entries = entries.saturating_add(1);
-                if !std::mem::replace(&mut seen[edge.target as usize], true) {
-                    open.push(edge.target);
+            let Node { start, end, .. } = states[state as usize];
+            for edge in &edges[start as usize..end as usize] {
+                let target = &mut states[edge.target as usize];
+                match target.reached {
+                    true => target.anchor = true,
+                    false => {
+                        target.reached = true;
+                        open.push(edge.target);
+                    }
                 }
             }
         }
-        entries[self.initial as usize] = 2;
-        entries.into_iter().map(|entries| entries > 1).collect()
+    }
+
+    /// Whether a state is the first one or several transitions lead to it from states that are reached. Every loop that is reached has such a state, for it is
+    /// entered from somewhere.
+    pub(crate) fn is_anchor(&self, state: u32) -> bool {
+        self.states[state as usize].anchor
+    }
+
+    /// The kind of each transition, by its id.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let mut kinds = vec![0; self.edges.len()];
+        for edge in &self.edges {
+            kinds[edge.id.index()] = self.names.kind_of[edge.act as usize];
+        }
+        kinds
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -201,12 +271,12 @@ impl Machine {
     }
 
     pub(crate) fn state(&self, state: u32) -> State {
-        self.states[state as usize].0
+        self.states[state as usize].does
     }
 
     /// The edges that leave a state, in the order of the machine.
     pub(crate) fn edges(&self, state: u32) -> &[Edge] {
-        let (_, start, end) = self.states[state as usize];
+        let Node { start, end, .. } = self.states[state as usize];
         &self.edges[start as usize..end as usize]
     }
 
@@ -230,8 +300,8 @@ impl Machine {
         // Each range is filled from its end, which leaves the offset at its start.
         let mut free: Vec<u32> = offsets[1..].to_vec();
         let mut edges = vec![(0, 0); self.edges.len()];
-        for (source, &(_, start, end)) in self.states.iter().enumerate() {
-            for edge in start..end {
+        for (source, node) in self.states.iter().enumerate() {
+            for edge in node.start..node.end {
                 let free = &mut free[self.edges[edge as usize].target as usize];
                 *free -= 1;
                 edges[*free as usize] = (source as u32, edge);
@@ -241,21 +311,13 @@ impl Machine {
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {
-        let (_, start, end) = self.states[state as usize];
+        let Node { start, end, .. } = self.states[state as usize];
         let (edges, range) = (&self.edges, start as usize..end as usize);
-        if range.len() <= 8 {
+        if range.len() <= FEW {
             return edges[range].iter().find(|edge| edge.act == act).copied();
         }
         let sorted = &self.sorted[range];
         let index = sorted.binary_search_by_key(&act, |&edge| edges[edge as usize].act);
         Some(edges[sorted[index.ok()?] as usize])
     }
-}
-
-/// The numbers of actions that all have one.
-fn numbers<'a>(names: &Names, actions: impl Iterator<Item = &'a Action>) -> Vec<Act> {
-    let number = |action: &Action| match names.actions.binary_search(action) {
-        Ok(number) | Err(number) => number as Act,
-    };
-    actions.map(number).collect()
 }

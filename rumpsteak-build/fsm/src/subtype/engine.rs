@@ -89,6 +89,8 @@ pub(super) struct Search<'a> {
     pair: &'a Pair,
     limits: &'a Limits,
     ahead: Ahead<'a>,
+    /// The kind of each transition of the subtype.
+    kind_of: Vec<Kind>,
     /// By kind, in which states the subtype may never do it any more.
     avoids: Vec<Option<Vec<bool>>>,
     ids: HashMap<Box<[u32]>, u32, Seeded>,
@@ -115,6 +117,7 @@ impl<'a> Search<'a> {
             pair,
             limits,
             ahead: Ahead::new(pair, slack, limits.steps),
+            kind_of: pair.sub.kinds(),
             avoids: vec![None; pair.kinds()],
             ids: HashMap::default(),
             nodes: vec![],
@@ -163,7 +166,7 @@ impl<'a> Search<'a> {
     fn follow(&mut self, mut task: Task) -> Result<(), Halt> {
         loop {
             // Situations are compared where several transitions meet. What lies between is passed without storing anything.
-            if self.pair.sub.anchors[task.state as usize] && self.arrive(&mut task)? {
+            if self.pair.sub.is_anchor(task.state) && self.arrive(&mut task)? {
                 return Ok(());
             }
             self.spend(1)?;
@@ -776,7 +779,7 @@ impl<'a> Search<'a> {
     fn does(&self, step: &Step, kind: Kind) -> bool {
         self.trail(step)
             .iter()
-            .any(|&id| self.pair.sub.kind_of[id as usize] == kind)
+            .any(|&id| self.kind_of[id as usize] == kind)
     }
 }
 

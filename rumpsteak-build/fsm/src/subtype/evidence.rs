@@ -138,7 +138,7 @@ impl Builder<'_> {
                 self.output(act, goal, &mut rules, &mut goals)?;
                 continue;
             }
-            if goal.moved && pair.sub.anchors[goal.state as usize] {
+            if goal.moved && pair.sub.is_anchor(goal.state) {
                 let to = self.meet(goal.state, &goal.tree);
                 rules.push(Rule::Assume(to));
                 self.assumed.push(Assumed {

@@ -45,7 +45,7 @@ pub(super) fn run(pair: &Pair, limits: &Limits) -> Option<(usize, usize)> {
     let mut done = 0_u64;
     let (mut situations, mut longest) = (0, 0);
     for _ in 0..STEPS {
-        if pair.sub.anchors[now.state as usize] {
+        if pair.sub.is_anchor(now.state) {
             if last.is_some_and(|last| last.same(&now)) {
                 let mut kinds = now.spine[..now.len].iter().map(|&act| bit(pair.kind(act)));
                 return kinds

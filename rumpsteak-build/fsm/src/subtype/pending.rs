@@ -231,14 +231,16 @@ impl Pending {
     }
 }
 
+/// Each alternative begins with how many are left, itself included, and a state with 0: so where a tail begins and ends is known without looking back.
+///
 /// The depth of the recursion is the number of open choices on a path, which `Limits::branching` bounds.
 fn encode_tail(tail: &Tail, key: &mut Vec<u32>) {
     match tail {
         Tail::State(state) => key.extend([0, *state]),
         Tail::Choice(branches) => {
-            key.push(branches.len() as u32);
-            for Branch { item, segment } in branches.iter() {
-                key.extend([item.act, segment.items.len() as u32]);
+            for (index, Branch { item, segment }) in branches.iter().enumerate() {
+                let left = (branches.len() - index) as u32;
+                key.extend([left, item.act, segment.items.len() as u32]);
                 key.extend(segment.items.iter().map(|item| item.act));
                 encode_tail(&segment.tail, key);
             }
