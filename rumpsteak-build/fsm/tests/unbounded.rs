@@ -152,18 +152,18 @@ fn a_patient_sends_on_before_it_is_answered() {
     // PPoPP'22, Table 1, refers to LMCS'21, §1, which was not at hand: this is the protocol of `protocols/hospital.scr`, with the anticipation of
     // the pair above. After a refusal a patient sends the next data and reads the answer later, so answers pile up.
     accepted(
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!report 3, 3 h?ok 3, 3 h?ko 3, 3 h?report 4",
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!report 2, 2 h?report 3",
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!ask 3, 3 h?ok 3, 3 h?ko 3, 3 h?report 0",
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!ask 2, 2 h?report 0",
     );
     // One that does not expect late answers, and one that may send for ever and read nothing.
-    let sup = "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!report 2, 2 h?report 3";
+    let sup = "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!ask 2, 2 h?report 0";
     refused(
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!report 3, 3 h?report 4",
+        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!ask 3, 3 h?report 0",
         sup,
         Rule::InputsFromOnePeer,
     );
     refused(
-        "p: 0 h!data 0, 0 h!report 1, 1 h?ok 1, 1 h?ko 1, 1 h?report 2",
+        "p: 0 h!data 0, 0 h!ask 1, 1 h?ok 1, 1 h?ko 1, 1 h?report 0",
         sup,
         Rule::Forgotten,
     );
