@@ -1057,7 +1057,15 @@ impl Parser<'_> {
                 TokenKind::Punct(b';') => return self.advance(),
                 // The statement has no `;`; the next one is good.
                 TokenKind::Punct(b'}') | TokenKind::End => return,
-                TokenKind::Punct(b'{') => return self.skip_balanced(),
+                TokenKind::Punct(b'{') => {
+                    self.skip_balanced();
+                    // The other branches, if it was meant to be a choice.
+                    while self.is_word("or") && self.kind_at(1) == TokenKind::Punct(b'{') {
+                        self.advance();
+                        self.skip_balanced();
+                    }
+                    return;
+                }
                 TokenKind::Identifier if self.at > start && self.starts_statement() => return,
                 _ => self.advance(),
             }
