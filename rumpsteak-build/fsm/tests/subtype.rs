@@ -611,16 +611,57 @@ fn each_rule_counts() {
             "{r!one; rec X . {q!a; X, q!b; p!x; end}, r!two; s!c; end}",
             "not",
         ),
-        // … but may be for a loop behind them that forgets, which is refused only where none was dropped.
+        // … nor for a loop behind them that forgets …
         (
             "p!x; q!b; rec Z . {e?go; Z, e?stop; r?m; q!a; end}",
             "rec X . {q!a; X, q!b; p!x; r?m; rec W . {e?go; W, e?stop; q!a; end}}",
-            "undecided",
+            "not",
         ),
         (
             "p!x; q!b; rec Z . {e?go; Z, e?stop; r?m; q!a; end}",
             "{q!a; end, q!b; p!x; r?m; rec W . {e?go; W, e?stop; q!a; end}}",
             "not",
+        ),
+        // … even one that leaves the choice open …
+        (
+            "p!x; rec Z . {e?go; Z, e?stop; q!b; end}",
+            "rec X . {q!a; X, q!b; p!x; rec W . {e?go; W, e?stop; end}}",
+            "not",
+        ),
+        // … nor at the end, with the choice open and with the choice made …
+        ("p!x; end", "rec X . {q!a; X, q!b; p!x; end}", "not"),
+        (
+            "p!x; q!b; end",
+            "rec X . {q!a; X, q!b; p!x; r?m; end}",
+            "not",
+        ),
+        // … nor for a receive, before the choice is made and after it …
+        (
+            "p!x; r?m; q!b; end",
+            "rec X . {q!a; X, q!b; p!x; r?m; end}",
+            "not",
+        ),
+        (
+            "p!x; q!b; r?n; end",
+            "rec X . {q!a; X, q!b; p!x; r?m; end}",
+            "not",
+        ),
+        // … nor for an output once the choice is made, and nothing else is pending.
+        (
+            "p!x; q!b; rec Y . {e?go; Y, e?stop; s!k; end}",
+            "rec X . {q!a; X, q!b; p!x; rec Y . {e?go; Y, e?stop; s!l; end}}",
+            "not",
+        ),
+        // It may be for an output while the choice is open: the alternatives that this one needs are kept by any finite number only.
+        (
+            "p!x; rec Y . {q!a; Y, q!b; end}",
+            "rec X . {q!a; X, q!b; p!x; end}",
+            "undecided",
+        ),
+        (
+            "p!x; q!a; q!a; q!b; end",
+            "rec X . {q!a; X, q!b; p!x; end}",
+            "sub",
         ),
         // Of what one way leaves pending, one action is done and another is not.
         (

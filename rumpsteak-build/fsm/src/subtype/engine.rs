@@ -17,6 +17,22 @@
 //! | TRA | nowhere | Fewer rules prove less. |
 //!
 //! The argument for all of it together is in [`subtype`](super).
+//!
+//! # What a dropped alternative may be to blame for
+//!
+//! Where a look ahead gives up alternatives of an output choice ([`Ahead::lossy`]), a "yes" needs no more care: it found a W′. A "no" may be the fault of
+//! the dropping, but only while the choice is *open*, and only if it is about an output. Let q! be the kind of the choice. Messages to one
+//! peer stay in order, so W′ has no freedom there: its label must be that of the subtype's q! with the same number. So once the subtype does that q!, either it does a dropped
+//! label, which fails there and then as a mismatch (`lossy`), or nothing that it could use was dropped, and what is pending is what would be pending without any dropping. As long
+//! as the choice is open, a q! is pending in every alternative, in front of all that the alternatives promise. So a "no" is final, whatever was dropped,
+//!
+//! * at the end of the subtype: something is pending, of an open choice at least the q!;
+//! * at an input: only what is in front of all pending outputs can be received, and no alternative has a part in that;
+//! * in a loop that forgets: either the q! of an open choice is never done on it, and is pending in every alternative, or all choices are made on the way, as W′ must make them;
+//! * where no output is pending: no choice is open.
+//!
+//! What is left is an output that is not found or is another than the promised one, and what the subtype may avoid ([`Search::never`]): there another alternative may
+//! help, and the search is repeated with more slack.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -40,7 +56,7 @@ pub(super) enum Outcome {
     },
     /// There is no derivation.
     Fails(Failure),
-    /// There is none among those that were tried.
+    /// There is none among those that were tried; a dropped alternative may be to blame.
     Lossy,
     Limited(Limit),
 }
@@ -82,6 +98,7 @@ struct Task {
     trail: Vec<u32>,
     state: u32,
     pending: Pending,
+    /// Whether a choice may be open of which an alternative was dropped that might have been right.
     lossy: bool,
 }
 
@@ -147,10 +164,8 @@ impl<'a> Search<'a> {
             }
         }
         // The graph may be incomplete, but its loops are loops.
-        match self.forgotten() {
-            Some((false, failure)) => return Outcome::Fails(failure),
-            Some((true, _)) => lossy = true,
-            None => {}
+        if let Some(failure) = self.forgotten() {
+            return Outcome::Fails(failure);
         }
         match (limit, lossy) {
             (Some(limit), _) => Outcome::Limited(limit),
@@ -304,6 +319,8 @@ impl<'a> Search<'a> {
     /// Rule ASM: compares the situation with earlier ones and adds a step to it. `true` if it is not new; otherwise the task
     /// starts from the new node.
     fn arrive(&mut self, task: &mut Task) -> Result<bool, Halt> {
+        // Where no output is pending, every choice is made.
+        task.lossy &= task.pending.awaits_send(self.pair);
         let mut key = Vec::with_capacity(task.pending.spine.len() + 4);
         key.push(task.state << 1 | u32::from(task.lossy));
         task.pending.encode(&mut key);
@@ -439,7 +456,7 @@ impl<'a> Search<'a> {
                 };
                 Err(fail(
                     self,
-                    lossy,
+                    false,
                     None,
                     Why {
                         rule: Rule::Forgotten,
@@ -515,7 +532,7 @@ impl<'a> Search<'a> {
                             .unwrap_or(&edges[0]);
                         return Err(fail(
                             self,
-                            lossy,
+                            false,
                             Some(sub.id),
                             Why {
                                 rule: Rule::InputBeforeOutput,
@@ -527,7 +544,7 @@ impl<'a> Search<'a> {
                         let sup = Place::Transition(item.origin);
                         return Err(fail(
                             self,
-                            lossy,
+                            false,
                             None,
                             Why {
                                 rule: Rule::InputNotHandled,
@@ -554,14 +571,14 @@ impl<'a> Search<'a> {
                         rule: Rule::InputBeforeOutput,
                         sup: Place::Transition(item.origin),
                     };
-                    return Err(fail(self, lossy, Some(edges[0].id), why));
+                    return Err(fail(self, false, Some(edges[0].id), why));
                 }
                 let Tail::State(start) = pending.tail else {
                     return Ok(vec![]);
                 };
                 let inputs = match self.inputs(start, kind)? {
                     Ok(inputs) => inputs,
-                    Err(why) => return Err(fail(self, lossy, Some(edges[0].id), why)),
+                    Err(why) => return Err(fail(self, false, Some(edges[0].id), why)),
                 };
                 let mut successors = vec![];
                 let count = inputs.len();
@@ -570,7 +587,7 @@ impl<'a> Search<'a> {
                         let sup = Place::Transition(item.origin);
                         return Err(fail(
                             self,
-                            lossy,
+                            false,
                             None,
                             Why {
                                 rule: Rule::InputNotHandled,
@@ -677,23 +694,12 @@ impl<'a> Search<'a> {
         &self.trails[step.trail.0 as usize..step.trail.1 as usize]
     }
 
-    /// The act check: a loop in which something is pending that the loop never does. The flag says whether a dropped choice
-    /// may be to blame; a loop that is not so is preferred.
-    fn forgotten(&self) -> Option<(bool, Failure)> {
-        let mut blamed = None;
-        for kind in 0..self.pair.kinds() as Kind {
-            for lossy in [false, true] {
-                match self.forgotten_kind(kind, lossy) {
-                    Some(failure) if lossy => blamed = Some((true, failure)),
-                    Some(failure) => return Some((false, failure)),
-                    None => {}
-                }
-            }
-        }
-        blamed
+    /// The act check: a loop in which something is pending that the loop never does.
+    fn forgotten(&self) -> Option<Failure> {
+        (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
     }
 
-    fn forgotten_kind(&self, kind: Kind, lossy: bool) -> Option<Failure> {
+    fn forgotten_kind(&self, kind: Kind) -> Option<Failure> {
         let promise = |node: u32| {
             let (start, end) = self.nodes[node as usize].promises;
             let promises = &self.promises[start as usize..end as usize];
@@ -703,7 +709,7 @@ impl<'a> Search<'a> {
                 .map(|&(_, origin)| origin)
         };
         let concerned: Vec<bool> = (0..self.nodes.len() as u32)
-            .map(|node| self.nodes[node as usize].lossy == lossy && promise(node).is_some())
+            .map(|node| promise(node).is_some())
             .collect();
         if !concerned.contains(&true) {
             return None;
@@ -789,7 +795,7 @@ struct Successor {
     transition: u32,
     state: u32,
     pending: Pending,
-    /// Whether a choice was dropped on the way that might have been right.
+    /// As in [`Task`].
     lossy: bool,
 }
 

@@ -184,6 +184,11 @@ impl Pending {
         })
     }
 
+    /// Whether an output is pending, on the spine or as a choice behind it.
+    pub(super) fn awaits_send(&self, pair: &Pair) -> bool {
+        matches!(self.tail, Tail::Choice(_)) || self.spine.first_send(pair).is_some()
+    }
+
     /// Prolongs the spine beyond its tail, which `segment` replaces.
     pub(super) fn extend(&mut self, pair: &Pair, segment: Segment) {
         for item in segment.items {
