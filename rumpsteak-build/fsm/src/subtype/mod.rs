@@ -80,8 +80,8 @@
 //!
 //! Each "yes" of either engine has a [certificate](crate::certificate) that can be checked without it.
 //!
-//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]; then a "no" may be
-//! the fault of the dropping, and is reported as undecided instead.
+//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]. As long as the choice is open, a "no" about
+//! an output may be the fault of the dropping, and is reported as undecided instead; any other "no" is one (`engine` has the argument).
 //!
 //! # Cost
 //!
