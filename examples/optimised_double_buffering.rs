@@ -1,4 +1,4 @@
-//! Double buffering with a kernel that asks for the second value before it has handed on the first (PPoPP'22, §2.3), so
+//! Double buffering with a kernel that asks for the second value before it has handed on the first (PPoPP'22, Fig. 4b), so
 //! that the source is never kept waiting. Everything else is as in `double_buffering.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_double_buffering`

@@ -1,4 +1,4 @@
-//! Ring (COORDINATION'21, §2): in each lap a value goes from `a` to `b`, to `c` and back to `a`. Each sends what it holds
+//! Ring (COORDINATION'21, App. B, Listing 9): in each lap a value goes from `a` to `b`, to `c` and back to `a`. Each sends what it holds
 //! and then adds what it was sent.
 //!
 //! `cargo run -p rumpsteak-examples --example ring`
