@@ -162,7 +162,14 @@ fn what_depends_on_a_message_stays_behind_it() {
                 "no order of `b` is faster: it sends nothing that could come before a receive\n",
             );
     }
-    folder.call("optimise free.scr --role b").exits(0);
+    let run = folder.call("optimise free.scr --role b").exits(0);
+    assert!(
+        run.stderr.starts_with(
+            "warning: nothing says what `w(i32)` to `c` is made from, so it may come before all that `b` receives\n\
+             help: if it is made from a message, say so behind the interaction: `w(i32) from b to c; @\"depends: label\"`\n"
+        ),
+        "{run:?}"
+    );
     let run = folder.call("optimise wrong.scr --role b").exits(0);
     assert!(
         run.stderr

@@ -79,6 +79,21 @@ impl Data {
         data
     }
 
+    /// A message with a payload that is sent by a role which receives one, though nothing says what the one has to do with the other.
+    pub(super) fn undeclared(&self) -> Option<&Action> {
+        let carries = |(action, _): &(&Action, &Known)| !action.message.payload.is_empty();
+        let mut carrying = self.known.iter().filter(carries);
+        carrying
+            .clone()
+            .find(|(action, _)| action.direction == Direction::Receive)?;
+        let (action, _) = carrying.find(|(action, known)| {
+            action.direction == Direction::Send
+                && known.labels.is_empty()
+                && known.payloads.is_empty()
+        })?;
+        Some(action)
+    }
+
     /// Whether what is sent is made from what is received.
     pub(super) fn depends(&self, send: &Action, receive: &Action) -> bool {
         let (Some(sent), Some(received)) = (self.known.get(send), self.known.get(receive)) else {

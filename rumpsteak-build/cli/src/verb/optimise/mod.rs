@@ -298,6 +298,15 @@ impl Optimiser<'_> {
             self.protocol.name(),
             count(faster.len(), "order"),
         ));
+        if let Some(action) = data.undeclared() {
+            let (message, peer) = (&action.message, &action.peer);
+            let report = Report::warning(format!(
+                "nothing says what `{message}` to `{peer}` is made from, so it may come before all that `{role}` receives"
+            ));
+            terminal.report(&report.help(format!(
+                "if it is made from a message, say so behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`"
+            )));
+        }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             terminal.print(&format!(
                 "\n{number}. {}: {}\n",
