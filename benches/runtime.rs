@@ -9,6 +9,10 @@
 //! `instructions` counts. Roles and channels are made once and serve every iteration, unless the
 //! name says `fresh`.
 //!
+//! `cargo bench -p rumpsteak-benches --bench runtime -- ratios` only measures the ratios against the original, in turns of a few
+//! milliseconds, so that a busy machine hits both sides alike. `-- stalls` only measures how long single streams take on two threads while
+//! all cores are busy with something like a compiler. `-- memory` only measures the memory of sessions that wait.
+//!
 //! On Linux with glibc the thresholds of the allocator are fixed, or double buffering would measure
 //! how often the heap is trimmed: the program starts itself again with them in its environment.
 
@@ -18,8 +22,9 @@ use std::env;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::process::{Child, Command, ExitCode};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
@@ -67,9 +72,21 @@ fn main() -> ExitCode {
     if let Some(status) = pinned() {
         return status;
     }
-    if env::args().nth(1).as_deref() == Some("memory") {
-        memory();
-        return ExitCode::SUCCESS;
+    match env::args().nth(1).as_deref() {
+        Some("memory") => {
+            memory();
+            return ExitCode::SUCCESS;
+        }
+        Some("ratios") => {
+            ratios();
+            return ExitCode::SUCCESS;
+        }
+        Some("stalls") => {
+            stalls();
+            return ExitCode::SUCCESS;
+        }
+        Some("load") => load(),
+        _ => {}
     }
     let folder = folder();
     let mut criterion = Criterion::default()
@@ -86,10 +103,12 @@ fn main() -> ExitCode {
     concurrent(&mut criterion);
     criterion.final_summary();
     table(&folder);
-    // In a process of its own, whose heap is still small.
-    let measured = env::current_exe().and_then(|this| Command::new(this).arg("memory").status());
-    if !measured.is_ok_and(|status| status.success()) {
-        return ExitCode::FAILURE;
+    // In processes of their own: that of the memory has a small heap.
+    for part in ["ratios", "stalls", "memory"] {
+        let measured = env::current_exe().and_then(|this| Command::new(this).arg(part).status());
+        if !measured.is_ok_and(|status| status.success()) {
+            return ExitCode::FAILURE;
+        }
     }
     ExitCode::SUCCESS
 }
@@ -346,29 +365,29 @@ fn ring(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Both processes of a stream in `join`, in one task of tokio.
+macro_rules! stream_in_runner {
+    ($group:expr, $name:literal, $source:path) => {
+        $group.bench_function($name, |bencher| {
+            let runtime = tokio_1();
+            let (mut s, mut t) = ours();
+            bencher.iter(|| {
+                let source = $source(&mut s, black_box(VALUES));
+                let sink = standard::streaming::sink(&mut t);
+                let (sent, sum) = runtime.block_on(join((source, sink)));
+                assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
+            });
+        })
+    };
+}
+
 /// `join`, in one task of the same executor.
 fn runner(criterion: &mut Criterion) {
-    use standard::streaming::{sink, source, windowed_source};
+    use standard::streaming::{source, windowed_source};
 
     let mut group = criterion.benchmark_group("runner_streaming");
-    group.bench_function("ours", |bencher| {
-        let runtime = tokio_1();
-        let (mut s, mut t) = ours();
-        bencher.iter(|| {
-            let (sent, sum) =
-                runtime.block_on(join((source(&mut s, black_box(VALUES)), sink(&mut t))));
-            assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
-        });
-    });
-    group.bench_function("window", |bencher| {
-        let runtime = tokio_1();
-        let (mut s, mut t) = ours();
-        bencher.iter(|| {
-            let source = windowed_source(&mut s, black_box(VALUES));
-            let (sent, sum) = runtime.block_on(join((source, sink(&mut t))));
-            assert_eq!((sent.is_ok(), sum.ok()), (true, Some(expected())));
-        });
-    });
+    stream_in_runner!(group, "ours", source);
+    stream_in_runner!(group, "window", windowed_source);
     stream_in_tasks!(
         group,
         "original_tokio_1",
@@ -526,6 +545,299 @@ fn median(folder: &Path, group: &str, name: &str) -> Option<[f64; 3]> {
         median["point_estimate"].as_f64()?,
         interval["upper_bound"].as_f64()?,
     ])
+}
+
+/// How many turns each side of a ratio gets, and how long one is.
+const TURNS: (usize, Duration) = (300, Duration::from_millis(2));
+
+/// Benchmarks that take turns, each in a thread of its own, of which all but one wait.
+struct Turns {
+    row: &'static str,
+    sides: Vec<(&'static str, Sender<u32>, Receiver<Duration>)>,
+}
+
+/// What stands for criterion's bencher: runs as often as it is told to, and says how long that took.
+struct Turn {
+    orders: Receiver<u32>,
+    times: Sender<Duration>,
+}
+
+impl Turns {
+    fn new(row: &'static str) -> Self {
+        Self { row, sides: vec![] }
+    }
+
+    fn bench_function(
+        &mut self,
+        name: &'static str,
+        body: impl FnOnce(&mut Turn) + Send + 'static,
+    ) {
+        let (tell, orders) = channel();
+        let (times, hear) = channel();
+        std::thread::spawn(move || body(&mut Turn { orders, times }));
+        self.sides.push((name, tell, hear));
+    }
+
+    /// Measures all sides, and prints how many times longer than the first the others take.
+    fn finish(self, wanted: &str) {
+        let once = |(_, tell, hear): &(_, Sender<u32>, Receiver<Duration>), count: u32| {
+            // A side that has panicked has printed why.
+            tell.send(count).ok()?;
+            let time: Duration = hear.recv().ok()?;
+            Some(time.as_secs_f64() / f64::from(count))
+        };
+        let mut sides = vec![];
+        for side in &self.sides {
+            let warm = (0..3).filter_map(|_| once(side, 100)).last();
+            let Some(warm) = warm else { return };
+            sides.push(((TURNS.1.as_secs_f64() / warm) as u32 + 1, vec![]));
+        }
+        for _ in 0..TURNS.0 {
+            for (side, (count, times)) in self.sides.iter().zip(&mut sides) {
+                times.extend(once(side, *count));
+            }
+        }
+        for (_, times) in &mut sides {
+            times.sort_by(f64::total_cmp);
+        }
+        let quartiles = |times: &[f64]| [1, 2, 3].map(|part| times[times.len() * part / 4] * 1e6);
+        let Some((_, first)) = sides.first() else {
+            return;
+        };
+        let [low, median, high] = quartiles(first);
+        println!(
+            "{:<20} {:<10} {median:>8.2} ({low:.2}-{high:.2}) µs",
+            self.row, self.sides[0].0
+        );
+        for ((name, ..), (_, times)) in self.sides.iter().zip(&sides).skip(1) {
+            let [other_low, other, other_high] = quartiles(times);
+            println!(
+                "{:<20} {name:<10} {other:>8.2} ({other_low:.2}-{other_high:.2}) µs   ratio {:.2}, of the fastest quarters {:.2}   {wanted}",
+                "",
+                other / median,
+                other_low / low,
+            );
+        }
+    }
+}
+
+impl Turn {
+    fn iter<T>(&mut self, mut run: impl FnMut() -> T) {
+        self.iter_batched(|| (), |()| run(), criterion::BatchSize::SmallInput);
+    }
+
+    fn iter_batched<I, T>(
+        &mut self,
+        setup: impl FnMut() -> I,
+        mut run: impl FnMut(I) -> T,
+        _: criterion::BatchSize,
+    ) {
+        let mut inputs = std::iter::repeat_with(setup);
+        while let Ok(count) = self.orders.recv() {
+            let inputs: Vec<I> = inputs.by_ref().take(count as usize).collect();
+            let start = Instant::now();
+            for input in inputs {
+                black_box(run(input));
+            }
+            if self.times.send(start.elapsed()).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The ratios against the original, in turns.
+fn ratios() {
+    use {original::streaming as theirs_, standard::streaming as ours_};
+
+    println!("in turns: median (quartiles)");
+    let mut turns = Turns::new("streaming_tokio_1");
+    stream_in_tasks!(turns, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
+    stream_in_tasks!(
+        turns,
+        "original",
+        tokio_1(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    turns.finish("≥ 1.8");
+
+    let mut turns = Turns::new("streaming_block_on");
+    stream_in_one_task!(turns, "ours", ours(), ours_::source, ours_::sink);
+    stream_in_one_task!(turns, "original", theirs(), theirs_::source, theirs_::sink);
+    turns.finish("≥ 2.3");
+
+    let mut turns = Turns::new("window_tokio_1");
+    stream_in_tasks!(
+        turns,
+        "ours",
+        tokio_1(),
+        ours(),
+        ours_::windowed_source,
+        ours_::sink
+    );
+    stream_in_tasks!(
+        turns,
+        "plain",
+        tokio_1(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    turns.finish("≥ 3.5");
+
+    let mut turns = Turns::new("ring_block_on");
+    ring_of_sessions!(turns, "ours", standard::ring, {
+        let standard::ring::Roles { a, b, c } = Default::default();
+        (a, b, c)
+    });
+    ring_of_sessions!(turns, "original", original::ring, {
+        let original::ring::Roles(a, b, c) = Default::default();
+        (a, b, c)
+    });
+    turns.finish("≥ 2.4");
+
+    let mut turns = Turns::new("runner_streaming");
+    stream_in_runner!(turns, "ours", ours_::source);
+    stream_in_tasks!(
+        turns,
+        "tasks of original",
+        tokio_1(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    turns.finish("≥ 5");
+
+    let mut turns = Turns::new("streaming_tokio_2");
+    stream_in_tasks!(turns, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
+    stream_in_tasks!(
+        turns,
+        "original",
+        tokio_2(),
+        theirs(),
+        theirs_::source,
+        theirs_::sink
+    );
+    turns.finish("≥ 1.2");
+}
+
+/// For how long streams are measured under load, for each of the two.
+const STALLS: Duration = Duration::from_secs(10);
+
+/// Streams on two threads, one session after the other.
+struct Streams<S, T> {
+    runtime: Runtime,
+    roles: Option<(Box<S>, Box<T>)>,
+    times: Vec<Duration>,
+}
+
+/// Runs sessions for so long, and notes how long each takes.
+macro_rules! stream_for {
+    ($streams:expr, $duration:expr, $source:path, $sink:path) => {{
+        let streams = &mut $streams;
+        let until = Instant::now() + $duration;
+        while Instant::now() < until {
+            let Some((mut s, mut t)) = streams.roles.take() else {
+                unreachable!("each session puts them back")
+            };
+            let start = Instant::now();
+            let done = streams.runtime.block_on(async move {
+                let source =
+                    tokio::spawn(async move { ($source(&mut s, VALUES).await.is_ok(), s) });
+                let sink = tokio::spawn(async move { ($sink(&mut t).await.ok(), t) });
+                tokio::try_join!(source, sink)
+            });
+            streams.times.push(start.elapsed());
+            let Ok(((sent, s), (sum, t))) = done else {
+                panic!("a task panicked")
+            };
+            assert_eq!((sent, sum), (true, Some(expected())));
+            streams.roles = Some((s, t));
+        }
+    }};
+}
+
+/// Prints how long single streams take on two threads while all cores are busy: the operating system takes the processor
+/// away from everybody then, so what matters is whether ours stall longer or more often than the original's.
+fn stalls() {
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let Ok(this) = env::current_exe() else {
+        println!("stalls: skipped, this program does not find itself");
+        return;
+    };
+    for busy in [0, cores] {
+        let mut loads: Vec<Child> = (0..busy)
+            .filter_map(|_| Command::new(&this).arg("load").spawn().ok())
+            .collect();
+        let (s, t) = ours();
+        let mut our_streams = Streams {
+            runtime: tokio_2(),
+            roles: Some((Box::new(s), Box::new(t))),
+            times: vec![],
+        };
+        let (s, t) = theirs();
+        let mut their_streams = Streams {
+            runtime: tokio_2(),
+            roles: Some((Box::new(s), Box::new(t))),
+            times: vec![],
+        };
+        // In turns, so that whatever else happens on the machine hits both.
+        let turns = 50;
+        for _ in 0..turns {
+            use {original::streaming as theirs_, standard::streaming as ours_};
+            stream_for!(our_streams, STALLS / turns, ours_::source, ours_::sink);
+            stream_for!(
+                their_streams,
+                STALLS / turns,
+                theirs_::source,
+                theirs_::sink
+            );
+        }
+        for load in &mut loads {
+            // It may have ended by itself.
+            let _ = load.kill();
+            let _ = load.wait();
+        }
+        println!("streams on two threads, {busy} busy processes beside them:");
+        print_stalls("ours", our_streams.times);
+        print_stalls("original", their_streams.times);
+    }
+}
+
+fn print_stalls(name: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let (Some(&longest), Some(&median)) = (times.last(), times.get(times.len() / 2)) else {
+        return;
+    };
+    let stalled = times.iter().filter(|&&time| time > 10 * median).count();
+    println!(
+        "  {name:<9} {:>7} sessions, median {:.1} µs, {stalled} above ten times the median ({:.3} %), longest {:.1} µs ({:.0} medians)",
+        times.len(),
+        median.as_secs_f64() * 1e6,
+        100.0 * stalled as f64 / times.len() as f64,
+        longest.as_secs_f64() * 1e6,
+        longest.as_secs_f64() / median.as_secs_f64(),
+    );
+}
+
+/// Does what a compiler does, as far as the machine can tell: makes many small strings, sorts and forgets them. For at most a
+/// minute, should nobody end it.
+fn load() -> ! {
+    let until = Instant::now() + Duration::from_secs(60);
+    let mut seed = std::process::id();
+    while Instant::now() < until {
+        let mut names: Vec<String> = (0..20_000)
+            .map(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                format!("{seed:x}")
+            })
+            .collect();
+        names.sort();
+        black_box(names);
+    }
+    std::process::exit(0);
 }
 
 /// Prints how much memory a session takes that waits.
