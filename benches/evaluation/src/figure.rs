@@ -86,6 +86,7 @@ pub fn figures() -> Vec<Figure> {
     [
         crate::streaming::figures(),
         crate::double_buffering::figures(),
+        crate::fft::figures(),
         crate::coordination::figures(),
         crate::verification::figures(),
         crate::build_cost::figures(),

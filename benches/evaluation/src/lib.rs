@@ -22,6 +22,7 @@ pub mod coordination;
 pub mod double_buffering;
 mod environment;
 mod error;
+pub mod fft;
 pub mod figure;
 mod oneshot;
 pub mod report;

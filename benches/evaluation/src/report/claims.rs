@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::data::{Data, Ratio, digits};
+use super::data::{Data, Ratio, digits, names_of};
+use crate::{Of, Quartiles};
 
 /// One line at the top of the report.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +50,13 @@ const STREAMING: &str = "fig6-streaming";
 /// All of them.
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
-    streaming(data)
+    [
+        streaming(data),
+        double_buffering(data),
+        fft(data),
+        delays(data),
+    ]
+    .concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -118,6 +125,104 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
     claims
 }
 
+fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
+    let figure = "fig6-double-buffering";
+    ["join", "tokio 1", "tokio 2"]
+        .into_iter()
+        .map(|runner| {
+            let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
+            let what = format!("double buffering without delays, `{optimised}` against `{plain}`");
+            at_least(data, figure, &what, &[&optimised], &[&plain], None)
+        })
+        .collect()
+}
+
+fn fft(data: &Data<'_>) -> Vec<Claim> {
+    let figure = "fig6-fft";
+    let ours = data
+        .figure(figure)
+        .map_or_else(Vec::new, |figure| names_of(figure, &Of::Ours).collect());
+    let from_5000 = |what, theirs: &str, wanted| {
+        at_least_from(data, figure, what, &ours, &[theirs], wanted, 5_000)
+    };
+    vec![
+        from_5000(
+            "FFT of 5000 columns, our best against `rustfft` as the paper uses it",
+            "rustfft, as in the paper",
+            Some(1.0),
+        ),
+        from_5000(
+            "FFT of 5000 columns, our best against the planner of `rustfft`",
+            "rustfft, planner",
+            None,
+        ),
+    ]
+}
+
+fn delays(data: &Data<'_>) -> Vec<Claim> {
+    vec![
+        gain(
+            data,
+            "coordination-fig4",
+            "ring with delays of 1 ms, `b` and `c` optimised: time saved",
+            3,
+            Some((0.6, "about 2/3")),
+        ),
+        gain(
+            data,
+            "coordination-fig5",
+            "double buffering with delays of 1 ms, strong optimisation: time saved",
+            2,
+            Some((0.2, "about 1/4")),
+        ),
+        gain(
+            data,
+            "coordination-fig5",
+            "double buffering with delays of 1 ms, weak optimisation: time saved",
+            1,
+            None,
+        ),
+    ]
+}
+
+/// How much of the time at 0 is saved at `x`, and whether that is the least that is wanted.
+fn gain<'a>(
+    data: &Data<'a>,
+    figure: &'a str,
+    what: &str,
+    x: u64,
+    wanted: Option<(f64, &str)>,
+) -> Claim {
+    let rows = data
+        .row(figure, "ours", 0)
+        .zip(data.row(figure, "ours", x))
+        .filter(|(plain, optimised)| plain.environment == optimised.environment);
+    let quartiles = rows.and_then(|(plain, optimised)| {
+        Quartiles::of(&plain.samples).zip(Quartiles::of(&optimised.samples))
+    });
+    let (measured, verdict) = match quartiles {
+        None => (String::new(), Verdict::Unmeasured),
+        Some((plain, optimised)) => {
+            let saved = 1.0 - optimised.median / plain.median;
+            let verdict = match wanted {
+                Some((least, _)) if saved < least => Verdict::Short,
+                _ if plain.overlaps(&optimised) => Verdict::Noise,
+                Some(_) => Verdict::Pass,
+                None => Verdict::Told,
+            };
+            (format!("{:.0} %", 100.0 * saved), verdict)
+        }
+    };
+    Claim {
+        what: what.to_owned(),
+        wanted: wanted.map_or_else(String::new, |(least, about)| {
+            format!("{about} (≥ {:.0} %)", 100.0 * least)
+        }),
+        measured,
+        verdict,
+    }
+}
+
 /// At each x the best of `ours` is so many times better than the best of `theirs`.
 pub fn at_least<'a>(
     data: &Data<'a>,
@@ -127,9 +232,23 @@ pub fn at_least<'a>(
     theirs: &[&str],
     wanted: Option<f64>,
 ) -> Claim {
+    at_least_from(data, figure, what, ours, theirs, wanted, 0)
+}
+
+/// The same, at each x from `from` on.
+fn at_least_from<'a>(
+    data: &Data<'a>,
+    figure: &'a str,
+    what: &str,
+    ours: &[&str],
+    theirs: &[&str],
+    wanted: Option<f64>,
+    from: u64,
+) -> Claim {
     let ratios = data
         .xs(figure)
         .into_iter()
+        .filter(|&x| x >= from)
         .filter_map(|x| {
             let one = data.best(figure, x, ours.iter().copied())?;
             let other = data.best(figure, x, theirs.iter().copied())?;

@@ -1,0 +1,308 @@
+//! The fast Fourier transform of an eight by n matrix (PPoPP'22, Fig. 6, right), by eight processes.
+//!
+//! The processes over this project's runtime are those of [`rumpsteak_examples::fft`]. Those over the peers answer one
+//! another as its `plain` ones do: who asks parts with its row, and who answers does the arithmetic of both in place.
+
+mod ferrite;
+mod mpst;
+mod original;
+
+use std::f32::consts::PI;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use rumpsteak_examples::fft::{self as ours, Matrix, Order, Row};
+use rustfft::algorithm::butterflies::Butterfly8;
+use rustfft::num_complex::Complex32;
+use rustfft::{Fft, FftDirection, FftPlanner};
+use tokio::runtime::Runtime;
+
+use crate::tasks::{one_thread, two_threads};
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+
+const NAME: &str = "fig6-fft";
+
+/// The figure.
+#[must_use]
+pub fn figures() -> Vec<Figure> {
+    let series = |name, of, about| Series { name, of, about };
+    let same = "the same; both sides of each exchange send before they receive";
+    vec![Figure {
+        name: NAME,
+        title: "Fast Fourier transform",
+        about: "PPoPP'22, Fig. 6, right: so many columns of eight values, by eight processes that hold a row each. Each run has fresh roles and channels and a copy of \
+                its input, as in the paper.",
+        x: XAxis {
+            label: "columns",
+            log: false,
+            names: &[],
+        },
+        y: YAxis {
+            label: "throughput (columns/µs)",
+            log: true,
+            scale: 1e-6,
+        },
+        series: vec![
+            series(
+                "plain, join",
+                Of::Ours,
+                "the processes in one task, by `rumpsteak_runtime::join`",
+            ),
+            series("optimised, join", Of::Ours, same),
+            series(
+                "plain, tokio 1",
+                Of::Ours,
+                "a task for each process, one thread",
+            ),
+            series("optimised, tokio 1", Of::Ours, same),
+            series(
+                "plain, tokio 2",
+                Of::Ours,
+                "a task for each process, two threads",
+            ),
+            series("optimised, tokio 2", Of::Ours, same),
+            series(
+                "rumpsteak 0.1, tokio 1",
+                Of::Peer,
+                "a task for each process, one thread",
+            ),
+            series(
+                "rumpsteak 0.1, tokio 2",
+                Of::Peer,
+                "a task for each process, two threads",
+            ),
+            series(
+                "ferrite-session, tokio 1",
+                Of::Peer,
+                "binary sessions, stage after stage; one thread",
+            ),
+            series(
+                "ferrite-session, tokio 2",
+                Of::Peer,
+                "the same; two threads",
+            ),
+            series("mpstthree", Of::Peer, "it starts a thread for each role"),
+            series(
+                "rustfft, as in the paper",
+                Of::Peer,
+                "`Butterfly8` over one column after the other, one thread, without messages",
+            ),
+            series(
+                "rustfft, planner",
+                Of::Peer,
+                "the algorithm that `FftPlanner` chooses for this processor, one thread, without messages",
+            ),
+        ],
+        points: |mode| match mode {
+            Mode::Quick => vec![1_000, 3_000, 5_000],
+            Mode::Full => vec![1_000, 2_000, 3_000, 4_000, 5_000],
+        },
+        cases,
+        notes: "`rustfft` has each column's values side by side, the processes each row's. `ferrite-session` has no sessions of more than two: all processes wait for \
+                one another between the three stages, and nothing checks that this is free of deadlocks. Neither it nor `mpstthree` can express the optimised order.",
+    }]
+}
+
+/// The number in row `row` and column `column` of the input.
+fn element(row: usize, column: usize) -> Complex32 {
+    let number = (row * 31 + column * 17) % 101;
+    Complex32::new(number as f32 - 50.0, (number * number % 97) as f32 - 48.0)
+}
+
+/// The input by rows.
+fn rows(columns: usize) -> Arc<Matrix> {
+    Arc::new(std::array::from_fn(|row| {
+        (0..columns).map(|column| element(row, column)).collect()
+    }))
+}
+
+/// The input by columns, one after the other.
+fn columns(columns: usize) -> Arc<[Complex32]> {
+    (0..columns)
+        .flat_map(|column| (0..8).map(move |row| element(row, column)))
+        .collect()
+}
+
+/// Checks the transform of some columns, or of all of them, by the definition of the transform.
+fn check(columns: usize, is_first: bool, output: impl Fn(usize, usize) -> Complex32) -> Result<()> {
+    let step = if is_first { 1 } else { (columns / 4).max(1) };
+    for column in (0..columns).step_by(step) {
+        for row in 0..8 {
+            let expected: Complex32 = (0..8)
+                .map(|from| element(from, column) * turn(row * from % 8, 4))
+                .sum();
+            if (output(row, column) - expected).norm() > 1e-2 {
+                return Err(Error::wrong(format!(
+                    "row {row} of column {column} is another"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// e to the power of −πi · `eighths` / `half`.
+fn turn(eighths: usize, half: usize) -> Complex32 {
+    Complex32::from_polar(1.0, -PI * eighths as f32 / half as f32)
+}
+
+/// What the process of this number multiplies its row with in a stage, if it answers: its number has the bit of the stage.
+fn factor(process: usize, stage: u32) -> Complex32 {
+    let half = 1 << stage;
+    turn(process % half, half)
+}
+
+/// Makes `asked` and `own` into `asked + w·own` and `asked − w·own`.
+fn butterfly(asked: &mut [Complex32], own: &mut [Complex32], w: Complex32) {
+    for (a, b) in asked.iter_mut().zip(own) {
+        let turned = *b * w;
+        (*a, *b) = (*a + turned, *a - turned);
+    }
+}
+
+/// The processes of this project as tasks of a runtime.
+macro_rules! in_tasks {
+    ($runtime:expr, $rows:expr, $processes:ident) => {{
+        use ours::$processes::*;
+        let [x0, x1, x2, x3, x4, x5, x6, x7] = ours::begin($rows);
+        let ours::Roles {
+            p0,
+            p1,
+            p2,
+            p3,
+            p4,
+            p5,
+            p6,
+            p7,
+        } = Default::default();
+        macro_rules! start {
+            ($process:ident, $role:ident, $row:ident) => {
+                tokio::spawn(async move {
+                    let mut role = $role;
+                    $process(&mut role, $row).await.map_err(Error::wrong)
+                })
+            };
+        }
+        $runtime.block_on(async move {
+            let tasks = [
+                start!(process0, p0, x0),
+                start!(process1, p1, x1),
+                start!(process2, p2, x2),
+                start!(process3, p3, x3),
+                start!(process4, p4, x4),
+                start!(process5, p5, x5),
+                start!(process6, p6, x6),
+                start!(process7, p7, x7),
+            ];
+            finished(tasks).await
+        })
+    }};
+}
+
+/// What eight tasks return.
+async fn finished(tasks: [tokio::task::JoinHandle<Result<Row>>; 8]) -> Result<Matrix> {
+    let mut rows = Matrix::default();
+    for (row, task) in rows.iter_mut().zip(tasks) {
+        *row = task.await.map_err(Error::wrong)??;
+    }
+    Ok(rows)
+}
+
+fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    let count = usize::try_from(x).map_err(Error::wrong)?;
+    let (by_rows, by_columns) = (rows(count), columns(count));
+    let processes = |series, mut run: Box<dyn FnMut(Matrix) -> Result<Matrix>>| {
+        let (rows, mut is_first) = (by_rows.clone(), true);
+        Case::throughput(NAME, series, x, mode, x, move || {
+            let output = black_box(run(black_box(&*rows).clone())?);
+            if output.iter().any(|row| row.len() != count) {
+                return Err(Error::wrong("a row has another length"));
+            }
+            check(count, std::mem::take(&mut is_first), |row, column| {
+                output[row][column]
+            })
+        })
+    };
+    let on = |series,
+              runtime: Result<Runtime>,
+              mut run: Box<dyn FnMut(&Runtime, Matrix) -> Result<Matrix>>| {
+        let runtime = runtime?;
+        Ok::<_, Error>(processes(series, Box::new(move |rows| run(&runtime, rows))))
+    };
+    let alone = |series, algorithm: Arc<dyn Fft<f32>>| {
+        let (values, mut is_first) = (by_columns.clone(), true);
+        let mut scratch = vec![Complex32::ZERO; algorithm.get_inplace_scratch_len()];
+        Case::throughput(NAME, series, x, mode, x, move || {
+            let mut output = black_box(&*values).to_vec();
+            algorithm.process_with_scratch(&mut output, &mut scratch);
+            let output = black_box(output);
+            check(count, std::mem::take(&mut is_first), |row, column| {
+                output[8 * column + row]
+            })
+        })
+    };
+    let run = |runtime: &Runtime, rows, order| {
+        let mut roles = ours::Roles::default();
+        runtime
+            .block_on(ours::run(&mut roles, rows, order))
+            .map_err(Error::wrong)
+    };
+    Ok(vec![
+        on(
+            "plain, join",
+            one_thread(),
+            Box::new(move |runtime, rows| run(runtime, rows, Order::Plain)),
+        )?,
+        on(
+            "optimised, join",
+            one_thread(),
+            Box::new(move |runtime, rows| run(runtime, rows, Order::Optimised)),
+        )?,
+        on(
+            "plain, tokio 1",
+            one_thread(),
+            Box::new(|runtime, rows| in_tasks!(runtime, rows, plain)),
+        )?,
+        on(
+            "optimised, tokio 1",
+            one_thread(),
+            Box::new(|runtime, rows| in_tasks!(runtime, rows, optimised)),
+        )?,
+        on(
+            "plain, tokio 2",
+            two_threads(),
+            Box::new(|runtime, rows| in_tasks!(runtime, rows, plain)),
+        )?,
+        on(
+            "optimised, tokio 2",
+            two_threads(),
+            Box::new(|runtime, rows| in_tasks!(runtime, rows, optimised)),
+        )?,
+        on(
+            "rumpsteak 0.1, tokio 1",
+            one_thread(),
+            Box::new(|runtime, rows| runtime.block_on(original::run(ours::begin(rows)))),
+        )?,
+        on(
+            "rumpsteak 0.1, tokio 2",
+            two_threads(),
+            Box::new(|runtime, rows| runtime.block_on(original::run(ours::begin(rows)))),
+        )?,
+        on(
+            "ferrite-session, tokio 1",
+            one_thread(),
+            Box::new(|runtime, rows| runtime.block_on(ferrite::run(ours::begin(rows)))),
+        )?,
+        on(
+            "ferrite-session, tokio 2",
+            two_threads(),
+            Box::new(|runtime, rows| runtime.block_on(ferrite::run(ours::begin(rows)))),
+        )?,
+        processes("mpstthree", Box::new(|rows| mpst::run(ours::begin(rows)))),
+        alone(
+            "rustfft, as in the paper",
+            Arc::new(Butterfly8::new(FftDirection::Forward)),
+        ),
+        alone("rustfft, planner", FftPlanner::new().plan_fft_forward(8)),
+    ])
+}
