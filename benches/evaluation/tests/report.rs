@@ -1,5 +1,7 @@
 //! Statistics, the store, and the report made from it.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 use std::fs;
 use std::path::PathBuf;
 

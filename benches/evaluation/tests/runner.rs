@@ -1,5 +1,7 @@
 //! The command line, and that what is measured computes the right output.
 
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
 use std::cell::Cell;
 use std::fs;
 use std::path::PathBuf;

@@ -150,6 +150,7 @@ pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Re
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
     let values = values(usize::try_from(x).map_err(Error::wrong)?);
     type Run = Box<dyn FnMut(&Arc<[i32]>) -> Result<Vec<Vec<i32>>>>;
+    type OnRuntime = Box<dyn FnMut(&Runtime, &Arc<[i32]>) -> Result<[Vec<i32>; 2]>>;
     let case = |series, mut run: Run| {
         let values = values.clone();
         let mut is_first = true;
@@ -159,14 +160,11 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
         })
     };
     let one = || one_thread();
-    let on =
-        |series,
-         runtime: Result<Runtime>,
-         mut run: Box<dyn FnMut(&Runtime, &Arc<[i32]>) -> Result<[Vec<i32>; 2]>>| {
-            let runtime = runtime?;
-            let run: Run = Box::new(move |values| Ok(run(&runtime, values)?.into()));
-            Ok::<_, Error>(case(series, run))
-        };
+    let on = |series, runtime: Result<Runtime>, mut run: OnRuntime| {
+        let runtime = runtime?;
+        let run: Run = Box::new(move |values| Ok(run(&runtime, values)?.into()));
+        Ok::<_, Error>(case(series, run))
+    };
     Ok(vec![
         on(
             "plain, join",

@@ -209,6 +209,8 @@ async fn finished(tasks: [tokio::task::JoinHandle<Result<Row>>; 8]) -> Result<Ma
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    type OnRuntime = Box<dyn FnMut(&Runtime, Matrix) -> Result<Matrix>>;
+
     let count = usize::try_from(x).map_err(Error::wrong)?;
     let (by_rows, by_columns) = (rows(count), columns(count));
     let processes = |series, mut run: Box<dyn FnMut(Matrix) -> Result<Matrix>>| {
@@ -223,9 +225,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             })
         })
     };
-    let on = |series,
-              runtime: Result<Runtime>,
-              mut run: Box<dyn FnMut(&Runtime, Matrix) -> Result<Matrix>>| {
+    let on = |series, runtime: Result<Runtime>, mut run: OnRuntime| {
         let runtime = runtime?;
         Ok::<_, Error>(processes(series, Box::new(move |rows| run(&runtime, rows))))
     };

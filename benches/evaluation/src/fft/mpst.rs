@@ -4,6 +4,8 @@
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,
+    clippy::too_many_arguments,
+    clippy::type_complexity,
     reason = "what its macros make"
 )]
 

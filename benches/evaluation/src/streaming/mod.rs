@@ -140,17 +140,18 @@ fn total(count: i32) -> i32 {
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    type OnRuntime = Box<dyn FnMut(&Runtime) -> Result<i32>>;
+
     let count = i32::try_from(x).map_err(Error::wrong)?;
     let case = |series, mut run: Box<dyn FnMut() -> Result<i32>>| {
         Case::throughput(NAME, series, x, mode, x, move || {
             expect(&black_box(run()?), &total(count))
         })
     };
-    let on =
-        |series, runtime: Result<Runtime>, mut run: Box<dyn FnMut(&Runtime) -> Result<i32>>| {
-            let runtime = runtime?;
-            Ok::<_, Error>(case(series, Box::new(move || run(&runtime))))
-        };
+    let on = |series, runtime: Result<Runtime>, mut run: OnRuntime| {
+        let runtime = runtime?;
+        Ok::<_, Error>(case(series, Box::new(move || run(&runtime))))
+    };
     use original::streaming as theirs_;
     use standard::streaming as ours_;
     Ok(vec![

@@ -14,10 +14,11 @@ type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 struct Ready;
 
 enum Choice {
-    Value(MeshedChannels<Recv<i32, Send<Ready, ToSource>>, RoleS<RoleS<RoleS<RoleEnd>>>, NameT>),
+    Value(Taking),
     Stop(MeshedChannels<End, RoleEnd, NameT>),
 }
 
+type Taking = MeshedChannels<Recv<i32, Send<Ready, ToSource>>, RoleS<RoleS<RoleS<RoleEnd>>>, NameT>;
 type ToSource = Recv<Choice, End>;
 type ToSink = <ToSource as Session>::Dual;
 type Source = MeshedChannels<Recv<Ready, ToSink>, RoleT<RoleBroadcast>, NameS>;
