@@ -231,7 +231,7 @@ where
         Pin::new(tx).poll_flush(context).map_err(classify)
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_send<L>(
         &mut self,
         label: &mut Option<L>,
@@ -255,7 +255,8 @@ impl<M, Tx, Rx> Incoming<M> for Bidirectional<Tx, Rx>
 where
     Rx: Stream<Item: Arrival<M>> + Unpin,
 {
-    #[inline]
+    // Into the process, where its result is matched on at once: it would go through memory otherwise.
+    #[inline(always)]
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
         let (_, rx) = self.halves.as_mut().ok_or(RouteError::Closed)?;
         Poll::Ready(match ready!(Pin::new(rx).poll_next(context)) {

@@ -523,7 +523,7 @@ impl<M> Drop for QueueReceiver<M> {
 impl<M> Stream for QueueReceiver<M> {
     type Item = M;
 
-    #[inline]
+    #[inline(always)]
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
         let this = self.get_mut();
         let nothing = match this.take() {

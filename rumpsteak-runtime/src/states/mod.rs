@@ -155,7 +155,7 @@ impl<R: Role> std::fmt::Debug for State<'_, R> {
 
 /// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
 /// label is taken out once the route is ready for it.
-#[inline]
+#[inline(always)]
 fn poll_transmit<R, P, L>(
     role: &mut R,
     label: &mut Option<L>,
@@ -172,7 +172,7 @@ where
 }
 
 /// Receives a message of the role from `P`.
-#[inline]
+#[inline(always)]
 fn poll_accept<R, P>(
     role: &mut R,
     context: &mut Context<'_>,
