@@ -36,7 +36,7 @@
 //! waits. A slot for each message that there is room for, rounded up to a power of two.
 //!
 //! `rtrb`, which is as fast for the messages themselves, keeps its counters to itself. So the flags took a word of their
-//! own, a second look by whoever parks, and a second atomic step by the sender: 15 % to 20 % of a stream's time.
+//! own, a second look by whoever parks, and a second atomic step by the sender: 12 % to 14 % more instructions for a stream or a lap of a ring.
 
 #![allow(
     unsafe_code,
