@@ -226,6 +226,12 @@ fn nothing_is_put_off_for_ever() {
         "m: 0 q?go 0, 0 q?stop 1, 1 p?ok 1, 1 p?end 2",
         "m: 0 q?go 1, 1 p?ok 0, 0 q?stop 2, 2 p?end 3",
     );
+    // Nothing is read before what is due has been sent.
+    refused(
+        "m: 0 p?data 1, 1 q!ok 0",
+        "m: 0 q!ok 1, 1 p?data 0",
+        Rule::InputBeforeOutput,
+    );
     // The data is never read.
     refused("m: 0 p!ok 0", "m: 0 p?data 1, 1 p!ok 0", Rule::Forgotten);
     refused("m: 0 p!ok 0", "m: 0 q?data 1, 1 p!ok 0", Rule::Forgotten);
