@@ -228,8 +228,8 @@ fn nothing_is_put_off_for_ever() {
     );
     // Nothing is read before what is due has been sent.
     refused(
-        "m: 0 p?data 1, 1 q!ok 0",
-        "m: 0 q!ok 1, 1 p?data 0",
+        "m: 0 p!x 1, 1 r?go 2, 2 p?data 3, 3 q!ok 0",
+        "m: 0 r?go 1, 1 p!x 2, 2 q!ok 3, 3 p?data 0",
         Rule::InputBeforeOutput,
     );
     // The data is never read.
