@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A [`Figure`] has series, and for each value of its x axis one [`Case`] per series. The
-//! [runner](runner) takes the samples of the cases of one x in turns, so that noise hits all of them
-//! alike, and puts them into the [store](store); the [report](report) is made from the store alone.
+//! [`runner`] takes the samples of the cases of one x in turns, so that noise hits all of them
+//! alike, and puts them into the [`store`]; the [`report`] is made from the store alone.
 //! Each figure is measured in a process of its own, whose allocator is pinned: glibc would otherwise
 //! adjust its thresholds while it runs, and figures with large buffers would measure that.
 //!
