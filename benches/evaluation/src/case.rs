@@ -19,7 +19,7 @@ impl Mode {
     #[must_use]
     pub fn samples(self) -> usize {
         match self {
-            Self::Quick => 9,
+            Self::Quick => 15,
             Self::Full => 31,
         }
     }
@@ -28,7 +28,7 @@ impl Mode {
     #[must_use]
     pub fn sample_time(self) -> Duration {
         match self {
-            Self::Quick => Duration::from_millis(5),
+            Self::Quick => Duration::from_millis(10),
             Self::Full => Duration::from_millis(30),
         }
     }
@@ -132,8 +132,8 @@ pub struct Case {
     pub x: u64,
     /// What a sample counts.
     pub unit: Unit,
-    /// How many samples to take: [`Mode::samples`] if nothing is said. The first case with its
-    /// samples complete leaves the rounds.
+    /// How many samples to take: [`Mode::samples`] if nothing is said. A case that has all of its
+    /// samples leaves the rounds.
     pub samples: Option<usize>,
     /// Each sample runs in a process of its own, which is killed after this time.
     pub isolated: Option<Duration>,

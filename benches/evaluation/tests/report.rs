@@ -195,6 +195,7 @@ fn no_results_make_a_report_that_says_so() {
     let page = fs::read_to_string(render(&folder).unwrap()).unwrap();
     assert!(page.contains("Not measured: fig6-streaming, "), "{page}");
     assert!(page.contains("| not measured |"), "{page}");
+    assert!(page.contains("Nothing was measured."), "{page}");
     assert!(!folder.join("fig6-streaming.svg").exists());
 }
 

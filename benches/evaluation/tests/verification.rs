@@ -13,7 +13,9 @@ fn published(figure: &Figure, series: &str) -> Vec<(u64, f64)> {
 
 #[test]
 fn the_figures_are_the_four_of_the_paper_with_what_it_published() {
-    let expected: [(&str, &[(&str, usize, u64, f64)]); 4] = [
+    /// Series, how many points, and the last of them.
+    type Series = &'static [(&'static str, usize, u64, f64)];
+    let expected: [(&str, Series); 4] = [
         (
             "fig7-streaming",
             &[

@@ -147,7 +147,11 @@ fn losses(page: &mut String, data: &Data<'_>) {
         }
     }
     if !any {
-        line!(page, "Nowhere, among what was measured here.");
+        let nowhere = match data.measured().next() {
+            Some(_) => "Nowhere, among what was measured here.",
+            None => "Nothing was measured.",
+        };
+        line!(page, "{nowhere}");
     }
     line!(page, "");
 }
