@@ -588,7 +588,8 @@ impl Turns {
         };
         let mut sides = vec![];
         for side in &self.sides {
-            let warm = (0..3).filter_map(|_| once(side, 100)).last();
+            // The first two warm it up.
+            let warm = (0..3).fold(None, |_, _| once(side, 100));
             let Some(warm) = warm else { return };
             sides.push(((TURNS.1.as_secs_f64() / warm) as u32 + 1, vec![]));
         }

@@ -38,9 +38,12 @@ fn trimmed(text: &str) -> String {
 
 /// A section of the README.
 fn section(readme: &str, title: &str) -> String {
-    let (_, section) = readme.split_once(&format!("\n## {title}\n")).unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
-    section.to_owned()
+    let begin = format!("\n## {title}\n");
+    let Some((_, section)) = readme.split_once(&begin) else {
+        panic!("the README has no section \"{title}\"");
+    };
+    let end = section.find("\n## ").unwrap_or(section.len());
+    section[..end].to_owned()
 }
 
 /// The package of the complete example, with the names of its files.
