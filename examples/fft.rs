@@ -25,10 +25,18 @@ fn signal() -> Matrix {
     })
 }
 
+/// The real and imaginary parts of three columns, by rows.
+pub type Rows = [[(i32, i32); 3]; 8];
+
 /// The rows of the transform, rounded.
-pub async fn run() -> Result<[[(i32, i32); 3]; 8]> {
+pub async fn run() -> Result<Rows> {
+    transform(Order::Plain).await
+}
+
+/// The rows of the transform, rounded, by processes that act in this order.
+pub async fn transform(order: Order) -> Result<Rows> {
     let mut roles = Roles::default();
-    let rows = fft::run(&mut roles, signal(), Order::Plain).await?;
+    let rows = fft::run(&mut roles, signal(), order).await?;
     Ok(rows.map(|row| {
         println!("{row:?}");
         let mut values = row
@@ -39,7 +47,7 @@ pub async fn run() -> Result<[[(i32, i32); 3]; 8]> {
 }
 
 /// An impulse has all frequencies, a constant has only 0, and the oscillation goes round twice in eight steps.
-const EXPECTED: [[(i32, i32); 3]; 8] = [
+pub const EXPECTED: Rows = [
     [(1, 0), (8, 0), (0, 0)],
     [(1, 0), (0, 0), (0, 0)],
     [(1, 0), (0, 0), (8, 0)],

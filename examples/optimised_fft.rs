@@ -1,56 +1,24 @@
 //! Fast Fourier transform where both sides of each exchange send before they receive (PPoPP'22, §4). The sessions and
-//! processes are those of the library, `src/fft/optimised.rs`, where other packages measure them.
+//! processes are those of the library, `src/fft/optimised.rs`, where other packages measure them; the columns are those
+//! of `fft.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_fft`
 
 use std::process::ExitCode;
 
-use num_complex::Complex32;
-use rumpsteak_examples::fft::{self, Matrix, Order, Roles};
+use rumpsteak_examples::fft::Order;
 use rumpsteak_runtime::Result;
 
-/// Three columns of eight values each, by rows: an impulse, a constant and an oscillation in steps of a quarter.
-fn signal() -> Matrix {
-    let quarter = [Complex32::ONE, Complex32::I, -Complex32::ONE, -Complex32::I];
-    let mut index = 0;
-    [(); 8].map(|()| {
-        let impulse = if index == 0 {
-            Complex32::ONE
-        } else {
-            Complex32::ZERO
-        };
-        let row = vec![impulse, Complex32::ONE, quarter[index % 4]];
-        index += 1;
-        row
-    })
-}
+#[allow(dead_code, reason = "its columns and their transform, and the program")]
+#[path = "fft.rs"]
+pub mod plain;
 
 /// The rows of the transform, rounded.
-pub async fn run() -> Result<[[(i32, i32); 3]; 8]> {
-    let mut roles = Roles::default();
-    let rows = fft::run(&mut roles, signal(), Order::Optimised).await?;
-    Ok(rows.map(|row| {
-        println!("{row:?}");
-        let mut values = row
-            .into_iter()
-            .map(|value| (value.re.round() as i32, value.im.round() as i32));
-        [(); 3].map(|()| values.next().unwrap_or_default())
-    }))
+pub async fn run() -> Result<plain::Rows> {
+    plain::transform(Order::Optimised).await
 }
-
-/// An impulse has all frequencies, a constant has only 0, and the oscillation goes round twice in eight steps.
-const EXPECTED: [[(i32, i32); 3]; 8] = [
-    [(1, 0), (8, 0), (0, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-    [(1, 0), (0, 0), (8, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-    [(1, 0), (0, 0), (0, 0)],
-];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    rumpsteak_examples::conclude(run().await, EXPECTED)
+    rumpsteak_examples::conclude(run().await, plain::EXPECTED)
 }

@@ -9,7 +9,7 @@
 //! No proof rests on it. Whether a session, or a set of them, is safe is found out in each run. Kept are
 //!
 //! * the text of generated code, which is verified like any other code ([`crate::generate`]);
-//! * the capacities of queues ([`crate::capacities`]): a ring that is too short panics by name;
+//! * the capacities of queues ([`crate::capacities`]): a ring that is too short panics by name, or makes its sender wait;
 //! * that no role waits for ever, which would be a warning ([`crate::starvation`]).
 //!
 //! A question is the whole text of all that its answer depends on, and questions are compared byte for byte, so there is
@@ -71,7 +71,7 @@ impl Cache {
         }
     }
 
-    /// The answer to a question: that of the last run, or else the one that `find` finds. Only what `keeps` says is kept.
+    /// The answer to a question: that of the last run, or else the one that `find` finds. What it does not find is not kept.
     pub(crate) fn answer(
         &self,
         question: &str,

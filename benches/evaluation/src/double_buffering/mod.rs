@@ -13,6 +13,7 @@ use futures::future::try_join3;
 use rumpsteak_benches::original::double_buffering as theirs;
 use tokio::runtime::Runtime;
 
+use crate::figure::ours as ours_series;
 use crate::tasks::{one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
@@ -37,53 +38,39 @@ pub fn figures() -> Vec<Figure> {
             log: true,
             scale: 1e-6,
         },
-        series: vec![
-            series(
-                "plain, join",
-                Of::Ours,
-                "the processes in one task, by `rumpsteak_runtime::join`",
-            ),
-            series("optimised, join", Of::Ours, same),
-            series(
-                "plain, tokio 1",
-                Of::Ours,
-                "a task for each process, one thread",
-            ),
-            series("optimised, tokio 1", Of::Ours, same),
-            series(
-                "plain, tokio 2",
-                Of::Ours,
-                "a task for each process, two threads",
-            ),
-            series("optimised, tokio 2", Of::Ours, same),
-            series(
-                "copies alone",
-                Of::Floor,
-                "both buffers are copied and dropped, without messages",
-            ),
-            series(
-                "rumpsteak 0.1, one task",
-                Of::Peer,
-                "the processes in one task, by `try_join`, as in the paper",
-            ),
-            series("rumpsteak 0.1 optimised, one task", Of::Peer, same),
-            series(
-                "rumpsteak 0.1, tokio 2",
-                Of::Peer,
-                "a task for each process, two threads",
-            ),
-            series(
-                "ferrite-session, tokio 1",
-                Of::Peer,
-                "it starts its own tasks; one thread",
-            ),
-            series(
-                "ferrite-session, tokio 2",
-                Of::Peer,
-                "it starts its own tasks; two threads",
-            ),
-            series("mpstthree", Of::Peer, "it starts a thread for each role"),
-        ],
+        series: [
+            ours_series(same),
+            vec![
+                series(
+                    "copies alone",
+                    Of::Floor,
+                    "both buffers are copied and dropped, without messages",
+                ),
+                series(
+                    "rumpsteak 0.1, one task",
+                    Of::Peer,
+                    "the processes in one task, by `try_join`, as in the paper",
+                ),
+                series("rumpsteak 0.1 optimised, one task", Of::Peer, same),
+                series(
+                    "rumpsteak 0.1, tokio 2",
+                    Of::Peer,
+                    "a task for each process, two threads",
+                ),
+                series(
+                    "ferrite-session, tokio 1",
+                    Of::Peer,
+                    "it starts its own tasks; one thread",
+                ),
+                series(
+                    "ferrite-session, tokio 2",
+                    Of::Peer,
+                    "it starts its own tasks; two threads",
+                ),
+                series("mpstthree", Of::Peer, "it starts a thread for each role"),
+            ],
+        ]
+        .concat(),
         points: |mode| match mode {
             Mode::Quick => vec![5_000, 15_000, 25_000],
             Mode::Full => vec![5_000, 10_000, 15_000, 20_000, 25_000],

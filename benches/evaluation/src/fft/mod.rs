@@ -17,6 +17,7 @@ use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftDirection, FftPlanner};
 use tokio::runtime::Runtime;
 
+use crate::figure::ours as ours_series;
 use crate::tasks::{one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
@@ -42,25 +43,9 @@ pub fn figures() -> Vec<Figure> {
             log: true,
             scale: 1e-6,
         },
-        series: vec![
-            series(
-                "plain, join",
-                Of::Ours,
-                "the processes in one task, by `rumpsteak_runtime::join`",
-            ),
-            series("optimised, join", Of::Ours, same),
-            series(
-                "plain, tokio 1",
-                Of::Ours,
-                "a task for each process, one thread",
-            ),
-            series("optimised, tokio 1", Of::Ours, same),
-            series(
-                "plain, tokio 2",
-                Of::Ours,
-                "a task for each process, two threads",
-            ),
-            series("optimised, tokio 2", Of::Ours, same),
+        series: [
+            ours_series(same),
+            vec![
             series(
                 "rumpsteak 0.1, tokio 1",
                 Of::Peer,
@@ -92,7 +77,9 @@ pub fn figures() -> Vec<Figure> {
                 Of::Peer,
                 "the algorithm that `FftPlanner` chooses for this processor, one thread, without messages",
             ),
-        ],
+            ],
+        ]
+        .concat(),
         points: |mode| match mode {
             Mode::Quick => vec![1_000, 3_000, 5_000],
             Mode::Full => vec![1_000, 2_000, 3_000, 4_000, 5_000],

@@ -9,6 +9,7 @@ use rumpsteak_runtime::join;
 use std::hint::black_box;
 use tokio::runtime::Runtime;
 
+use crate::figure::ours as ours_series;
 use crate::tasks::{expect, one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
 
@@ -32,74 +33,48 @@ pub fn figures() -> Vec<Figure> {
             log: true,
             scale: 1e-6,
         },
-        series: vec![
-            series(
-                "plain, join",
-                Of::Ours,
-                "both processes in one task, by `rumpsteak_runtime::join`",
-            ),
-            series(
-                "optimised, join",
-                Of::Ours,
-                "the same; the source is five values ahead",
-            ),
-            series(
-                "plain, tokio 1",
-                Of::Ours,
-                "a task for each process, one thread",
-            ),
-            series(
-                "optimised, tokio 1",
-                Of::Ours,
-                "the same; the source is five values ahead",
-            ),
-            series(
-                "plain, tokio 2",
-                Of::Ours,
-                "a task for each process, two threads",
-            ),
-            series(
-                "optimised, tokio 2",
-                Of::Ours,
-                "the same; the source is five values ahead",
-            ),
-            series(
-                "bare channel, tokio 1",
-                Of::Floor,
-                "futures' unbounded channel without sessions",
-            ),
-            series(
-                "rumpsteak 0.1, one task",
-                Of::Peer,
-                "both processes in one task, by `try_join`, as in the paper",
-            ),
-            series(
-                "rumpsteak 0.1, tokio 1",
-                Of::Peer,
-                "a task for each process, one thread",
-            ),
-            series(
-                "rumpsteak 0.1 optimised, tokio 1",
-                Of::Peer,
-                "the same; the source is five values ahead",
-            ),
-            series(
-                "rumpsteak 0.1, tokio 2",
-                Of::Peer,
-                "a task for each process, two threads",
-            ),
-            series(
-                "ferrite-session, tokio 1",
-                Of::Peer,
-                "it starts its own tasks; one thread",
-            ),
-            series(
-                "ferrite-session, tokio 2",
-                Of::Peer,
-                "it starts its own tasks; two threads",
-            ),
-            series("mpstthree", Of::Peer, "it starts a thread for each role"),
-        ],
+        series: [
+            ours_series("the same; the source is five values ahead"),
+            vec![
+                series(
+                    "bare channel, tokio 1",
+                    Of::Floor,
+                    "futures' unbounded channel without sessions",
+                ),
+                series(
+                    "rumpsteak 0.1, one task",
+                    Of::Peer,
+                    "both processes in one task, by `try_join`, as in the paper",
+                ),
+                series(
+                    "rumpsteak 0.1, tokio 1",
+                    Of::Peer,
+                    "a task for each process, one thread",
+                ),
+                series(
+                    "rumpsteak 0.1 optimised, tokio 1",
+                    Of::Peer,
+                    "the same; the source is five values ahead",
+                ),
+                series(
+                    "rumpsteak 0.1, tokio 2",
+                    Of::Peer,
+                    "a task for each process, two threads",
+                ),
+                series(
+                    "ferrite-session, tokio 1",
+                    Of::Peer,
+                    "it starts its own tasks; one thread",
+                ),
+                series(
+                    "ferrite-session, tokio 2",
+                    Of::Peer,
+                    "it starts its own tasks; two threads",
+                ),
+                series("mpstthree", Of::Peer, "it starts a thread for each role"),
+            ],
+        ]
+        .concat(),
         points: |mode| match mode {
             Mode::Quick => vec![10, 30, 50],
             Mode::Full => vec![10, 20, 30, 40, 50],
