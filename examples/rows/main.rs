@@ -14,8 +14,6 @@ mod authentication;
 mod client_server_log;
 #[path = "../elevator.rs"]
 mod elevator;
-#[path = "../fft.rs"]
-mod fft;
 #[path = "../hospital.rs"]
 mod hospital;
 #[path = "../optimised_double_buffering.rs"]
@@ -154,7 +152,7 @@ async fn fft_is_that_of_rustfft() -> Result<()> {
     for (row, expected) in expected.iter_mut().enumerate() {
         *expected = columns.map(|column| whole(column[row]));
     }
-    assert_eq!(fft::run().await?, expected);
+    assert_eq!(optimised_fft::plain::run().await?, expected);
     assert_eq!(optimised_fft::run().await?, expected);
     Ok(())
 }
