@@ -18,6 +18,11 @@
 //!
 //! An alternative whose rank is not less may be passed over for ever. Such ones are kept `slack` times on a path and dropped then; this *does*
 //! lose choices, and the search remembers it ([`Ahead::lossy`]).
+//!
+//! # Cost
+//!
+//! What is found may be exponential in the branching states that are passed over: peers choose in each alternative by themselves, and a
+//! prefix is written down for each way. So each action that is looked at or copied is paid for ([`Ahead::spend`]), from the budget of the whole search.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -53,12 +58,19 @@ pub(super) enum Stop {
     Limited(Limit),
 }
 
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Self {
+        Self::Limited(limit)
+    }
+}
+
 pub(super) struct Ahead<'a> {
     pair: &'a Pair,
     /// How many alternatives that lead no nearer may be kept on a path.
     slack: usize,
-    /// How many prefixes may come out of one look ahead.
-    most: usize,
+    /// The budget: how many actions may be compared, looked at or copied, by the search and its looks ahead together.
+    steps: usize,
+    spent: usize,
     /// Whether the supertype chooses between outputs anywhere: only such choices are pruned by what the subtype may still do.
     chooses: bool,
     /// What the subtype may still do from each of its states, once a choice is passed over.
@@ -69,18 +81,28 @@ pub(super) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(pair: &'a Pair, slack: usize, most: usize) -> Self {
+    pub(super) fn new(pair: &'a Pair, slack: usize, steps: usize) -> Self {
         let sup = &pair.sup;
         let chooses =
             |state: u32| matches!(sup.state(state), State::Send(_)) && sup.edges(state).len() > 1;
         Self {
             pair,
             slack,
-            most,
+            steps,
+            spent: 0,
             chooses: (0..sup.len() as u32).any(chooses),
             futures: None,
             ranks: HashMap::default(),
             lossy: false,
+        }
+    }
+
+    /// Takes `cost` actions from the budget.
+    pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
+        self.spent = self.spent.saturating_add(cost);
+        match self.spent > self.steps {
+            true => Err(Limit::Steps(self.steps)),
+            false => Ok(()),
         }
     }
 
@@ -110,11 +132,12 @@ impl<'a> Ahead<'a> {
     ) -> Result<Vec<Segment>, Stop> {
         let branches = match tail {
             Tail::State(state) => return self.in_state(*state, act, then, slack, depth),
-            Tail::Choice(branches) => Rc::clone(branches),
+            Tail::Choice(branches, _) => Rc::clone(branches),
         };
         if depth >= DEEPEST {
             return Err(Stop::Limited(Limit::Branching(DEEPEST)));
         }
+        self.spend(branches.len())?;
         let kind = self.pair.kind(act);
         if self.pair.kind(branches[0].item.act) == kind {
             // The choice is made.
@@ -143,6 +166,7 @@ impl<'a> Ahead<'a> {
         slack: usize,
         depth: usize,
     ) -> Result<Vec<Segment>, Stop> {
+        self.spend(segment.items.len())?;
         let kind = self.pair.kind(act);
         if let Some(index) = segment
             .items
@@ -159,6 +183,7 @@ impl<'a> Ahead<'a> {
         }
         let mut found = self.in_tail(&segment.tail, act, then, slack, depth)?;
         for beyond in &mut found {
+            self.spend(segment.items.len())?;
             beyond.items.splice(0..0, segment.items.iter().copied());
         }
         Ok(found)
@@ -194,6 +219,7 @@ impl<'a> Ahead<'a> {
             }
             let edges = pair.sup.edges(state);
             let [edge] = edges else { break };
+            self.spend(1)?;
             // A chain longer than there are states is a loop.
             if items.len() > pair.sup.len() {
                 let sup = Place::Transition(edge.id.index() as u32);
@@ -212,6 +238,7 @@ impl<'a> Ahead<'a> {
         let set = self.set(then);
         let ranks = self.ranks(act, set);
         if ranks[state as usize] == NEVER {
+            self.spend(pair.sup.len())?;
             return Err(Stop::Refused(self.explain(state, act, &ranks)));
         }
         if depth >= DEEPEST {
@@ -220,7 +247,9 @@ impl<'a> Ahead<'a> {
         let mut alternatives = vec![];
         let mut why = None;
         let receives = matches!(pair.sup.state(state), State::Receive(_));
-        for edge in pair.sup.edges(state) {
+        let edges = pair.sup.edges(state);
+        self.spend(edges.len())?;
+        for edge in edges {
             let rank = ranks[edge.target as usize];
             let mut slack = slack;
             if !receives {
@@ -252,6 +281,7 @@ impl<'a> Ahead<'a> {
         let mut found = vec![];
         for (item, segments) in alternatives {
             for segment in segments {
+                self.spend(items.len() + 1 + segment.items.len())?;
                 let mut all = items.clone();
                 all.push(item);
                 all.extend(segment.items);
@@ -260,21 +290,25 @@ impl<'a> Ahead<'a> {
                     tail: segment.tail,
                 });
             }
-            self.affordable(found.len())?;
         }
         Ok(found)
     }
 
     /// `items`, then an open choice of the alternatives. Peers choose in each alternative by themselves, so all combinations are possible.
     fn choices(
-        &self,
+        &mut self,
         items: &[Item],
         alternatives: Vec<(Item, Vec<Segment>)>,
         why: Option<Why>,
     ) -> Result<Vec<Segment>, Stop> {
         let mut combinations: Vec<Vec<Branch>> = vec![vec![]];
+        // How many actions they have in all; each of them is copied for each further prefix, and each prefix for each of them.
+        let mut size = 0_usize;
         for (item, segments) in alternatives {
-            self.affordable(combinations.len().saturating_mul(segments.len()))?;
+            let own: usize = segments.iter().map(|own| 1 + own.items.len()).sum();
+            let copies = size.saturating_mul(segments.len());
+            size = copies.saturating_add(combinations.len().saturating_mul(own));
+            self.spend(size)?;
             combinations = combinations
                 .iter()
                 .flat_map(|chosen| {
@@ -291,6 +325,7 @@ impl<'a> Ahead<'a> {
         }
         let mut found = Vec::with_capacity(combinations.len());
         for mut branches in combinations {
+            self.spend(items.len())?;
             let mut items = items.to_vec();
             match branches.len() {
                 0 => {
@@ -312,18 +347,11 @@ impl<'a> Ahead<'a> {
                 }
                 _ => found.push(Segment {
                     items,
-                    tail: Tail::Choice(branches.into()),
+                    tail: Tail::choice(branches),
                 }),
             }
         }
         Ok(found)
-    }
-
-    fn affordable(&self, prefixes: usize) -> Result<(), Stop> {
-        match prefixes > self.most {
-            true => Err(Stop::Limited(Limit::Steps(self.most))),
-            false => Ok(()),
-        }
     }
 
     /// Whether the subtype may still do `act`, if `set` is what it may still do.
@@ -333,12 +361,13 @@ impl<'a> Ahead<'a> {
         })
     }
 
-    /// The ranks of all states of the supertype, computed backwards from the states that offer `act`.
+    /// The ranks of all states of the supertype, computed backwards from the states that offer `act`. Paid for by what is looked for with them.
     pub(super) fn ranks(&mut self, act: Act, set: u32) -> Rc<[u32]> {
         if let Some(ranks) = self.ranks.get(&(act, set)) {
             return Rc::clone(ranks);
         }
         let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
+        self.spent = self.spent.saturating_add(sup.len());
         let mut ranks = vec![NEVER; sup.len()];
         // For a receiving state, how many successors have no rank yet.
         let mut missing = vec![0_usize; sup.len()];

@@ -117,7 +117,6 @@ pub(super) struct Search<'a> {
     /// For each node and each kind that is pending there, the first promise.
     promises: Vec<(Kind, u32)>,
     tasks: VecDeque<Task>,
-    spent: usize,
     longest: usize,
 }
 
@@ -142,7 +141,6 @@ impl<'a> Search<'a> {
             trails: vec![],
             promises: vec![],
             tasks: VecDeque::from([first]),
-            spent: 0,
             longest: 0,
         }
     }
@@ -308,12 +306,9 @@ impl<'a> Search<'a> {
         true
     }
 
+    /// Pays for comparing or copying so many actions. What looking ahead costs is paid there, from the same budget.
     fn spend(&mut self, cost: usize) -> Result<(), Halt> {
-        self.spent += cost;
-        match self.spent > self.limits.steps {
-            true => Err(Halt::Limited(Limit::Steps(self.limits.steps))),
-            false => Ok(()),
-        }
+        self.ahead.spend(cost).map_err(Halt::Limited)
     }
 
     /// Rule ASM: compares the situation with earlier ones and adds a step to it. `true` if it is not new; otherwise the task
@@ -452,7 +447,7 @@ impl<'a> Search<'a> {
                         Some(edge) => Place::Transition(edge.id.index() as u32),
                     },
                     // A choice has a head.
-                    (None, Tail::Choice(_)) => Place::State(pair.sup.initial),
+                    (None, Tail::Choice(..)) => Place::State(pair.sup.initial),
                 };
                 Err(fail(
                     self,
@@ -563,7 +558,7 @@ impl<'a> Search<'a> {
                     }]);
                 }
                 let blocking = blocking.map(|(_, item)| item).or(match &pending.tail {
-                    Tail::Choice(branches) => Some(branches[0].item),
+                    Tail::Choice(branches, _) => Some(branches[0].item),
                     Tail::State(_) => None,
                 });
                 if let Some(item) = blocking {

@@ -29,8 +29,8 @@ pub(super) struct Item {
 pub(super) enum Tail {
     /// In a state of the supertype.
     State(u32),
-    /// In a choice between at least two outputs to one peer.
-    Choice(Rc<[Branch]>),
+    /// In a choice between at least two outputs to one peer; with the number of promised actions in all alternatives.
+    Choice(Rc<[Branch]>, usize),
 }
 
 /// An alternative of an open choice.
@@ -169,7 +169,7 @@ impl Pending {
     pub(super) fn head(&self) -> Option<Item> {
         match (self.spine.items().next(), &self.tail) {
             (Some(item), _) => Some(item),
-            (None, Tail::Choice(branches)) => branches.first().map(|branch| branch.item),
+            (None, Tail::Choice(branches, _)) => branches.first().map(|branch| branch.item),
             (None, Tail::State(_)) => None,
         }
     }
@@ -177,7 +177,7 @@ impl Pending {
     /// The first action of a kind on the spine, or an alternative of the choice at its end if that is of the kind.
     pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Item> {
         self.spine.first(kind).or(match &self.tail {
-            Tail::Choice(branches) => {
+            Tail::Choice(branches, _) => {
                 Some(branches[0].item).filter(|item| pair.kind(item.act) == kind)
             }
             Tail::State(_) => None,
@@ -186,7 +186,7 @@ impl Pending {
 
     /// Whether an output is pending, on the spine or as a choice behind it.
     pub(super) fn awaits_send(&self, pair: &Pair) -> bool {
-        matches!(self.tail, Tail::Choice(_)) || self.spine.first_send(pair).is_some()
+        matches!(self.tail, Tail::Choice(..)) || self.spine.first_send(pair).is_some()
     }
 
     /// Prolongs the spine beyond its tail, which `segment` replaces.
@@ -242,7 +242,7 @@ impl Pending {
 fn encode_tail(tail: &Tail, key: &mut Vec<u32>) {
     match tail {
         Tail::State(state) => key.extend([0, *state]),
-        Tail::Choice(branches) => {
+        Tail::Choice(branches, _) => {
             for (index, Branch { item, segment }) in branches.iter().enumerate() {
                 let left = (branches.len() - index) as u32;
                 key.extend([left, item.act, segment.items.len() as u32]);
@@ -254,15 +254,18 @@ fn encode_tail(tail: &Tail, key: &mut Vec<u32>) {
 }
 
 impl Tail {
-    /// The number of promised actions in all alternatives.
+    /// A choice between at least two alternatives. O(alternatives).
+    pub(super) fn choice(branches: Vec<Branch>) -> Self {
+        let size = |branch: &Branch| 1 + branch.segment.items.len() + branch.segment.tail.size();
+        let size = branches.iter().map(size).sum();
+        Self::Choice(branches.into(), size)
+    }
+
+    /// The number of promised actions in all alternatives. O(1), as it is asked for with each action that is compared.
     pub(super) fn size(&self) -> usize {
-        match self {
+        match *self {
             Self::State(_) => 0,
-            Self::Choice(branches) => {
-                let size =
-                    |branch: &Branch| 1 + branch.segment.items.len() + branch.segment.tail.size();
-                branches.iter().map(size).sum()
-            }
+            Self::Choice(_, size) => size,
         }
     }
 }
