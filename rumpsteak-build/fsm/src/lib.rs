@@ -28,7 +28,7 @@ pub mod capacity;
 pub mod certificate;
 #[cfg(feature = "read")]
 pub mod dot;
-mod hash;
+pub mod hashed;
 #[cfg(feature = "kmc")]
 pub mod kmc;
 pub mod machine;

@@ -1,4 +1,4 @@
-//! Ordered maps and sets for a build script: vectors that are kept sorted.
+//! Ordered maps and sets for a build script, as vectors that are kept sorted, and sorting.
 //!
 //! They iterate in the order of their keys, like the standard library's B-trees, and have the part of their interface that this project needs. What they
 //! are for is the time that a *user's* build spends on compiling them: in an unoptimised build script each instance of a B-tree is some 5,000 lines of
@@ -6,8 +6,78 @@
 //!
 //! A search costs O(log n) comparisons. An insertion also moves what is behind it, so it costs O(n) unless keys come in order: use them for what is
 //! numbered in order, or small, such as the roles of a protocol or the items of a package.
+//!
+//! [`sort_by`] is the standard library's sort for the same reason: an instance of that is some 2,700 lines, and each of these some 100. Where sorting
+//! counts in an optimised verifier, the standard one is used.
 
-use std::{borrow::Borrow, fmt, ops::Index, slice, vec};
+use std::{borrow::Borrow, cmp::Ordering, fmt, ops::Index, slice, vec};
+
+/// Sorts, and leaves what compares equal in its order: O(n log n) comparisons, and a vector of n numbers.
+pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    let order = order(items.len(), &|left, right| {
+        compare(&items[left], &items[right])
+    });
+    rearrange(order, &mut |left, right| items.swap(left, right));
+}
+
+/// Sorts by the natural order, stably: see [`sort_by`].
+pub fn sort<T: Ord>(items: &mut [T]) {
+    sort_by(items, T::cmp);
+}
+
+/// The positions of numbers below `groups`, those of equal numbers together and in order, and where each group starts; one start more than there are
+/// groups. O(numbers + groups).
+///
+/// ```
+/// let (starts, positions) = rumpsteak_fsm::sorted::grouped(&[1, 0, 1], 2);
+/// assert_eq!(starts, [0, 1, 3]);
+/// assert_eq!(positions, [1, 0, 2]);
+/// ```
+///
+/// # Panics
+/// If a number is not below `groups`, or there are more than `u32::MAX` numbers.
+#[must_use]
+pub fn grouped(numbers: &[u32], groups: usize) -> (Vec<u32>, Vec<u32>) {
+    assert!(u32::try_from(numbers.len()).is_ok(), "too many numbers");
+    let mut starts = vec![0; groups + 1];
+    for &number in numbers {
+        starts[number as usize + 1] += 1;
+    }
+    for group in 0..groups {
+        starts[group + 1] += starts[group];
+    }
+    let mut next = starts.clone();
+    let mut positions = vec![0; numbers.len()];
+    for (position, &number) in numbers.iter().enumerate() {
+        let place = &mut next[number as usize];
+        positions[*place as usize] = position as u32;
+        *place += 1;
+    }
+    (starts, positions)
+}
+
+/// Which of `count` items comes first, second and so on.
+fn order(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&left, &right| compare(left, right));
+    order
+}
+
+/// Swaps items until each place has the one that `order` names for it.
+fn rearrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
+    for start in 0..order.len() {
+        // Along a cycle: each place gets its own item from the place that has it, which then waits for its own.
+        let mut at = start;
+        loop {
+            let from = std::mem::replace(&mut order[at], at);
+            if from == start {
+                break;
+            }
+            swap(at, from);
+            at = from;
+        }
+    }
+}
 
 /// A map, ordered by its keys.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -363,5 +433,31 @@ impl<'a, T> IntoIterator for &'a SortedSet<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_is_stable_and_complete() {
+        let mut seed = 1_u32;
+        for length in 0..200 {
+            let mut items: Vec<(u32, usize)> = (0..length)
+                .map(|place| {
+                    seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (seed >> 28, place)
+                })
+                .collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|&(key, _)| key);
+            sort_by(&mut items, |left, right| left.0.cmp(&right.0));
+            assert_eq!(items, expected);
+            items.reverse();
+            sort(&mut items);
+            expected.sort();
+            assert_eq!(items, expected);
+        }
     }
 }

@@ -35,12 +35,13 @@
 //!
 //! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages in queues)) memory.
 
-use std::{collections::HashMap, error::Error, fmt, rc::Rc};
+use std::{error::Error, fmt, rc::Rc};
 
-use crate::sorted::SortedMap;
 use crate::{
+    hashed::HashedMap,
     machine::{Direction, Fsm, Message, Role, TransitionId},
     run::{Failure, Run, Step},
+    sorted::{SortedMap, SortedSet},
     verdict::{Limit, Limits, Verdict},
 };
 
@@ -308,7 +309,7 @@ struct Compiled {
 impl Compiled {
     fn new(system: &System) -> Self {
         let mut channel_ids: SortedMap<Channel, usize> = SortedMap::new();
-        let mut messages: HashMap<&Message, u32> = HashMap::new();
+        let mut messages: HashedMap<&Message, u32> = HashedMap::new();
         let mut edges: Vec<Vec<Vec<Edge>>> = vec![];
         for (own, machine) in system.machines.iter().enumerate() {
             let mut states = vec![vec![]; machine.len()];
@@ -331,7 +332,7 @@ impl Compiled {
                 let next = channel_ids.len();
                 let channel = *channel_ids.or_insert_with(channel, || next);
                 let next = messages.len() as u32;
-                let message = *messages.entry(&action.message).or_insert(next);
+                let message = *messages.or_insert_with(&action.message, || next);
                 states[transition.source.index()].push(Edge {
                     direction: action.direction,
                     channel,
@@ -473,7 +474,7 @@ impl Search {
         };
         // Ids have 32 bits; memory ends long before.
         let budget = budget.min(u32::MAX as usize);
-        let mut ids: HashMap<Key, u32> = HashMap::new();
+        let mut ids: HashedMap<Key, u32> = HashedMap::new();
         let mut first = compiled.initial.clone();
         first.resize(first.len() + compiled.channels.len(), 0);
         search.insert(&mut ids, first.into(), None);
@@ -498,7 +499,7 @@ impl Search {
 
     fn insert(
         &mut self,
-        ids: &mut HashMap<Key, u32>,
+        ids: &mut HashedMap<Key, u32>,
         key: Key,
         parent: Option<(u32, u32, Edge)>,
     ) -> u32 {
@@ -516,7 +517,7 @@ impl Search {
     fn expand(
         &mut self,
         compiled: &Compiled,
-        ids: &mut HashMap<Key, u32>,
+        ids: &mut HashedMap<Key, u32>,
         at: u32,
         budget: usize,
         bound: usize,
@@ -641,10 +642,8 @@ impl Search {
                 return false;
             }
             let reverse = self.reverse();
-            let mut channels: Vec<u32> =
+            let channels: SortedSet<u32> =
                 self.held_back.iter().map(|&(_, channel)| channel).collect();
-            channels.sort_unstable();
-            channels.dedup();
             for channel in channels {
                 let sender = compiled.channels[channel as usize].from as u32;
                 let nothing = vec![false; self.nodes.len()];

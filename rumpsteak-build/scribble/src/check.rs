@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::Role;
+use rumpsteak_fsm::{Role, sorted};
 
 use crate::{
     ast::{Module, Name},
@@ -97,7 +97,10 @@ pub(crate) fn check_sources(
             protocol.valid && protocol.decl.parameters.is_empty()
         })
         .collect();
-    order.sort_by_key(|&at| program.protocols[at].decl.auxiliary);
+    let auxiliary = |at: usize| program.protocols[at].decl.auxiliary;
+    sorted::sort_by(&mut order, |&left, &right| {
+        auxiliary(left).cmp(&auxiliary(right))
+    });
     let own = sources
         .first()
         .map_or(0, |source| source.module.protocols.len());

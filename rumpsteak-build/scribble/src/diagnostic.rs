@@ -1,5 +1,7 @@
 //! What is wrong, as a value.
 
+use rumpsteak_fsm::sorted;
+
 use crate::{codes::Code, span::Span};
 
 /// One error. Rendering is the caller's.
@@ -65,7 +67,8 @@ impl Diagnostic {
 /// Puts errors into the order of the text. Of several with one code in one place the first stays: the others say the same of
 /// another way there.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
-    diagnostics
-        .sort_by(|a, b| (a.primary, a.code, &a.message).cmp(&(b.primary, b.code, &b.message)));
+    sorted::sort_by(diagnostics, |a, b| {
+        (a.primary, a.code, &a.message).cmp(&(b.primary, b.code, &b.message))
+    });
     diagnostics.dedup_by(|a, b| (a.primary, a.code) == (b.primary, b.code));
 }

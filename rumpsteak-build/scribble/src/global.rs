@@ -31,12 +31,15 @@
 //! others one after the other can be exponentially larger than their text, and so can the determinised
 //! automaton of a protocol with equal beginnings. Both are stopped by [`Limits::global_states`](crate::Limits).
 
-use rumpsteak_fsm::{Message, Role};
+use rumpsteak_fsm::{
+    Message, Role,
+    hashed::{self, HashedMap, Index},
+    sorted,
+};
 
 use crate::{
     codes::{self, Step},
     diagnostic::Diagnostic,
-    hash::{self, Index, Map},
     resolve::{Argument, END, MessageId, NodeKind, Program, Template, index},
     span::Span,
 };
@@ -166,14 +169,14 @@ pub(crate) fn build(
         limit,
         entered,
         frames: Vec::new(),
-        frame_ids: Map::default(),
+        frame_ids: HashedMap::new(),
         places: vec![Place {
             node: END,
             frame: 0,
             receiver: 0,
         }],
         root_ids: vec![END; program.protocols[root].nodes.len()],
-        place_ids: Map::default(),
+        place_ids: HashedMap::new(),
         steps: limit.saturating_mul(STEPS_PER_STATE),
         program,
     };
@@ -225,14 +228,14 @@ struct Unfolding<'a, 'm> {
     limit: usize,
     entered: &'a mut [bool],
     frames: Vec<Frame>,
-    frame_ids: Map<Frame, u32>,
+    frame_ids: HashedMap<Frame, u32>,
     places: Vec<Place>,
     /// The places of the root's own nodes, for their first receiver: most places of most protocols.
     root_ids: Vec<u32>,
     /// How much more may be done before the protocol counts as too large.
     steps: usize,
     /// All others.
-    place_ids: Map<Place, u32>,
+    place_ids: HashedMap<Place, u32>,
 }
 
 impl Unfolding<'_, '_> {
@@ -394,13 +397,13 @@ struct Determiniser<'u, 'a, 'm> {
     beginnings: Vec<(u32, u32)>,
     /// The state of each single place, or [`END`].
     single: Vec<u32>,
-    several: Map<Vec<u32>, u32>,
+    several: HashedMap<Vec<u32>, u32>,
     /// The state in which a place was last seen, plus one.
     seen: Vec<u32>,
     /// Scratch space: the places still to be looked at in one state.
     stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
-    reported: Map<(codes::Code, Span), ()>,
+    reported: HashedMap<(codes::Code, Span), ()>,
     /// Whether no choice of the current state was refused.
     clear: bool,
 }
@@ -420,11 +423,11 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             cores: Vec::new(),
             beginnings: Vec::new(),
             single: Vec::new(),
-            several: Map::default(),
+            several: HashedMap::new(),
             seen: Vec::new(),
             stack: Vec::new(),
             diagnostics: Vec::new(),
-            reported: Map::default(),
+            reported: HashedMap::new(),
             clear: true,
         }
     }
@@ -485,7 +488,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         let mut ids = Index::default();
         for letter in &mut letters {
             let message = letter.message;
-            let hash = hash::mix(0, message.0);
+            let hash = hashed::mix(0, message.0);
             let found = ids.find(hash, |id| kept[id as usize] == message);
             let id = found.unwrap_or_else(|| {
                 let id = index(kept.len());
@@ -520,7 +523,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
     }
 
     fn state_of_several(&mut self, mut places: Vec<u32>) -> Result<u32, TooLarge> {
-        places.sort_unstable();
+        sorted::sort(&mut places);
         places.dedup();
         if let [place] = *places {
             return self.state_of_one(place);
@@ -638,8 +641,8 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
     }
 
     fn letter(&mut self, letter: Letter) -> u32 {
-        let ends = hash::mix(hash::mix(0, letter.from), letter.to);
-        let hash = hash::mix(ends, letter.message.0);
+        let ends = hashed::mix(hashed::mix(0, letter.from), letter.to);
+        let hash = hashed::mix(ends, letter.message.0);
         let letters = self.letters.as_slice();
         let known = self
             .letter_ids
@@ -729,7 +732,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
                     (from, to, messages.label(message), position, message)
                 })
                 .collect();
-            labels.sort_unstable();
+            sorted::sort(&mut labels);
             for pair in labels.windows(2) {
                 let (one, other) = (pair[0], pair[1]);
                 let same = (one.0, one.1, one.2) == (other.0, other.1, other.2);
@@ -767,11 +770,13 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
         }
         let mut order: Vec<usize> = (0..offers.len()).collect();
         // Stable, so that within one letter the order of the text stays.
-        order.sort_by_key(|&position| offers[position].letter);
+        sorted::sort_by(&mut order, |&left, &right| {
+            offers[left].letter.cmp(&offers[right].letter)
+        });
         let mut groups: Vec<&[usize]> = order
             .chunk_by(|&a, &b| offers[a].letter == offers[b].letter)
             .collect();
-        groups.sort_by_key(|group| group[0]);
+        sorted::sort_by(&mut groups, |left, right| left[0].cmp(&right[0]));
         for group in groups {
             let letter = offers[group[0]].letter;
             let target = match group {
@@ -784,7 +789,7 @@ impl<'u, 'a, 'm> Determiniser<'u, 'a, 'm> {
             let start = index(origins.len());
             origins.extend(group.iter().map(|&position| offers[position].origin));
             let tail = &mut origins[start as usize..];
-            tail.sort_unstable();
+            sorted::sort(tail);
             let written = (start, index(origins.len()));
             self.add_edge(letter, target, written, edges);
         }

@@ -52,7 +52,6 @@ mod codes;
 mod diagnostic;
 mod flow;
 mod global;
-mod hash;
 mod lexer;
 mod minimise;
 mod modules;
@@ -63,6 +62,7 @@ mod project;
 mod resolve;
 mod shape;
 mod span;
+mod texts;
 
 pub use self::{
     ast::{

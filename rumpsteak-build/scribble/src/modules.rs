@@ -3,15 +3,16 @@
 //! Imports are followed breadth first, each module once, so that modules may import each other. Who reads the
 //! texts is the caller's business: this crate knows names only.
 
+use rumpsteak_fsm::hashed::HashedMap;
+
 use crate::{
     ast::{Declaration, Module, Name},
     check::{self, Checked, Limits},
     codes,
     diagnostic::{self, Diagnostic},
-    hash::Map,
     parser,
     resolve::Source,
-    span::SourceId,
+    span::{SourceId, Span},
 };
 
 /// A module and, directly or not, the modules that it imports.
@@ -59,7 +60,7 @@ impl Modules {
         source: &str,
         mut find: impl FnMut(&str) -> Option<String>,
     ) -> (Self, Vec<Diagnostic>) {
-        let mut known: Map<String, Option<usize>> = Map::default();
+        let mut known: HashedMap<String, Option<usize>> = HashedMap::new();
         let parsed = parser::parse(source);
         let mut diagnostics = parsed.diagnostics;
         let name = parsed.module.header.as_ref().map(Name::to_string);
@@ -219,11 +220,11 @@ impl Modules {
 /// Modules that are visible under one name. A module is visible under its full name and, to itself, under
 /// its last name too; an alias replaces the full name.
 fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
-    let mut visible: Map<&str, &Name> = Map::default();
+    let mut visible: HashedMap<&str, Span> = HashedMap::new();
     if let Some(header) = &module.header {
-        visible.insert(header.as_str(), header);
+        visible.insert(header.as_str(), header.span);
         if let Some((_, last)) = header.as_str().rsplit_once('.') {
-            visible.insert(last, header);
+            visible.insert(last, header.span);
         }
     }
     for import in &module.imports {
@@ -236,10 +237,10 @@ fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
         match visible.get(name.as_str()) {
             Some(first) => {
                 let text = name.as_str();
-                diagnostics.push(codes::module_clash(text, name.span, first.span));
+                diagnostics.push(codes::module_clash(text, name.span, *first));
             }
             None => {
-                visible.insert(name.as_str(), name);
+                visible.insert(name.as_str(), name.span);
             }
         }
     }

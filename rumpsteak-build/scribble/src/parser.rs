@@ -18,10 +18,10 @@ use crate::{
     ast::*,
     codes::{self, Code, Construct},
     diagnostic::{self, Diagnostic},
-    hash::Texts,
     lexer::{self, Token, TokenKind},
     names,
     span::{SourceId, Span},
+    texts::Texts,
 };
 
 /// A module and what is wrong with its text.

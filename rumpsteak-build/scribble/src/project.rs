@@ -53,14 +53,15 @@
 //! Full merging of local types accepts less and is no faster: it walks every branch once per role too. Deciding
 //! by exploring the composed system alone accepts everything, but points at a run where this points at a line.
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId};
+use rumpsteak_fsm::{
+    Action, Direction, Fsm, Role, StateId, TransitionId, hashed::HashedMap, sorted,
+};
 
 use crate::{
     check::Limits,
     codes::{self, Branches},
     diagnostic::{self, Diagnostic},
     global::{Edge, Global, Hop, Letter},
-    hash::Map,
     minimise::{self, Move},
     resolve::index,
     span::Span,
@@ -169,7 +170,7 @@ struct Local<'g> {
     written: Vec<EdgeAt>,
     /// The local state of each single global state.
     single: Vec<u32>,
-    several: Map<Box<[u32]>, u32>,
+    several: HashedMap<Box<[u32]>, u32>,
     problems: Vec<(u32, Problem)>,
 
     /// How many steps are left.
@@ -195,7 +196,7 @@ impl<'g> Local<'g> {
             edges: Vec::new(),
             written: Vec::new(),
             single: vec![NONE; global.len()],
-            several: Map::default(),
+            several: HashedMap::new(),
             problems: Vec::new(),
             steps: limits.steps,
             members: Vec::new(),
@@ -300,7 +301,7 @@ impl<'g> Local<'g> {
     fn state(&mut self, core: usize, parent: (u32, u32)) -> Result<u32, TooLarge> {
         if self.cores.len() - core > 1 {
             let mut several = self.cores.split_off(core);
-            several.sort_unstable();
+            sorted::sort(&mut several);
             several.dedup();
             self.cores.extend(several);
         }
@@ -369,7 +370,7 @@ impl<'g> Local<'g> {
     fn group(&self) -> Vec<(u32, Vec<EdgeAt>)> {
         let mut groups: Vec<(u32, Vec<EdgeAt>)> = Vec::new();
         // A list is searched while it is short.
-        let mut positions: Map<u32, usize> = Map::default();
+        let mut positions: HashedMap<u32, usize> = HashedMap::new();
         for &member in &self.members {
             for (at, edge) in (0..).zip(self.global.edges(member)) {
                 if !self.sees(edge.letter) {
@@ -379,7 +380,9 @@ impl<'g> Local<'g> {
                     groups.iter().position(|group| group.0 == edge.letter)
                 } else {
                     if positions.len() < groups.len() {
-                        positions.extend(groups.iter().map(|group| group.0).zip(0..));
+                        for (position, group) in groups.iter().enumerate() {
+                            positions.insert(group.0, position);
+                        }
                     }
                     positions.get(&edge.letter).copied()
                 };
@@ -444,7 +447,7 @@ impl<'g> Local<'g> {
                 (from, to, label, position)
             })
             .collect();
-        keys.sort_unstable();
+        sorted::sort(&mut keys);
         keys.windows(2)
             .find(|pair| (pair[0].0, pair[0].1, pair[0].2) == (pair[1].0, pair[1].1, pair[1].2))
             .map(|pair| (pair[0].3, pair[1].3))
@@ -480,24 +483,19 @@ impl<'g> Local<'g> {
 
     /// The ε-edges between members, backwards: `before[offsets[s]..offsets[s + 1]]` lead to slot `s`.
     fn backwards(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut silent = Vec::new();
+        let (mut targets, mut slots) = (Vec::new(), Vec::new());
         for (slot, &member) in (0..).zip(&self.members) {
             for edge in self.global.edges(member) {
                 if !self.sees(edge.letter) {
                     let target = self.rep[edge.target as usize];
-                    silent.push((self.slot[target as usize], slot));
+                    targets.push(self.slot[target as usize]);
+                    slots.push(slot);
                 }
             }
         }
-        silent.sort_unstable();
-        let mut offsets = vec![0_u32; self.members.len() + 1];
-        for &(target, _) in &silent {
-            offsets[target as usize + 1] += 1;
-        }
-        for slot in 0..self.members.len() {
-            offsets[slot + 1] += offsets[slot];
-        }
-        (offsets, silent.into_iter().map(|(_, from)| from).collect())
+        let (offsets, order) = sorted::grouped(&targets, self.members.len());
+        let before = order.into_iter().map(|at| slots[at as usize]);
+        (offsets, before.collect())
     }
 
     fn receive_validity(
@@ -506,7 +504,7 @@ impl<'g> Local<'g> {
     ) -> Result<Option<Problem>, TooLarge> {
         let sender = |letter: u32| self.global.letters[letter as usize].from;
         let mut senders: Vec<u32> = groups.iter().map(|group| sender(group.0)).collect();
-        senders.sort_unstable();
+        sorted::sort(&mut senders);
         senders.dedup();
         if senders.len() < 2 {
             return Ok(None);
@@ -537,7 +535,7 @@ impl<'g> Local<'g> {
         let mut blocked = vec![0_u64; words];
         block(&mut blocked, self.role);
         let mut found = Vec::new();
-        let mut visited: Map<(u32, Vec<u64>), ()> = Map::default();
+        let mut visited: HashedMap<(u32, Vec<u64>), ()> = HashedMap::new();
         let mut work = vec![(start, blocked)];
         while let Some((state, blocked)) = work.pop() {
             if visited.contains_key(&(state, blocked.clone())) {
@@ -559,7 +557,7 @@ impl<'g> Local<'g> {
             }
             visited.insert((state, blocked), ());
         }
-        found.sort_unstable();
+        sorted::sort(&mut found);
         found.dedup();
         Ok(found)
     }
@@ -639,7 +637,7 @@ impl<'g> Local<'g> {
                 }
                 if origins.len() > start + 1 {
                     let mut tail = origins.split_off(start);
-                    tail.sort_unstable();
+                    sorted::sort(&mut tail);
                     tail.dedup();
                     origins.extend(tail);
                 }
@@ -802,7 +800,7 @@ impl<'g> Local<'g> {
     fn run(&self, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
         /// The entry of the queue before, and the edge from there.
         type Back = (usize, EdgeAt);
-        let mut found: Map<(u32, u32), usize> = Map::default();
+        let mut found: HashedMap<(u32, u32), usize> = HashedMap::new();
         // The state, how much is seen, and how it was reached.
         let mut queue: Vec<(u32, u32, Option<Back>)> = vec![(0, 0, None)];
         found.insert((0, 0), 0);
@@ -825,10 +823,8 @@ impl<'g> Local<'g> {
                     true if word.get(seen as usize) == Some(&edge.letter) => seen + 1,
                     true => continue,
                 };
-                if let std::collections::hash_map::Entry::Vacant(entry) =
-                    found.entry((edge.target, seen))
-                {
-                    entry.insert(queue.len());
+                if !found.contains_key(&(edge.target, seen)) {
+                    found.insert((edge.target, seen), queue.len());
                     queue.push((edge.target, seen, Some((at, (state, position)))));
                 }
             }

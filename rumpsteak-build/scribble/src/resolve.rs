@@ -8,15 +8,18 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::{Label, Message, Sort};
+use rumpsteak_fsm::{
+    Label, Message, Sort,
+    hashed::{self, HashedMap, Index},
+};
 
 use crate::{
     ast::*,
     codes,
     diagnostic::Diagnostic,
-    hash::{self, Index, Map, Texts},
     shape::{self, Shape},
     span::Span,
+    texts::Texts,
 };
 
 /// Behind the last interaction of a protocol.
@@ -125,9 +128,9 @@ impl Messages {
     }
 
     pub(crate) fn intern(&mut self, label: LabelId, payload: &[SortId]) -> MessageId {
-        let mut hash = hash::mix(0, label.0);
+        let mut hash = hashed::mix(0, label.0);
         for sort in payload {
-            hash = hash::mix(hash, sort.0);
+            hash = hashed::mix(hash, sort.0);
         }
         let (messages, sorts) = (self.messages.as_slice(), self.sorts.as_slice());
         let is = |id: u32| {
@@ -176,9 +179,9 @@ pub(crate) struct Source<'m> {
 
 /// What a name of a module can stand for: its own declarations, `alias.Name` and `full.module.Name`.
 struct Scope {
-    protocols: Map<String, u32>,
-    signatures: Map<String, ()>,
-    sorts: Map<String, ()>,
+    protocols: HashedMap<String, u32>,
+    signatures: HashedMap<String, ()>,
+    sorts: HashedMap<String, ()>,
     /// For suggestions, in order.
     protocol_names: Vec<String>,
     signature_names: Vec<String>,
@@ -226,7 +229,7 @@ pub(crate) fn resolve<'m>(
 
 /// Two declarations of one name in a module.
 fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
-    let mut protocols: Map<&str, Span> = Map::default();
+    let mut protocols: HashedMap<&str, Span> = HashedMap::new();
     for protocol in &module.protocols {
         let name = &protocol.name;
         match protocols.get(name.as_str()) {
@@ -244,7 +247,7 @@ fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     // Sorts and messages share their names, since `do P<X>` names either.
-    let mut others: Map<&str, Span> = Map::default();
+    let mut others: HashedMap<&str, Span> = HashedMap::new();
     for declaration in &module.declarations {
         let name = &declaration.name;
         match others.get(name.as_str()) {
@@ -268,9 +271,9 @@ fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
 fn scope(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Scope {
     let source = &sources[own];
     let mut scope = Scope {
-        protocols: Map::default(),
-        signatures: Map::default(),
-        sorts: Map::default(),
+        protocols: HashedMap::new(),
+        signatures: HashedMap::new(),
+        sorts: HashedMap::new(),
         protocol_names: Vec::new(),
         signature_names: Vec::new(),
         complete: source.module.complete,
@@ -298,7 +301,7 @@ fn scope(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Scope {
             }
             // The first of two declarations counts; the second is reported.
             let number = index(bases[position] + offset);
-            scope.protocols.entry(name).or_insert(number);
+            scope.protocols.or_insert_with(name, || number);
         }
         for declaration in &module.declarations {
             let name = format!("{prefix}{}", declaration.name);
@@ -478,7 +481,7 @@ impl<'m> Resolver<'_, 'm> {
     /// Roles and parameters declared twice.
     fn header(&mut self) {
         let decl = self.decl;
-        let mut roles: Map<&str, Span> = Map::default();
+        let mut roles: HashedMap<&str, Span> = HashedMap::new();
         for name in decl
             .roles
             .iter()
@@ -494,7 +497,7 @@ impl<'m> Resolver<'_, 'm> {
                 }
             }
         }
-        let mut parameters: Map<&str, Span> = Map::default();
+        let mut parameters: HashedMap<&str, Span> = HashedMap::new();
         for Parameter { name, .. } in &decl.parameters {
             match parameters.get(name.as_str()) {
                 Some(&first) => {

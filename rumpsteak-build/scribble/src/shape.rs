@@ -10,7 +10,9 @@
 //!
 //! Costs O(body), with stacks of its own.
 
-use crate::{ast::*, hash::Map};
+use rumpsteak_fsm::hashed::HashedMap;
+
+use crate::ast::*;
 use rumpsteak_fsm::sorted::SortedSet;
 
 /// No interaction.
@@ -24,7 +26,7 @@ pub(crate) struct Shape<'m> {
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
     pub(crate) unbound: Vec<(&'m Name, Vec<&'m str>)>,
     /// The blocks whose interactions are taken in another order.
-    orders: Map<BlockId, Vec<InteractionId>>,
+    orders: HashedMap<BlockId, Vec<InteractionId>>,
 }
 
 impl<'m> Shape<'m> {
@@ -33,7 +35,7 @@ impl<'m> Shape<'m> {
             targets: vec![NONE; body.interactions.len()],
             inert: vec![false; body.interactions.len()],
             unbound: Vec::new(),
-            orders: Map::default(),
+            orders: HashedMap::new(),
         };
         shape.bind(body);
         shape.summarise(body);
@@ -57,7 +59,7 @@ impl<'m> Shape<'m> {
         }
         /// An unbound name lists this many recursions around it at most.
         const MOST_NAMES: usize = 16;
-        let mut bound: Map<&str, Vec<u32>> = Map::default();
+        let mut bound: HashedMap<&str, Vec<u32>> = HashedMap::new();
         let mut around: Vec<&str> = Vec::new();
         let mut tasks = vec![Task::Enter(body.root())];
         while let Some(task) = tasks.pop() {
@@ -72,7 +74,7 @@ impl<'m> Shape<'m> {
                 }
                 Task::Rec(id, name, block) => {
                     around.push(name.as_str());
-                    bound.entry(name.as_str()).or_default().push(id.0);
+                    bound.or_default(name.as_str()).push(id.0);
                     tasks.push(Task::Leave(name));
                     block
                 }

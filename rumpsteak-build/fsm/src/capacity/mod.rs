@@ -60,6 +60,7 @@ use crate::{
         taint::Taint,
     },
     machine::{Fsm, Role},
+    sorted::{self, SortedMap},
     system::System,
     verdict::{Limit, Limits},
 };
@@ -156,7 +157,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
 
     let mut budget = limits.configurations;
     let mut is_minimal = true;
-    let mut channels = vec![];
+    let mut channels = SortedMap::new();
     for (net, part) in parts.iter().zip(&judged) {
         let bounds = kmc::uniform(net, part.bound);
         let (capacities, is_least) = shorten(net, bounds.clone(), &mut budget);
@@ -182,12 +183,11 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
                 occupancy,
                 capacity,
             };
-            channels.push(((net.roles()[from], net.roles()[to]), entry));
+            channels.insert((net.roles()[from], net.roles()[to]), entry);
         }
     }
-    channels.sort_by_key(|&(ends, _)| ends);
     Ok(Capacities {
-        channels: channels.into_iter().map(|(_, entry)| entry).collect(),
+        channels: channels.into_values().collect(),
         is_minimal,
     })
 }
@@ -346,8 +346,7 @@ fn occupancy(space: &Space<'_>, channel: Channel, budget: &mut usize) -> Option<
     }
 
     let components = graph.components();
-    let mut nodes: Vec<Node> = (0..graph.len() as Node).collect();
-    nodes.sort_by_key(|&node| components[node as usize]);
+    let (_, nodes) = sorted::grouped(&components, graph.len());
     // By component: how much can be added from there on.
     let mut added = vec![0_usize; graph.len()];
     for &node in &nodes {

@@ -1,12 +1,15 @@
 //! DOT's statements. Nothing nests, so nothing recurses.
 
-use std::{collections::HashMap, ops::Range};
+use std::ops::Range;
 
 use super::{
     Digraph, Problem, action,
     lexer::{Kind, Lexer, Text, Token},
 };
-use crate::machine::{Fsm, FsmBuilder, StateId};
+use crate::{
+    hashed::HashedMap,
+    machine::{Fsm, FsmBuilder, StateId},
+};
 
 pub(super) fn file(source: &str) -> Result<Vec<Digraph>, Problem> {
     let mut lexer = Lexer::new(source);
@@ -79,7 +82,7 @@ impl Parser<'_> {
 
         let mut digraph = Builder {
             fsm: Fsm::builder(role),
-            ids: HashMap::new(),
+            ids: HashedMap::new(),
             states: vec![],
             labels: vec![],
         };
@@ -224,17 +227,20 @@ struct Name {
 
 struct Builder {
     fsm: FsmBuilder,
-    ids: HashMap<String, StateId>,
+    ids: HashedMap<String, StateId>,
     states: Vec<String>,
     labels: Vec<Range<usize>>,
 }
 
 impl Builder {
     fn state(&mut self, name: String) -> StateId {
-        *self.ids.entry(name).or_insert_with_key(|name| {
-            self.states.push(name.clone());
-            self.fsm.add_state()
-        })
+        if let Some(&known) = self.ids.get(&name) {
+            return known;
+        }
+        let state = self.fsm.add_state();
+        self.states.push(name.clone());
+        self.ids.insert(name, state);
+        state
     }
 
     /// The machine, started in its first node; the caller has seen that there is one.

@@ -1,14 +1,15 @@
 //! Exploring all of RS_k, and judging every property by its definition.
 
-use std::collections::HashMap;
-
 use super::{
     graph::{Edge, Node},
     net::{Channel, Kind, Machine, Net},
     space::{Fault, Space},
     taint::Taint,
 };
-use crate::sorted::SortedMap;
+use crate::{
+    hashed::HashedMap,
+    sorted::{self, SortedMap},
+};
 
 /// What the full exploration of a net found. Of each property: its first violation in breadth-first order.
 #[derive(Debug)]
@@ -100,8 +101,7 @@ impl Full<'_> {
         let sends = |index: usize| net.machines() + net.channels() + index;
         let mut future = Sets::new(count, sends(competing.messages.len()));
         // A component's number is larger than the numbers of those that it leads to.
-        let mut by_component: Vec<Node> = (0..space.len() as Node).collect();
-        by_component.sort_by_key(|&node| components[node as usize]);
+        let (_, by_component) = sorted::grouped(&components, count);
         for &node in &by_component {
             let own = components[node as usize] as usize;
             for edge in space.edges_from(node) {
@@ -225,7 +225,7 @@ impl Full<'_> {
                 .collect();
             let mut taint = Taint::new(space, budget.saturating_sub(used));
             // By start: which reception it is.
-            let mut starts: HashMap<u32, (Node, Edge)> = HashMap::new();
+            let mut starts: HashedMap<u32, (Node, Edge)> = HashedMap::new();
             for (node, edge) in receptions {
                 if let Some((start, true)) = taint.start(edge.to, machine) {
                     starts.insert(start, (node, edge));
@@ -276,7 +276,7 @@ impl Competing {
                 }));
             }
         }
-        messages.sort_unstable();
+        sorted::sort(&mut messages);
         messages.dedup();
         Self { messages }
     }
@@ -324,7 +324,7 @@ struct Reach<'a, 'b> {
     /// Edges by target: offsets, then sources and moves.
     offsets: Vec<u32>,
     sources: Vec<(Node, u32)>,
-    known: HashMap<(Machine, Channel), Vec<bool>>,
+    known: HashedMap<(Machine, Channel), Vec<bool>>,
 }
 
 impl<'a, 'b> Reach<'a, 'b> {
@@ -333,7 +333,7 @@ impl<'a, 'b> Reach<'a, 'b> {
             space,
             offsets: vec![],
             sources: vec![],
-            known: HashMap::new(),
+            known: HashedMap::new(),
         }
     }
 
@@ -347,7 +347,7 @@ impl<'a, 'b> Reach<'a, 'b> {
             sources,
             known,
         } = self;
-        known.entry((machine, channel)).or_insert_with(|| {
+        known.or_insert_with((machine, channel), || {
             let mut reaches = vec![false; space.len()];
             let mut open = vec![];
             for node in 0..space.len() as Node {

@@ -1,11 +1,12 @@
 //! A system with everything interned: states, channels and messages are numbers.
 
-use std::{collections::HashMap, ops::Range};
+use std::ops::Range;
 
-use crate::sorted::SortedMap;
 use crate::{
+    hashed::HashedMap,
     machine::{Defect, Direction, Fsm, Message, Role, StateId, TransitionId},
     run::Step,
+    sorted::{self, SortedMap},
     system::System,
 };
 
@@ -107,14 +108,14 @@ impl Net {
 
     fn new(system: &System, roles: Vec<usize>) -> Self {
         let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
-        let index_of: HashMap<&Role, Machine> = machines
+        let index_of: HashedMap<&Role, Machine> = machines
             .iter()
             .enumerate()
             .map(|(index, machine)| (machine.role(), index))
             .collect();
-        let mut channels: HashMap<(Machine, Machine), u32> = HashMap::new();
+        let mut channels: HashedMap<(Machine, Machine), u32> = HashedMap::new();
         let mut ends = vec![];
-        let mut messages: HashMap<&Message, u32> = HashMap::new();
+        let mut messages: HashedMap<&Message, u32> = HashedMap::new();
         let mut net = Self {
             initial: vec![],
             ends: vec![],
@@ -140,7 +141,7 @@ impl Net {
                     };
                     let is_send = action.direction == Direction::Send;
                     let pair = if is_send { (own, peer) } else { (peer, own) };
-                    let channel = *channels.entry(pair).or_insert_with(|| {
+                    let channel = *channels.or_insert_with(pair, || {
                         ends.push(pair);
                         ends.len() as u32 - 1
                     });
@@ -148,7 +149,7 @@ impl Net {
                     net.moves.push(Move {
                         machine: own as u32,
                         channel,
-                        message: *messages.entry(&action.message).or_insert(next),
+                        message: *messages.or_insert_with(&action.message, || next),
                         target: state(transition.target),
                         is_send,
                         transition: transition.id,
@@ -168,7 +169,7 @@ impl Net {
                         ((by.is_send, by.channel, by.message), by.target)
                     })
                     .collect();
-                actions.sort_unstable();
+                sorted::sort(&mut actions);
                 actions.dedup();
                 net.is_deterministic &= actions.windows(2).all(|pair| pair[0].0 != pair[1].0);
             }
@@ -271,11 +272,10 @@ pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> 
 /// for different states.
 pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
     defect(system, among, |machine, state| {
-        let mut seen = HashMap::new();
+        let mut seen = HashedMap::new();
         machine.transitions_from(state).find_map(|transition| {
-            let first = *seen
-                .entry(transition.action)
-                .or_insert((transition.id, transition.target));
+            let first =
+                *seen.or_insert_with(transition.action, || (transition.id, transition.target));
             (first.1 != transition.target).then(|| Defect::Nondeterministic {
                 state,
                 action: transition.action.clone(),
@@ -306,7 +306,7 @@ fn defect(
     among.iter().find_map(|&machine| {
         let machine = &system.machines()[machine];
         let mut states: Vec<StateId> = machine.reachable().collect();
-        states.sort_unstable();
+        sorted::sort(&mut states);
         let defect = states.into_iter().find_map(|state| of(machine, state))?;
         Some((machine.role().clone(), defect))
     })

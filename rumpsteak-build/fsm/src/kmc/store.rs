@@ -1,36 +1,6 @@
 //! Configurations and queue contents, each stored once and known by a number.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-};
-
-/// A hash of small integers: one multiplication a word. The keys are this crate's own dense numbers, which nobody
-/// chooses to collide.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mix(u64);
-
-impl Mix {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.add(u64::from(byte));
-        }
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.add(u64::from(word));
-    }
-}
+use crate::hashed::{self, HashedMap, Index};
 
 /// A queue's content, by number. [`EMPTY`] is the empty one.
 pub(crate) type Word = u32;
@@ -54,7 +24,7 @@ struct Content {
 #[derive(Debug)]
 pub(crate) struct Words {
     contents: Vec<Content>,
-    longer: HashMap<(Word, u32), Word, BuildHasherDefault<Mix>>,
+    longer: HashedMap<(Word, u32), Word>,
     /// Contents that [`push`](Self::push) is about to make; empty between calls.
     pending: Vec<Word>,
 }
@@ -67,7 +37,7 @@ impl Words {
                 head: 0,
                 tail: EMPTY,
             }],
-            longer: HashMap::default(),
+            longer: HashedMap::new(),
             pending: vec![],
         }
     }
@@ -127,12 +97,8 @@ pub(crate) struct Rows {
     width: usize,
     words: Vec<u32>,
     count: usize,
-    /// Open addressing with linear probing; at most half full.
-    table: Vec<u32>,
+    index: Index,
 }
-
-/// No row has this number.
-const VACANT: u32 = u32::MAX;
 
 impl Rows {
     pub(crate) fn new(width: usize) -> Self {
@@ -140,7 +106,7 @@ impl Rows {
             width,
             words: vec![],
             count: 0,
-            table: vec![VACANT; 64],
+            index: Index::new(),
         }
     }
 
@@ -156,42 +122,16 @@ impl Rows {
     /// The number of `row`, and whether it is new.
     pub(crate) fn intern(&mut self, row: &[u32]) -> (u32, bool) {
         debug_assert_eq!(row.len(), self.width);
-        let mut slot = self.slot(row);
-        loop {
-            match self.table[slot] {
-                VACANT => break,
-                number if self.row(number) == row => return (number, false),
-                _ => slot = (slot + 1) & (self.table.len() - 1),
-            }
+        let hash = hashed::hash(row);
+        if let Some(number) = self.index.find(hash, |number| self.row(number) == row) {
+            return (number, false);
         }
         // Callers end their search at 2^32 - 1 rows; memory ends long before.
         let number = self.count as u32;
-        self.table[slot] = number;
+        self.index.add(hash, number);
         self.words.extend_from_slice(row);
         self.count += 1;
-        if self.count * 2 > self.table.len() {
-            self.grow();
-        }
         (number, true)
-    }
-
-    fn slot(&self, row: &[u32]) -> usize {
-        let mut hash = Mix::default();
-        for &word in row {
-            hash.write_u32(word);
-        }
-        hash.finish() as usize & (self.table.len() - 1)
-    }
-
-    fn grow(&mut self) {
-        self.table = vec![VACANT; self.table.len() * 2];
-        for number in 0..self.count as u32 {
-            let mut slot = self.slot(self.row(number));
-            while self.table[slot] != VACANT {
-                slot = (slot + 1) & (self.table.len() - 1);
-            }
-            self.table[slot] = number;
-        }
     }
 }
 

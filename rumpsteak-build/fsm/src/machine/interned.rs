@@ -3,13 +3,10 @@
 //! It is made once per [`Fsm`](super::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
 //! such a pair has the same numbers on both sides, and nothing has to be translated.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use super::{Action, Direction, Fsm, Role, TransitionId};
-use crate::hash::Seeded;
+use crate::{hashed::HashedMap, sorted};
 
 /// A peer and a direction, `p?` or `p!`: what the paper's act(π) collects. Dense.
 pub(crate) type Kind = u32;
@@ -104,7 +101,7 @@ impl Names {
 struct Met<'a> {
     actions: Vec<(&'a Action, u32)>,
     /// Once there are more than a few.
-    places: Option<HashMap<&'a Action, u32, Seeded>>,
+    places: Option<HashedMap<&'a Action, u32>>,
 }
 
 impl<'a> Met<'a> {
@@ -159,7 +156,7 @@ impl Machine {
         }
 
         let mut actions = met.actions;
-        actions.sort_unstable_by_key(|&(action, _)| action);
+        sorted::sort_by(&mut actions, |left, right| left.0.cmp(right.0));
         let mut numbers = vec![0; actions.len()];
         for (number, &(_, place)) in actions.iter().enumerate() {
             numbers[place as usize] = number as Act;
@@ -185,7 +182,7 @@ impl Machine {
         }
         let mut actions = left.names.actions.clone();
         actions.extend_from_slice(&right.names.actions);
-        actions.sort_unstable();
+        sorted::sort(&mut actions);
         actions.dedup();
         let names = Arc::new(Names::new(actions));
         let renamed = |machine: &Self| {
@@ -224,7 +221,11 @@ impl Machine {
             self.sorted = (0..self.edges.len() as u32).collect();
             for node in &self.states {
                 let sorted = &mut self.sorted[node.start as usize..node.end as usize];
-                sorted.sort_unstable_by_key(|&edge| self.edges[edge as usize].act);
+                sorted::sort_by(sorted, |&left, &right| {
+                    self.edges[left as usize]
+                        .act
+                        .cmp(&self.edges[right as usize].act)
+                });
             }
         }
     }

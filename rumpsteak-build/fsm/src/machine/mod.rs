@@ -20,12 +20,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::{self, SortedMap, SortedSet};
 
 use petgraph::{
-    Direction::Outgoing,
     graph::{DiGraph, EdgeIndex, NodeIndex},
-    visit::{Bfs, EdgeRef},
+    visit::Bfs,
 };
 
 pub use self::{
@@ -453,19 +452,13 @@ impl FsmBuilder {
             "the initial state of `{role}` was not added to its builder"
         );
 
-        let mut outgoing = Vec::with_capacity(graph.edge_count());
-        let mut offsets = Vec::with_capacity(graph.node_count() + 1);
-        offsets.push(0);
-        for node in graph.node_indices() {
-            let start = outgoing.len();
-            outgoing.extend(
-                graph
-                    .edges_directed(node, Outgoing)
-                    .map(|edge| TransitionId::from_index(edge.id().index())),
-            );
-            outgoing[start..].sort_unstable();
-            offsets.push(dense(outgoing.len()));
-        }
+        let sources: Vec<u32> = graph
+            .raw_edges()
+            .iter()
+            .map(|edge| dense(edge.source().index()))
+            .collect();
+        let (offsets, outgoing) = sorted::grouped(&sources, graph.node_count());
+        let outgoing = outgoing.into_iter().map(TransitionId).collect();
 
         Fsm {
             role,

@@ -24,14 +24,14 @@
 //! What is found may be exponential in the branching states that are passed over: peers choose in each alternative by themselves, and a
 //! prefix is written down for each way. So each action that is looked at or copied is paid for ([`Ahead::spend`]), from the budget of the whole search.
 
-use std::{collections::HashMap, rc::Rc};
+use std::rc::Rc;
 
 use super::{
     Rule,
     pair::{Act, Kind, Pair, State},
     pending::{Branch, Item, Segment, Tail},
 };
-use crate::{hash::Seeded, verdict::Limit};
+use crate::{hashed::HashedMap, verdict::Limit};
 
 /// How many branching states one path may pass over, because the look ahead recurses on them.
 const DEEPEST: usize = 256;
@@ -75,7 +75,7 @@ pub(super) struct Ahead<'a> {
     chooses: bool,
     /// What the subtype may still do from each of its states, once a choice is passed over.
     futures: Option<Futures>,
-    ranks: HashMap<(Act, u32), Rc<[u32]>, Seeded>,
+    ranks: HashedMap<(Act, u32), Rc<[u32]>>,
     /// Whether a choice that might have been right was dropped since this was last set to `false`.
     pub(super) lossy: bool,
 }
@@ -92,7 +92,7 @@ impl<'a> Ahead<'a> {
             spent: 0,
             chooses: (0..sup.len() as u32).any(chooses),
             futures: None,
-            ranks: HashMap::default(),
+            ranks: HashedMap::new(),
             lossy: false,
         }
     }
@@ -489,12 +489,12 @@ impl Futures {
                 }
             }
         }
-        let mut ids: HashMap<&[u64], u32, Seeded> = HashMap::default();
+        let mut ids: HashedMap<&[u64], u32> = HashedMap::new();
         let mut sets = vec![];
         let set_of = futures
             .chunks(words.max(1))
             .map(|set| {
-                *ids.entry(set).or_insert_with(|| {
+                *ids.or_insert_with(set, || {
                     sets.push(set.to_vec());
                     sets.len() as u32 - 1
                 })

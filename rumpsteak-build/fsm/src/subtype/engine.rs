@@ -34,7 +34,7 @@
 //! What is left is an output that is not found or is another than the promised one, and what the subtype may avoid ([`Search::never`]): there another alternative may
 //! help, and the search is repeated with more slack.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::{
     Rule,
@@ -43,7 +43,7 @@ use super::{
     pending::{Item, Pending, Segment, Tail},
 };
 use crate::{
-    hash::Seeded,
+    hashed::HashedMap,
     machine::TransitionId,
     verdict::{Limit, Limits},
 };
@@ -110,7 +110,7 @@ pub(super) struct Search<'a> {
     kind_of: Vec<Kind>,
     /// By kind, in which states the subtype may never do it any more.
     avoids: Vec<Option<Vec<bool>>>,
-    ids: HashMap<Box<[u32]>, u32, Seeded>,
+    ids: HashedMap<Box<[u32]>, u32>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
     trails: Vec<u32>,
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
             ahead: Ahead::new(pair, slack, limits.steps),
             kind_of: pair.sub.kinds(),
             avoids: vec![None; pair.kinds()],
-            ids: HashMap::default(),
+            ids: HashedMap::new(),
             nodes: vec![],
             steps: vec![],
             trails: vec![],
@@ -379,7 +379,7 @@ impl<'a> Search<'a> {
             }
             // Follow such a choice to the end or around a loop.
             let mut walk: Vec<TransitionId> = vec![];
-            let mut met = HashMap::new();
+            let mut met: HashedMap<u32, usize> = HashedMap::new();
             let mut at = state;
             while !met.contains_key(&at) {
                 met.insert(at, walk.len());
@@ -738,7 +738,7 @@ impl<'a> Search<'a> {
         let first = (0..self.nodes.len() as u32).find(|&node| onward[node as usize] > 0)?;
 
         // Whatever is left has a step onward to something that is left, so walking ends in a loop.
-        let mut out: HashMap<u32, u32> = HashMap::new();
+        let mut out: HashedMap<u32, u32> = HashedMap::new();
         for (to, steps) in incoming
             .iter()
             .enumerate()
@@ -746,11 +746,11 @@ impl<'a> Search<'a> {
         {
             debug_assert!(concerned[to]);
             for &step in steps {
-                out.entry(self.steps[step as usize].from).or_insert(step);
+                out.or_insert_with(self.steps[step as usize].from, || step);
             }
         }
         let mut walked: Vec<u32> = vec![];
-        let mut met: HashMap<u32, usize> = HashMap::new();
+        let mut met: HashedMap<u32, usize> = HashedMap::new();
         let mut node = first;
         while let Some(&step) = out.get(&node) {
             if met.contains_key(&node) {

@@ -7,8 +7,6 @@
 //!
 //! Nothing here is trusted: [`certificate::check`](crate::certificate::check) is what counts.
 
-use std::collections::HashMap;
-
 use super::{
     ahead::{Ahead, NEVER},
     pair::{Act, Edge, Kind, Pair, State},
@@ -16,7 +14,7 @@ use super::{
 };
 use crate::{
     certificate::derivation::{self, Derivation, Rule, Situation},
-    hash::Seeded,
+    hashed::HashedMap,
     machine::{StateId, TransitionId},
 };
 
@@ -69,7 +67,7 @@ struct Builder<'a> {
     pair: &'a Pair,
     ahead: Ahead<'a>,
     slack: usize,
-    ids: HashMap<Box<[u32]>, u32, Seeded>,
+    ids: HashedMap<Box<[u32]>, u32>,
     situations: Vec<Situation>,
     starts: Vec<(u32, Tree)>,
     assumed: Vec<Assumed>,
@@ -81,7 +79,7 @@ pub(super) fn certificate(pair: &Pair, slack: usize) -> Option<Derivation> {
         pair,
         ahead: Ahead::new(pair, slack, usize::MAX),
         slack,
-        ids: HashMap::default(),
+        ids: HashedMap::new(),
         situations: vec![],
         starts: vec![],
         assumed: vec![],

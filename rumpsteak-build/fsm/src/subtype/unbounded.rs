@@ -99,13 +99,14 @@
 //! share a subtree per choice of the peers, but growth must be found by comparing them; expressions need a heuristic that
 //! guesses the star. Windows need neither comparing nor guessing, their unions terminate by themselves, and their precision is one number.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use super::pair::{Act, Kind, Pair, State};
-use crate::sorted::SortedSet;
 use crate::{
     certificate::invariant::{self as certificate, Invariant, Pending, Rule},
+    hashed::HashedMap,
     machine::{StateId, TransitionId},
+    sorted::SortedSet,
     verdict::Limits,
 };
 
@@ -223,22 +224,22 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     let m = from.len();
     let mut ahead: Windows = Windows::new();
     let mut open: Vec<&[Letter]> = vec![from];
-    let mut seen: HashSet<&[Letter]> = HashSet::from([from]);
+    let mut seen: HashedMap<&[Letter], ()> = HashedMap::from_iter([(from, ())]);
     while let Some(at) = open.pop() {
         for window in windows.iter().filter(|window| window[..m] == *at) {
             ahead.insert(window.clone());
-            if seen.insert(&window[1..]) {
+            if seen.insert(&window[1..], ()).is_none() {
                 open.push(&window[1..]);
             }
         }
     }
     let mut both = Windows::new();
     let mut open: Vec<&[Letter]> = vec![to];
-    let mut seen: HashSet<&[Letter]> = HashSet::from([to]);
+    let mut seen: HashedMap<&[Letter], ()> = HashedMap::from_iter([(to, ())]);
     while let Some(at) = open.pop() {
         for window in ahead.iter().filter(|window| window[1..] == *at) {
             both.insert(window.clone());
-            if seen.insert(&window[..m]) {
+            if seen.insert(&window[..m], ()).is_none() {
                 open.push(&window[..m]);
             }
         }
@@ -313,8 +314,8 @@ struct Search<'a> {
     acts: Vec<Act>,
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by actions
     /// that `AHEAD` passes over for that kind.
-    endless: HashMap<Kind, Vec<bool>>,
-    ids: HashMap<Key, usize>,
+    endless: HashedMap<Kind, Vec<bool>>,
+    ids: HashedMap<Key, usize>,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
     spent: usize,
@@ -334,8 +335,8 @@ impl<'a> Search<'a> {
             pair,
             m,
             acts,
-            endless: HashMap::new(),
-            ids: HashMap::new(),
+            endless: HashedMap::new(),
+            ids: HashedMap::new(),
             judgements: vec![],
             open: VecDeque::new(),
             spent,
@@ -562,10 +563,7 @@ impl<'a> Search<'a> {
             true => sends && theirs.len() == 1,
             false => true,
         };
-        let endless = self
-            .endless
-            .entry(kind)
-            .or_insert_with(|| endless(pair, kind));
+        let endless = self.endless.or_insert_with(kind, || endless(pair, kind));
         if !passes || endless[sup as usize] {
             return Err(Stop::Stuck);
         }

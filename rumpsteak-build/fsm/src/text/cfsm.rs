@@ -1,9 +1,6 @@
 //! CFSM text: machines as lists of transitions, participants by number.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::ops::Range;
 
 use super::{
     Form, Named, Unsayable, is_name,
@@ -12,6 +9,7 @@ use super::{
 };
 use crate::{
     dot::Problem,
+    hashed::HashedMap,
     machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId},
 };
 
@@ -38,7 +36,7 @@ struct Line<'a> {
 pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
-    let mut names: HashSet<Role> = HashSet::new();
+    let mut names: HashedMap<Role, ()> = HashedMap::new();
     loop {
         let mut role = machines.len().to_string();
         let mut span = 0..0;
@@ -52,7 +50,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
         if role.is_empty() {
             return Err(Problem::new(span, "expected a name, as in `--@role k`"));
         }
-        if !names.insert(role.as_str().into()) {
+        if names.insert(role.as_str().into(), ()).is_some() {
             let message = format!("two participants are called `{role}`; rename one");
             return Err(Problem::new(span, message));
         }
@@ -74,7 +72,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
     keyword(lexer, &["outputs"])?;
     keyword(lexer, &["state", "graph"])?;
     let mut builder = Fsm::builder(role.clone());
-    let mut ids: HashMap<&'a str, StateId> = HashMap::new();
+    let mut ids: HashedMap<&'a str, StateId> = HashedMap::new();
     let mut states = vec![];
     let mut transitions = vec![];
     loop {
@@ -83,7 +81,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
             break;
         }
         let mut state = |name: &'a str| {
-            *ids.entry(name).or_insert_with(|| {
+            *ids.or_insert_with(name, || {
                 states.push(name.to_owned());
                 builder.add_state()
             })
@@ -201,7 +199,7 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, Problem> {
 }
 
 pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {
-    let mut numbers: HashMap<&Role, usize> = HashMap::new();
+    let mut numbers: HashedMap<&Role, usize> = HashedMap::new();
     for (number, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
         let name = role.as_str();

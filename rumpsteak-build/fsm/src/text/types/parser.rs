@@ -1,6 +1,6 @@
 //! Types into machines, without recursion: the text may nest as deep as it likes.
 
-use std::{collections::HashMap, ops::Range};
+use std::ops::Range;
 
 use super::{
     super::{
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     dot::Problem,
+    hashed::HashedMap,
     machine::{Action, Direction, Fsm, Message},
 };
 
@@ -18,7 +19,7 @@ use crate::{
 pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, Problem> {
     let mut lexer = Lexer::new(source);
     let mut machines = vec![];
-    let mut known: HashMap<&str, ()> = HashMap::new();
+    let mut known: HashedMap<&str, ()> = HashedMap::new();
     while !at_end(&mut lexer)? {
         let (role, span) = lexer.name("a participant, as in `A: B!a; end`")?;
         lexer.expect(':', "after the participant, as in `A: B!a; end`")?;
@@ -110,7 +111,7 @@ impl Tree {
         };
         let mut open: Vec<Open<'a>> = vec![];
         // The binders in scope, innermost last.
-        let mut binders: HashMap<&'a str, Vec<Place>> = HashMap::new();
+        let mut binders: HashedMap<&'a str, Vec<Place>> = HashedMap::new();
         loop {
             let mut done = loop {
                 skip_roles(lexer)?;
@@ -174,7 +175,7 @@ impl Tree {
                             let (variable, _) = lexer.name("a variable, as in `rec X . B!a; X`")?;
                             lexer.expect('.', "after the variable, as in `rec X . B!a; X`")?;
                             tree.push(Node::Rec { body: place }, token.span);
-                            binders.entry(variable).or_default().push(place);
+                            binders.or_default(variable).push(place);
                             open.push(Open::Rec(place, variable));
                         } else {
                             let message = match peers {
@@ -285,7 +286,7 @@ impl Tree {
     fn machine(self, role: &str) -> Result<Named, Problem> {
         let stands_for = self.resolve()?;
         let mut builder = Fsm::builder(role);
-        let mut states = HashMap::new();
+        let mut states = HashedMap::new();
         let mut is_state = vec![false; self.nodes.len()];
         is_state[stands_for[0]] = true;
         for node in &self.nodes {
