@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::Limits;
-use rumpsteak_fsm::sorted::SortedSet;
+use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::cache::{self, Cache};
@@ -429,8 +429,10 @@ impl Analysis {
                 problem
             })
             .collect();
-        let key = |problem: &Problem| (problem.file.clone(), problem.line, problem.column);
-        problems.sort_by_cached_key(key);
+        sorted::sort_by(&mut problems, |left, right| {
+            let at = |problem: &Problem| (problem.line, problem.column);
+            (left.file.cmp(&right.file)).then_with(|| at(left).cmp(&at(right)))
+        });
         // One file may belong to several targets.
         problems.dedup();
         problems

@@ -1,5 +1,6 @@
 //! What is said at `protocol!(…)`.
 
+use rumpsteak_fsm::sorted;
 use rumpsteak_syntax::verdict::{self, Entry, Kind, Outcome, Problem, Proof};
 
 use crate::fallback::Notes;
@@ -66,10 +67,9 @@ pub(crate) fn findings(tree: &Tree, base: &Base, notes: &Notes, findings: &mut F
             },
         });
     }
-    findings
-        .verdicts
-        .generated
-        .sort_by(|left, right| left.protocol.cmp(&right.protocol));
+    sorted::sort_by(&mut findings.verdicts.generated, |left, right| {
+        left.protocol.cmp(&right.protocol)
+    });
 }
 
 /// Where an item is generated from a machine with an error, the protocol as `protocol!(…)` names it: the error is

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
 use rumpsteak_syntax::name;
@@ -211,7 +211,9 @@ impl Protocols {
                 normal,
             });
         }
-        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
+        sorted::sort_by(&mut diagnostics, |left, right| {
+            left.primary.cmp(&right.primary)
+        });
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::manifest::{self, Table, Value};
@@ -172,7 +172,7 @@ impl Kind {
                 found.push((name.to_owned(), path.join("main.rs")));
             }
         }
-        found.sort();
+        sorted::sort(&mut found);
         found
     }
 }

@@ -21,7 +21,7 @@
 //! So each mistake is one error at its token, with as few others as soundness allows.
 
 use proc_macro2::Span;
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits};
 use rumpsteak_syntax::token::{self, Hasher, Token, TokenKind};
 use rumpsteak_syntax::verdict::{
@@ -643,16 +643,13 @@ impl<'a> State<'a> {
             });
         }
         inclusion::findings(tree, base, &self.notes, &mut findings);
-        let at = |entry: &Entry| {
-            (
-                entry.target.clone(),
-                entry.file.clone(),
-                entry.line,
-                entry.kind,
-                entry.name.clone(),
-            )
-        };
-        findings.verdicts.entries.sort_by_cached_key(at);
+        sorted::sort_by(&mut findings.verdicts.entries, |left, right| {
+            let at = |entry: &Entry| (entry.line, entry.kind);
+            (left.target.cmp(&right.target))
+                .then_with(|| left.file.cmp(&right.file))
+                .then_with(|| at(left).cmp(&at(right)))
+                .then_with(|| left.name.cmp(&right.name))
+        });
         findings.warnings = self.warnings(base);
         findings
     }
@@ -701,7 +698,9 @@ impl<'a> State<'a> {
         let tree = self.context.tree;
         let mut roots: Vec<(ItemId, &Root)> = self.roots.iter().map(|(&id, r)| (id, r)).collect();
         let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
-        roots.sort_by_key(|(id, _)| (unknown(*id), *id));
+        sorted::sort_by(&mut roots, |(left, _), (right, _)| {
+            (unknown(*left), *left).cmp(&(unknown(*right), *right))
+        });
         // Without an outline, for want of a name, types that are written alike in one module are the same.
         let alike = |id: ItemId| match &tree.item(id).kind {
             ItemKind::Session(session) => {
@@ -837,7 +836,7 @@ impl<'a> State<'a> {
                 warnings.push(text::role_without_session(&item.name, &role.name, place));
             }
         }
-        warnings.sort();
+        sorted::sort(&mut warnings);
         warnings.dedup();
         warnings
     }

@@ -11,7 +11,7 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_fsm::Message;
-use rumpsteak_fsm::sorted::SortedSet;
+use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_scribble::Span;
 use rumpsteak_syntax::name;
 
@@ -229,7 +229,7 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
             }
         }
     }
-    first.sort();
+    sorted::sort(&mut first);
     first
         .into_iter()
         .map(|(_, message)| message.clone())

@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use rumpsteak_fsm::sorted;
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::verify::VerifyError;
@@ -151,7 +152,7 @@ fn candidates(scr: &Path) -> Vec<Candidate> {
         .flatten()
         .filter_map(|entry| candidate(entry.path()))
         .collect();
-    found.sort_by(|left, right| left.path.cmp(&right.path));
+    sorted::sort_by(&mut found, |left, right| left.path.cmp(&right.path));
     found
 }
 
