@@ -133,7 +133,7 @@ fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (SortedSet<ItemId>, boo
 /// The items that the routes of a role name.
 fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
     let item = tree.item(role);
-    let routes = match &item.kind {
+    let routes = match &*item.kind {
         ItemKind::Role(role) => &role.routes[..],
         _ => &[],
     };
@@ -247,7 +247,7 @@ fn queues(
     names: &SortedMap<ItemId, &Role>,
     channels: &[(Role, Role, Capacity)],
 ) -> Vec<Queue> {
-    let ItemKind::Role(role) = &tree.item(member).kind else {
+    let ItemKind::Role(role) = &*tree.item(member).kind else {
         return Vec::new();
     };
     let queue = |(route, peer): (&rumpsteak_syntax::role::Route, Option<ItemId>)| {

@@ -5,8 +5,8 @@
 //! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
 //! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_syntax::token::{Delimiter, Token, TokenKind, content, tree_len};
 
 /// What is known about the configuration of a build.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Cfg {
 
 /// The value of a predicate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Truth {
+pub(crate) enum Truth {
     /// It does not hold in this build.
     False,
     /// It holds in this build.
@@ -61,36 +61,29 @@ impl Cfg {
     }
 
     /// The value of the predicate between the parentheses of `#[cfg(…)]`.
-    #[must_use]
-    pub fn evaluate(&self, predicate: TokenStream) -> Truth {
+    pub(crate) fn evaluate(&self, predicate: &[Token<'_>]) -> Truth {
         self.predicate(predicate, DEPTH)
     }
 
-    fn predicate(&self, predicate: TokenStream, depth: usize) -> Truth {
-        if depth == 0 {
-            return Truth::Unknown;
-        }
-        let mut trees = predicate.into_iter();
-        let Some(TokenTree::Ident(name)) = trees.next() else {
+    fn predicate(&self, predicate: &[Token<'_>], depth: usize) -> Truth {
+        let Some((name, rest)) = predicate.split_first() else {
             return Truth::Unknown;
         };
-        let name = name.to_string();
-        match (trees.next(), trees.next(), trees.next()) {
-            (None, ..) => self.flag(&name),
-            (Some(TokenTree::Punct(punct)), Some(TokenTree::Literal(value)), None)
-                if punct.as_char() == '=' =>
-            {
-                let value = value.to_string();
-                self.value(&name, value.trim_matches('"'))
-            }
-            (Some(TokenTree::Group(group)), None, _)
-                if group.delimiter() == Delimiter::Parenthesis =>
-            {
-                let operands = split_commas(group.stream());
+        let (Some(name), true) = (name.as_ident(), depth > 0) else {
+            return Truth::Unknown;
+        };
+        match rest {
+            [] => self.flag(name),
+            [equals, value] if equals.is_punct('=') => match value.kind {
+                TokenKind::Literal(value) => self.value(name, value.trim_matches('"')),
+                _ => Truth::Unknown,
+            },
+            [first, ..] if first.opens(Delimiter::Parenthesis) && tree_len(rest) == rest.len() => {
+                let operands = split_commas(content(rest));
                 let mut values = operands
                     .into_iter()
                     .map(|inner| self.predicate(inner, depth - 1));
-                match &*name {
+                match name {
                     "all" => values.fold(Truth::True, Truth::and),
                     "any" => !values.map(|value| !value).fold(Truth::True, Truth::and),
                     "not" => values.next().map_or(Truth::Unknown, |value| !value),
@@ -134,7 +127,7 @@ impl Cfg {
 impl Truth {
     /// The conjunction: false if one is false, unknown unless both are true.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::False, _) | (_, Self::False) => Self::False,
             (Self::True, Self::True) => Self::True,
@@ -155,20 +148,21 @@ impl std::ops::Not for Truth {
     }
 }
 
-/// Splits a token stream at its top-level commas; a trailing comma gives no empty piece.
-pub(crate) fn split_commas(stream: TokenStream) -> Vec<TokenStream> {
+/// Splits tokens at their top-level commas; a trailing comma gives no empty piece.
+pub(crate) fn split_commas<'s, 'a>(mut tokens: &'s [Token<'a>]) -> Vec<&'s [Token<'a>]> {
     let mut pieces = Vec::new();
-    let mut piece: Vec<TokenTree> = Vec::new();
-    for tree in stream {
-        match tree {
-            TokenTree::Punct(punct) if punct.as_char() == ',' => {
-                pieces.push(std::mem::take(&mut piece).into_iter().collect());
-            }
-            other => piece.push(other),
+    let mut end = 0;
+    while end < tokens.len() {
+        if tokens[end].is_punct(',') {
+            pieces.push(&tokens[..end]);
+            tokens = &tokens[end + 1..];
+            end = 0;
+        } else {
+            end += tree_len(&tokens[end..]);
         }
     }
-    if !piece.is_empty() {
-        pieces.push(piece.into_iter().collect());
+    if !tokens.is_empty() {
+        pieces.push(tokens);
     }
     pieces
 }
@@ -180,6 +174,8 @@ fn variable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rumpsteak_syntax::lex::lex;
+
     use super::*;
 
     #[track_caller]
@@ -193,10 +189,10 @@ mod tests {
             ("PATH", "/bin"),
         ];
         let cfg = Cfg::from_vars(vars.map(|(key, value)| (key.to_owned(), value.to_owned())));
-        let Ok(tokens) = predicate.parse() else {
+        let Some(tokens) = lex(predicate) else {
             panic!("{predicate}")
         };
-        assert_eq!(cfg.evaluate(tokens), expected, "{predicate}");
+        assert_eq!(cfg.evaluate(&tokens), expected, "{predicate}");
     }
 
     #[test]
@@ -227,14 +223,12 @@ mod tests {
             "all(",
             "=",
         ] {
-            if predicate.parse::<TokenStream>().is_ok() {
+            if lex(predicate).is_some() {
                 check(predicate, Truth::Unknown);
             }
         }
-        let Ok(windows) = "windows".parse() else {
-            panic!()
-        };
-        assert_eq!(Cfg::default().evaluate(windows), Truth::Unknown);
+        let windows = lex("windows").unwrap_or_default();
+        assert_eq!(Cfg::default().evaluate(&windows), Truth::Unknown);
     }
 
     #[test]
@@ -267,7 +261,7 @@ mod tests {
     #[test]
     fn features_alone() {
         let cfg = Cfg::from_features(["fast-path".to_owned()]);
-        let evaluate = |text: &str| text.parse().map(|tokens| cfg.evaluate(tokens)).ok();
+        let evaluate = |text: &str| lex(text).map(|tokens| cfg.evaluate(&tokens));
         assert_eq!(evaluate("feature = \"fast-path\""), Some(Truth::True));
         assert_eq!(evaluate("feature = \"slow-path\""), Some(Truth::False));
         assert_eq!(evaluate("target_os = \"linux\""), Some(Truth::Unknown));

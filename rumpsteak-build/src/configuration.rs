@@ -401,21 +401,19 @@ impl Analysis {
             .map(|located| {
                 let file = &self.tree.files[located.file.0];
                 let path = &file.path;
-                let start = located.span.start();
                 let source = match &file.generated {
                     Some(module) => module.text.clone(),
                     None => std::fs::read_to_string(path).ok(),
                 };
-                let Range { start: from, end } = located.span.byte_range();
-                let docs = match (&file.generated, &source) {
-                    (Some(_), Some(text)) => generate::docs_before(text, start.line),
-                    _ => 0,
-                };
+                let range = located.span.start..located.span.end;
+                let before = source.as_deref().and_then(|text| text.get(..range.start));
+                let before = before.unwrap_or_default();
+                let line = before.rfind('\n').map_or(0, |end| end + 1);
                 let mut problem = Problem {
                     file: self.base.show(path),
-                    line: start.line,
-                    column: start.column + 1,
-                    range: from + docs..end + docs,
+                    line: before.matches('\n').count() + 1,
+                    column: before[line..].chars().count() + 1,
+                    range,
                     text: located.text.clone(),
                     kind: self.findings.kind(&located.text),
                     rendered: Default::default(),

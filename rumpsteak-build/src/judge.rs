@@ -92,7 +92,7 @@ fn blame(
 impl Setting<'_> {
     /// The root's own name.
     fn name(&self) -> Place {
-        let token = match &self.tree.item(self.root).kind {
+        let token = match &*self.tree.item(self.root).kind {
             ItemKind::Session(session) => session.name_token,
             _ => 0,
         };

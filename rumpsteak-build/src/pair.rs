@@ -12,11 +12,12 @@
 
 use std::rc::Rc;
 
-use proc_macro2::{TokenStream, TokenTree};
 use rumpsteak_fsm::sorted::SortedMap;
 use rumpsteak_fsm::{Message, Sort};
+use rumpsteak_syntax::lex::lex;
 use rumpsteak_syntax::name;
 use rumpsteak_syntax::role::{MessageVariant, RoleItem};
+use rumpsteak_syntax::token::type_text;
 use rumpsteak_syntax::verdict::{RoleName, refused};
 
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
@@ -105,7 +106,7 @@ impl Pairs {
         let mut roles = SortedMap::new();
         let mut last = None;
         for (id, (set, name)) in members {
-            if let ItemKind::Role(role) = &tree.item(id).kind {
+            if let ItemKind::Role(role) = &*tree.item(id).kind {
                 let pair = RolePair {
                     name,
                     link: Err(LinkError::Set { set }),
@@ -116,7 +117,7 @@ impl Pairs {
         }
         for id in tree.item_ids() {
             let item = tree.item(id);
-            let ItemKind::Role(role) = &item.kind else {
+            let ItemKind::Role(role) = &*item.kind else {
                 continue;
             };
             let Some(link) = &role.link else { continue };
@@ -184,7 +185,7 @@ fn labels(
     let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
         return Rc::default();
     };
-    let ItemKind::Message(message, _) = &tree.item(id).kind else {
+    let ItemKind::Message(message, _) = &*tree.item(id).kind else {
         return Rc::default();
     };
     match last {
@@ -200,7 +201,7 @@ fn labels(
 }
 
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
-    let written = type_text(variant.payload_tokens.clone());
+    let written = variant.payload_text.clone();
     let item = variant
         .payload
         .as_ref()
@@ -208,13 +209,10 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
             Resolution::Found(Meaning::Item(id)) => Some(id),
             _ => None,
         });
-    let payloads = match item.map(|id| &tree.item(id).kind) {
+    let payloads = match item.map(|id| &*tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
         Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
-            vec![
-                fields.iter().cloned().map(type_text).collect(),
-                vec![written.clone()],
-            ]
+            vec![fields.clone(), vec![written.clone()]]
         }
         Some(_) => vec![vec![written.clone()]],
         None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
@@ -305,70 +303,5 @@ fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Some(text.to_owned());
     }
-    Some(text.parse().map_or_else(|_| text.to_owned(), type_text))
-}
-
-/// A type without blanks and without the modules before each name, so that `std::vec::Vec < u8 >` is `Vec<u8>`.
-pub(crate) fn type_text(tokens: TokenStream) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut open = vec![(tokens.into_iter(), "")];
-    while let Some((trees, close)) = open.last_mut() {
-        let Some(tree) = trees.next() else {
-            parts.push((*close).to_owned());
-            open.pop();
-            continue;
-        };
-        match tree {
-            TokenTree::Group(group) => {
-                let (start, end) = match group.delimiter() {
-                    proc_macro2::Delimiter::Brace => ("{", "}"),
-                    proc_macro2::Delimiter::Bracket => ("[", "]"),
-                    proc_macro2::Delimiter::None => ("", ""),
-                    proc_macro2::Delimiter::Parenthesis => ("(", ")"),
-                };
-                parts.push(start.to_owned());
-                open.push((group.stream().into_iter(), end));
-            }
-            TokenTree::Ident(ident) => {
-                let separators = parts.iter().rev().take_while(|part| *part == ":").count();
-                if separators >= 2 {
-                    parts.truncate(parts.len() - 2);
-                    let is_name = |part: &String| {
-                        part.chars()
-                            .next()
-                            .is_some_and(|c| c.is_alphabetic() || c == '_')
-                    };
-                    if parts.last().is_some_and(is_name) {
-                        parts.pop();
-                    }
-                }
-                // A blank between words, as in `dyn Fn` and `&'a mut T`.
-                let text = ident.to_string();
-                let after_word = parts
-                    .last()
-                    .is_some_and(|part| part.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
-                parts.push(if after_word { format!(" {text}") } else { text });
-            }
-            other => parts.push(other.to_string()),
-        }
-    }
-    parts.concat()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::type_text;
-
-    #[test]
-    fn types_as_text() {
-        let text = |source: &str| source.parse().map(type_text).unwrap_or_default();
-        assert_eq!(text("std :: vec::Vec< u8 >"), "Vec<u8>");
-        assert_eq!(
-            text("::std::collections::HashMap<a::B, (c::D, [u8; 4])>"),
-            "HashMap<B,(D,[u8;4])>"
-        );
-        assert_eq!(text("Box<dyn Fn(i32) -> i32>"), "Box<dyn Fn(i32)->i32>");
-        assert_eq!(text("&'static str"), "&'static str");
-        assert_eq!(text("()"), "()");
-    }
+    Some(lex(text).map_or_else(|| text.to_owned(), |tokens| type_text(&tokens)))
 }

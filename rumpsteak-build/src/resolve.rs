@@ -14,7 +14,7 @@ use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_syntax::Path;
 
 use crate::scan::Visibility;
-use crate::walk::{Import, Meaning, ModuleId, Tree, unraw};
+use crate::walk::{Import, Meaning, ModuleId, Tree};
 
 /// How many imports may lie between a name and its item.
 pub(crate) const DEPTH: usize = 64;
@@ -32,7 +32,7 @@ pub(crate) enum Resolution {
 
 /// Resolves a path that is written in `module`.
 pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution {
-    let segments: Vec<String> = path.segments.iter().map(unraw).collect();
+    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_owned()).collect();
     // Most names are those of the only item of the module that has them.
     if let ([name], false) = (&segments[..], path.leading_colon)
         && let Some([item]) = tree.module(module).names.get(name).map(Vec::as_slice)

@@ -1,4 +1,4 @@
-//! The items of a token stream, without their contents.
+//! The items of a list of tokens, without their contents.
 //!
 //! The walk needs to know which modules, imports, types and macro calls a file has, and nothing of what is inside its
 //! functions. So files are cut into items rather than parsed:
@@ -10,32 +10,37 @@
 //! is half typed costs only itself; nothing here recurses, so no source however nested overflows the stack; and it
 //! takes a tenth of the time of a full parse. What it accepts beyond Rust, rustc refuses.
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use rumpsteak_syntax::token::{Delimiter, Span, Token, TokenKind, content, tree_len};
 
 use crate::cfg::{Cfg, Truth, split_commas};
 
+/// Tokens of a file.
+pub(crate) type Tokens<'s, 'a> = &'s [Token<'a>];
+
 /// An item with its outer attributes taken off.
 #[derive(Clone, Debug)]
-pub(crate) struct RawItem {
+pub(crate) struct RawItem<'s, 'a> {
     /// The attributes that hold in this build, those in `cfg_attr` among them, without the `cfg`s.
-    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute<'s, 'a>>,
     /// Whether the item is part of this build.
     pub(crate) condition: Truth,
     /// Who may name the item.
     pub(crate) visibility: Visibility,
     /// What the item is.
-    pub(crate) kind: RawKind,
+    pub(crate) kind: RawKind<'s, 'a>,
     /// The tokens of the item, from the visibility on.
-    pub(crate) tokens: Vec<TokenTree>,
+    pub(crate) tokens: Tokens<'s, 'a>,
 }
 
-/// An attribute: its path's segments, and what follows them.
-#[derive(Clone, Debug)]
-pub(crate) struct Attribute {
-    pub(crate) path: Vec<Ident>,
-    pub(crate) rest: Vec<TokenTree>,
+/// An attribute: the last segment of its path, and what follows the path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attribute<'s, 'a> {
+    pub(crate) name: &'a str,
+    /// Whether the path is this name alone.
+    pub(crate) is_plain: bool,
+    pub(crate) rest: Tokens<'s, 'a>,
     /// The content of the brackets.
-    pub(crate) content: TokenStream,
+    pub(crate) content: Tokens<'s, 'a>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,47 +51,46 @@ pub(crate) enum Visibility {
     Public,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum RawKind {
-    Enum(Ident),
+/// A name with its place.
+pub(crate) type Name<'a> = (&'a str, Span);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RawKind<'s, 'a> {
+    Enum(Name<'a>),
     /// `extern crate NAME as ALIAS;`
     ExternCrate {
-        name: Ident,
-        alias: Ident,
+        name: &'a str,
+        alias: &'a str,
     },
     /// `include!("…");`
-    Include(Literal),
+    Include(&'a str),
     /// `mod NAME;` or `mod NAME { … }`.
-    Module(Ident, Option<TokenStream>),
+    Module(&'a str, Option<Tokens<'s, 'a>>),
     /// `protocol!(…);`: the arguments.
-    Protocol(TokenStream),
+    Protocol(Tokens<'s, 'a>),
     /// Anything that declares no name that a session can use.
     Other,
-    Struct(Ident),
+    Struct(Name<'a>),
     /// A `type`, `union` or `trait`: a name among the types.
-    Type(Ident),
+    Type(Name<'a>),
     /// `use …;`, without the `use` and the `;`.
-    Use(Vec<TokenTree>),
+    Use(Tokens<'s, 'a>),
 }
 
 /// A file or an inline module, cut into items.
 #[derive(Clone, Debug)]
-pub(crate) struct RawItems {
-    pub(crate) items: Vec<RawItem>,
+pub(crate) struct RawItems<'s, 'a> {
+    pub(crate) items: Vec<RawItem<'s, 'a>>,
     /// The conjunction of the inner `#![cfg(…)]`s.
     pub(crate) condition: Truth,
 }
 
-/// Cuts a token stream into items. Linear in the number of tokens outside groups.
-pub(crate) fn scan(stream: TokenStream, cfg: &Cfg) -> RawItems {
-    let trees: Vec<TokenTree> = stream.into_iter().collect();
-    let mut cursor = Cursor {
-        trees: &trees,
-        next: 0,
-    };
+/// Cuts tokens into items. Linear in the number of tokens.
+pub(crate) fn scan<'s, 'a>(tokens: Tokens<'s, 'a>, cfg: &Cfg) -> RawItems<'s, 'a> {
+    let mut cursor = Cursor { tokens, next: 0 };
     let mut items = Vec::new();
     let mut condition = Truth::True;
-    while cursor.next < trees.len() {
+    while cursor.next < tokens.len() {
         if cursor.eat_punct(';') {
             continue;
         }
@@ -100,17 +104,20 @@ pub(crate) fn scan(stream: TokenStream, cfg: &Cfg) -> RawItems {
     RawItems { items, condition }
 }
 
-impl Attribute {
+impl<'s, 'a> Attribute<'s, 'a> {
     /// Whether the last segment of the path is the given name: `session` in `#[rumpsteak_runtime::session]`.
     pub(crate) fn is(&self, name: &str) -> bool {
-        self.path.last().is_some_and(|last| last == name)
+        self.name == name
     }
 
     /// The tokens in parentheses, if there are any.
-    pub(crate) fn arguments(&self) -> Option<TokenStream> {
-        match &self.rest[..] {
-            [TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => {
-                Some(group.stream())
+    pub(crate) fn arguments(&self) -> Option<Tokens<'s, 'a>> {
+        match self.rest {
+            [first, ..]
+                if first.opens(Delimiter::Parenthesis)
+                    && tree_len(self.rest) == self.rest.len() =>
+            {
+                Some(content(self.rest))
             }
             _ => None,
         }
@@ -118,10 +125,11 @@ impl Attribute {
 
     /// The string in `#[path = "…"]`.
     pub(crate) fn string(&self) -> Option<String> {
-        match &self.rest[..] {
-            [TokenTree::Punct(punct), TokenTree::Literal(literal)] if punct.as_char() == '=' => {
-                string_value(literal)
-            }
+        match self.rest {
+            [equals, value] if equals.is_punct('=') => match value.kind {
+                TokenKind::Literal(literal) => string_value(literal),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -130,34 +138,35 @@ impl Attribute {
     pub(crate) fn derives(&self, name: &str) -> bool {
         self.is("derive")
             && self.arguments().is_some_and(|arguments| {
-                split_commas(arguments).into_iter().any(|path| {
-                    let last = path.into_iter().last();
-                    matches!(last, Some(TokenTree::Ident(ident)) if ident == name)
-                })
+                let ends = |path: &Tokens<'_, '_>| {
+                    path.last()
+                        .is_some_and(|last| last.as_ident() == Some(name))
+                };
+                split_commas(arguments).iter().any(ends)
             })
     }
 
-    fn parse(content: TokenStream) -> Self {
-        let mut path = Vec::new();
-        let mut rest = Vec::new();
-        for tree in content.clone() {
-            match tree {
-                TokenTree::Ident(ident) if rest.is_empty() => path.push(ident),
-                TokenTree::Punct(punct) if rest.is_empty() && punct.as_char() == ':' => {}
-                other => rest.push(other),
+    fn parse(content: Tokens<'s, 'a>) -> Self {
+        let (mut name, mut segments, mut next) = ("", 0, 0);
+        while next < content.len() {
+            match content[next].kind {
+                TokenKind::Ident(ident) => (name, segments) = (ident, segments + 1),
+                TokenKind::Punct(':', _) => {}
+                _ => break,
             }
+            next += 1;
         }
         Self {
-            path,
-            rest,
+            name,
+            is_plain: segments == 1,
+            rest: &content[next..],
             content,
         }
     }
 }
 
 /// The value of a string literal, plain or raw. Escapes other than those of `\` and `"` have no place in file names.
-pub(crate) fn string_value(literal: &Literal) -> Option<String> {
-    let text = literal.to_string();
+pub(crate) fn string_value(text: &str) -> Option<String> {
     if let Some(raw) = text.strip_prefix('r') {
         let raw = raw.trim_matches('#');
         return Some(raw.strip_prefix('"')?.strip_suffix('"')?.to_owned());
@@ -175,30 +184,49 @@ pub(crate) fn string_value(literal: &Literal) -> Option<String> {
     Some(value)
 }
 
-struct Cursor<'a> {
-    trees: &'a [TokenTree],
+struct Cursor<'s, 'a> {
+    tokens: Tokens<'s, 'a>,
     next: usize,
 }
 
-impl<'a> Cursor<'a> {
-    fn peek(&self, ahead: usize) -> Option<&'a TokenTree> {
-        self.trees.get(self.next + ahead)
+impl<'s, 'a> Cursor<'s, 'a> {
+    fn rest(&self, ahead: usize) -> Tokens<'s, 'a> {
+        self.tokens.get(self.next + ahead..).unwrap_or_default()
     }
 
     fn punct(&self, ahead: usize, punct: char) -> bool {
-        matches!(self.peek(ahead), Some(TokenTree::Punct(other)) if other.as_char() == punct)
+        let at = self.next + ahead;
+        at < self.tokens.len() && self.tokens[at].is_punct(punct)
     }
 
-    fn ident(&self, ahead: usize) -> Option<&'a Ident> {
-        match self.peek(ahead) {
-            Some(TokenTree::Ident(ident)) => Some(ident),
+    fn ident(&self, ahead: usize) -> Option<&'a str> {
+        let at = self.next + ahead;
+        if at < self.tokens.len() {
+            self.tokens[at].as_ident()
+        } else {
+            None
+        }
+    }
+
+    fn name(&self, ahead: usize) -> Option<Name<'a>> {
+        let ident = self.ident(ahead)?;
+        Some((ident, self.tokens[self.next + ahead].span))
+    }
+
+    /// The group that begins there, if one with these brackets does.
+    fn group(&self, ahead: usize, delimiter: Delimiter) -> Option<Tokens<'s, 'a>> {
+        let rest = self.rest(ahead);
+        match rest.first() {
+            Some(first) if first.opens(delimiter) => Some(&rest[..tree_len(rest)]),
             _ => None,
         }
     }
 
-    fn group(&self, ahead: usize, delimiter: Delimiter) -> Option<&'a Group> {
-        match self.peek(ahead) {
-            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
+    /// The content of the group that begins there, whatever its brackets.
+    fn arguments(&self, ahead: usize) -> Option<Tokens<'s, 'a>> {
+        let rest = self.rest(ahead);
+        match rest.first()?.kind {
+            TokenKind::Open(_) => Some(content(&rest[..tree_len(rest)])),
             _ => None,
         }
     }
@@ -217,18 +245,18 @@ impl<'a> Cursor<'a> {
         let Some(group) = self.group(2, Delimiter::Bracket) else {
             return false;
         };
-        let attribute = Attribute::parse(group.stream());
+        let attribute = Attribute::parse(content(group));
         if attribute.is("cfg")
             && let Some(arguments) = attribute.arguments()
         {
             *condition = condition.and(cfg.evaluate(arguments));
         }
-        self.next += 3;
+        self.next += 2 + group.len();
         true
     }
 
     /// Reads one item. Steps over at least one token.
-    fn item(&mut self, cfg: &Cfg) -> Option<RawItem> {
+    fn item(&mut self, cfg: &Cfg) -> Option<RawItem<'s, 'a>> {
         let start = self.next;
         let (attributes, condition) = self.attributes(cfg);
         let first = self.next;
@@ -239,7 +267,7 @@ impl<'a> Cursor<'a> {
             self.next += 1;
             return None;
         }
-        let tokens = self.trees[first..self.next].to_vec();
+        let tokens = &self.tokens[first..self.next];
         Some(RawItem {
             attributes,
             condition,
@@ -249,22 +277,22 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute>, Truth) {
+    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute<'s, 'a>>, Truth) {
         let mut attributes = Vec::new();
         let mut condition = Truth::True;
         while self.punct(0, '#')
             && let Some(group) = self.group(1, Delimiter::Bracket)
         {
-            self.next += 2;
+            self.next += 1 + group.len();
             // `cfg_attr` may hold further ones; each round takes one layer off.
-            let mut pending = vec![Attribute::parse(group.stream())];
+            let mut pending = vec![Attribute::parse(content(group))];
             while let Some(attribute) = pending.pop() {
-                if attribute.path.len() == 1 && attribute.is("cfg") {
+                if attribute.is_plain && attribute.is("cfg") {
                     let value = attribute
                         .arguments()
                         .map(|predicate| cfg.evaluate(predicate));
                     condition = condition.and(value.unwrap_or(Truth::Unknown));
-                } else if attribute.path.len() == 1 && attribute.is("cfg_attr") {
+                } else if attribute.is_plain && attribute.is("cfg_attr") {
                     let mut pieces =
                         split_commas(attribute.arguments().unwrap_or_default()).into_iter();
                     let holds = pieces
@@ -282,16 +310,15 @@ impl<'a> Cursor<'a> {
     }
 
     fn visibility(&mut self) -> Visibility {
-        if self.ident(0).is_none_or(|ident| ident != "pub") {
+        if self.ident(0) != Some("pub") {
             return Visibility::Private;
         }
         self.next += 1;
         match self.group(0, Delimiter::Parenthesis) {
             Some(group) => {
-                self.next += 1;
-                let first = group.stream().into_iter().next();
-                match first {
-                    Some(TokenTree::Ident(ident)) if ident == "self" => Visibility::Private,
+                self.next += group.len();
+                match content(group).first().and_then(Token::as_ident) {
+                    Some("self") => Visibility::Private,
                     _ => Visibility::Public,
                 }
             }
@@ -300,29 +327,31 @@ impl<'a> Cursor<'a> {
     }
 
     /// What begins here, and how it ends.
-    fn kind(&mut self) -> (RawKind, End) {
+    fn kind(&mut self) -> (RawKind<'s, 'a>, End) {
         // `const` begins a constant unless a function, an implementation or a block follows.
         let mut ahead = 0;
         while let Some(ident) = self.ident(ahead) {
-            let qualifier = [
-                "async", "const", "default", "extern", "gen", "safe", "unsafe",
-            ];
-            if !qualifier.iter().any(|word| ident == word) {
+            let is_qualifier = matches!(
+                ident,
+                "async" | "const" | "default" | "extern" | "gen" | "safe" | "unsafe"
+            );
+            if !is_qualifier {
                 break;
             }
             ahead += 1;
-            if ident == "extern" && matches!(self.peek(ahead), Some(TokenTree::Literal(_))) {
+            let next = self.rest(ahead).first().map(|token| token.kind);
+            if ident == "extern" && matches!(next, Some(TokenKind::Literal(_))) {
                 ahead += 1;
             }
         }
-        let named = |make: fn(Ident) -> RawKind, end| match self.ident(ahead + 1) {
-            Some(name) => (make(name.clone()), end),
+        let named = |make: fn(Name<'a>) -> RawKind<'s, 'a>, end| match self.name(ahead + 1) {
+            Some(name) => (make(name), end),
             None => (RawKind::Other, end),
         };
-        let Some(keyword) = self.ident(ahead).map(ToString::to_string) else {
+        let Some(keyword) = self.ident(ahead) else {
             return (RawKind::Other, End::Either);
         };
-        match &*keyword {
+        match keyword {
             "enum" => named(RawKind::Enum, End::Either),
             "struct" => named(RawKind::Struct, End::Either),
             "trait" | "union" if self.ident(ahead + 1).is_some() => {
@@ -333,32 +362,27 @@ impl<'a> Cursor<'a> {
                 self.ident(ahead + 1),
                 self.group(ahead + 2, Delimiter::Brace),
             ) {
-                (Some(name), body) => (
-                    RawKind::Module(name.clone(), body.map(Group::stream)),
-                    End::Either,
-                ),
+                (Some(name), body) => (RawKind::Module(name, body.map(content)), End::Either),
                 (None, _) => (RawKind::Other, End::Either),
             },
             "use" => {
-                let rest = &self.trees[self.next + ahead + 1..];
-                let is_end =
-                    |tree: &TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';');
-                let length = rest.iter().position(is_end).unwrap_or(rest.len());
-                (RawKind::Use(rest[..length].to_vec()), End::Semicolon)
+                let rest = self.rest(ahead + 1);
+                let mut length = 0;
+                while length < rest.len() && !rest[length].is_punct(';') {
+                    length += tree_len(&rest[length..]);
+                }
+                (RawKind::Use(&rest[..length]), End::Semicolon)
             }
             "crate" if ahead > 0 => {
                 let name = self.ident(ahead + 1);
-                let is_renamed = self.ident(ahead + 2).is_some_and(|word| word == "as");
+                let is_renamed = self.ident(ahead + 2) == Some("as");
                 let alias = if is_renamed {
                     self.ident(ahead + 3)
                 } else {
                     name
                 };
                 let kind = match (name, alias) {
-                    (Some(name), Some(alias)) => RawKind::ExternCrate {
-                        name: name.clone(),
-                        alias: alias.clone(),
-                    },
+                    (Some(name), Some(alias)) => RawKind::ExternCrate { name, alias },
                     _ => RawKind::Other,
                 };
                 (kind, End::Semicolon)
@@ -366,8 +390,8 @@ impl<'a> Cursor<'a> {
             "static" => (RawKind::Other, End::Semicolon),
             // A constant's name, `const NAME`, stops the search for qualifiers.
             _ if ahead > 0
-                && self.ident(ahead - 1).is_some_and(|word| word == "const")
-                && !matches!(&*keyword, "fn" | "impl" | "trait") =>
+                && self.ident(ahead - 1) == Some("const")
+                && !matches!(keyword, "fn" | "impl" | "trait") =>
             {
                 (RawKind::Other, End::Semicolon)
             }
@@ -376,25 +400,22 @@ impl<'a> Cursor<'a> {
     }
 
     /// `include!("…")` and `protocol!(…)`, by any path that ends so.
-    fn macro_call(&self, mut ahead: usize) -> RawKind {
+    fn macro_call(&self, mut ahead: usize) -> RawKind<'s, 'a> {
         while let Some(ident) = self.ident(ahead) {
             if self.punct(ahead + 1, ':') && self.punct(ahead + 2, ':') {
                 ahead += 3;
                 continue;
             }
-            if ident == "include"
-                && self.punct(ahead + 1, '!')
-                && let Some(TokenTree::Group(group)) = self.peek(ahead + 2)
-                && let mut arguments = group.stream().into_iter()
-                && let Some(TokenTree::Literal(literal)) = arguments.next()
+            if self.punct(ahead + 1, '!')
+                && let Some(arguments) = self.arguments(ahead + 2)
             {
-                return RawKind::Include(literal);
-            }
-            if ident == "protocol"
-                && self.punct(ahead + 1, '!')
-                && let Some(TokenTree::Group(group)) = self.peek(ahead + 2)
-            {
-                return RawKind::Protocol(group.stream());
+                let first = arguments.first().map(|token| token.kind);
+                if let ("include", Some(TokenKind::Literal(literal))) = (ident, first) {
+                    return RawKind::Include(literal);
+                }
+                if ident == "protocol" {
+                    return RawKind::Protocol(arguments);
+                }
             }
             break;
         }
@@ -404,27 +425,24 @@ impl<'a> Cursor<'a> {
     fn skip_to(&mut self, end: End) {
         let mut angles = 0_usize;
         let mut after_minus = false;
-        while let Some(tree) = self.peek(0) {
-            self.next += 1;
-            match tree {
-                TokenTree::Punct(punct) => {
-                    match punct.as_char() {
-                        ';' => return,
-                        '<' => angles += 1,
-                        '>' if !after_minus => angles = angles.saturating_sub(1),
-                        _ => {}
-                    }
-                    after_minus = punct.as_char() == '-';
-                }
-                TokenTree::Group(group)
-                    if group.delimiter() == Delimiter::Brace
-                        && angles == 0
-                        && end == End::Either =>
-                {
+        while self.next < self.tokens.len() {
+            let kind = self.tokens[self.next].kind;
+            if let TokenKind::Open(delimiter) = kind {
+                self.next += tree_len(self.rest(0));
+                if delimiter == Delimiter::Brace && angles == 0 && end == End::Either {
                     return;
                 }
-                _ => after_minus = false,
+                after_minus = false;
+                continue;
             }
+            self.next += 1;
+            match kind {
+                TokenKind::Punct(';', _) => return,
+                TokenKind::Punct('<', _) => angles += 1,
+                TokenKind::Punct('>', _) if !after_minus => angles = angles.saturating_sub(1),
+                _ => {}
+            }
+            after_minus = matches!(kind, TokenKind::Punct('-', _));
         }
     }
 }
@@ -439,42 +457,49 @@ enum End {
 
 #[cfg(test)]
 mod tests {
+    use rumpsteak_syntax::lex::lex;
+
     use super::*;
 
     /// The items of a source that declare or mention something, one word each.
     fn kinds(source: &str) -> Vec<String> {
-        let Ok(tokens) = source.parse() else {
+        let Some(tokens) = lex(source) else {
             panic!("{source}")
         };
-        let show = |item: RawItem| {
+        let show = |item: &RawItem<'_, '_>| {
             let kind = match item.kind {
-                RawKind::Enum(name) => format!("enum {name}"),
+                RawKind::Enum((name, _)) => format!("enum {name}"),
                 RawKind::ExternCrate { name, alias } => format!("crate {name} as {alias}"),
                 RawKind::Include(file) => format!("include {file}"),
                 RawKind::Module(name, body) => {
                     format!("mod {name}{}", if body.is_some() { " {}" } else { ";" })
                 }
-                RawKind::Protocol(arguments) => format!("protocol {arguments}"),
+                RawKind::Protocol(arguments) => format!("protocol {}", words(arguments)),
                 RawKind::Other => "other".to_owned(),
-                RawKind::Struct(name) => format!("struct {name}"),
-                RawKind::Type(name) => format!("type {name}"),
-                RawKind::Use(tree) => {
-                    format!(
-                        "use {}",
-                        TokenStream::from_iter(tree).to_string().replace(' ', "")
-                    )
-                }
+                RawKind::Struct((name, _)) => format!("struct {name}"),
+                RawKind::Type((name, _)) => format!("type {name}"),
+                RawKind::Use(tree) => format!("use {}", words(tree).replace(' ', "")),
             };
             match item.visibility {
                 Visibility::Private => kind,
                 Visibility::Public => format!("pub {kind}"),
             }
         };
-        scan(tokens, &Cfg::default())
+        scan(&tokens, &Cfg::default())
             .items
-            .into_iter()
+            .iter()
             .map(show)
             .collect()
+    }
+
+    fn words(tokens: Tokens<'_, '_>) -> String {
+        let word = |token: &Token<'_>| match token.kind {
+            TokenKind::Close(delimiter) => delimiter.close().to_owned(),
+            TokenKind::Ident(text) | TokenKind::Literal(text) => text.to_owned(),
+            TokenKind::Open(delimiter) => delimiter.open().to_owned(),
+            TokenKind::Punct(punct, _) => punct.to_string(),
+        };
+        tokens.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -575,16 +600,15 @@ mod tests {
             struct A;
             #[cfg(test)] struct B;
             #[rumpsteak::session] #[derive(Debug, rumpsteak::Role)] struct C;";
-        let Ok(tokens) = source.parse() else { panic!() };
-        let items = scan(tokens, &cfg).items;
-        let names: Vec<_> = items[0]
-            .attributes
-            .iter()
-            .map(|a| a.path[0].to_string())
-            .collect();
-        assert_eq!(names, ["doc", "session", "path"]);
-        assert_eq!(items[0].attributes[1].arguments().unwrap().to_string(), "K");
-        assert_eq!(items[0].attributes[2].string().as_deref(), Some("x.rs"));
+        let tokens = lex(source).unwrap_or_default();
+        let items = scan(&tokens, &cfg).items;
+        let names: Vec<_> = items[0].attributes.iter().map(|a| a.name).collect();
+        assert_eq!(names, ["session", "path"]);
+        assert_eq!(
+            words(items[0].attributes[0].arguments().unwrap_or_default()),
+            "K"
+        );
+        assert_eq!(items[0].attributes[1].string().as_deref(), Some("x.rs"));
         assert_eq!(items[0].condition, Truth::False);
         assert_eq!(items[1].condition, Truth::Unknown);
         assert!(items[2].attributes[0].is("session"));
@@ -595,15 +619,13 @@ mod tests {
     #[test]
     fn an_inner_cfg_holds_for_the_whole_module() {
         let cfg = Cfg::from_features([]);
-        let Ok(tokens) = "#![no_std] #![cfg(feature = \"off\")] struct A;".parse() else {
-            panic!()
-        };
-        assert_eq!(scan(tokens, &cfg).condition, Truth::False);
+        let tokens = lex("#![no_std] #![cfg(feature = \"off\")] struct A;").unwrap_or_default();
+        assert_eq!(scan(&tokens, &cfg).condition, Truth::False);
     }
 
     #[test]
     fn strings() {
-        let value = |text: &str| text.parse().ok().and_then(|literal| string_value(&literal));
+        let value = string_value;
         assert_eq!(value("\"a/b.rs\"").as_deref(), Some("a/b.rs"));
         assert_eq!(value("r#\"a\\b.rs\"#").as_deref(), Some("a\\b.rs"));
         assert_eq!(value("\"a\\\\b.rs\"").as_deref(), Some("a\\b.rs"));

@@ -160,7 +160,7 @@ pub(crate) fn reach(
             reader.fault(root, 0, text::too_many_items(ITEMS));
             break;
         }
-        if let ItemKind::Session(session) = &context.tree.item(id).kind {
+        if let ItemKind::Session(session) = &*context.tree.item(id).kind {
             let chains = reader.item(id, session);
             items.insert(id, chains);
         }
@@ -287,7 +287,7 @@ impl Reader<'_> {
         } else {
             self.resolve(id, path)?
         };
-        let text = match &self.context.tree.item(found).kind {
+        let text = match &*self.context.tree.item(found).kind {
             ItemKind::Session(session) => match (&session.form, choice) {
                 (Form::Choice(_), true) | (Form::Alias(_) | Form::Struct(_), false) => {
                     self.pending.push(found);
@@ -297,7 +297,7 @@ impl Reader<'_> {
                 (Form::Alias(_) | Form::Struct(_), true) => text::session_as_choice(path),
             },
             // Its own macro says what is wrong with it.
-            ItemKind::Broken => text::depends_on(path.last()),
+            ItemKind::Broken => text::depends_on(path.last().as_str()),
             _ => text::no_session(path),
         };
         self.fault(id, path.last_token(), text);
@@ -311,7 +311,7 @@ impl Reader<'_> {
             protocols,
             pairs,
         } = self.context;
-        let text = match (&tree.item(found).kind, pairs.roles.get(&found)) {
+        let text = match (&*tree.item(found).kind, pairs.roles.get(&found)) {
             (_, Some(pair)) => match (&pair.link, self.linked) {
                 (Ok(linked), Some(own)) if linked.protocol != own.protocol => {
                     text::other_protocol(path, &pair.name, &self.role.name)
@@ -350,10 +350,10 @@ impl Reader<'_> {
                         role: pair.name.role.as_str().into(),
                     });
                 }
-                (Err(LinkError::Broken { .. }), _) => text::depends_on(path.last()),
+                (Err(LinkError::Broken { .. }), _) => text::depends_on(path.last().as_str()),
             },
             (ItemKind::Role(_), None) => text::role_without_link(path),
-            (ItemKind::Broken, None) => text::depends_on(path.last()),
+            (ItemKind::Broken, None) => text::depends_on(path.last().as_str()),
             _ => text::no_role(path),
         };
         self.fault(id, path.last_token(), text);
@@ -617,14 +617,14 @@ impl Reached {
 
 /// Whether an item has an identity of its own, as `struct` and `enum` have.
 pub(crate) fn is_nominal(tree: &Tree, item: ItemId) -> bool {
-    match &tree.item(item).kind {
+    match &*tree.item(item).kind {
         ItemKind::Session(session) => !matches!(session.form, Form::Alias(_)),
         _ => false,
     }
 }
 
 fn is_choice(tree: &Tree, item: ItemId) -> bool {
-    match &tree.item(item).kind {
+    match &*tree.item(item).kind {
         ItemKind::Session(session) => matches!(session.form, Form::Choice(_)),
         _ => false,
     }

@@ -51,7 +51,7 @@ pub(crate) fn sets(tree: &Tree) -> (Vec<Set>, SortedMap<ItemId, (usize, RoleName
     let mut members: SortedMap<ItemId, (usize, RoleName)> = SortedMap::new();
     for id in tree.item_ids() {
         let item = tree.item(id);
-        let ItemKind::Set(set) = &item.kind else {
+        let ItemKind::Set(set) = &*item.kind else {
             continue;
         };
         let krate = tree.module(item.module).krate;
@@ -66,7 +66,7 @@ pub(crate) fn sets(tree: &Tree) -> (Vec<Set>, SortedMap<ItemId, (usize, RoleName
                 Resolution::Found(Meaning::Item(found)) => Some(found),
                 _ => None,
             };
-            let problem = match found.map(|found| (found, &tree.item(found).kind)) {
+            let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
                 Some((found, ItemKind::Role(role))) => {
                     if role.link.is_some() {
                         Some(format!(
@@ -135,7 +135,7 @@ pub(crate) fn judge(
     members: &[Member<'_>],
     limits: &Limits,
 ) -> Result<usize, Vec<(Fault, Kind)>> {
-    let token = match &tree.item(set.item).kind {
+    let token = match &*tree.item(set.item).kind {
         ItemKind::Set(item) => item.name_token,
         _ => 0,
     };

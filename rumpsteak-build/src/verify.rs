@@ -20,10 +20,9 @@
 //!
 //! So each mistake is one error at its token, with as few others as soundness allows.
 
-use proc_macro2::Span;
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits};
-use rumpsteak_syntax::token::{self, Hasher, Token, TokenKind};
+use rumpsteak_syntax::token::{Hasher, Span};
 use rumpsteak_syntax::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
@@ -137,7 +136,7 @@ struct State<'a> {
 }
 
 /// What two roots of one role have in common if they are one type: the outline, or the module and what is written.
-type SameType = Result<Outline, (ModuleId, u64)>;
+type SameType = Result<Outline, (ModuleId, String)>;
 
 /// A root whose role is known.
 struct Root {
@@ -235,7 +234,7 @@ impl<'a> State<'a> {
                         .items
                         .keys()
                         .any(|item| self.faults.contains_key(item));
-                if is_silent && let ItemKind::Session(session) = &tree.item(id).kind {
+                if is_silent && let ItemKind::Session(session) = &*tree.item(id).kind {
                     let text = set::depends(&tree.item(id).name, &tree.item(set.item).name);
                     self.kinds.insert(text.clone(), report::Kind::Undecided);
                     self.fault(id, session.name_token, text);
@@ -319,7 +318,7 @@ impl<'a> State<'a> {
             protocols,
             pairs,
         } = self.context;
-        let ItemKind::Session(session) = &tree.item(id).kind else {
+        let ItemKind::Session(session) = &*tree.item(id).kind else {
             return;
         };
         let Some(path) = &session.role else { return };
@@ -417,12 +416,12 @@ impl<'a> State<'a> {
             Resolution::Nothing => return Err(text::unresolved(path)),
         };
         let krate = |item: ItemId| tree.module(tree.item(item).module).krate;
-        match (&tree.item(found).kind, pairs.roles.get(&found)) {
+        match (&*tree.item(found).kind, pairs.roles.get(&found)) {
             // The proof is an implementation for the role, which Rust allows beside the role only.
             (_, Some(_)) if krate(found) != krate(id) => Err(text::foreign_role(path)),
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(text::role_without_link(path)),
-            (ItemKind::Broken, None) => Err(text::depends_on(path.last())),
+            (ItemKind::Broken, None) => Err(text::depends_on(path.last().as_str())),
             _ => Err(text::no_role(path)),
         }
     }
@@ -447,12 +446,12 @@ impl<'a> State<'a> {
             if is_nominal(tree, failed) {
                 continue;
             }
-            let ItemKind::Session(session) = &tree.item(failed).kind else {
+            let ItemKind::Session(session) = &*tree.item(failed).kind else {
                 continue;
             };
             for &Place { item, token } in users.get(&failed).into_iter().flatten() {
                 if !self.faults.contains_key(&item) {
-                    let text = text::depends_on(&session.name);
+                    let text = text::depends_on(session.name.as_str());
                     self.kinds.insert(text.clone(), report::Kind::Undecided);
                     self.fault(item, token, text);
                     pending.push(item);
@@ -478,7 +477,7 @@ impl<'a> State<'a> {
             }
         }
         for item in differing {
-            let ItemKind::Session(session) = &tree.item(item).kind else {
+            let ItemKind::Session(session) = &*tree.item(item).kind else {
                 continue;
             };
             self.fault(
@@ -494,7 +493,7 @@ impl<'a> State<'a> {
         let tree = self.context.tree;
         let item = tree.item(id);
         let target = &tree.crate_of(id).target;
-        let ItemKind::Session(session) = &item.kind else {
+        let ItemKind::Session(session) = &*item.kind else {
             return 0;
         };
         let mut hasher = Hasher::new();
@@ -561,7 +560,7 @@ impl<'a> State<'a> {
         let systems = self.systems();
         for id in tree.item_ids() {
             let item = tree.item(id);
-            let (kind, name, hash, outcome) = match &item.kind {
+            let (kind, name, hash, outcome) = match &*item.kind {
                 ItemKind::Role(role) => {
                     let mut outcome = self.role_outcome(id, &anchors);
                     if let Outcome::Passed(proof) = &mut outcome {
@@ -702,13 +701,9 @@ impl<'a> State<'a> {
             (unknown(*left), *left).cmp(&(unknown(*right), *right))
         });
         // Without an outline, for want of a name, types that are written alike in one module are the same.
-        let alike = |id: ItemId| match &tree.item(id).kind {
-            ItemKind::Session(session) => {
-                let is_equals = |token: &Token| matches!(token.kind, TokenKind::Punct('=', _));
-                let start = session.tokens.iter().position(is_equals).unwrap_or(0);
-                token::hash(&session.tokens[start..])
-            }
-            _ => 0,
+        let alike = |id: ItemId| match &*tree.item(id).kind {
+            ItemKind::Session(session) => session.written(),
+            _ => String::new(),
         };
         let mut seen: SortedSet<(ItemId, SameType)> = SortedSet::new();
         let mut repeated = SortedSet::new();
@@ -786,7 +781,8 @@ impl<'a> State<'a> {
             plays: false,
             problems: vec![Problem { token, text }],
         };
-        let (Some(role), ItemKind::Role(item)) = (pairs.roles.get(&id), &tree.item(id).kind) else {
+        let (Some(role), ItemKind::Role(item)) = (pairs.roles.get(&id), &*tree.item(id).kind)
+        else {
             return Outcome::Passed(Proof::default());
         };
         if role.set().is_some() {
@@ -875,7 +871,7 @@ impl<'a> State<'a> {
     /// Whether some session that could not be read further names the role.
     fn has_failed_root(&self, role: ItemId) -> bool {
         let tree = self.context.tree;
-        self.faults.keys().any(|&id| match &tree.item(id).kind {
+        self.faults.keys().any(|&id| match &*tree.item(id).kind {
             ItemKind::Session(session) => session.role.as_ref().is_some_and(|path| {
                 resolve(tree, tree.item(id).module, path) == Resolution::Found(Meaning::Item(role))
             }),
@@ -896,6 +892,6 @@ fn span_of(kind: &ItemKind, token: usize) -> Span {
         ItemKind::Role(role) => role.span_of(token),
         ItemKind::Session(session) => session.span_of(token),
         ItemKind::Set(set) => set.span_of(token),
-        _ => Span::call_site(),
+        _ => Span::default(),
     }
 }

@@ -8,22 +8,26 @@
 //! (items that macros make) is refused by the `#[session]` macro for want of a verdict. So the walk may miss things
 //! without harm to soundness, and never fails.
 //!
-//! Files are read once, whatever number of targets they belong to. Nothing recurses: pending modules are on a stack.
+//! Files are read once, whatever number of targets they belong to: a file becomes a [`Source`], which has no tokens any
+//! more. Nothing recurses: pending modules are on a stack.
 
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_syntax::lex::lex;
 use rumpsteak_syntax::role::ROLE_ATTRIBUTES;
 use rumpsteak_syntax::set::SET_ATTRIBUTES;
+use rumpsteak_syntax::token::{
+    Delimiter, Token, TokenKind, content, push_attribute, tree_len, trees, type_text,
+};
 use rumpsteak_syntax::verdict::Target;
 use rumpsteak_syntax::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 
-use crate::cfg::{Cfg, Truth};
-use crate::generate::{self, Generator, Module as Generated, Problem};
+use crate::cfg::{Cfg, Truth, split_commas};
+use crate::generate::{Generator, Module as Generated, Problem};
 use crate::report;
-use crate::scan::{Attribute, RawItem, RawItems, RawKind, Visibility, scan, string_value};
+use crate::scan::{Attribute, Name, RawItem, RawKind, Tokens, Visibility, scan, string_value};
 use crate::targets::Root;
 
 /// How many modules a package may have in all of its targets together. Reached only by a cycle that this module does
@@ -95,7 +99,7 @@ pub(crate) struct Named {
 }
 
 /// One leaf of a `use`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Import {
     pub(crate) visibility: Visibility,
     pub(crate) leading_colon: bool,
@@ -113,7 +117,7 @@ pub(crate) struct Item {
     pub(crate) line: usize,
     /// Whether the item is part of every build of its target: true, or not known.
     pub(crate) condition: Truth,
-    pub(crate) kind: ItemKind,
+    pub(crate) kind: Rc<ItemKind>,
 }
 
 #[derive(Debug)]
@@ -121,9 +125,9 @@ pub(crate) enum ItemKind {
     /// A session, role or message that does not parse: its own macro says why.
     Broken,
     /// The labels of a message type; of a struct, which is its own only label, the types of the fields as well.
-    Message(MessageItem, Option<Vec<TokenStream>>),
+    Message(MessageItem, Option<Vec<String>>),
     /// Any type; of a struct, the types of the fields.
-    Other(Option<Vec<TokenStream>>),
+    Other(Option<Vec<String>>),
     Role(RoleItem),
     Session(SessionItem),
     /// A set of roles that is verified as a whole.
@@ -142,6 +146,8 @@ pub(crate) struct File {
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     pub(crate) item: ProtocolItem,
+    /// The line of the name, from 1.
+    pub(crate) line: usize,
     /// The module in which it stands.
     pub(crate) module: ModuleId,
     /// Where it stands.
@@ -204,14 +210,56 @@ struct Walker<'a, 'g> {
     cfg: &'a Cfg,
     generator: &'a mut Generator<'g>,
     tree: Tree,
-    /// The tokens of each file, by its path; nothing if it could not be read or is no Rust.
-    sources: SortedMap<PathBuf, (FileId, Option<TokenStream>)>,
+    /// Each file by its path; nothing if it could not be read or is no Rust.
+    sources: SortedMap<PathBuf, Option<Rc<Source>>>,
+}
+
+/// What a file has, whatever module it is.
+struct Source {
+    file: FileId,
+    /// The file itself, then its inline modules.
+    bodies: Vec<Body>,
+}
+
+/// A file or an inline module.
+struct Body {
+    /// The conjunction of the inner `#![cfg(…)]`s.
+    condition: Truth,
+    parts: Vec<Part>,
+}
+
+/// An item that matters to sessions.
+struct Part {
+    condition: Truth,
+    visibility: Visibility,
+    kind: PartKind,
+}
+
+enum PartKind {
+    /// A type, with its line.
+    Declared(String, usize, Rc<ItemKind>),
+    Imports(Vec<Import>),
+    /// `include!("…");`
+    Include(String),
+    /// `include_protocols!();`
+    IncludesProtocols,
+    Module {
+        name: String,
+        /// The value of `#[path]`.
+        path: Option<String>,
+        /// The position of an inline one in the source.
+        body: Option<usize>,
+    },
+    /// `protocol!(…);`, with its line.
+    Protocol(ProtocolItem, usize),
 }
 
 /// A module whose items are still to be read.
 struct Pending {
     module: ModuleId,
-    items: RawItems,
+    source: Rc<Source>,
+    /// The position of the module in the source.
+    body: usize,
     place: Place,
 }
 
@@ -242,9 +290,10 @@ impl Walker<'_, '_> {
             root: module,
             includes_protocols: false,
         });
-        let Some((file, items)) = self.read(path) else {
+        let Some(source) = self.read(path) else {
             return self.await_file(path);
         };
+        let file = source.file;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let children = folder.clone();
         let place = Place {
@@ -256,7 +305,8 @@ impl Walker<'_, '_> {
         };
         let mut pending = vec![Pending {
             module,
-            items,
+            source,
+            body: 0,
             place,
         }];
         while let Some(next) = pending.pop() {
@@ -283,77 +333,59 @@ impl Walker<'_, '_> {
         ModuleId(self.tree.modules.len() - 1)
     }
 
-    /// Reads a file and cuts it into items, unless a `#![cfg]` excludes it.
-    fn read(&mut self, path: &Path) -> Option<(FileId, RawItems)> {
+    /// Reads a file, unless a `#![cfg]` excludes it.
+    fn read(&mut self, path: &Path) -> Option<Rc<Source>> {
         let path = normalise(path);
-        if !self.sources.contains_key(&path) {
-            let text = std::fs::read_to_string(&path).ok()?;
-            let text = without_prelude(text);
-            let file = FileId(self.tree.files.len());
-            self.tree.files.push(File {
-                path: path.clone(),
-                generated: None,
-            });
-            self.sources.insert(path.clone(), (file, text.parse().ok()));
-        }
-        let (file, tokens) = self.sources.get(&path)?;
-        let (file, tokens) = (*file, tokens.clone()?);
-        let items = scan(tokens, self.cfg);
-        (items.condition != Truth::False).then_some((file, items))
+        let source = match self.sources.get(&path) {
+            Some(known) => known.clone(),
+            None => {
+                let text = std::fs::read_to_string(&path).ok()?;
+                let generated = None;
+                self.add_source(path, generated, &without_prelude(text))
+            }
+        };
+        source.filter(|source| source.bodies[0].condition != Truth::False)
+    }
+
+    fn add_source(
+        &mut self,
+        path: PathBuf,
+        generated: Option<Rc<Generated>>,
+        text: &str,
+    ) -> Option<Rc<Source>> {
+        let file = FileId(self.tree.files.len());
+        let source = Source::read(file, text, self.cfg).map(Rc::new);
+        self.sources.insert(path.clone(), source.clone());
+        self.tree.files.push(File { path, generated });
+        source
     }
 
     fn module(&mut self, next: Pending, pending: &mut Vec<Pending>) {
-        let Pending {
-            module,
-            items,
-            place,
-        } = next;
-        for item in items.items {
-            if item.condition == Truth::False {
-                continue;
-            }
-            match &item.kind {
-                RawKind::Module(name, body) => {
-                    self.child(module, &item, name, body.clone(), &place, pending);
+        let (module, place) = (next.module, &next.place);
+        for part in &next.source.bodies[next.body].parts {
+            match &part.kind {
+                PartKind::Declared(name, line, kind) => {
+                    self.declare(module, part, name, *line, kind, place.file);
                 }
-                RawKind::Use(tree) => {
-                    flatten_use(
-                        tree,
-                        item.visibility,
-                        &mut self.tree.modules[module.0].imports,
-                    );
+                PartKind::Imports(imports) => {
+                    let known = &mut self.tree.modules[module.0].imports;
+                    known.extend_from_slice(imports);
                 }
-                RawKind::ExternCrate { name, alias } => {
-                    let path = vec![if name == "self" {
-                        "crate".into()
-                    } else {
-                        unraw(name)
-                    }];
-                    let import = Import {
-                        visibility: item.visibility,
-                        leading_colon: false,
-                        path,
-                        name: Some(unraw(alias)),
-                    };
-                    self.tree.modules[module.0].imports.push(import);
-                }
-                RawKind::Include(literal) => {
-                    let Some(relative) = string_value(literal) else {
-                        continue;
-                    };
+                PartKind::Include(relative) => {
                     let path = place.folder.join(relative);
                     match self.read(&path) {
-                        Some((file, items)) if !place.ancestors.contains(&file) => {
+                        Some(source) if !place.ancestors.contains(&source.file) => {
                             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
                             let mut place = Place {
-                                file,
+                                file: source.file,
                                 folder,
                                 ..place.clone()
                             };
-                            place.ancestors.push(file);
+                            place.ancestors.push(source.file);
                             pending.push(Pending {
                                 module,
-                                items,
+                                source,
+                                body: 0,
                                 place,
                             });
                         }
@@ -361,12 +393,15 @@ impl Walker<'_, '_> {
                         None => self.await_file(&path),
                     }
                 }
-                RawKind::Protocol(arguments) => {
-                    self.protocol(module, &item, arguments.clone(), &place, pending);
+                PartKind::IncludesProtocols => {
+                    let krate = self.tree.modules[module.0].krate;
+                    self.tree.crates[krate.0].includes_protocols = true;
                 }
-                RawKind::Other => self.note_include_protocols(module, &item),
-                RawKind::Enum(name) | RawKind::Struct(name) | RawKind::Type(name) => {
-                    self.declare(module, &item, &name.clone(), place.file);
+                PartKind::Module { name, path, body } => {
+                    self.child(&next, part, name, path.as_deref(), *body, pending);
+                }
+                PartKind::Protocol(call, line) => {
+                    self.protocol(module, part, call, *line, place, pending);
                 }
             }
         }
@@ -374,61 +409,54 @@ impl Walker<'_, '_> {
 
     fn child(
         &mut self,
-        parent: ModuleId,
-        item: &RawItem,
-        name: &Ident,
-        body: Option<TokenStream>,
-        place: &Place,
+        outer: &Pending,
+        part: &Part,
+        name: &str,
+        explicit: Option<&str>,
+        body: Option<usize>,
         pending: &mut Vec<Pending>,
     ) {
         if self.tree.modules.len() >= MODULES {
             return;
         }
-        let attribute = item
-            .attributes
-            .iter()
-            .find(|attribute| attribute.is("path"));
-        let explicit = attribute.and_then(Attribute::string);
+        let (parent, place) = (outer.module, &outer.place);
         let base = if place.inline {
             &place.children
         } else {
             &place.folder
         };
-        let name = unraw(name);
-        let (items, place) = match body {
+        let (source, place) = match body {
             Some(body) => {
-                let items = scan(body, self.cfg);
-                if items.condition == Truth::False {
+                if outer.source.bodies[body].condition == Truth::False {
                     return;
                 }
                 let children = match explicit {
                     Some(explicit) => base.join(explicit),
-                    None => place.children.join(&name),
+                    None => place.children.join(name),
                 };
-                (
-                    items,
-                    Place {
-                        children,
-                        inline: true,
-                        ..place.clone()
-                    },
-                )
+                let place = Place {
+                    children,
+                    inline: true,
+                    ..place.clone()
+                };
+                (Rc::clone(&outer.source), place)
             }
             None => {
-                let candidates = match &explicit {
+                let candidates = match explicit {
                     Some(explicit) => vec![base.join(explicit)],
                     None => vec![
                         place.children.join(format!("{name}.rs")),
-                        place.children.join(&name).join("mod.rs"),
+                        place.children.join(name).join("mod.rs"),
                     ],
                 };
                 let Some(path) = candidates.iter().find(|path| path.is_file()) else {
                     candidates.iter().for_each(|path| self.await_file(path));
                     return;
                 };
-                let Some((file, items)) = self.read(path) else {
+                let Some(source) = self.read(path) else {
                     return;
                 };
+                let file = source.file;
                 if place.ancestors.contains(&file) {
                     return;
                 }
@@ -437,37 +465,37 @@ impl Walker<'_, '_> {
                 let children = if explicit.is_some() {
                     folder.clone()
                 } else {
-                    place.children.join(&name)
+                    place.children.join(name)
                 };
                 let mut ancestors = place.ancestors.clone();
                 ancestors.push(file);
-                (
-                    items,
-                    Place {
-                        file,
-                        folder,
-                        children,
-                        inline: false,
-                        ancestors,
-                    },
-                )
+                let place = Place {
+                    file,
+                    folder,
+                    children,
+                    inline: false,
+                    ancestors,
+                };
+                (source, place)
             }
         };
+        let body = body.unwrap_or(0);
         let krate = self.tree.modules[parent.0].krate;
-        let condition = self.tree.modules[parent.0].condition.and(item.condition);
-        let condition = condition.and(items.condition);
-        let module = self.add_module(name.clone(), krate, Some(parent), condition);
+        let condition = self.tree.modules[parent.0].condition.and(part.condition);
+        let condition = condition.and(source.bodies[body].condition);
+        let module = self.add_module(name.to_owned(), krate, Some(parent), condition);
         let named = Named {
-            visibility: item.visibility,
+            visibility: part.visibility,
             meaning: Meaning::Module(module),
         };
         self.tree.modules[parent.0]
             .names
-            .or_default(name)
+            .or_default(name.to_owned())
             .push(named);
         pending.push(Pending {
             module,
-            items,
+            source,
+            body,
             place,
         });
     }
@@ -476,27 +504,25 @@ impl Walker<'_, '_> {
     fn protocol(
         &mut self,
         parent: ModuleId,
-        item: &RawItem,
-        arguments: TokenStream,
+        part: &Part,
+        call: &ProtocolItem,
+        line: usize,
         place: &Place,
         pending: &mut Vec<Pending>,
     ) {
-        // What is no call of this macro is that of another one.
-        let Ok(call) = ProtocolItem::parse(arguments) else {
-            return;
-        };
         if self.tree.modules.len() >= MODULES {
             return;
         }
-        let name = unraw(&call.name);
+        let name = call.name.unraw();
         let krate = self.tree.modules[parent.0].krate;
-        let generated = self.generator.module(&name);
+        let generated = self.generator.module(name);
         let mut inclusion = Inclusion {
             module: parent,
             file: place.file,
             included: None,
             problems: generated.problems.clone(),
-            item: call,
+            item: call.clone(),
+            line,
         };
         let here = |module: ModuleId| self.tree.modules[module.0].krate == krate;
         let path = PathBuf::from(&generated.file);
@@ -509,25 +535,18 @@ impl Walker<'_, '_> {
         if generated.text.is_some()
             && earlier.any(|other| other.included.as_ref().is_some_and(known))
         {
-            inclusion.problems = vec![Problem::fails(report::text::included_twice(&name))];
+            inclusion.problems = vec![Problem::fails(report::text::included_twice(name))];
         } else if let Some(text) = &generated.text {
-            if !self.sources.contains_key(&path) {
-                let file = FileId(self.tree.files.len());
-                self.tree.files.push(File {
-                    path: path.clone(),
-                    generated: Some(Rc::clone(&generated)),
-                });
-                let tokens = generate::without_docs(text).parse().ok();
-                self.sources.insert(path.clone(), (file, tokens));
-            }
-            if let Some((file, Some(tokens))) = self.sources.get(&path) {
-                let file = *file;
-                let items = scan(tokens.clone(), self.cfg);
+            let source = match self.sources.get(&path) {
+                Some(known) => known.clone(),
+                None => self.add_source(path, Some(Rc::clone(&generated)), text),
+            };
+            if let Some(source) = source {
+                let file = source.file;
                 inclusion.included = Some(file);
-                let condition = self.tree.modules[parent.0].condition.and(item.condition);
-                let module =
-                    self.add_module(inclusion.item.module(), krate, Some(parent), condition);
-                let visibility = match inclusion.item.is_public() {
+                let condition = self.tree.modules[parent.0].condition.and(part.condition);
+                let module = self.add_module(call.module(), krate, Some(parent), condition);
+                let visibility = match call.is_public {
                     true => Visibility::Public,
                     false => Visibility::Private,
                 };
@@ -536,7 +555,7 @@ impl Walker<'_, '_> {
                     meaning: Meaning::Module(module),
                 };
                 let names = &mut self.tree.modules[parent.0].names;
-                names.or_default(inclusion.item.module()).push(named);
+                names.or_default(call.module()).push(named);
                 let mut place = Place {
                     file,
                     ..place.clone()
@@ -544,7 +563,8 @@ impl Walker<'_, '_> {
                 place.ancestors.push(file);
                 pending.push(Pending {
                     module,
-                    items,
+                    source,
+                    body: 0,
                     place,
                 });
             }
@@ -560,40 +580,139 @@ impl Walker<'_, '_> {
         }
     }
 
-    fn declare(&mut self, module: ModuleId, item: &RawItem, name: &Ident, file: FileId) {
-        let kind = classify(item, self.cfg);
+    fn declare(
+        &mut self,
+        module: ModuleId,
+        part: &Part,
+        name: &str,
+        line: usize,
+        kind: &Rc<ItemKind>,
+        file: FileId,
+    ) {
         let id = ItemId(self.tree.items.len());
         let named = Named {
-            visibility: item.visibility,
+            visibility: part.visibility,
             meaning: Meaning::Item(id),
         };
-        let line = name.span().start().line;
-        let name = unraw(name);
-        let condition = self.tree.modules[module.0].condition.and(item.condition);
+        let condition = self.tree.modules[module.0].condition.and(part.condition);
         self.tree.items.push(Item {
-            name: name.clone(),
+            name: name.to_owned(),
             module,
             file,
             line,
             condition,
-            kind,
+            kind: Rc::clone(kind),
         });
         self.tree.modules[module.0]
             .names
-            .or_default(name)
+            .or_default(name.to_owned())
             .push(named);
     }
+}
 
-    fn note_include_protocols(&mut self, module: ModuleId, item: &RawItem) {
-        let names = item.tokens.windows(2).any(|pair| match pair {
-            [TokenTree::Ident(ident), TokenTree::Punct(punct)] => {
-                ident == "include_protocols" && punct.as_char() == '!'
+impl Source {
+    /// Reads the text of a file; nothing if it is no Rust.
+    fn read(file: FileId, text: &str, cfg: &Cfg) -> Option<Self> {
+        let tokens = lex(text)?;
+        let mut ends = Vec::new();
+        let mut at = 0;
+        while let Some(length) = text[at..].find('\n') {
+            ends.push(at + length);
+            at += length + 1;
+        }
+        let empty = || Body {
+            condition: Truth::True,
+            parts: Vec::new(),
+        };
+        let mut bodies = vec![empty()];
+        let mut pending = vec![(0, &tokens[..])];
+        while let Some((position, tokens)) = pending.pop() {
+            let items = scan(tokens, cfg);
+            let mut parts = Vec::with_capacity(items.items.len());
+            for item in &items.items {
+                let kind = match item.condition {
+                    Truth::False => None,
+                    _ => part(item, cfg, &ends, |body| {
+                        bodies.push(empty());
+                        pending.push((bodies.len() - 1, body));
+                        bodies.len() - 1
+                    }),
+                };
+                parts.extend(kind.map(|kind| Part {
+                    condition: item.condition,
+                    visibility: item.visibility,
+                    kind,
+                }));
             }
-            _ => false,
-        });
-        let krate = self.tree.modules[module.0].krate;
-        self.tree.crates[krate.0].includes_protocols |= names;
+            let condition = items.condition;
+            bodies[position] = Body { condition, parts };
+        }
+        Some(Self { file, bodies })
     }
+}
+
+/// What an item is to sessions; nothing if it does not matter. `ends` are the ends of the lines, and `inline` takes the
+/// body of a module and returns its position.
+fn part<'s, 'a>(
+    item: &RawItem<'s, 'a>,
+    cfg: &Cfg,
+    ends: &[usize],
+    inline: impl FnOnce(Tokens<'s, 'a>) -> usize,
+) -> Option<PartKind> {
+    let line = |start: usize| ends.partition_point(|end| *end < start) + 1;
+    Some(match item.kind {
+        RawKind::Module(name, body) => {
+            let path = item.attributes.iter().find(|a| a.is("path"));
+            PartKind::Module {
+                name: unraw(name).to_owned(),
+                path: path.and_then(Attribute::string),
+                body: body.map(inline),
+            }
+        }
+        RawKind::Use(tree) => {
+            let mut imports = Vec::new();
+            flatten_use(tree, item.visibility, &mut imports);
+            PartKind::Imports(imports)
+        }
+        RawKind::ExternCrate { name, alias } => {
+            let name = match name {
+                "self" => "crate",
+                name => unraw(name),
+            };
+            PartKind::Imports(vec![Import {
+                visibility: item.visibility,
+                leading_colon: false,
+                path: vec![name.to_owned()],
+                name: Some(unraw(alias).to_owned()),
+            }])
+        }
+        RawKind::Include(literal) => PartKind::Include(string_value(literal)?),
+        RawKind::Protocol(arguments) => {
+            // What is no call of this macro is that of another one.
+            let call = ProtocolItem::parse(arguments).ok()?;
+            let line = line(call.name.span().start);
+            PartKind::Protocol(call, line)
+        }
+        RawKind::Other => {
+            return includes_protocols(item.tokens).then_some(PartKind::IncludesProtocols);
+        }
+        RawKind::Enum(name) | RawKind::Struct(name) | RawKind::Type(name) => {
+            let (name, span): Name<'a> = name;
+            let kind = Rc::new(classify(item, cfg));
+            PartKind::Declared(unraw(name).to_owned(), line(span.start), kind)
+        }
+    })
+}
+
+fn includes_protocols(tokens: Tokens<'_, '_>) -> bool {
+    let mut next = 0;
+    while next + 1 < tokens.len() {
+        if tokens[next].as_ident() == Some("include_protocols") && tokens[next + 1].is_punct('!') {
+            return true;
+        }
+        next += tree_len(&tokens[next..]);
+    }
+    false
 }
 
 /// Blanks out what rustc steps over and lexing does not, a byte order mark and a first line `#!…`, so that all places stay.
@@ -614,15 +733,14 @@ fn without_prelude(mut text: String) -> String {
 }
 
 /// What a type is to sessions, by its attributes.
-fn classify(item: &RawItem, cfg: &Cfg) -> ItemKind {
-    let tokens = || item.tokens.iter().cloned();
+fn classify(item: &RawItem<'_, '_>, cfg: &Cfg) -> ItemKind {
     if let Some(session) = item
         .attributes
         .iter()
         .find(|attribute| attribute.is("session"))
     {
         let arguments = session.arguments().unwrap_or_default();
-        return SessionItem::parse(arguments, tokens().collect())
+        return SessionItem::parse(arguments, item.tokens)
             .map_or(ItemKind::Broken, ItemKind::Session);
     }
     let derives = |name| {
@@ -631,147 +749,146 @@ fn classify(item: &RawItem, cfg: &Cfg) -> ItemKind {
             .any(|attribute| attribute.derives(name))
     };
     // What a derive sees: the attributes that it declares, and the fields or variants that are part of this build.
-    let with = |names: &[&str]| -> TokenStream {
-        let is_kept = |attribute: &&Attribute| names.iter().any(|name| attribute.is(name));
-        let kept = item.attributes.iter().filter(is_kept);
-        kept.flat_map(attribute_tokens)
-            .chain(configured(&item.tokens, cfg))
-            .collect()
+    let with = |names: &[&str]| {
+        let mut tokens = Vec::with_capacity(item.tokens.len());
+        for attribute in &item.attributes {
+            if names.contains(&attribute.name) {
+                push_attribute(&mut tokens, attribute.content);
+            }
+        }
+        push_configured(&mut tokens, item.tokens, cfg);
+        tokens
     };
     match &item.kind {
         RawKind::Struct(_) if derives("Role") => {
-            RoleItem::parse(with(&ROLE_ATTRIBUTES)).map_or(ItemKind::Broken, ItemKind::Role)
+            RoleItem::parse(&with(&ROLE_ATTRIBUTES)).map_or(ItemKind::Broken, ItemKind::Role)
         }
-        RawKind::Struct(_) if derives("Roles") => match SetItem::parse(with(&SET_ATTRIBUTES)) {
+        RawKind::Struct(_) if derives("Roles") => match SetItem::parse(&with(&SET_ATTRIBUTES)) {
             Ok(Some(set)) => ItemKind::Set(set),
-            Ok(None) => ItemKind::Other(fields(&item.tokens)),
+            Ok(None) => ItemKind::Other(fields(item.tokens)),
             Err(_) => ItemKind::Broken,
         },
-        RawKind::Enum(_) if derives("Message") => MessageItem::parse(with(&[]))
+        RawKind::Enum(_) if derives("Message") => MessageItem::parse(&with(&[]))
             .map_or(ItemKind::Broken, |message| ItemKind::Message(message, None)),
-        RawKind::Struct(_) if derives("Message") => MessageItem::parse(with(&["label"]))
+        RawKind::Struct(_) if derives("Message") => MessageItem::parse(&with(&["label"]))
             .map_or(ItemKind::Broken, |message| {
-                ItemKind::Message(message, fields(&item.tokens))
+                ItemKind::Message(message, fields(item.tokens))
             }),
-        RawKind::Struct(_) => ItemKind::Other(fields(&item.tokens)),
+        RawKind::Struct(_) => ItemKind::Other(fields(item.tokens)),
         _ => ItemKind::Other(None),
     }
 }
 
-/// The tokens of a struct or an enum without the fields or variants that a `#[cfg]` excludes, as rustc gives them to a
-/// derive: with a field goes the comma behind it.
-fn configured(tokens: &[TokenTree], cfg: &Cfg) -> Vec<TokenTree> {
-    let has_cfg = |stream: TokenStream| {
-        stream.into_iter().any(|tree| match tree {
-            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
-                matches!(group.stream().into_iter().next(),
-                    Some(TokenTree::Ident(name)) if name == "cfg" || name == "cfg_attr")
-            }
-            _ => false,
+/// Appends the tokens of a struct or an enum without the fields or variants that a `#[cfg]` excludes, as rustc gives them
+/// to a derive: with a field goes the comma behind it.
+fn push_configured<'a>(configured: &mut Vec<Token<'a>>, tokens: &[Token<'a>], cfg: &Cfg) {
+    let has_cfg = |tree: &[Token<'_>]| {
+        trees(content(tree)).any(|tree| {
+            let name = tree.get(1).and_then(Token::as_ident);
+            tree[0].opens(Delimiter::Bracket) && matches!(name, Some("cfg" | "cfg_attr"))
         })
     };
-    let configure = |tree: &TokenTree| match tree {
-        TokenTree::Group(group) if has_cfg(group.stream()) => {
-            let fields = fields_with_commas(group.stream());
-            let included = fields
-                .into_iter()
-                .filter(|field| !is_excluded(field, cfg))
-                .flatten();
-            let mut body = Group::new(group.delimiter(), included.collect());
-            body.set_span(group.span());
-            TokenTree::Group(body)
+    for tree in trees(tokens) {
+        match tree {
+            [open, inner @ .., close] if has_cfg(tree) => {
+                configured.push(*open);
+                for field in fields_with_commas(inner) {
+                    if !is_excluded(field, cfg) {
+                        configured.extend_from_slice(field);
+                    }
+                }
+                configured.push(*close);
+            }
+            _ => configured.extend_from_slice(tree),
         }
-        other => other.clone(),
-    };
-    tokens.iter().map(configure).collect()
+    }
 }
 
 /// Whether a `#[cfg]` before a field or variant is known to exclude it.
-fn is_excluded(field: &[TokenTree], cfg: &Cfg) -> bool {
-    field.windows(2).any(|pair| match pair {
-        [TokenTree::Punct(hash), TokenTree::Group(group)]
-            if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
-        {
-            let mut content = group.stream().into_iter();
-            match (content.next(), content.next()) {
-                (Some(TokenTree::Ident(name)), Some(TokenTree::Group(predicate))) => {
-                    name == "cfg" && cfg.evaluate(predicate.stream()) == Truth::False
+fn is_excluded(field: &[Token<'_>], cfg: &Cfg) -> bool {
+    let mut after_hash = false;
+    trees(field).any(|tree| {
+        let excludes = after_hash
+            && tree[0].opens(Delimiter::Bracket)
+            && match content(tree) {
+                [name, predicate @ ..] => {
+                    let is_list =
+                        matches!(predicate, [first, ..] if first.opens(Delimiter::Parenthesis));
+                    is_list
+                        && name.as_ident() == Some("cfg")
+                        && cfg.evaluate(content(&predicate[..tree_len(predicate)])) == Truth::False
                 }
-                _ => false,
-            }
-        }
-        _ => false,
+                [] => false,
+            };
+        after_hash = tree[0].is_punct('#');
+        excludes
     })
 }
 
-fn attribute_tokens(attribute: &Attribute) -> [TokenTree; 2] {
-    let span = attribute
-        .path
-        .first()
-        .map_or_else(Span::call_site, Ident::span);
-    let mut hash = proc_macro2::Punct::new('#', proc_macro2::Spacing::Alone);
-    hash.set_span(span);
-    let mut body = Group::new(Delimiter::Bracket, attribute.content.clone());
-    body.set_span(span);
-    [TokenTree::Punct(hash), TokenTree::Group(body)]
-}
-
 /// The types of a struct's fields, without attributes, visibilities and names.
-fn fields(tokens: &[TokenTree]) -> Option<Vec<TokenStream>> {
-    let is_struct = |tree: &TokenTree| matches!(tree, TokenTree::Ident(ident) if ident == "struct");
+fn fields(tokens: &[Token<'_>]) -> Option<Vec<String>> {
+    let is_struct = |token: &Token<'_>| token.as_ident() == Some("struct");
     let keyword = tokens.iter().position(is_struct)?;
     let mut angles = Angles::default();
     let mut after_where = false;
-    let body = tokens[keyword..].iter().find_map(|tree| {
-        angles.step(tree);
-        after_where |= matches!(tree, TokenTree::Ident(ident) if ident == "where");
-        match tree {
-            TokenTree::Group(group) if angles.depth == 0 => match group.delimiter() {
-                Delimiter::Brace => Some(group),
-                Delimiter::Parenthesis if !after_where => Some(group),
-                _ => None,
-            },
-            _ => None,
-        }
+    let body = trees(&tokens[keyword..]).find(|tree| {
+        angles.step(&tree[0]);
+        after_where |= tree[0].as_ident() == Some("where");
+        angles.depth == 0
+            && match tree[0].kind {
+                TokenKind::Open(Delimiter::Brace) => true,
+                TokenKind::Open(Delimiter::Parenthesis) => !after_where,
+                _ => false,
+            }
     });
-    let Some(body) = body else {
-        return Some(Vec::new());
-    };
-    let named = body.delimiter() == Delimiter::Brace;
+    let body = body.unwrap_or_default();
+    let named = matches!(body, [first, ..] if first.opens(Delimiter::Brace));
     let mut types = Vec::new();
-    for field in split_fields(body.stream()) {
-        let mut trees = field.into_iter().peekable();
-        while trees.next_if(is_punct('#')).is_some() {
-            trees.next();
-        }
-        if trees
-            .next_if(|tree| matches!(tree, TokenTree::Ident(i) if i == "pub"))
-            .is_some()
+    for mut field in fields_with_commas(content(body)) {
+        if let [rest @ .., last] = field
+            && last.is_punct(',')
         {
-            trees.next_if(is_restriction);
+            field = rest;
+        }
+        if field.is_empty() {
+            continue;
+        }
+        while let [hash, rest @ ..] = field
+            && hash.is_punct('#')
+        {
+            field = &rest[tree_len(rest)..];
+        }
+        if let [word, rest @ ..] = field
+            && word.as_ident() == Some("pub")
+        {
+            field = rest;
+            if is_restriction(rest) {
+                field = &rest[tree_len(rest)..];
+            }
         }
         if named {
-            trees.next();
-            trees.next_if(is_punct(':'));
+            field = field.get(1..).unwrap_or_default();
+            if let [colon, rest @ ..] = field
+                && colon.is_punct(':')
+            {
+                field = rest;
+            }
         }
-        types.push(trees.collect());
+        types.push(type_text(field));
     }
     Some(types)
 }
 
-fn is_punct(punct: char) -> impl Fn(&TokenTree) -> bool {
-    move |tree| matches!(tree, TokenTree::Punct(other) if other.as_char() == punct)
-}
-
-/// Whether a group after `pub` restricts it: `(crate)`, `(super)`, `(self)`, `(in …)`.
-fn is_restriction(tree: &TokenTree) -> bool {
-    let TokenTree::Group(group) = tree else {
-        return false;
-    };
-    let first = group.stream().into_iter().next();
-    group.delimiter() == Delimiter::Parenthesis
-        && matches!(first, Some(TokenTree::Ident(ident))
-            if ["crate", "self", "super", "in"].iter().any(|word| ident == word))
+/// Whether what follows `pub` restricts it: `(crate)`, `(super)`, `(self)`, `(in …)`.
+fn is_restriction(tokens: &[Token<'_>]) -> bool {
+    match tokens {
+        [open, word, ..] => {
+            let word = word.as_ident();
+            open.opens(Delimiter::Parenthesis)
+                && matches!(word, Some("crate" | "self" | "super" | "in"))
+        }
+        _ => false,
+    }
 }
 
 /// How many angle brackets are open.
@@ -783,9 +900,9 @@ struct Angles {
 }
 
 impl Angles {
-    fn step(&mut self, tree: &TokenTree) {
-        let punct = match tree {
-            TokenTree::Punct(punct) => punct.as_char(),
+    fn step(&mut self, token: &Token<'_>) {
+        let punct = match token.kind {
+            TokenKind::Punct(punct, _) => punct,
             _ => ' ',
         };
         match punct {
@@ -798,58 +915,50 @@ impl Angles {
 }
 
 /// Splits behind the commas outside angle brackets.
-fn fields_with_commas(stream: TokenStream) -> Vec<Vec<TokenTree>> {
-    let mut fields = vec![Vec::new()];
+fn fields_with_commas<'s, 'a>(mut tokens: Tokens<'s, 'a>) -> Vec<Tokens<'s, 'a>> {
+    let mut fields = Vec::new();
     let mut angles = Angles::default();
-    for tree in stream {
-        angles.step(&tree);
-        let ends = angles.depth == 0 && is_punct(',')(&tree);
-        if let Some(field) = fields.last_mut() {
-            field.push(tree);
-        }
-        if ends {
-            fields.push(Vec::new());
+    let mut end = 0;
+    while end < tokens.len() {
+        let token = &tokens[end];
+        angles.step(token);
+        end += tree_len(&tokens[end..]);
+        if angles.depth == 0 && token.is_punct(',') {
+            let (field, rest) = tokens.split_at(end);
+            fields.push(field);
+            (tokens, end) = (rest, 0);
         }
     }
-    fields.retain(|field| !field.is_empty());
-    fields
-}
-
-/// Splits at the commas outside angle brackets.
-fn split_fields(stream: TokenStream) -> Vec<Vec<TokenTree>> {
-    let mut fields = fields_with_commas(stream);
-    for field in &mut fields {
-        field.pop_if(|last| is_punct(',')(last));
+    if !tokens.is_empty() {
+        fields.push(tokens);
     }
-    fields.retain(|field| !field.is_empty());
     fields
 }
 
 /// Reads the tree of a `use` into its leaves.
-fn flatten_use(tree: &[TokenTree], visibility: Visibility, imports: &mut Vec<Import>) {
-    let leading_colon = matches!(tree.first(), Some(tree) if is_punct(':')(tree));
-    let mut pending = vec![(tree.to_vec(), Vec::<String>::new(), 0)];
-    while let Some((trees, mut path, depth)) = pending.pop() {
+fn flatten_use(tree: Tokens<'_, '_>, visibility: Visibility, imports: &mut Vec<Import>) {
+    let leading_colon = matches!(tree, [first, ..] if first.is_punct(':'));
+    let mut pending = vec![(tree, Vec::<String>::new(), 0)];
+    while let Some((tokens, mut path, depth)) = pending.pop() {
         let mut name = None;
-        let mut trees = trees.into_iter().peekable();
+        let mut trees = trees(tokens);
         let mut is_glob = false;
         let mut is_branch = false;
         while let Some(tree) = trees.next() {
-            match tree {
-                TokenTree::Ident(ident) if ident == "as" => {
-                    name = trees.next().map(|tree| match tree {
-                        TokenTree::Ident(alias) => unraw(&alias),
-                        _ => String::new(),
-                    });
+            match tree[0].kind {
+                TokenKind::Ident("as") => {
+                    let alias = trees.next().and_then(|tree| tree[0].as_ident());
+                    name = Some(alias.map_or("", unraw).to_owned());
                 }
                 // `a::{self}` is `a` itself.
-                TokenTree::Ident(ident) if ident == "self" && !path.is_empty() => {}
-                TokenTree::Ident(ident) => path.push(unraw(&ident)),
-                TokenTree::Punct(punct) if punct.as_char() == '*' => is_glob = true,
-                TokenTree::Group(group) => {
+                TokenKind::Ident("self") if !path.is_empty() => {}
+                TokenKind::Ident(ident) => path.push(unraw(ident).to_owned()),
+                TokenKind::Punct('*', _) => is_glob = true,
+                TokenKind::Open(_) => {
                     is_branch = true;
                     if depth < USE_DEPTH {
-                        let branches = split_fields(group.stream()).into_iter().rev();
+                        let branches = split_commas(content(tree)).into_iter().rev();
+                        let branches = branches.filter(|branch| !branch.is_empty());
                         pending.extend(branches.map(|branch| (branch, path.clone(), depth + 1)));
                     }
                 }
@@ -875,9 +984,8 @@ fn flatten_use(tree: &[TokenTree], visibility: Visibility, imports: &mut Vec<Imp
     }
 }
 
-pub(crate) fn unraw(ident: &Ident) -> String {
-    let text = ident.to_string();
-    text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
+pub(crate) fn unraw(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
 }
 
 /// A path without `.` and, where that needs no look at the file system, without `..`.

@@ -283,35 +283,6 @@ pub(crate) fn is_untouched(text: &str) -> bool {
     parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
 }
 
-/// A generated text without its doc comments, on the same lines: no verdict depends on them, and lexing them takes
-/// most of the time that reading the text takes. No literal in a generated text goes over a line.
-pub(crate) fn without_docs(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        match is_doc(line) {
-            true => code.push('\n'),
-            false => code.push_str(line),
-        }
-    }
-    code
-}
-
-/// How many bytes [`without_docs`] leaves out before a line, which is counted from 1.
-pub(crate) fn docs_before(text: &str, line: usize) -> usize {
-    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
-    let docs = before.filter(|line| is_doc(line));
-    docs.map(|line| line.len() - 1).sum()
-}
-
-/// Whether a line of a generated text is a doc comment, which is indented by one step at most.
-fn is_doc(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    matches!(
-        bytes,
-        [b'/', b'/', b'/', ..] | [b' ', b' ', b' ', b' ', b'/', b'/', b'/', ..]
-    )
-}
-
 fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
     let role = protocol.role_at(role);
     match error {

@@ -9,11 +9,12 @@
 //! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
 //! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
 use rumpsteak_fsm::Message;
 use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_scribble::Span;
+use rumpsteak_syntax::lex::lex;
 use rumpsteak_syntax::name;
+use rumpsteak_syntax::token::{Delimiter, TokenKind};
 
 use crate::pair::PRIMITIVES;
 use crate::protocols::{Loaded, ScrFile};
@@ -305,38 +306,25 @@ fn example(sort: &str) -> &'static str {
 /// The names that a type uses and that no `::` leads to; nothing if the text is no type, as far as that shows.
 fn names_of(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
-    let mut open = vec![text.parse::<TokenStream>().ok()?.into_iter()];
-    let (mut colons, mut count) = (0, 0);
-    while let Some(trees) = open.last_mut() {
-        let Some(tree) = trees.next() else {
-            open.pop();
-            continue;
-        };
-        count += 1;
-        match tree {
-            TokenTree::Group(group) if group.delimiter() == proc_macro2::Delimiter::Brace => {
-                return None;
+    let (mut colons, mut depth) = (0, 0_usize);
+    let tokens = lex(text)?;
+    for token in &tokens {
+        match token.kind {
+            TokenKind::Open(Delimiter::Brace) => return None,
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            TokenKind::Ident(ident) if colons < 2 => names.push(ident.to_owned()),
+            TokenKind::Punct(':', _) => {
+                colons += 1;
+                continue;
             }
-            TokenTree::Group(group) => open.push(group.stream().into_iter()),
-            TokenTree::Ident(ident) => {
-                if colons < 2 {
-                    names.push(ident.to_string());
-                }
-                colons = 0;
-            }
-            TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
-            TokenTree::Punct(punct) => {
-                let inside = open.len() > 1;
-                let in_group = inside && punct.as_char() == ';';
-                if !in_group && !"<>,&'+-*!=".contains(punct.as_char()) {
-                    return None;
-                }
-                colons = 0;
-            }
-            TokenTree::Literal(_) => colons = 0,
+            TokenKind::Punct(';', _) if depth > 0 => {}
+            TokenKind::Punct(punct, _) if !"<>,&'+-*!=".contains(punct) => return None,
+            TokenKind::Ident(_) | TokenKind::Literal(_) | TokenKind::Punct(..) => {}
         }
+        colons = 0;
     }
-    (count > 0).then_some(names)
+    (!tokens.is_empty()).then_some(names)
 }
 
 /// Whether a text is an identifier, and no keyword.
@@ -348,12 +336,8 @@ pub(super) fn is_ident(text: &str) -> bool {
         "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait", "true",
         "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
     ];
-    let mut trees = match text.parse::<TokenStream>() {
-        Ok(stream) => stream.into_iter(),
-        Err(_) => return false,
-    };
-    let is_name = |ident: &Ident| *ident == text && !KEYWORDS.contains(&text);
-    matches!((trees.next(), trees.next()), (Some(TokenTree::Ident(ident)), None) if is_name(&ident))
+    let tokens = lex(text).unwrap_or_default();
+    matches!(&tokens[..], [token] if token.as_ident() == Some(text) && !KEYWORDS.contains(&text))
 }
 
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {

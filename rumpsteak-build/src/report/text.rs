@@ -6,7 +6,6 @@
 
 use std::fmt::Display;
 
-use proc_macro2::Ident;
 use rumpsteak_fsm::Message;
 use rumpsteak_syntax::Path;
 use rumpsteak_syntax::verdict::RoleName;
@@ -252,7 +251,7 @@ pub(crate) fn two_meanings(name: &str) -> String {
 // Errors that are reported elsewhere.
 
 /// The reason why an item is not verified is an error of another item.
-pub(crate) fn depends_on(name: &Ident) -> String {
+pub(crate) fn depends_on(name: &str) -> String {
     format!("not verified, because `{name}` has an error of its own")
 }
 

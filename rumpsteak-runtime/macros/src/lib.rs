@@ -14,6 +14,7 @@
 //! `verdict` reads them. Both sides parse with `rumpsteak-syntax`, so they accept the same
 //! language.
 
+mod head;
 mod message;
 mod protocol;
 mod role;

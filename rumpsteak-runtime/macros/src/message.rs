@@ -2,10 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use rumpsteak_syntax::MessageItem;
 use rumpsteak_syntax::name::same;
+use rumpsteak_syntax::{Input, MessageItem};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Error, LitStr, Result};
+use syn::{Data, DataEnum, DeriveInput, Error, LitStr, Result};
 
 use crate::verdict;
 
@@ -29,7 +29,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     let labels = match &derive.data {
-        Data::Enum(_) => variants(input)?,
+        Data::Enum(data) => variants(input, data)?,
         Data::Struct(_) => vec![only_label(&derive)?],
         Data::Union(data) => {
             return Err(Error::new(
@@ -41,21 +41,27 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     Ok(implement(&derive.ident, &labels))
 }
 
-fn variants(input: TokenStream) -> Result<Vec<Label>> {
-    let item = MessageItem::parse(input).map_err(verdict::spanned)?;
+fn variants(input: TokenStream, data: &DataEnum) -> Result<Vec<Label>> {
+    let item = MessageItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)?;
     if item.variants.is_empty() {
         return Err(Error::new(
-            item.name.span(),
+            item.name.span().rustc(),
             "expected at least one label: `Ready(Ready)`",
         ));
     }
     let mut labels: Vec<Label> = Vec::new();
-    for variant in item.variants {
-        let ty = variant.payload_tokens;
+    for (variant, syn::Variant { ident, fields, .. }) in
+        item.variants.into_iter().zip(&data.variants)
+    {
+        // The grammar is that of one field.
+        let ty: TokenStream = fields
+            .iter()
+            .map(|field| field.ty.to_token_stream())
+            .collect();
         for earlier in &labels {
             if same(&earlier.name, &variant.label) {
                 return Err(Error::new(
-                    variant.name.span(),
+                    ident.span(),
                     format_args!("the label `{}` exists already", variant.label),
                 ));
             }
@@ -72,7 +78,7 @@ fn variants(input: TokenStream) -> Result<Vec<Label>> {
         labels.push(Label {
             name: variant.label,
             ty,
-            variant: Some(variant.name),
+            variant: Some(ident.clone()),
         });
     }
     Ok(labels)

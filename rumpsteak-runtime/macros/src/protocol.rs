@@ -13,15 +13,16 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use rumpsteak_syntax::ProtocolItem;
 use rumpsteak_syntax::verdict::{Kind, Outcome};
+use rumpsteak_syntax::{Input, ProtocolItem};
 
+use crate::head::Head;
 use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let item = match ProtocolItem::parse(input) {
+    let item = match ProtocolItem::parse(&Input::new(input.clone()).tokens()) {
         Ok(item) => item,
-        Err(error) => return verdict::error(error.span(), error),
+        Err(error) => return verdict::error(error.span().rustc(), error),
     };
     let name = &item.name;
     let problems = match verdict::find(Kind::Protocol, name, item.hash()) {
@@ -37,7 +38,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     match verdict::generated(&name.to_string()) {
         Ok(Some(file)) => {
-            let module = module(&item, &file);
+            let module = module(&item, Head::of(input), &file);
             quote!(#module #problems)
         }
         Ok(None) if problems.is_empty() => verdict::unseen(name),
@@ -46,14 +47,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-fn module(item: &ProtocolItem, file: &str) -> TokenStream {
-    let ProtocolItem {
+fn module(item: &ProtocolItem, head: Head, file: &str) -> TokenStream {
+    let Head {
         attributes,
         visibility,
-        name,
-        ..
-    } = item;
-    let module = Ident::new(&item.module(), Span::call_site().located_at(name.span()));
+    } = head;
+    let name = &item.name;
+    let module = Ident::new(
+        &item.module(),
+        Span::call_site().located_at(name.span().rustc()),
+    );
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");
     quote! {

@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rumpsteak_syntax::RoleItem;
 use rumpsteak_syntax::role::Route;
 use rumpsteak_syntax::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
+use rumpsteak_syntax::{Input, RoleItem};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
 
@@ -23,7 +23,7 @@ struct RouteField<'a> {
 
 fn derive(input: TokenStream) -> Result<TokenStream> {
     let derive: DeriveInput = syn::parse2(input.clone())?;
-    let item = RoleItem::parse(input).map_err(verdict::spanned)?;
+    let item = RoleItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)?;
     if let Some(parameter) = derive.generics.params.first() {
         return Err(Error::new(
             parameter.span(),
@@ -43,13 +43,13 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     }
     let Data::Struct(data) = &derive.data else {
         return Err(Error::new(
-            item.name.span(),
+            item.name.span().rustc(),
             "expected a struct with one field for each peer",
         ));
     };
     let Some(message) = &item.message else {
         return Err(Error::new(
-            item.name.span(),
+            item.name.span().rustc(),
             "expected the message type of the role: add `#[message(Label)]`",
         ));
     };
@@ -138,7 +138,7 @@ fn routes<'a>(item: &'a RoleItem, fields: &'a Fields) -> Result<Vec<RouteField<'
         let path = peer.peer.to_string();
         if peer.peer.as_ident().is_some_and(|peer| *peer == item.name) {
             return Err(Error::new(
-                peer.peer.span(),
+                peer.peer.span().rustc(),
                 "a role has no route to itself",
             ));
         }
@@ -147,7 +147,7 @@ fn routes<'a>(item: &'a RoleItem, fields: &'a Fields) -> Result<Vec<RouteField<'
             .any(|earlier| earlier.peer.peer.to_string() == path)
         {
             return Err(Error::new(
-                peer.peer.span(),
+                peer.peer.span().rustc(),
                 format_args!("a second route to `{path}`: the role has one route for each peer"),
             ));
         }

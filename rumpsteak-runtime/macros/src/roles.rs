@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use rumpsteak_syntax::SetItem;
 use rumpsteak_syntax::verdict::{Kind, Outcome};
+use rumpsteak_syntax::{Input, SetItem};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
 
@@ -15,7 +15,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// What the build script says about a set that is verified as a whole.
 fn problems(input: TokenStream) -> Result<TokenStream> {
-    let Some(set) = SetItem::parse(input).map_err(verdict::spanned)? else {
+    let Some(set) = SetItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)? else {
         return Ok(TokenStream::new());
     };
     Ok(match verdict::find(Kind::Set, &set.name, set.hash()) {

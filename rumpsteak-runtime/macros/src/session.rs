@@ -27,25 +27,34 @@
 //! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
 //! crate does not compile.
 
-use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
-use rumpsteak_syntax::SessionItem;
 use rumpsteak_syntax::session::{Action, Chain, Direction, Form, Path, Tail, Variant};
-use rumpsteak_syntax::token::TokenKind;
+use rumpsteak_syntax::token::Span;
 use rumpsteak_syntax::verdict::{self as recorded, Body, Kind, Outcome, Proof};
+use rumpsteak_syntax::{Input, SessionItem};
 use syn::Error;
 
+use crate::head::{self, Head};
 use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    match SessionItem::parse(arguments, item) {
-        Ok(item) => Expansion::new(&item).expand(),
-        Err(error) => verdict::error(error.span(), error),
+    let inputs = [arguments.clone(), item.clone()].map(Input::new);
+    let [first, rest] = inputs.each_ref().map(Input::tokens);
+    match SessionItem::parse(&first, &rest) {
+        Ok(parsed) => Expansion::new(&parsed, arguments, item).expand(),
+        Err(error) => verdict::error(error.span().rustc(), error),
     }
 }
 
 struct Expansion<'a> {
     item: &'a SessionItem,
+    /// The arguments of the attribute and the item, as rustc gave them.
+    source: TokenStream,
+    /// What the item begins with.
+    head: Head,
+    /// The attributes of the variants, if the item has any.
+    docs: Vec<TokenStream>,
     /// The name of the parameter for the role.
     role: Ident,
     /// What is wrong: `compile_error!`s.
@@ -59,7 +68,7 @@ struct Expansion<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    fn new(item: &'a SessionItem) -> Self {
+    fn new(item: &'a SessionItem, arguments: TokenStream, source: TokenStream) -> Self {
         let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
         let mut passed = false;
         match verdict::find(Kind::Session, &item.name, item.hash()) {
@@ -90,9 +99,16 @@ impl<'a> Expansion<'a> {
         {
             plays = false;
         }
+        let head = Head::of(source.clone());
+        let docs = head::of_variants(source.clone());
+        let mut tokens = arguments;
+        tokens.extend(source);
         Self {
             item,
-            role: fresh(item, "R"),
+            role: fresh(&tokens, "R"),
+            source: tokens,
+            head,
+            docs,
             problems,
             proof,
             passed,
@@ -112,12 +128,11 @@ impl<'a> Expansion<'a> {
     }
 
     fn alias(&self, chain: &Chain) -> TokenStream {
-        let SessionItem {
+        let Head {
             attributes,
             visibility,
-            name,
-            ..
-        } = self.item;
+        } = &self.head;
+        let name = &self.item.name;
         let parameters = self.parameters(None);
         let session = self.session(&chain.actions, &chain.tail);
         quote! {
@@ -140,7 +155,7 @@ impl<'a> Expansion<'a> {
         let name = &self.item.name;
         let machine = self.proof.machine.as_ref().map(machine);
         let plays = self.plays.then(|| {
-            quote_spanned! {name.span()=>
+            quote_spanned! {name.span().rustc()=>
                 #[automatically_derived]
                 impl<'s> ::rumpsteak_runtime::private::Plays<#name<'s, #role>> for #role {
                     #machine
@@ -160,7 +175,7 @@ impl<'a> Expansion<'a> {
                     None => expected,
                 };
                 let text = verdict::resolved_differently(name);
-                Some(quote_spanned! {name.span()=>
+                Some(quote_spanned! {name.span().rustc()=>
                     const _: () = ::core::assert!(
                         ::rumpsteak_runtime::private::fingerprint::root(
                             <#role as ::rumpsteak_runtime::Role>::PROTOCOL,
@@ -176,7 +191,7 @@ impl<'a> Expansion<'a> {
         let counted = self.passed.then(|| {
             let system = self.proof.system.as_ref().map_or(0, |system| system.id);
             let text = verdict::not_counted(name, role);
-            quote_spanned! {name.span()=>
+            quote_spanned! {name.span().rustc()=>
                 const _: () = ::core::assert!(
                     ::rumpsteak_runtime::private::wiring::counted::<#role>(#system),
                     #text
@@ -191,7 +206,7 @@ impl<'a> Expansion<'a> {
         let (name, role) = (&self.item.name, &self.role);
         // Where nothing was verified, the identity matches no proof.
         let id = self.proof.id.unwrap_or_else(|| self.item.hash());
-        quote_spanned! {name.span()=>
+        quote_spanned! {name.span().rustc()=>
             #[automatically_derived]
             impl<'s, #role: ::rumpsteak_runtime::Role> ::rumpsteak_runtime::private::Structure for #name<'s, #role> {
                 const FINGERPRINT: u64 = #id;
@@ -203,7 +218,7 @@ impl<'a> Expansion<'a> {
     /// An item that derives its own keeps that.
     fn debug(&self, body: &TokenStream) -> Option<TokenStream> {
         let (name, role) = (&self.item.name, &self.role);
-        (!mentions(self.item.attributes.clone(), "Debug")).then(|| {
+        (!mentions(self.head.attributes.clone(), "Debug")).then(|| {
             quote! {
                 #[automatically_derived]
                 impl<'s, #role: ::rumpsteak_runtime::Role> ::core::fmt::Debug for #name<'s, #role> {
@@ -216,12 +231,11 @@ impl<'a> Expansion<'a> {
     }
 
     fn structure(&self, chain: &Chain) -> TokenStream {
-        let SessionItem {
+        let Head {
             attributes,
             visibility,
-            name,
-            ..
-        } = self.item;
+        } = &self.head;
+        let name = &self.item.name;
         let role = &self.role;
         let parameters = self.parameters(Some(quote!(::rumpsteak_runtime::Role)));
         let session = self.session(&chain.actions, &chain.tail);
@@ -230,7 +244,7 @@ impl<'a> Expansion<'a> {
             Some(Body::Chain(verified)) => {
                 let expected = chain_fingerprint(verified);
                 let text = verdict::resolved_differently(name);
-                Some(quote_spanned! {name.span()=>
+                Some(quote_spanned! {name.span().rustc()=>
                     const {
                         ::core::assert!(
                             <#session as ::rumpsteak_runtime::private::Structure>::FINGERPRINT == #expected,
@@ -342,7 +356,7 @@ impl<'a> Expansion<'a> {
         } = &chain.tail
         {
             let choice = self.apply(choice);
-            let label = fresh(self.item, "L");
+            let label = fresh(&self.source, "L");
             let link = link(*direction);
             match direction {
                 Direction::Send => {
@@ -395,7 +409,7 @@ impl<'a> Expansion<'a> {
         future: &TokenStream,
         bounds: &TokenStream,
     ) -> TokenStream {
-        let visibility = &self.item.visibility;
+        let visibility = &self.head.visibility;
         let (summary, errors, cancel_safety) = (
             format!("As [`{original}`](::rumpsteak_runtime::{original})."),
             format!("Those of `{original}`."),
@@ -426,12 +440,11 @@ impl<'a> Expansion<'a> {
     }
 
     fn choice(&self, variants: &[Variant]) -> TokenStream {
-        let SessionItem {
+        let Head {
             attributes,
             visibility,
-            name,
-            ..
-        } = self.item;
+        } = &self.head;
+        let name = &self.item.name;
         let role = &self.role;
         let message = quote!(<#role as ::rumpsteak_runtime::Role>::Message);
         if let Some(problem) = repeated_label(variants) {
@@ -443,7 +456,11 @@ impl<'a> Expansion<'a> {
             };
         }
 
-        let docs: Vec<_> = variants.iter().map(|variant| &variant.attributes).collect();
+        let docs: Vec<_> = variants
+            .iter()
+            .zip(&self.docs)
+            .map(|(_, docs)| docs)
+            .collect();
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| &variant.label).collect();
         let thens: Vec<_> = variants
@@ -455,7 +472,7 @@ impl<'a> Expansion<'a> {
                 let labels_verified = verified.iter().map(|(label, _)| label);
                 let thens_verified = verified.iter().map(|(_, chain)| chain_fingerprint(chain));
                 let text = verdict::resolved_differently(name);
-                Some(quote_spanned! {name.span()=>
+                Some(quote_spanned! {name.span().rustc()=>
                     ::core::assert!(
                         ::rumpsteak_runtime::private::fingerprint::choice(&[#(
                             (
@@ -583,8 +600,7 @@ impl<'a> Expansion<'a> {
 
     /// This item, where the source says `Self`.
     fn itself(&self, span: Span) -> TokenStream {
-        let (mut name, role) = (self.item.name.clone(), &self.role);
-        name.set_span(span);
+        let (name, role) = (self.item.name.located(span), &self.role);
         quote!(#name<'s, #role>)
     }
 }
@@ -620,10 +636,10 @@ fn machine(machine: &recorded::Machine) -> TokenStream {
     }
 }
 
-/// Whether a name occurs in attributes, at whatever depth: `#[derive(Debug)]`,
+/// Whether a name occurs in tokens, at whatever depth: `#[derive(Debug)]`,
 /// `#[cfg_attr(test, derive(std::fmt::Debug))]`.
-fn mentions(attributes: TokenStream, name: &str) -> bool {
-    let mut open = vec![attributes];
+fn mentions(tokens: TokenStream, name: &str) -> bool {
+    let mut open = vec![tokens];
     while let Some(tokens) = open.pop() {
         for token in tokens {
             match token {
@@ -646,13 +662,9 @@ fn link(direction: Direction) -> Ident {
 
 /// A name for a parameter that shadows no name in the item: the one proposed, unless a role or
 /// label is called so.
-fn fresh(item: &SessionItem, proposed: &str) -> Ident {
-    let taken = |name: &Ident| {
-        let is_name = |kind: &TokenKind| matches!(kind, TokenKind::Ident(ident) if ident == name);
-        item.tokens.iter().any(|token| is_name(&token.kind))
-    };
+fn fresh(source: &TokenStream, proposed: &str) -> Ident {
     let mut name = format_ident!("{proposed}");
-    while taken(&name) {
+    while mentions(source.clone(), &name.to_string()) {
         name = format_ident!("{name}_");
     }
     name
@@ -665,7 +677,7 @@ fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
         let label = variant.label.to_string();
         if seen.contains(&label) {
             let error = Error::new(
-                variant.label.span(),
+                variant.label.span().rustc(),
                 format_args!(
                     "a second alternative with the label `{label}`: nobody could tell which one was chosen"
                 ),

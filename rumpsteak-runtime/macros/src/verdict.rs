@@ -3,8 +3,9 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use rumpsteak_syntax::Verdicts;
+use rumpsteak_syntax::token::{self, Ident};
 use rumpsteak_syntax::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
 use syn::Error;
 
@@ -29,7 +30,7 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
         Err(reason) => return Lookup::Unverified(reason),
     };
     let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
-    let span = name.span().unwrap();
+    let span = name.span().rustc().unwrap();
     let file = span.file();
     let known = !file.is_empty();
     let site = Site {
@@ -94,16 +95,16 @@ fn read() -> Result<Verdicts, String> {
 }
 
 /// One `compile_error!` per problem, at its token.
-pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> Span) -> TokenStream {
+pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> token::Span) -> TokenStream {
     problems
         .iter()
-        .map(|problem| error(span_of(problem.token), &problem.text))
+        .map(|problem| error(span_of(problem.token).rustc(), &problem.text))
         .collect()
 }
 
 /// An error of the grammar as one of syn.
 pub(crate) fn spanned(error: rumpsteak_syntax::Error) -> Error {
-    Error::new(error.span(), error)
+    Error::new(error.span().rustc(), error)
 }
 
 /// A `compile_error!` at a span.
@@ -133,7 +134,7 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
 /// Why a root has no proof.
 pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
     error(
-        name.span(),
+        name.span().rustc(),
         format_args!("`{name}` was not verified: {reason}"),
     )
 }
@@ -141,7 +142,7 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
 /// Why an item has no verdict although the build script ran.
 pub(crate) fn unseen(name: &Ident) -> TokenStream {
     error(
-        name.span(),
+        name.span().rustc(),
         format_args!("`{name}` was not verified: {UNSEEN}"),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use proc_macro2::Span;
+use crate::token::Span;
 
 /// An item that is not what its attribute promises.
 ///

@@ -4,6 +4,7 @@
 //! tokens that rustc gives them. Whatever both must agree on is in this crate, so that they accept exactly the same
 //! language and give every item the same key:
 //!
+//! * [`lex`](mod@lex): a text as tokens;
 //! * [`token`]: an item as a flat list of numbered tokens, and the hash of that list;
 //! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
 //! * [`role`]: the parts of a `#[derive(Role)]` struct and of a `#[derive(Message)]` enum that name things;
@@ -15,13 +16,11 @@
 //! The crate is pure: it reads no file, no environment variable and no span position.
 //!
 //! ```
-//! use quote::quote;
+//! use rumpsteak_syntax::lex::lex;
 //! use rumpsteak_syntax::session::{Form, SessionItem, Tail};
 //!
-//! let item = SessionItem::parse(
-//!     quote!(K),
-//!     quote!(type Kernel = Send<S, Ready, KernelLoop>;),
-//! )?;
+//! let [role, item] = ["K", "type Kernel = Send<S, Ready, KernelLoop>;"].map(lex).map(Option::unwrap_or_default);
+//! let item = SessionItem::parse(&role, &item)?;
 //! assert_eq!(item.name, "Kernel");
 //! let Form::Alias(chain) = &item.form else { unreachable!() };
 //! assert_eq!(chain.actions[0].label.to_string(), "Ready");
@@ -30,6 +29,9 @@
 //! ```
 
 mod error;
+pub mod lex;
+#[cfg(feature = "quote")]
+mod macros;
 pub mod name;
 mod parser;
 pub mod protocol;
@@ -40,6 +42,8 @@ pub mod token;
 pub mod verdict;
 
 pub use error::{Error, Result};
+#[cfg(feature = "quote")]
+pub use macros::Input;
 pub use protocol::ProtocolItem;
 pub use role::{MessageItem, RoleItem};
 pub use session::{Path, SessionItem};

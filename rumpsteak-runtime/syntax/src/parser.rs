@@ -3,10 +3,8 @@
 
 use std::fmt;
 
-use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-
 use crate::error::{Error, Result};
-use crate::token::{Token, TokenKind};
+use crate::token::{Delimiter, Ident, Span, Token, TokenKind};
 
 /// A path without generic arguments, as the user wrote it: `S`, `self::roles::S`, `::protocols::S`.
 #[derive(Clone, Debug)]
@@ -55,31 +53,15 @@ impl fmt::Display for Path {
     }
 }
 
-#[cfg(feature = "quote")]
-impl quote::ToTokens for Path {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        for (index, segment) in self.segments.iter().enumerate() {
-            if index > 0 || self.leading_colon {
-                for spacing in [Spacing::Joint, Spacing::Alone] {
-                    let mut colon = Punct::new(':', spacing);
-                    colon.set_span(segment.span());
-                    tokens.extend([TokenTree::Punct(colon)]);
-                }
-            }
-            tokens.extend([TokenTree::Ident(segment.clone())]);
-        }
-    }
-}
-
 /// A cursor over the tokens of one item.
 #[derive(Clone)]
-pub(crate) struct Parser<'a> {
-    tokens: &'a [Token],
+pub(crate) struct Parser<'s, 'a> {
+    tokens: &'s [Token<'a>],
     next: usize,
 }
 
-impl<'a> Parser<'a> {
-    pub(crate) fn new(tokens: &'a [Token]) -> Self {
+impl<'s, 'a> Parser<'s, 'a> {
+    pub(crate) fn new(tokens: &'s [Token<'a>]) -> Self {
         Self { tokens, next: 0 }
     }
 
@@ -96,13 +78,13 @@ impl<'a> Parser<'a> {
     pub(crate) fn error(&self, message: impl fmt::Display) -> Error {
         let token = self.tokens.get(self.next).or(self.tokens.last());
         Error::new(
-            token.map_or_else(Span::call_site, |token| token.span),
+            token.map_or_else(Span::default, |token| token.span),
             message,
         )
     }
 
-    fn peek(&self) -> Option<&'a TokenKind> {
-        self.tokens.get(self.next).map(|token| &token.kind)
+    fn peek(&self) -> Option<TokenKind<'a>> {
+        self.tokens.get(self.next).map(|token| token.kind)
     }
 
     /// Whether the next token is this identifier or keyword.
@@ -111,11 +93,11 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn at_punct(&self, punct: char) -> bool {
-        matches!(self.peek(), Some(TokenKind::Punct(other, _)) if *other == punct)
+        matches!(self.peek(), Some(TokenKind::Punct(other, _)) if other == punct)
     }
 
     pub(crate) fn at_open(&self, delimiter: Delimiter) -> bool {
-        matches!(self.peek(), Some(TokenKind::Open(other)) if *other == delimiter)
+        matches!(self.peek(), Some(TokenKind::Open(other)) if other == delimiter)
     }
 
     pub(crate) fn at_close(&self) -> bool {
@@ -123,7 +105,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Steps over the next token and returns it.
-    pub(crate) fn bump(&mut self) -> Option<&'a Token> {
+    pub(crate) fn bump(&mut self) -> Option<&'s Token<'a>> {
         let token = self.tokens.get(self.next)?;
         self.next += 1;
         Some(token)
@@ -176,10 +158,14 @@ impl<'a> Parser<'a> {
 
     /// Expects an identifier, or fails with the message.
     pub(crate) fn ident(&mut self, message: impl fmt::Display) -> Result<Ident> {
-        match self.peek() {
-            Some(TokenKind::Ident(ident)) => {
+        match self.tokens.get(self.next) {
+            Some(Token {
+                kind: TokenKind::Ident(text),
+                span,
+                ..
+            }) => {
                 self.next += 1;
-                Ok(ident.clone())
+                Ok(Ident::new(text, *span))
             }
             _ => Err(self.error(message)),
         }
@@ -235,19 +221,18 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Steps over a visibility (`pub`, `pub(crate)`, `pub(in path)`) and returns its tokens.
-    pub(crate) fn visibility(&mut self) -> TokenStream {
+    /// Steps over a visibility (`pub`, `pub(crate)`, `pub(in path)`) and says whether there was one.
+    pub(crate) fn visibility(&mut self) -> bool {
         let start = self.next;
         if self.eat_ident("pub") && self.at_open(Delimiter::Parenthesis) {
             // `struct S(pub (A, B));` has a parenthesis after `pub` that is none of the visibility's.
-            let inner = self.tokens.get(self.next + 1).map(|token| &token.kind);
-            let restricted = matches!(inner, Some(TokenKind::Ident(ident))
-                if ["crate", "self", "super", "in"].iter().any(|word| ident == word));
+            let inner = self.tokens.get(self.next + 1).and_then(Token::as_ident);
+            let restricted = matches!(inner, Some("crate" | "self" | "super" | "in"));
             if restricted {
                 self.skip_group();
             }
         }
-        stream(&self.tokens[start..self.next])
+        self.next > start
     }
 
     /// Steps over a whole group, if one begins here.
@@ -270,7 +255,7 @@ impl<'a> Parser<'a> {
 
     /// Steps over a type, or anything else, up to a `,` or `;` outside all brackets or the end of the enclosing group,
     /// and returns its tokens.
-    pub(crate) fn until_comma(&mut self) -> &'a [Token] {
+    pub(crate) fn until_comma(&mut self) -> &'s [Token<'a>] {
         let start = self.next;
         let mut angles = 0_usize;
         let mut arrow = false;
@@ -293,60 +278,4 @@ impl<'a> Parser<'a> {
         }
         &self.tokens[start..self.next]
     }
-}
-
-/// Groups flattened tokens again.
-pub(crate) fn stream(tokens: &[Token]) -> TokenStream {
-    let mut open = vec![(Delimiter::None, TokenStream::new())];
-    for token in tokens {
-        match &token.kind {
-            TokenKind::Open(delimiter) => {
-                open.push((*delimiter, TokenStream::new()));
-                continue;
-            }
-            TokenKind::Close(_) => {
-                // Slices are cut at token boundaries of balanced streams; an unbalanced one only loses its delimiter.
-                let Some((delimiter, content)) = open.pop() else {
-                    continue;
-                };
-                let mut group = proc_macro2::Group::new(delimiter, content);
-                group.set_span(token.span);
-                match open.last_mut() {
-                    Some((_, outer)) => outer.extend([TokenTree::Group(group)]),
-                    None => open.push((
-                        Delimiter::None,
-                        TokenStream::from(proc_macro2::TokenTree::Group(group)),
-                    )),
-                }
-                continue;
-            }
-            _ => {}
-        }
-        let Some((_, current)) = open.last_mut() else {
-            continue;
-        };
-        match &token.kind {
-            TokenKind::Ident(ident) => current.extend([TokenTree::Ident(ident.clone())]),
-            TokenKind::Punct(character, joint) => {
-                let mut punct = Punct::new(
-                    *character,
-                    if *joint {
-                        Spacing::Joint
-                    } else {
-                        Spacing::Alone
-                    },
-                );
-                punct.set_span(token.span);
-                current.extend([TokenTree::Punct(punct)]);
-            }
-            TokenKind::Literal(text) => {
-                if let Ok(mut literal) = text.parse::<proc_macro2::Literal>() {
-                    literal.set_span(token.span);
-                    current.extend([TokenTree::Literal(literal)]);
-                }
-            }
-            TokenKind::Open(_) | TokenKind::Close(_) => {}
-        }
-    }
-    open.into_iter().map(|(_, stream)| stream).collect()
 }

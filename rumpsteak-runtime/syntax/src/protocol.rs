@@ -5,26 +5,22 @@
 //! protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
 //! ```
 
-use proc_macro2::{Ident, Span, TokenStream};
-
 use crate::error::Result;
 use crate::name;
 use crate::parser::Parser;
-use crate::token::{self, Flat, Token};
+use crate::token::{Flat, Ident, Key, Span, Token};
 
 /// The arguments of a `protocol!(…)`.
 #[derive(Clone, Debug)]
 pub struct ProtocolItem {
-    /// The attributes of the module, doc comments among them.
-    pub attributes: TokenStream,
-    /// The visibility of the module; nothing where it is private.
-    pub visibility: TokenStream,
+    /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
+    pub is_public: bool,
     /// The protocol.
     pub name: Ident,
     /// The index of the token that is the name.
     pub name_token: usize,
     /// The canonical tokens.
-    pub tokens: Vec<Token>,
+    key: Key,
 }
 
 impl ProtocolItem {
@@ -33,26 +29,20 @@ impl ProtocolItem {
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(arguments: TokenStream) -> Result<Self> {
+    pub fn parse(arguments: &[Token<'_>]) -> Result<Self> {
         let flat = Flat::new(arguments, &[]);
-        let attributes = flat
-            .dropped
-            .iter()
-            .flat_map(|attribute| attribute.tokens.clone())
-            .collect();
         let mut parser = Parser::new(&flat.tokens);
-        let visibility = parser.visibility();
+        let is_public = parser.visibility();
         let name_token = parser.index();
         let name = parser.ident(EXPECTED)?;
         if !parser.at_end() {
             return Err(parser.error(EXPECTED));
         }
         Ok(Self {
-            attributes,
-            visibility,
+            is_public,
             name,
             name_token,
-            tokens: flat.tokens,
+            key: Key::of(&flat.tokens),
         })
     }
 
@@ -62,22 +52,16 @@ impl ProtocolItem {
         name::snake(&self.name.to_string())
     }
 
-    /// Whether the module is seen outside of the one that it is in.
-    #[must_use]
-    pub fn is_public(&self) -> bool {
-        !self.visibility.is_empty()
-    }
-
     /// The hash of the canonical tokens: the key to the verdict.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        token::hash(&self.tokens)
+        self.key.hash()
     }
 
     /// The place of a token, to report at; that of the name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        token::span_of(&self.tokens, token, &self.name)
+        self.key.span_of(token, &self.name)
     }
 }
 

@@ -16,11 +16,9 @@
 //! is reported at `#[protocol(…)]`. Its tokens are those of the derive's input: of its attributes, `protocol`,
 //! `message`, `role` and `route` count, all others are dropped.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-
 use crate::error::{Error, Result};
-use crate::parser::{Parser, Path, stream};
-use crate::token::{self, Flat, Token};
+use crate::parser::{Parser, Path};
+use crate::token::{self, Delimiter, Flat, Ident, Key, Span, Token};
 
 /// The attributes that are part of a role's key.
 pub const ROLE_ATTRIBUTES: [&str; 4] = ["protocol", "message", "role", "route"];
@@ -39,7 +37,7 @@ pub struct RoleItem {
     /// The fields with a `#[route(…)]`, in order.
     pub routes: Vec<Route>,
     /// The canonical tokens.
-    pub tokens: Vec<Token>,
+    key: Key,
 }
 
 /// Which role of which protocol a struct plays.
@@ -74,7 +72,7 @@ impl RoleItem {
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(item: TokenStream) -> Result<Self> {
+    pub fn parse(item: &[Token<'_>]) -> Result<Self> {
         let flat = Flat::new(item, &ROLE_ATTRIBUTES);
         let mut parser = Parser::new(&flat.tokens);
         let mut protocol = None;
@@ -82,7 +80,7 @@ impl RoleItem {
         let mut message = None;
         while parser.at_punct('#') {
             let attribute = parser.attribute_start()?;
-            match &*attribute.to_string() {
+            match attribute.as_str() {
                 "protocol" => {
                     once(&attribute, protocol.is_some())?;
                     protocol = Some((parser.path(EXPECTED_LINK)?, attribute.span()));
@@ -126,20 +124,20 @@ impl RoleItem {
             link,
             message,
             routes,
-            tokens: flat.tokens,
+            key: Key::of(&flat.tokens),
         })
     }
 
     /// The hash of the canonical tokens: the key to the verdict on the role.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        token::hash(&self.tokens)
+        self.key.hash()
     }
 
     /// The place of a token of the item, to report at; the struct's name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        token::span_of(&self.tokens, token, &self.name)
+        self.key.span_of(token, &self.name)
     }
 }
 
@@ -166,10 +164,10 @@ impl Link {
                     "the role is named twice: here and in `#[role(…)]`",
                 ));
             }
-            (Some(named), None) => (unraw(named), path.last_token()),
+            (Some(named), None) => (named.unraw().to_owned(), path.last_token()),
             (None, Some((role, token))) => (role, token),
             // The link stands for the name as well, so that a message about the role points at the attribute.
-            (None, None) => (unraw(name.0), path.token),
+            (None, None) => (name.0.unraw().to_owned(), path.token),
         };
         Ok(Self {
             protocol: protocol.clone(),
@@ -194,7 +192,7 @@ fn once(attribute: &Ident, seen: bool) -> Result<()> {
     }
 }
 
-fn parse_routes(parser: &mut Parser<'_>) -> Result<Vec<Route>> {
+fn parse_routes(parser: &mut Parser<'_, '_>) -> Result<Vec<Route>> {
     parser.skip_generics();
     if parser.at_punct(';') {
         return Ok(Vec::new());
@@ -257,8 +255,8 @@ pub struct MessageVariant {
     pub label: String,
     /// The type that the variant carries, if it is a path without arguments.
     pub payload: Option<Path>,
-    /// The type that the variant carries, as written.
-    pub payload_tokens: TokenStream,
+    /// The type that the variant carries, as [`token::type_text`] writes it.
+    pub payload_text: String,
 }
 
 impl MessageItem {
@@ -269,7 +267,7 @@ impl MessageItem {
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(item: TokenStream) -> Result<Self> {
+    pub fn parse(item: &[Token<'_>]) -> Result<Self> {
         let flat = Flat::new(item, &["label"]);
         let mut parser = Parser::new(&flat.tokens);
         let attribute = parser.clone();
@@ -282,8 +280,8 @@ impl MessageItem {
             };
             let only = MessageVariant {
                 name: name.clone(),
-                label: label.unwrap_or_else(|| unraw(&name)),
-                payload_tokens: TokenTree::from(name.clone()).into(),
+                label: label.unwrap_or_else(|| name.unraw().to_owned()),
+                payload_text: name.to_string(),
                 payload: Some(path),
             };
             let variants = vec![only];
@@ -312,7 +310,7 @@ impl MessageItem {
     }
 }
 
-fn parse_variant(parser: &mut Parser<'_>) -> Result<MessageVariant> {
+fn parse_variant(parser: &mut Parser<'_, '_>) -> Result<MessageVariant> {
     let label = label_attributes(parser)?;
     let name = parser.ident("expected a label: `Ready(Ready)`")?;
     parser.open(
@@ -325,17 +323,17 @@ fn parse_variant(parser: &mut Parser<'_>) -> Result<MessageVariant> {
     let path = inner.path("").ok().filter(|_| inner.at_end());
     parser.eat_punct(',');
     parser.close("a label carries one type: put several values into a struct")?;
-    let label = label.unwrap_or_else(|| unraw(&name));
+    let label = label.unwrap_or_else(|| name.unraw().to_owned());
     Ok(MessageVariant {
         name,
         label,
         payload: path,
-        payload_tokens: stream(payload),
+        payload_text: token::type_text(payload),
     })
 }
 
 /// The name in `#[label("…")]`, if it is there.
-fn label_attributes(parser: &mut Parser<'_>) -> Result<Option<String>> {
+fn label_attributes(parser: &mut Parser<'_, '_>) -> Result<Option<String>> {
     let mut label = None;
     while parser.at_punct('#') {
         let attribute = parser.attribute_start()?;
@@ -346,12 +344,7 @@ fn label_attributes(parser: &mut Parser<'_>) -> Result<Option<String>> {
     Ok(label)
 }
 
-fn unraw(ident: &Ident) -> String {
-    let text = ident.to_string();
-    text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
-}
-
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// Steps over `#[name(` and returns the name's last segment.
     pub(crate) fn attribute_start(&mut self) -> Result<Ident> {
         self.punct('#', "expected an attribute")?;

@@ -16,24 +16,18 @@
 //! a *chain* of actions with a tail, and is read and kept as one, without recursion whatever its length.
 //!
 //! Nothing is resolved here. Each constructor and each path knows the index of its token in the item
-//! (see [`token`]), which is how a verdict points at it.
-
-use proc_macro2::{Delimiter, Ident, Span, TokenStream};
+//! (see [`token`](crate::token)), which is how a verdict points at it.
 
 use crate::error::{Error, Result};
 use crate::parser::Parser;
 pub use crate::parser::Path;
-use crate::token::{self, Dropped, Flat, Token, TokenKind};
+use crate::token::{Delimiter, Dropped, Flat, Ident, Key, Span, Token};
 
 /// A `#[session]` item.
 #[derive(Clone, Debug)]
 pub struct SessionItem {
     /// The role in `#[session(K)]`: the item is a root, to be verified against what the protocol asks of this role.
     pub role: Option<Path>,
-    /// The item's other attributes, as they were; no part of [`tokens`](Self::tokens).
-    pub attributes: TokenStream,
-    /// The visibility as written, perhaps nothing.
-    pub visibility: TokenStream,
     /// The item's name.
     pub name: Ident,
     /// The index of the token that is the name.
@@ -41,7 +35,7 @@ pub struct SessionItem {
     /// What the item is.
     pub form: Form,
     /// The canonical tokens, starting with the arguments of the attribute.
-    pub tokens: Vec<Token>,
+    key: Key,
 }
 
 /// The three forms of a session item.
@@ -58,8 +52,6 @@ pub enum Form {
 /// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The doc comments of the variant.
-    pub attributes: TokenStream,
     /// The name of the variant.
     pub name: Ident,
     /// The index of the token that is the name.
@@ -143,13 +135,13 @@ impl SessionItem {
     /// # Errors
     ///
     /// At the first token that the grammar does not allow, with what is expected there and what to write instead.
-    pub fn parse(arguments: TokenStream, item: TokenStream) -> Result<Self> {
+    pub fn parse(arguments: &[Token<'_>], item: &[Token<'_>]) -> Result<Self> {
         let flat = Flat::of_attribute(arguments, item);
         let mut parser = Parser::new(&flat.tokens);
         let role = parse_arguments(&mut parser)?;
         let item_start = parser.index();
 
-        let visibility = parser.visibility();
+        parser.visibility();
         let keyword = parser.index();
         let form = match parser.ident(EXPECTED_ITEM)? {
             ident if ident == "type" => Keyword::Type,
@@ -163,7 +155,7 @@ impl SessionItem {
             return Err(parser.error(NO_GENERICS));
         }
 
-        let attributes = split_attributes(&flat.dropped, item_start, keyword)?;
+        check_attributes(&flat.dropped, item_start, keyword)?;
         let form = match form {
             Keyword::Type => parse_alias(&mut parser)?,
             Keyword::Struct => parse_struct(&mut parser)?,
@@ -171,7 +163,7 @@ impl SessionItem {
                 if let Some(role) = &role {
                     return Err(Error::new(role.span(), ROLE_ON_CHOICE));
                 }
-                parse_choice(&mut parser, &flat.dropped)?
+                parse_choice(&mut parser)?
             }
         };
         if !parser.at_end() {
@@ -179,25 +171,53 @@ impl SessionItem {
         }
         Ok(Self {
             role,
-            attributes,
-            visibility,
             name,
             name_token,
             form,
-            tokens: flat.tokens,
+            key: Key::of(&flat.tokens),
         })
     }
 
     /// The hash of the canonical tokens: the key to the item's verdict.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        token::hash(&self.tokens)
+        self.key.hash()
+    }
+
+    /// What the item stands for as a text: two roots with one text are written alike, but for their names.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let (Form::Alias(chain) | Form::Struct(chain)) = &self.form else {
+            return String::new();
+        };
+        let mut text = String::new();
+        for action in &chain.actions {
+            let Action {
+                constructor,
+                peer,
+                label,
+                ..
+            } = action;
+            text.push_str(&format!("{constructor}<{peer}, {label}, "));
+        }
+        text.push_str(&match &chain.tail {
+            Tail::Choice {
+                constructor,
+                peer,
+                choice,
+                ..
+            } => format!("{constructor}<{peer}, {choice}>"),
+            Tail::End { constructor, .. } => constructor.to_string(),
+            Tail::Itself { .. } => "Self".to_owned(),
+            Tail::Named(path) => path.to_string(),
+        });
+        text
     }
 
     /// The place of a token of the item, to report at; the item's name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        token::span_of(&self.tokens, token, &self.name)
+        self.key.span_of(token, &self.name)
     }
 }
 
@@ -208,7 +228,7 @@ enum Keyword {
     Type,
 }
 
-fn parse_arguments(parser: &mut Parser<'_>) -> Result<Option<Path>> {
+fn parse_arguments(parser: &mut Parser<'_, '_>) -> Result<Option<Path>> {
     parser.open(Delimiter::Parenthesis, "expected arguments")?;
     let role = if parser.at_close() {
         None
@@ -220,8 +240,7 @@ fn parse_arguments(parser: &mut Parser<'_>) -> Result<Option<Path>> {
 }
 
 /// The attributes of the item itself; those of variants are checked where the variant is.
-fn split_attributes(dropped: &[Dropped], item_start: usize, keyword: usize) -> Result<TokenStream> {
-    let mut attributes = TokenStream::new();
+fn check_attributes(dropped: &[Dropped<'_>], item_start: usize, keyword: usize) -> Result<()> {
     for attribute in dropped
         .iter()
         .take_while(|attribute| attribute.before <= keyword)
@@ -229,7 +248,6 @@ fn split_attributes(dropped: &[Dropped], item_start: usize, keyword: usize) -> R
         if attribute.before > item_start {
             return Err(Error::new(attribute.span, NO_INNER_ATTRIBUTES));
         }
-        attributes.extend(attribute.tokens.clone());
     }
     // Whatever an attribute inside the item does, it would do it to tokens other than those that were verified. Doc
     // comments do nothing.
@@ -238,11 +256,11 @@ fn split_attributes(dropped: &[Dropped], item_start: usize, keyword: usize) -> R
         .find(|attribute| attribute.before > keyword && attribute.name != "doc")
     {
         Some(attribute) => Err(Error::new(attribute.span, NO_INNER_ATTRIBUTES)),
-        None => Ok(attributes),
+        None => Ok(()),
     }
 }
 
-fn parse_alias(parser: &mut Parser<'_>) -> Result<Form> {
+fn parse_alias(parser: &mut Parser<'_, '_>) -> Result<Form> {
     parser.punct(
         '=',
         "expected `=` and the session that the alias stands for",
@@ -255,7 +273,7 @@ fn parse_alias(parser: &mut Parser<'_>) -> Result<Form> {
     Ok(Form::Alias(chain))
 }
 
-fn parse_struct(parser: &mut Parser<'_>) -> Result<Form> {
+fn parse_struct(parser: &mut Parser<'_, '_>) -> Result<Form> {
     parser.open(Delimiter::Parenthesis, EXPECTED_STRUCT_BODY)?;
     let chain = parse_chain(parser)?;
     parser.eat_punct(',');
@@ -271,7 +289,7 @@ fn parse_struct(parser: &mut Parser<'_>) -> Result<Form> {
     Ok(Form::Struct(chain))
 }
 
-fn parse_choice(parser: &mut Parser<'_>, dropped: &[Dropped]) -> Result<Form> {
+fn parse_choice(parser: &mut Parser<'_, '_>) -> Result<Form> {
     parser.open(
         Delimiter::Brace,
         "expected `{` and the options of the choice",
@@ -279,10 +297,6 @@ fn parse_choice(parser: &mut Parser<'_>, dropped: &[Dropped]) -> Result<Form> {
     let mut variants = Vec::new();
     while !parser.at_close() {
         let token = parser.index();
-        let docs = dropped.iter().filter(|attribute| attribute.before == token);
-        let attributes = docs
-            .flat_map(|attribute| attribute.tokens.clone())
-            .collect();
         let name = parser.ident("expected an option of the choice: `Variant(Label, Session)`")?;
         parser.open(Delimiter::Parenthesis, EXPECTED_OPTION_BODY)?;
         let label = parse_label(parser)?;
@@ -294,7 +308,6 @@ fn parse_choice(parser: &mut Parser<'_>, dropped: &[Dropped]) -> Result<Form> {
         parser.eat_punct(',');
         parser.close("an option has two fields: the label and the session that follows it")?;
         variants.push(Variant {
-            attributes,
             name,
             token,
             label,
@@ -312,7 +325,7 @@ fn parse_choice(parser: &mut Parser<'_>, dropped: &[Dropped]) -> Result<Form> {
 }
 
 /// Parses `S`: actions as long as they go on, then the tail, then the `>` of all actions.
-fn parse_chain(parser: &mut Parser<'_>) -> Result<Chain> {
+fn parse_chain(parser: &mut Parser<'_, '_>) -> Result<Chain> {
     let mut actions = Vec::new();
     let tail = loop {
         let path = parser.path(EXPECTED_SESSION)?;
@@ -410,12 +423,12 @@ fn parse_chain(parser: &mut Parser<'_>) -> Result<Chain> {
 }
 
 /// Expects `>`, after a trailing comma perhaps.
-fn close_angle(parser: &mut Parser<'_>, message: &str) -> Result<()> {
+fn close_angle(parser: &mut Parser<'_, '_>, message: &str) -> Result<()> {
     parser.eat_punct(',');
     parser.punct('>', message)
 }
 
-fn parse_peer(parser: &mut Parser<'_>) -> Result<Path> {
+fn parse_peer(parser: &mut Parser<'_, '_>) -> Result<Path> {
     if parser.at_punct('\'') || parser.at_ident("_") {
         return Err(parser.error(
             "expected the role at the other end: `#[session]` adds the lifetime and its own role",
@@ -424,7 +437,7 @@ fn parse_peer(parser: &mut Parser<'_>) -> Result<Path> {
     parser.path("expected the role at the other end")
 }
 
-fn parse_label(parser: &mut Parser<'_>) -> Result<Path> {
+fn parse_label(parser: &mut Parser<'_, '_>) -> Result<Path> {
     let label = parser.path("expected a label")?;
     if parser.at_punct('<') {
         return Err(
@@ -499,17 +512,6 @@ impl Constructor {
         ]
         .into_iter()
         .find_map(|(text, constructor)| (name == text).then_some(constructor))
-    }
-}
-
-impl Token {
-    /// The identifier, if the token is one.
-    #[must_use]
-    pub fn as_ident(&self) -> Option<&Ident> {
-        match &self.kind {
-            TokenKind::Ident(ident) => Some(ident),
-            _ => None,
-        }
     }
 }
 

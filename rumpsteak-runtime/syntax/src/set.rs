@@ -8,11 +8,9 @@
 //!
 //! A set has a key to the verdict file as role structs have: of its attributes, `system` counts, all others are dropped.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream};
-
 use crate::error::{Error, Result};
 use crate::parser::{Parser, Path};
-use crate::token::{self, Flat, Token};
+use crate::token::{Delimiter, Flat, Ident, Key, Span, Token};
 
 /// The attributes that are part of a set's key.
 pub const SET_ATTRIBUTES: [&str; 1] = ["system"];
@@ -27,7 +25,7 @@ pub struct SetItem {
     /// The types of the fields, which are roles.
     pub roles: Vec<Path>,
     /// The canonical tokens.
-    pub tokens: Vec<Token>,
+    key: Key,
 }
 
 impl SetItem {
@@ -36,7 +34,7 @@ impl SetItem {
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(item: TokenStream) -> Result<Option<Self>> {
+    pub fn parse(item: &[Token<'_>]) -> Result<Option<Self>> {
         let flat = Flat::new(item, &SET_ATTRIBUTES);
         let mut parser = Parser::new(&flat.tokens);
         let mut is_system = false;
@@ -89,20 +87,20 @@ impl SetItem {
             name,
             name_token,
             roles,
-            tokens: flat.tokens,
+            key: Key::of(&flat.tokens),
         }))
     }
 
     /// The hash of the canonical tokens: the key to the verdict on the set.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        token::hash(&self.tokens)
+        self.key.hash()
     }
 
     /// The place of a token of the item, to report at; the struct's name where there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
-        token::span_of(&self.tokens, token, &self.name)
+        self.key.span_of(token, &self.name)
     }
 }
 

@@ -1,36 +1,36 @@
 //! `protocol!(…)`: its arguments, and the generated files in the verdicts.
 
-use quote::quote;
 use rumpsteak_syntax::ProtocolItem;
+use rumpsteak_syntax::lex::lex;
 use rumpsteak_syntax::verdict::{
     Entry, Generated, Kind, Outcome, Proof, Site, Target, TargetKind, Verdicts,
 };
 
-fn parse(arguments: proc_macro2::TokenStream) -> ProtocolItem {
-    ProtocolItem::parse(arguments).unwrap_or_else(|error| panic!("{error}"))
+fn parse(arguments: &str) -> ProtocolItem {
+    ProtocolItem::parse(&lex(arguments).unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn a_name_with_a_visibility_and_attributes() {
-    let plain = parse(quote!(DoubleBuffering));
+    let plain = parse("DoubleBuffering");
     assert_eq!(
-        (plain.module().as_str(), plain.is_public()),
+        (plain.module().as_str(), plain.is_public),
         ("double_buffering", false)
     );
     assert_eq!(plain.name_token, 0);
 
-    let public = parse(quote!(#[doc = "text"] pub(crate) DoubleBuffering));
-    assert!(public.is_public());
-    assert_eq!(public.visibility.to_string(), "pub (crate)");
-    assert_eq!(public.attributes.to_string(), "# [doc = \"text\"]");
+    let public = parse("#[doc = \"text\"] pub(crate) DoubleBuffering");
+    assert!(public.is_public);
     assert_eq!(public.name_token, 4);
     assert_ne!(plain.hash(), public.hash());
 }
 
 #[test]
 fn anything_else_is_refused_with_an_example() {
-    for arguments in [quote!(), quote!(A, B), quote!("A"), quote!(a::B)] {
-        let error = ProtocolItem::parse(arguments.clone()).map(|item| item.name.to_string());
+    for arguments in ["", "A, B", "\"A\"", "a::B"] {
+        let error = ProtocolItem::parse(&lex(arguments).unwrap_or_default())
+            .map(|item| item.name.to_string());
         let error = error.map_err(|error| error.to_string());
         assert!(
             matches!(&error, Err(text) if text.contains("`protocol!(DoubleBuffering);`")),
@@ -41,7 +41,7 @@ fn anything_else_is_refused_with_an_example() {
 
 #[test]
 fn generated_files_are_read_as_they_were_written() {
-    let item = parse(quote!(DoubleBuffering));
+    let item = parse("DoubleBuffering");
     let verdicts = Verdicts {
         entries: vec![Entry {
             kind: Kind::Protocol,

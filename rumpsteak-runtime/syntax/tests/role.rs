@@ -1,55 +1,51 @@
 //! What role structs and message enums say about names.
 
-use proc_macro2::TokenStream;
+use rumpsteak_syntax::lex::lex;
+use rumpsteak_syntax::token::{Span, Token};
 use rumpsteak_syntax::{MessageItem, RoleItem, name};
 
-fn tokens(source: &str) -> TokenStream {
-    source
-        .parse()
-        .unwrap_or_else(|error| panic!("{source}: {error}"))
+fn tokens(source: &str) -> Vec<Token<'_>> {
+    lex(source).unwrap_or_else(|| panic!("{source}"))
+}
+
+fn at(source: &str, span: Span) -> &str {
+    &source[span.start..span.end]
 }
 
 fn role(source: &str) -> RoleItem {
-    RoleItem::parse(tokens(source)).unwrap_or_else(|error| panic!("{source}: {error}"))
+    RoleItem::parse(&tokens(source)).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 fn refuse_role(source: &str) -> String {
-    let Err(error) = RoleItem::parse(tokens(source)) else {
+    let Err(error) = RoleItem::parse(&tokens(source)) else {
         panic!("`{source}` was accepted")
     };
-    format!(
-        "{}: {error}",
-        error.span().source_text().unwrap_or_default()
-    )
+    format!("{}: {error}", at(source, error.span()))
 }
 
 fn refuse_message(source: &str) -> String {
-    let Err(error) = MessageItem::parse(tokens(source)) else {
+    let Err(error) = MessageItem::parse(&tokens(source)) else {
         panic!("`{source}` was accepted")
     };
-    format!(
-        "{}: {error}",
-        error.span().source_text().unwrap_or_default()
-    )
+    format!("{}: {error}", at(source, error.span()))
 }
 
 #[test]
 fn a_role_with_named_fields() {
-    let role = role(
-        "#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)] \
-         struct K { #[route(S)] s: Channel, count: HashMap<u8, (u8, fn() -> u8)>, #[route(super::T)] pub t: Channel }",
-    );
-    let link = role.link.unwrap();
+    let source = "#[derive(Role)] #[protocol(DoubleBuffering::k)] #[message(Label)] \
+         struct K { #[route(S)] s: Channel, count: HashMap<u8, (u8, fn() -> u8)>, #[route(super::T)] pub t: Channel }";
+    let role = role(source);
+    let link = role.link.clone().unwrap();
     assert_eq!(
         (link.protocol.to_string(), &*link.role),
         ("DoubleBuffering".to_owned(), "k")
     );
-    assert_eq!(role.tokens[link.role_token].as_ident().unwrap(), "k");
+    assert_eq!(at(source, role.span_of(link.role_token)), "k");
     assert_eq!(
-        role.tokens[link.protocol_token].as_ident().unwrap(),
+        at(source, role.span_of(link.protocol_token)),
         "DoubleBuffering"
     );
-    assert_eq!(role.message.unwrap().to_string(), "Label");
+    assert_eq!(role.message.as_ref().unwrap().to_string(), "Label");
     let routes: Vec<_> = role
         .routes
         .iter()
@@ -81,11 +77,9 @@ fn the_papers_tuple_struct() {
 fn the_role_is_named_by_link_attribute_or_struct() {
     let named = |source| {
         let role = role(source);
-        let link = role.link.unwrap();
-        (
-            link.role,
-            role.tokens[link.role_token].span.source_text().unwrap(),
-        )
+        let link = role.link.clone().unwrap();
+        let token = at(source, role.span_of(link.role_token));
+        (link.role, token.to_owned())
     };
     assert_eq!(
         named("#[protocol(P::k)] struct Kernel;"),
@@ -151,12 +145,9 @@ fn refused_roles() {
 
 #[test]
 fn labels_and_their_names() {
-    let message = MessageItem::parse(
-        "#[derive(Message, Debug)] pub enum Label { Ready(Ready), #[label(\"value\")] Item(labels::Value), Raw(Vec<u8>), }"
-            .parse()
-            .unwrap(),
-    )
-    .unwrap();
+    let source = "#[derive(Message, Debug)] pub enum Label { Ready(Ready), #[label(\"value\")] Item(labels::Value), \
+         Raw(Vec<u8>), }";
+    let message = MessageItem::parse(&tokens(source)).unwrap();
     assert_eq!(message.name, "Label");
     let labels: Vec<_> = message
         .variants
@@ -176,13 +167,7 @@ fn labels_and_their_names() {
             ("Raw", None)
         ]
     );
-    assert_eq!(
-        message.variants[2]
-            .payload_tokens
-            .to_string()
-            .replace(' ', ""),
-        "Vec<u8>"
-    );
+    assert_eq!(message.variants[2].payload_text, "Vec<u8>");
 }
 
 #[test]
@@ -192,14 +177,14 @@ fn a_struct_is_its_own_only_label() {
         ("#[label(\"value\")] struct Value { number: i32 }", "value"),
         ("struct r#Value;", "Value"),
     ] {
-        let message = MessageItem::parse(source.parse().unwrap()).unwrap();
+        let message = MessageItem::parse(&tokens(source)).unwrap();
         let [only] = &message.variants[..] else {
             panic!("{source}")
         };
         assert_eq!(only.label, label);
         assert_eq!(message.name, only.name);
         assert_eq!(only.payload.as_ref().unwrap().as_ident(), Some(&only.name));
-        assert_eq!(only.payload_tokens.to_string(), only.name.to_string());
+        assert_eq!(only.payload_text, only.name.as_str());
     }
 }
 

@@ -1,42 +1,31 @@
 //! `#[derive(Roles)]` with `#[system(kmc)]`, and what the verdicts say of its sessions.
 
-use quote::quote;
 use rumpsteak_syntax::SetItem;
+use rumpsteak_syntax::lex::lex;
 use rumpsteak_syntax::verdict::{
     Direction, Entry, Kind, Machine, Outcome, Proof, RoleName, Target, TargetKind, Transition,
     Verdicts,
 };
 
+fn parse(item: &str) -> rumpsteak_syntax::Result<Option<SetItem>> {
+    SetItem::parse(&lex(item).unwrap_or_default())
+}
+
 #[test]
 fn the_roles_of_a_set() {
     for item in [
-        quote!(
-            #[system(kmc)]
-            pub struct Roles {
-                pub s: S,
-                k: a::K,
-            }
-        ),
-        quote!(
-            #[doc = "x"]
-            #[system(kmc)]
-            struct Roles(S, pub a::K);
-        ),
+        "#[system(kmc)] pub struct Roles { pub s: S, k: a::K }",
+        "/// x\n#[system(kmc)] struct Roles(S, pub a::K);",
     ] {
-        let set = SetItem::parse(item).unwrap_or_else(|error| panic!("{error}"));
+        let set = parse(item).unwrap_or_else(|error| panic!("{error}"));
         let Some(set) = set else { panic!("no set") };
         let roles: Vec<String> = set.roles.iter().map(ToString::to_string).collect();
         assert_eq!(
-            (set.name.to_string().as_str(), roles.join(" ").as_str()),
+            (set.name.as_str(), roles.join(" ").as_str()),
             ("Roles", "S a::K")
         );
     }
-    let without = SetItem::parse(quote!(
-        #[other]
-        struct Roles {
-            s: S,
-        }
-    ));
+    let without = parse("#[other] struct Roles { s: S }");
     assert!(matches!(without, Ok(None)));
 }
 
@@ -44,51 +33,24 @@ fn the_roles_of_a_set() {
 fn what_is_no_set() {
     for (item, expected) in [
         (
-            quote!(
-                #[system]
-                struct R {
-                    s: S,
-                }
-            ),
+            "#[system] struct R { s: S }",
             "`system` takes an argument: `#[system(…)]`",
         ),
         (
-            quote!(
-                #[system(luck)]
-                struct R {
-                    s: S,
-                }
-            ),
+            "#[system(luck)] struct R { s: S }",
             "expected how the set is verified: `#[system(kmc)]`",
         ),
         (
-            quote!(
-                #[system(kmc)]
-                #[system(kmc)]
-                struct R {
-                    s: S,
-                }
-            ),
+            "#[system(kmc)] #[system(kmc)] struct R { s: S }",
             "`#[system(…)]` stands here twice",
         ),
+        ("#[system(kmc)] enum R {}", "a set of roles is a struct"),
         (
-            quote!(
-                #[system(kmc)]
-                enum R {}
-            ),
-            "a set of roles is a struct",
-        ),
-        (
-            quote!(
-                #[system(kmc)]
-                struct R {
-                    s: Option<S>,
-                }
-            ),
+            "#[system(kmc)] struct R { s: Option<S> }",
             "expected `,` or the end of the set",
         ),
     ] {
-        let Err(error) = SetItem::parse(item.clone()) else {
+        let Err(error) = parse(item) else {
             panic!("{item}")
         };
         assert!(error.to_string().contains(expected), "{item}: {error}");
