@@ -241,51 +241,18 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The name that somebody who wrote `wanted` most likely meant, if there is one like it: the closest by edit
-/// distance, at most a third of its length away.
+/// The name that somebody who wrote `wanted` most likely meant, if there is one like it.
 pub(crate) fn similar<'a>(
     wanted: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let distance = edit_distance(&wanted.to_lowercase(), &name.to_lowercase());
-            let limit = wanted.chars().count() / 3;
-            (distance <= limit).then_some((distance, name))
-        })
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// Levenshtein's distance, row by row: O(|a| · |b|) time, O(|b|) space.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    let names: Vec<&str> = names.into_iter().collect();
+    rumpsteak_scribble::names::similar(wanted, &names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances() {
-        assert_eq!(edit_distance("", ""), 0);
-        assert_eq!(edit_distance("kernel", "kernel"), 0);
-        assert_eq!(edit_distance("kernel", "kernl"), 1);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn the_closest_name_wins_and_a_distant_one_does_not() {

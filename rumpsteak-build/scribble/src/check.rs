@@ -182,9 +182,13 @@ impl Protocol {
     /// [`Fsm::check_directed`]: rumpsteak_fsm::Fsm::check_directed
     pub fn project(&self, role: &Role) -> Result<Projection, Vec<Diagnostic>> {
         let Some(position) = self.position(role) else {
-            let known = self.roles().iter().map(Role::as_str);
-            let diagnostic =
-                codes::no_such_role(role.as_str(), self.name.as_str(), self.name.span, known);
+            let mut known = self.roles().iter().map(Role::as_str);
+            let diagnostic = codes::no_such_role(
+                role.as_str(),
+                self.name.as_str(),
+                self.name.span,
+                &mut known,
+            );
             return Err(vec![diagnostic]);
         };
         let declared = self.role_names[position].span;

@@ -322,11 +322,16 @@ pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
 // Names.
 
 /// "did you mean" for a name that is not known, and else what there is.
-fn suggest<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    if let Some(similar) = crate::names::similar(name, known.clone()) {
+fn suggest(name: &str, known: &mut dyn Iterator<Item = &str>) -> Option<String> {
+    let known: Vec<&str> = known.collect();
+    if let Some(similar) = crate::names::similar(name, &known) {
         return Some(format!("did you mean `{similar}`?"));
     }
-    let known: Vec<_> = known.take(7).map(|name| format!("`{name}`")).collect();
+    let known: Vec<_> = known
+        .iter()
+        .take(7)
+        .map(|name| format!("`{name}`"))
+        .collect();
     match &*known {
         [] => None,
         [one] => Some(format!("there is {one}")),
@@ -359,12 +364,12 @@ pub(crate) fn module_clash(name: &str, span: Span, first: Span) -> Diagnostic {
     .help("give the import another alias, or remove it")
 }
 
-pub(crate) fn unknown_role<'a>(
+pub(crate) fn unknown_role(
     name: &str,
     span: Span,
     protocol: &str,
     declared: Span,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: &mut dyn Iterator<Item = &str>,
 ) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownRole,
@@ -376,10 +381,10 @@ pub(crate) fn unknown_role<'a>(
     .maybe_help(suggest(name, known))
 }
 
-pub(crate) fn unknown_protocol<'a>(
+pub(crate) fn unknown_protocol(
     name: &str,
     span: Span,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: &mut dyn Iterator<Item = &str>,
 ) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownProtocol,
@@ -390,26 +395,27 @@ pub(crate) fn unknown_protocol<'a>(
     .maybe_help(suggest(name, known))
 }
 
-pub(crate) fn unknown_recursion<'a>(
+pub(crate) fn unknown_recursion(
     name: &str,
     span: Span,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: &mut dyn Iterator<Item = &str>,
 ) -> Diagnostic {
-    let none = known.clone().next().is_none();
+    let mut known = known.peekable();
+    let none = known.peek().is_none();
     Diagnostic::new(
         Code::UnknownRecursion,
         format!("`continue {name}` is not inside of a `rec {name}`"),
         span,
         "no recursion of this name around it",
     )
-    .maybe_help(suggest(name, known))
+    .maybe_help(suggest(name, &mut known))
     .maybe_help(none.then(|| format!("put `rec {name} {{ … }}` around what repeats")))
 }
 
-pub(crate) fn unknown_message<'a>(
+pub(crate) fn unknown_message(
     name: &str,
     span: Span,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: &mut dyn Iterator<Item = &str>,
 ) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownMessage,
@@ -417,10 +423,12 @@ pub(crate) fn unknown_message<'a>(
         span,
         "neither declared by `sig` nor a parameter",
     )
-    .help(match crate::names::similar(name, known) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => format!("write `{name}()` for a message without a declaration"),
-    })
+    .help(
+        match crate::names::similar(name, &known.collect::<Vec<_>>()) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("write `{name}()` for a message without a declaration"),
+        },
+    )
 }
 
 pub(crate) fn argument_count(
@@ -874,11 +882,11 @@ pub(crate) fn projection_too_large(
     ))
 }
 
-pub(crate) fn no_such_role<'a>(
+pub(crate) fn no_such_role(
     role: &str,
     protocol: &str,
     span: Span,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: &mut dyn Iterator<Item = &str>,
 ) -> Diagnostic {
     Diagnostic::new(
         Code::NoSuchRole,

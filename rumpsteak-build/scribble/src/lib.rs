@@ -55,7 +55,7 @@ mod global;
 mod lexer;
 mod minimise;
 mod modules;
-mod names;
+pub mod names;
 mod parser;
 mod print;
 mod project;

@@ -1,31 +1,40 @@
 //! "Did you mean": names that look like another.
 
-/// The known name most like `name`, if one is near enough to be meant: equal but for case and `_`, equal
-/// behind the last dot, or at most a third of the letters apart. The first one wins among equals. Costs O(known · length²).
-pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The known name most like `name`, if one is near enough to be meant: equal behind the last dot, or at most a third of
+/// the letters apart, where neither case nor `_` counts. The first one wins among equals. Costs O(known · length²).
+///
+/// ```
+/// use rumpsteak_scribble::names::similar;
+///
+/// assert_eq!(similar("sel_ler", &["Buyer", "Seller"]), Some("Seller"));
+/// assert_eq!(similar("Shipper", &["Buyer", "Seller"]), None);
+/// ```
+#[must_use]
+pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     // A name of a thousand letters is not a slip of the finger.
     if name.len() > 64 {
         return None;
     }
-    let limit = (name.chars().count() / 3).max(1);
-    known
-        .filter(|candidate| candidate.len() <= 64 && *candidate != name)
-        .filter_map(|candidate| {
-            let distance = if fold(candidate) == fold(name) {
-                0
-            } else if fold(last(candidate)) == fold(last(name)) {
-                1
-            } else {
-                distance(name, candidate)
-            };
-            // For one letter every other letter is one change away: only its case may differ.
-            let near = distance == 0
-                || last(candidate) == last(name)
-                || (distance <= limit && name.chars().count() > 2);
-            near.then_some((distance, candidate))
-        })
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
+    let length = name.chars().count();
+    let limit = (length / 3).max(1);
+    let mut best: Option<(usize, &str)> = None;
+    for &candidate in known {
+        if candidate.len() > 64 || candidate == name {
+            continue;
+        }
+        let distance = if fold(last(candidate)) == fold(last(name)) {
+            usize::from(fold(candidate) != fold(name))
+        } else {
+            distance(&fold(name), &fold(candidate))
+        };
+        // For one letter every other letter is one change away: only its case may differ.
+        let near =
+            distance == 0 || last(candidate) == last(name) || (distance <= limit && length > 2);
+        if near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
 }
 
 fn last(name: &str) -> &str {
@@ -69,7 +78,7 @@ mod tests {
     #[test]
     fn names_one_slip_away_are_similar() {
         let known = ["Buyer", "Seller", "Ready"];
-        let similar = |name| similar(name, known.into_iter());
+        let similar = |name| similar(name, &known);
         assert_eq!(similar("Buyr"), Some("Buyer"));
         assert_eq!(similar("sel_ler"), Some("Seller"));
         assert_eq!(similar("Raedy"), Some("Ready"));

@@ -1031,7 +1031,7 @@ impl Parser<'_> {
             // Nothing is known of a word at the start of a statement, so it was taken for a message.
             if let (MessageExpr::Named(name), Some(error)) =
                 (&message, self.diagnostics.get_mut(reported))
-                && let Some(keyword) = names::similar(name.as_str(), STATEMENTS.into_iter())
+                && let Some(keyword) = names::similar(name.as_str(), &STATEMENTS)
             {
                 error.help = Some(format!("did you mean `{keyword}` instead of `{name}`?"));
             }

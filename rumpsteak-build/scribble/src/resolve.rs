@@ -404,11 +404,11 @@ impl<'m> Resolver<'_, 'm> {
             .collect();
         let shape = Shape::new(body);
         for (variable, around) in &shape.unbound {
-            let known = around.iter().copied();
+            let mut known = around.iter().copied();
             self.error(codes::unknown_recursion(
                 variable.as_str(),
                 variable.span,
-                known,
+                &mut known,
             ));
         }
         let mut blocks: Vec<(BlockId, u32)> = vec![(body.root(), END)];
@@ -520,13 +520,13 @@ impl<'m> Resolver<'_, 'm> {
         if role.is_none() {
             let decl = self.decl;
             let known = decl.roles.iter().map(|role| role.name.as_str());
-            let known = known.take(self.most_names());
+            let mut known = known.take(self.most_names());
             self.error(codes::unknown_role(
                 name.as_str(),
                 name.span,
                 decl.name.as_str(),
                 decl.name.span,
-                known,
+                &mut known,
             ));
         }
         role
@@ -595,14 +595,14 @@ impl<'m> Resolver<'_, 'm> {
                         .iter()
                         .filter(|parameter| parameter.kind == ParameterKind::Signature)
                         .map(|parameter| parameter.name.as_str());
-                    let known = self
+                    let mut known = self
                         .scope
                         .signature_names
                         .iter()
                         .map(String::as_str)
                         .chain(parameters)
                         .take(self.most_names());
-                    self.error(codes::unknown_message(name.as_str(), name.span, known));
+                    self.error(codes::unknown_message(name.as_str(), name.span, &mut known));
                     return None;
                 }
                 // `shop.Base.Cancel` is the message `Cancel`.
@@ -653,13 +653,13 @@ impl<'m> Resolver<'_, 'm> {
             let mut names = callee.roles.iter().map(|role| role.name.as_str());
             if !names.any(|name| name == role.as_str()) {
                 let known = callee.roles.iter().map(|role| role.name.as_str());
-                let known = known.take(self.most_names());
+                let mut known = known.take(self.most_names());
                 self.error(codes::unknown_role(
                     role.as_str(),
                     role.span,
                     callee.name.as_str(),
                     callee.name.span,
-                    known,
+                    &mut known,
                 ));
                 return None;
             }
@@ -684,8 +684,12 @@ impl<'m> Resolver<'_, 'm> {
         self.valid = false;
         if self.scope.complete {
             let known = self.scope.protocol_names.iter().map(String::as_str);
-            let known = known.take(self.most_names());
-            self.error(codes::unknown_protocol(name.as_str(), name.span, known));
+            let mut known = known.take(self.most_names());
+            self.error(codes::unknown_protocol(
+                name.as_str(),
+                name.span,
+                &mut known,
+            ));
         }
     }
 

@@ -7,21 +7,19 @@
 use std::fmt::Display;
 
 use rumpsteak_fsm::Message;
+use rumpsteak_scribble::names::similar;
 use rumpsteak_syntax::Path;
 use rumpsteak_syntax::verdict::RoleName;
 
 use super::excerpt;
 use crate::pair::LabelPair;
-use crate::protocols::{Loaded, Protocols, ScrFile, similar};
+use crate::protocols::{Loaded, Protocols, ScrFile};
 
 // Links of roles to protocols.
 
 pub(crate) fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
     let known: Vec<&str> = protocols.names().collect();
-    let advice = match (
-        similar(wanted, known.iter().copied()),
-        protocols.files.is_empty(),
-    ) {
+    let advice = match (similar(wanted, &known), protocols.files.is_empty()) {
         (Some(name), _) => format!("did you mean `{name}`?"),
         (None, true) => {
             "the build script was given no `.scr` file: write the protocol, and name its folder \
@@ -67,7 +65,7 @@ pub(crate) fn unknown_role(wanted: &str, protocol: &Loaded, protocols: &Protocol
         .iter()
         .map(|role| role.as_str())
         .collect();
-    let advice = match similar(wanted, roles.iter().copied()) {
+    let advice = match similar(wanted, &roles) {
         Some(role) => format!("did you mean `{}::{role}`?", protocol.name()),
         None => format!("the roles are {}", list(&roles)),
     };
@@ -178,7 +176,7 @@ pub(crate) fn unknown_label(
         .map(|message| message.label.as_str())
         .collect();
     known.dedup();
-    let advice = match similar(&label.name, known.iter().copied()) {
+    let advice = match similar(&label.name, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
         ),

@@ -77,7 +77,8 @@ impl Span {
         Self {
             start,
             end,
-            ..Self::default()
+            #[cfg(feature = "quote")]
+            rustc: None,
         }
     }
 }
