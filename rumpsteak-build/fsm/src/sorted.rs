@@ -7,8 +7,7 @@
 //! A search costs O(log n) comparisons. An insertion also moves what is behind it, so it costs O(n) unless keys come in order: use them for what is
 //! numbered in order, or small, such as the roles of a protocol or the items of a package.
 //!
-//! [`sort_by`] is the standard library's sort for the same reason: an instance of that is some 2,700 lines, and each of these some 100. Where sorting
-//! counts in an optimised verifier, the standard one is used.
+//! [`sort_by`] sorts positions with the standard library's sort for the same reason: an instance of that is some 2,700 lines, and each of these some 100.
 
 use std::{borrow::Borrow, cmp::Ordering, fmt, ops::Index, slice, vec};
 
