@@ -18,7 +18,6 @@ pub(crate) fn findings(tree: &Tree, base: &Base, notes: &Notes, findings: &mut F
             file,
             included,
             problems,
-            ..
         } = inclusion;
         let token = item.name_token;
         let mut texts = Vec::new();
@@ -57,7 +56,7 @@ pub(crate) fn findings(tree: &Tree, base: &Base, notes: &Notes, findings: &mut F
             hash: item.hash(),
             target: tree.crates[tree.module(*module).krate.0].target.clone(),
             file: base.show(&tree.files[file.0].path),
-            line: inclusion.line,
+            line: item.name.span().line,
             outcome: match problems.is_empty() {
                 true => Outcome::Passed(Proof::default()),
                 false => Outcome::Failed {

@@ -105,6 +105,7 @@ impl Pairs {
         let (sets, members) = crate::set::sets(tree);
         let mut roles = SortedMap::new();
         let mut last = None;
+        let mut looked_up: Option<(String, Lookup)> = None;
         for (id, (set, name)) in members {
             if let ItemKind::Role(role) = &*tree.item(id).kind {
                 let pair = RolePair {
@@ -121,12 +122,18 @@ impl Pairs {
                 continue;
             };
             let Some(link) = &role.link else { continue };
+            // Roles of one protocol follow each other.
+            let lookup = match &looked_up {
+                Some((name, lookup)) if link.protocol == name.as_str() => *lookup,
+                _ => protocols.lookup(link.protocol.as_str()),
+            };
+            looked_up = Some((link.protocol.to_string(), lookup));
             let pair = RolePair {
                 name: RoleName {
                     protocol: link.protocol.to_string(),
                     role: link.role.clone(),
                 },
-                link: follow_link(link, protocols),
+                link: follow_link(link, lookup, protocols),
                 labels: labels(tree, item.module, role, &mut last),
             };
             roles.insert(id, pair);
@@ -137,11 +144,12 @@ impl Pairs {
 
 fn follow_link(
     link: &rumpsteak_syntax::role::Link,
+    lookup: Lookup,
     protocols: &Protocols,
 ) -> Result<Linked, LinkError> {
     let wanted = link.protocol.to_string();
     let wrong = |token, text| Err(LinkError::Wrong { token, text });
-    match protocols.lookup(&wanted) {
+    match lookup {
         Lookup::Broken(file) => Err(LinkError::Broken { file }),
         Lookup::Found(position) => {
             let protocol = &protocols.protocols[position];

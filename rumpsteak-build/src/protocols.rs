@@ -246,17 +246,14 @@ impl Protocols {
     }
 
     fn lookup_by(&self, is_wanted: impl Fn(&str) -> bool) -> Lookup {
-        let declared_in = |(position, file): (usize, &ScrFile)| {
-            let protocols = file.modules.root().protocols.iter();
-            let wanted = protocols.filter(|protocol| is_wanted(protocol.name.as_str()));
-            wanted.map(|_| position).collect::<Vec<_>>()
-        };
-        let files: Vec<usize> = self
-            .files
-            .iter()
-            .enumerate()
-            .flat_map(declared_in)
-            .collect();
+        let mut files = Vec::new();
+        for (position, file) in self.files.iter().enumerate() {
+            for protocol in &file.modules.root().protocols {
+                if is_wanted(protocol.name.as_str()) {
+                    files.push(position);
+                }
+            }
+        }
         match files[..] {
             [] => Lookup::Unknown,
             [file] => {

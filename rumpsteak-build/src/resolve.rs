@@ -14,7 +14,7 @@ use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_syntax::Path;
 
 use crate::scan::Visibility;
-use crate::walk::{Import, Meaning, ModuleId, Tree};
+use crate::walk::{Import, Meaning, Module, ModuleId, Named, Tree};
 
 /// How many imports may lie between a name and its item.
 pub(crate) const DEPTH: usize = 64;
@@ -32,16 +32,13 @@ pub(crate) enum Resolution {
 
 /// Resolves a path that is written in `module`.
 pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution {
-    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_owned()).collect();
     // Most names are those of the only item of the module that has them.
-    if let ([name], false) = (&segments[..], path.leading_colon)
-        && let Some([item]) = tree.module(module).names.get(name).map(Vec::as_slice)
+    if let Some(name) = path.as_ident()
+        && let Some(meaning) = only(tree.module(module), name.unraw())
     {
-        let mut imports = tree.module(module).imports.iter();
-        if imports.all(|import| import.name.as_deref() != Some(name)) {
-            return Resolution::Found(item.meaning);
-        }
+        return Resolution::Found(meaning);
     }
+    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_owned()).collect();
     let mut query = Query {
         tree,
         from: module,
@@ -54,6 +51,22 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
             .first()
             .map_or(Resolution::Nothing, |&meaning| Resolution::Found(meaning)),
         _ => Resolution::Ambiguous(found.into_iter().collect()),
+    }
+}
+
+/// What a name means if the module declares it once, and imports nothing by this name.
+fn only(module: &Module, name: &str) -> Option<Meaning> {
+    for import in &module.imports {
+        if let Some(imported) = &import.name
+            && imported.len() == name.len()
+            && imported == name
+        {
+            return None;
+        }
+    }
+    match module.names.get(name)?[..] {
+        [Named { meaning, .. }] => Some(meaning),
+        _ => None,
     }
 }
 

@@ -519,7 +519,7 @@ impl<'a> State<'a> {
         let repeated = self.repeated();
 
         // The structure of each item, from the first root that reaches it: they agree, or the item has a fault.
-        let mut bodies: SortedMap<ItemId, Body> = SortedMap::new();
+        let mut bodies: SortedMap<ItemId, Option<Body>> = SortedMap::new();
         let mut in_failed_root: SortedSet<ItemId> = SortedSet::new();
         for (&root, Root { reached, .. }) in &self.roots {
             let failed = !reached.linked
@@ -532,7 +532,7 @@ impl<'a> State<'a> {
                     && !bodies.contains_key(&item)
                     && let Some(body) = reached.body(tree, item, &identity)
                 {
-                    bodies.insert(item, body);
+                    bodies.insert(item, Some(body));
                 }
                 if failed {
                     in_failed_root.insert(item);
@@ -558,6 +558,11 @@ impl<'a> State<'a> {
             findings.echoes.insert(report::file(file));
         }
         let systems = self.systems();
+        let shown: Vec<String> = tree
+            .files
+            .iter()
+            .map(|file| base.show(&file.path))
+            .collect();
         for id in tree.item_ids() {
             let item = tree.item(id);
             let (kind, name, hash, outcome) = match &*item.kind {
@@ -576,7 +581,7 @@ impl<'a> State<'a> {
                             _ => None,
                         },
                         id: id_of_item,
-                        body: bodies.remove(&id),
+                        body: bodies.get_mut(&id).and_then(Option::take),
                         system: self.roots.get(&id).and_then(|root| {
                             systems.get(&root.role).map(|system| verdict::System {
                                 id: system.id,
@@ -636,7 +641,7 @@ impl<'a> State<'a> {
                 name: name.to_string(),
                 hash,
                 target: tree.crate_of(id).target.clone(),
-                file: base.show(&tree.files[item.file.0].path),
+                file: shown[item.file.0].clone(),
                 line: item.line,
                 outcome,
             });

@@ -146,8 +146,6 @@ pub(crate) struct File {
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     pub(crate) item: ProtocolItem,
-    /// The line of the name, from 1.
-    pub(crate) line: usize,
     /// The module in which it stands.
     pub(crate) module: ModuleId,
     /// Where it stands.
@@ -250,8 +248,8 @@ enum PartKind {
         /// The position of an inline one in the source.
         body: Option<usize>,
     },
-    /// `protocol!(…);`, with its line.
-    Protocol(ProtocolItem, usize),
+    /// `protocol!(…);`
+    Protocol(ProtocolItem),
 }
 
 /// A module whose items are still to be read.
@@ -400,8 +398,8 @@ impl Walker<'_, '_> {
                 PartKind::Module { name, path, body } => {
                     self.child(&next, part, name, path.as_deref(), *body, pending);
                 }
-                PartKind::Protocol(call, line) => {
-                    self.protocol(module, part, call, *line, place, pending);
+                PartKind::Protocol(call) => {
+                    self.protocol(module, part, call, place, pending);
                 }
             }
         }
@@ -506,7 +504,6 @@ impl Walker<'_, '_> {
         parent: ModuleId,
         part: &Part,
         call: &ProtocolItem,
-        line: usize,
         place: &Place,
         pending: &mut Vec<Pending>,
     ) {
@@ -522,7 +519,6 @@ impl Walker<'_, '_> {
             included: None,
             problems: generated.problems.clone(),
             item: call.clone(),
-            line,
         };
         let here = |module: ModuleId| self.tree.modules[module.0].krate == krate;
         let path = PathBuf::from(&generated.file);
@@ -614,12 +610,6 @@ impl Source {
     /// Reads the text of a file; nothing if it is no Rust.
     fn read(file: FileId, text: &str, cfg: &Cfg) -> Option<Self> {
         let tokens = lex(text)?;
-        let mut ends = Vec::new();
-        let mut at = 0;
-        while let Some(length) = text[at..].find('\n') {
-            ends.push(at + length);
-            at += length + 1;
-        }
         let empty = || Body {
             condition: Truth::True,
             parts: Vec::new(),
@@ -632,7 +622,7 @@ impl Source {
             for item in &items.items {
                 let kind = match item.condition {
                     Truth::False => None,
-                    _ => part(item, cfg, &ends, |body| {
+                    _ => part(item, cfg, |body| {
                         bodies.push(empty());
                         pending.push((bodies.len() - 1, body));
                         bodies.len() - 1
@@ -651,15 +641,13 @@ impl Source {
     }
 }
 
-/// What an item is to sessions; nothing if it does not matter. `ends` are the ends of the lines, and `inline` takes the
-/// body of a module and returns its position.
+/// What an item is to sessions; nothing if it does not matter. `inline` takes the body of a module and returns its
+/// position.
 fn part<'s, 'a>(
     item: &RawItem<'s, 'a>,
     cfg: &Cfg,
-    ends: &[usize],
     inline: impl FnOnce(Tokens<'s, 'a>) -> usize,
 ) -> Option<PartKind> {
-    let line = |start: usize| ends.partition_point(|end| *end < start) + 1;
     Some(match item.kind {
         RawKind::Module(name, body) => {
             let path = item.attributes.iter().find(|a| a.is("path"));
@@ -690,8 +678,7 @@ fn part<'s, 'a>(
         RawKind::Protocol(arguments) => {
             // What is no call of this macro is that of another one.
             let call = ProtocolItem::parse(arguments).ok()?;
-            let line = line(call.name.span().start);
-            PartKind::Protocol(call, line)
+            PartKind::Protocol(call)
         }
         RawKind::Other => {
             return includes_protocols(item.tokens).then_some(PartKind::IncludesProtocols);
@@ -699,7 +686,7 @@ fn part<'s, 'a>(
         RawKind::Enum(name) | RawKind::Struct(name) | RawKind::Type(name) => {
             let (name, span): Name<'a> = name;
             let kind = Rc::new(classify(item, cfg));
-            PartKind::Declared(unraw(name).to_owned(), line(span.start), kind)
+            PartKind::Declared(unraw(name).to_owned(), span.line, kind)
         }
     })
 }
@@ -782,11 +769,15 @@ fn classify(item: &RawItem<'_, '_>, cfg: &Cfg) -> ItemKind {
 /// Appends the tokens of a struct or an enum without the fields or variants that a `#[cfg]` excludes, as rustc gives them
 /// to a derive: with a field goes the comma behind it.
 fn push_configured<'a>(configured: &mut Vec<Token<'a>>, tokens: &[Token<'a>], cfg: &Cfg) {
+    // In most items there is none, which shows sooner than where it would be.
+    let is_cfg = |token: &Token<'_>| matches!(token.as_ident(), Some("cfg" | "cfg_attr"));
+    if !tokens.iter().any(is_cfg) {
+        configured.extend_from_slice(tokens);
+        return;
+    }
     let has_cfg = |tree: &[Token<'_>]| {
-        trees(content(tree)).any(|tree| {
-            let name = tree.get(1).and_then(Token::as_ident);
-            tree[0].opens(Delimiter::Bracket) && matches!(name, Some("cfg" | "cfg_attr"))
-        })
+        trees(content(tree))
+            .any(|tree| tree[0].opens(Delimiter::Bracket) && tree.get(1).is_some_and(is_cfg))
     };
     for tree in trees(tokens) {
         match tree {

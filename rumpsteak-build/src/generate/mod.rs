@@ -46,6 +46,8 @@ pub(crate) struct Generator<'a> {
     /// Whether the build script said that it wants code.
     enabled: bool,
     modules: SortedMap<usize, Rc<Module>>,
+    /// The names of the protocols as those of modules, in the same order.
+    names: Vec<String>,
 }
 
 /// The code of a protocol, or why there is none.
@@ -104,6 +106,11 @@ impl<'a> Generator<'a> {
             cache,
             enabled,
             modules: SortedMap::new(),
+            names: protocols
+                .protocols
+                .iter()
+                .map(|loaded| name::snake(loaded.name()))
+                .collect(),
         }
     }
 
@@ -179,11 +186,13 @@ impl<'a> Generator<'a> {
 
     /// The protocol's name as that of a file, with a number if an earlier protocol has the same.
     fn file_name(&self, position: usize) -> String {
-        let snake = |loaded: &Loaded| name::snake(loaded.name());
-        let own = snake(&self.protocols.protocols[position]);
-        let earlier = self.protocols.protocols[..position].iter();
-        match earlier.filter(|loaded| snake(loaded) == own).count() {
-            0 => own,
+        let own = &self.names[position];
+        let mut earlier = 0;
+        for name in &self.names[..position] {
+            earlier += usize::from(name == own);
+        }
+        match earlier {
+            0 => own.clone(),
             number => format!("{own}_{}", number + 1),
         }
     }

@@ -30,6 +30,7 @@ pub fn lex(text: &str) -> Option<Vec<Token<'_>>> {
         text,
         bytes: text.as_bytes(),
         at: 0,
+        line: 1,
         tokens: Vec::with_capacity(text.len() / 8),
         open: Vec::new(),
     };
@@ -79,6 +80,8 @@ struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
+    /// The line of `at`, from 1, but for a token that is being read.
+    line: usize,
     tokens: Vec<Token<'a>>,
     /// The brackets that are open, with the indices of their tokens.
     open: Vec<(Delimiter, usize)>,
@@ -95,7 +98,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn push(&mut self, kind: TokenKind<'a>, start: usize) {
-        let (span, tree) = (Span::of(start, self.at), 1);
+        let (span, tree) = (Span::of(start, self.at, self.line), 1);
         self.tokens.push(Token { kind, span, tree });
     }
 
@@ -103,6 +106,16 @@ impl<'a> Lexer<'a> {
         // A suffix belongs to the literal: `1u8`.
         self.word();
         self.push(TokenKind::Literal(&self.text[start..self.at]), start);
+        self.count_lines(start);
+    }
+
+    /// Takes account of the ends of lines between there and here.
+    fn count_lines(&mut self, start: usize) {
+        let mut at = start;
+        while at < self.at {
+            self.line += usize::from(self.bytes[at] == b'\n');
+            at += 1;
+        }
     }
 
     /// Reads a token, a comment or blanks.
@@ -111,8 +124,11 @@ impl<'a> Lexer<'a> {
         let byte = self.bytes[start];
         match CLASSES[byte as usize] {
             BLANK => {
-                let (bytes, mut at) = (self.bytes, start + 1);
+                let (bytes, mut at) = (self.bytes, start);
                 while at < bytes.len() && CLASSES[bytes[at] as usize] == BLANK {
+                    if bytes[at] == b'\n' {
+                        self.line += 1;
+                    }
                     at += 1;
                 }
                 self.at = at;
@@ -120,10 +136,16 @@ impl<'a> Lexer<'a> {
             LETTER => self.name(start)?,
             PUNCT => match (byte, self.byte(1)) {
                 (b'/', b'/') => {
-                    let rest = &self.text[start..];
-                    self.at += rest.find('\n').unwrap_or(rest.len());
+                    let (bytes, mut at) = (self.bytes, start + 2);
+                    while at < bytes.len() && bytes[at] != b'\n' {
+                        at += 1;
+                    }
+                    self.at = at;
                 }
-                (b'/', b'*') => self.block_comment()?,
+                (b'/', b'*') => {
+                    self.block_comment()?;
+                    self.count_lines(start);
+                }
                 (b'\'', _) => self.quote(start)?,
                 (_, next) => {
                     self.at += 1;
@@ -186,7 +208,7 @@ impl<'a> Lexer<'a> {
     /// Reads a name, or a literal that begins with letters.
     fn name(&mut self, start: usize) -> Option<()> {
         self.word();
-        let text = &self.text[start..self.at];
+        let mut text = &self.text[start..self.at];
         let next = self.byte(0);
         if next == b'"' || next == b'#' || next == b'\'' {
             match (text, next) {
@@ -208,12 +230,13 @@ impl<'a> Lexer<'a> {
                     if text == "r" && hashes == 1 && matches!(letter, LETTER | BEYOND) {
                         self.at += 1;
                         self.word();
+                        text = &self.text[start..self.at];
                     }
                 }
                 _ => {}
             }
         }
-        self.push(TokenKind::Ident(&self.text[start..self.at]), start);
+        self.push(TokenKind::Ident(text), start);
         Some(())
     }
 

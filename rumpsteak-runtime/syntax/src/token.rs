@@ -67,16 +67,19 @@ pub struct Span {
     pub start: usize,
     /// The offset behind the last byte.
     pub end: usize,
+    /// The line of the first byte, from 1; 0 for what no text has.
+    pub line: usize,
     /// The place as rustc knows it.
     #[cfg(feature = "quote")]
     pub(crate) rustc: Option<proc_macro2::Span>,
 }
 
 impl Span {
-    pub(crate) fn of(start: usize, end: usize) -> Self {
+    pub(crate) fn of(start: usize, end: usize, line: usize) -> Self {
         Self {
             start,
             end,
+            line,
             #[cfg(feature = "quote")]
             rustc: None,
         }
@@ -393,7 +396,7 @@ impl Key {
 /// itself.
 #[must_use]
 pub fn hash(tokens: &[Token<'_>]) -> u64 {
-    let mut bytes = Vec::with_capacity(8 * tokens.len());
+    let mut hasher = Hasher::new();
     for token in tokens {
         let mut character = [0; 4];
         let (kind, text) = match token.kind {
@@ -404,12 +407,9 @@ pub fn hash(tokens: &[Token<'_>]) -> u64 {
             // The opening bracket: so it has always been.
             TokenKind::Close(delimiter) => (b'c', delimiter.open()),
         };
-        bytes.push(kind);
-        bytes.extend_from_slice(text.as_bytes());
-        bytes.push(SEPARATOR);
+        hasher.bytes(&[kind]);
+        hasher.text(text);
     }
-    let mut hasher = Hasher::new();
-    hasher.bytes(&bytes);
     hasher.finish()
 }
 

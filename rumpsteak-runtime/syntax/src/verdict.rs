@@ -45,12 +45,30 @@ pub const PATH: &str = "rumpsteak/verdicts.txt";
 /// earlier day are still there. The variable is not, because Cargo forgets it with each run of the script.
 pub const VARIABLE: &str = "RUMPSTEAK_VERDICTS";
 
-/// What identifies the text of a verdict file: its 64-bit FNV-1a hash.
+/// What identifies the text of a file: a hash of 64 bits.
+///
+/// No change of eight bytes in a row leaves it as it was, since each step can be undone. It goes by words, because a build
+/// script is not optimised. As the [hash](crate::token::hash) of an item, it guards against what is stale, not against what
+/// is forged.
 #[must_use]
 pub fn stamp(text: &str) -> String {
-    let mut hasher = crate::token::Hasher::new();
-    hasher.text(text);
-    hex(hasher.finish())
+    let mut hash = text.len() as u64;
+    let (words, rest) = text.as_bytes().as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut next = 0;
+    while next <= words.len() {
+        let word = if next < words.len() {
+            words[next]
+        } else {
+            last
+        };
+        hash = (hash ^ u64::from_le_bytes(word))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+        next += 1;
+    }
+    hex(hash)
 }
 
 const MAGIC: &str = "rumpsteak-verdicts";
@@ -358,10 +376,10 @@ impl Verdicts {
     /// The text of the file.
     #[must_use]
     pub fn print(&self) -> String {
-        let mut text = String::new();
-        record(&mut text, &[MAGIC, FORMAT, VERSION]);
+        let mut lines = Lines::default();
+        lines.record(&[MAGIC, FORMAT, VERSION]);
         for entry in &self.entries {
-            print_entry(&mut text, entry);
+            lines.entry(entry);
         }
         for Generated {
             protocol,
@@ -369,13 +387,13 @@ impl Verdicts {
             stamp,
         } in &self.generated
         {
-            record(&mut text, &["generated", protocol, file, stamp]);
+            lines.record(&["generated", protocol, file, stamp]);
         }
         for problem in &self.unanchored {
-            record(&mut text, &["unanchored", problem]);
+            lines.record(&["unanchored", problem]);
         }
-        record(&mut text, &["end"]);
-        text
+        lines.record(&["end"]);
+        lines.text()
     }
 
     /// Reads the text of the file.
@@ -561,168 +579,246 @@ impl fmt::Display for TargetKind {
     }
 }
 
-fn print_entry(text: &mut String, entry: &Entry) {
-    let Entry {
-        kind,
-        name,
-        hash,
-        target,
-        file,
-        line,
-        outcome,
-    } = entry;
-    let outcome_word = match outcome {
-        Outcome::Failed { .. } => "failed",
-        Outcome::FailedElsewhere(_) => "elsewhere",
-        Outcome::Passed(_) => "passed",
-    };
-    record(
-        text,
-        &[
-            "entry",
-            word(*kind),
-            name,
-            &hex(*hash),
-            word(target.kind),
-            &target.name,
-            file,
-            &line.to_string(),
-            outcome_word,
-        ],
-    );
-    let id = match outcome {
-        Outcome::Failed { id, .. } => id,
-        Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => &proof.id,
-    };
-    if let Some(id) = id {
-        record(text, &["id", &hex(*id)]);
-    }
-    match outcome {
-        Outcome::Failed {
-            plays, problems, ..
-        } => {
-            if *plays {
-                record(text, &["plays"]);
-            }
-            for Problem {
-                token,
-                text: problem,
-            } in problems
-            {
-                record(text, &["problem", &token.to_string(), problem]);
-            }
-        }
-        Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => {
-            if let Some(RoleName { protocol, role }) = &proof.plays {
-                record(text, &["plays", protocol, role]);
-            }
-            if let Some(system) = &proof.system {
-                print_system(text, system);
-            }
-            if let Some(machine) = &proof.machine {
-                print_machine(text, machine);
-            }
-            if let Some(bound) = proof.kmc {
-                record(text, &["kmc", &bound.to_string()]);
-            }
-            match &proof.body {
-                Some(Body::Chain(chain)) => print_chain(text, &["chain"], chain),
-                Some(Body::Choice(options)) => {
-                    record(text, &["choice"]);
-                    for (label, chain) in options {
-                        print_chain(text, &["option", label], chain);
-                    }
-                }
-                None => {}
-            }
-        }
-    }
+/// The lines of a file: fields, escaped, with tabs between them.
+///
+/// Bytes are pushed one by one, which is the cheapest way to append short texts where nothing is optimised.
+#[derive(Default)]
+struct Lines {
+    bytes: Vec<u8>,
 }
 
-fn print_system(text: &mut String, System { id, queues }: &System) {
-    record(text, &["system", &hex(*id)]);
-    for Queue {
-        route,
-        peer,
-        capacity,
-    } in queues
-    {
-        let (word, number) = match capacity {
-            Capacity::AtMost(most) => ("at-most", Some(most)),
-            Capacity::Growable => ("growable", None),
-            Capacity::Waits(room) => ("waits", Some(room)),
+impl Lines {
+    fn text(self) -> String {
+        // Nothing but whole texts was pushed, and ASCII between their characters.
+        String::from_utf8(self.bytes).unwrap_or_default()
+    }
+
+    fn record(&mut self, fields: &[&str]) {
+        for (index, field) in fields.iter().enumerate() {
+            match index {
+                0 => self.escaped(field),
+                _ => self.field(field),
+            }
+        }
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.bytes.push(b'\n');
+    }
+
+    fn field(&mut self, field: &str) {
+        self.bytes.push(b'\t');
+        self.escaped(field);
+    }
+
+    fn escaped(&mut self, field: &str) {
+        let (field, mut next) = (field.as_bytes(), 0);
+        while next < field.len() {
+            let byte = field[next];
+            if byte >= b' ' && byte != b'\\' {
+                self.bytes.push(byte);
+            } else {
+                self.escape(byte);
+            }
+            next += 1;
+        }
+    }
+
+    fn escape(&mut self, byte: u8) {
+        let escaped = match byte {
+            b'\\' => b'\\',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            // Other control characters stand for themselves.
+            _ => return self.bytes.push(byte),
         };
-        let (route, number) = (route.to_string(), number.map(usize::to_string));
-        let fields = ["queue", &*route, &**peer, word];
-        record(
-            text,
-            &fields
-                .into_iter()
-                .chain(number.as_deref())
-                .collect::<Vec<_>>(),
-        );
+        self.bytes.push(b'\\');
+        self.bytes.push(escaped);
     }
-}
 
-fn print_machine(text: &mut String, machine: &Machine) {
-    let Machine {
-        role,
-        states,
-        initial,
-        transitions,
-    } = machine;
-    record(
-        text,
-        &["machine", role, &states.to_string(), &initial.to_string()],
-    );
-    for transition in transitions {
-        let (source, target) = (transition.source.to_string(), transition.target.to_string());
-        let direction = word(transition.direction);
-        let mut fields = vec![
-            "step",
-            &source,
-            &target,
-            direction,
-            &transition.peer,
-            &transition.label,
-        ];
-        fields.extend(transition.payload.iter().map(String::as_str));
-        record(text, &fields);
+    fn number(&mut self, number: usize) {
+        if number < 10 {
+            self.bytes.push(b'\t');
+            // One digit.
+            self.bytes.push(b'0' + number as u8);
+        } else {
+            self.field(&number.to_string());
+        }
     }
-}
 
-fn print_chain(text: &mut String, start: &[&str], chain: &Chain) {
-    let mut fields: Vec<String> = start.iter().map(|&field| field.to_owned()).collect();
-    for Action {
-        direction,
-        peer,
-        label,
-    } in &chain.actions
-    {
-        let action = [word(*direction), &*peer.protocol, &*peer.role, &**label];
-        fields.extend(action.map(str::to_owned));
+    fn hex(&mut self, number: u64) {
+        self.field(&hex(number));
     }
-    match &chain.tail {
-        Tail::Choice {
+
+    fn entry(&mut self, entry: &Entry) {
+        let Entry {
+            kind,
+            name,
+            hash,
+            target,
+            file,
+            line,
+            outcome,
+        } = entry;
+        self.escaped("entry");
+        self.field(word(*kind));
+        self.field(name);
+        self.hex(*hash);
+        self.field(word(target.kind));
+        self.field(&target.name);
+        self.field(file);
+        self.number(*line);
+        self.field(match outcome {
+            Outcome::Failed { .. } => "failed",
+            Outcome::FailedElsewhere(_) => "elsewhere",
+            Outcome::Passed(_) => "passed",
+        });
+        self.end();
+        let id = match outcome {
+            Outcome::Failed { id, .. } => id,
+            Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => &proof.id,
+        };
+        if let Some(id) = id {
+            self.escaped("id");
+            self.hex(*id);
+            self.end();
+        }
+        match outcome {
+            Outcome::Failed {
+                plays, problems, ..
+            } => {
+                if *plays {
+                    self.record(&["plays"]);
+                }
+                for Problem { token, text } in problems {
+                    self.escaped("problem");
+                    self.number(*token);
+                    self.field(text);
+                    self.end();
+                }
+            }
+            Outcome::FailedElsewhere(proof) | Outcome::Passed(proof) => self.proof(proof),
+        }
+    }
+
+    fn proof(&mut self, proof: &Proof) {
+        if let Some(RoleName { protocol, role }) = &proof.plays {
+            self.record(&["plays", protocol, role]);
+        }
+        if let Some(system) = &proof.system {
+            self.system(system);
+        }
+        if let Some(machine) = &proof.machine {
+            self.machine(machine);
+        }
+        if let Some(bound) = proof.kmc {
+            self.record(&["kmc", &bound.to_string()]);
+        }
+        match &proof.body {
+            Some(Body::Chain(chain)) => {
+                self.escaped("chain");
+                self.chain(chain);
+            }
+            Some(Body::Choice(options)) => {
+                self.record(&["choice"]);
+                for (label, chain) in options {
+                    self.escaped("option");
+                    self.field(label);
+                    self.chain(chain);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn system(&mut self, System { id, queues }: &System) {
+        self.escaped("system");
+        self.hex(*id);
+        self.end();
+        for Queue {
+            route,
+            peer,
+            capacity,
+        } in queues
+        {
+            self.escaped("queue");
+            self.number(*route);
+            self.field(peer);
+            match capacity {
+                Capacity::AtMost(most) => {
+                    self.field("at-most");
+                    self.number(*most);
+                }
+                Capacity::Growable => self.field("growable"),
+                Capacity::Waits(room) => {
+                    self.field("waits");
+                    self.number(*room);
+                }
+            }
+            self.end();
+        }
+    }
+
+    fn machine(&mut self, machine: &Machine) {
+        let Machine {
+            role,
+            states,
+            initial,
+            transitions,
+        } = machine;
+        self.escaped("machine");
+        self.field(role);
+        self.number(*states);
+        self.number(*initial);
+        self.end();
+        for transition in transitions {
+            self.escaped("step");
+            self.number(transition.source);
+            self.number(transition.target);
+            self.field(word(transition.direction));
+            self.field(&transition.peer);
+            self.field(&transition.label);
+            for sort in &transition.payload {
+                self.field(sort);
+            }
+            self.end();
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        for Action {
             direction,
             peer,
-            id,
-        } => {
-            fields.extend(
-                [
-                    "choice",
-                    word(*direction),
-                    &peer.protocol,
-                    &peer.role,
-                    &hex(*id),
-                ]
-                .map(str::to_owned),
-            );
+            label,
+        } in &chain.actions
+        {
+            self.field(word(*direction));
+            self.field(&peer.protocol);
+            self.field(&peer.role);
+            self.field(label);
         }
-        Tail::End => fields.push("end".to_owned()),
-        Tail::Named(id) => fields.extend(["named".to_owned(), hex(*id)]),
+        match &chain.tail {
+            Tail::Choice {
+                direction,
+                peer,
+                id,
+            } => {
+                self.field("choice");
+                self.field(word(*direction));
+                self.field(&peer.protocol);
+                self.field(&peer.role);
+                self.hex(*id);
+            }
+            Tail::End => self.field("end"),
+            Tail::Named(id) => {
+                self.field("named");
+                self.hex(*id);
+            }
+        }
+        self.end();
     }
-    record(text, &fields.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn parse_entry(fields: &[&str]) -> Option<Entry> {
@@ -890,25 +986,6 @@ fn hex(number: u64) -> String {
 
 fn unhex(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16).ok()
-}
-
-/// Writes one line: the fields, escaped, with tabs between them.
-fn record(text: &mut String, fields: &[&str]) {
-    for (index, field) in fields.iter().enumerate() {
-        if index > 0 {
-            text.push('\t');
-        }
-        for character in field.chars() {
-            match character {
-                '\\' => text.push_str("\\\\"),
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\t' => text.push_str("\\t"),
-                other => text.push(other),
-            }
-        }
-    }
-    text.push('\n');
 }
 
 /// Reads one line.
