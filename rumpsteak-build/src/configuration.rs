@@ -418,12 +418,8 @@ impl Analysis {
                     kind: self.findings.kind(&located.text),
                     rendered: Default::default(),
                 };
-                let renderers = [
-                    annotate_snippets::Renderer::plain(),
-                    annotate_snippets::Renderer::styled(),
-                ];
-                problem.rendered = renderers
-                    .map(|renderer| report::problem(&problem, source.as_deref(), &renderer));
+                problem.rendered = [false, true]
+                    .map(|styled| report::problem(&problem, source.as_deref(), styled));
                 problem
             })
             .collect();

@@ -12,7 +12,6 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use rumpsteak_fsm::sorted;
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
@@ -24,7 +23,7 @@ use crate::judge::Setting;
 use crate::pair::{Linked, Pairs};
 use crate::paths::Base;
 use crate::protocols::Protocols;
-use crate::report::{Kind, refusal};
+use crate::report::{Kind, excerpt, refusal};
 use crate::serialise::Written;
 use crate::walk::{ItemId, Tree};
 
@@ -186,7 +185,7 @@ fn read(
         Ok(source) => source,
         Err(error) => return fails(format!("cannot read {shown}: {error}")),
     };
-    let excerpt = |span: Range<usize>, label: &str| excerpt(&shown, &source, span, label);
+    let excerpt = |span: Range<usize>, label: &str| excerpt::around(&shown, &source, span, label);
     let machines = match parse_named(&source, candidate.form) {
         Ok(machines) => machines,
         Err(error) => {
@@ -294,16 +293,4 @@ fn place(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
             .map(|transition| transition.id)
     };
     blamed.or_else(after).or_else(before).map(|id| id.index())
-}
-
-fn excerpt(shown: &str, source: &str, span: Range<usize>, label: &str) -> String {
-    let end = span.end.min(source.len());
-    let annotation = AnnotationKind::Primary
-        .span(span.start.min(end)..end)
-        .label(label);
-    let snippet = Snippet::source(source)
-        .path(shown)
-        .fold(true)
-        .annotation(annotation);
-    Renderer::plain().render(&[Group::with_level(Level::NOTE).element(snippet)])
 }

@@ -10,8 +10,7 @@ pub(crate) mod text;
 
 use std::fmt;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-
+use self::excerpt::drawing::{Drawing, Title};
 use crate::protocols::ScrFile;
 
 /// All errors of a file as the text of one `compile_error!`.
@@ -20,43 +19,45 @@ pub(crate) fn file(file: &ScrFile) -> String {
         1 => "an error".to_owned(),
         count => format!("{count} errors"),
     };
-    format!(
-        "{errors} in {}\n\n{}",
-        file.shown(),
-        file_with(file, &Renderer::plain())
-    )
+    format!("{errors} in {}\n\n{}", file.shown(), file_with(file, false))
 }
 
 /// All errors of a file, one after the other.
-pub(crate) fn file_with(file: &ScrFile, renderer: &Renderer) -> String {
-    let drawn = file
-        .diagnostics
-        .iter()
-        .map(|error| excerpt::diagnostic(file, error, renderer));
-    drawn.collect::<Vec<_>>().join("\n\n")
+fn file_with(file: &ScrFile, styled: bool) -> String {
+    let mut drawn = String::new();
+    for error in &file.diagnostics {
+        if !drawn.is_empty() {
+            drawn.push_str("\n\n");
+        }
+        drawn.push_str(&excerpt::diagnostic(file, error, styled));
+    }
+    drawn
 }
 
 /// A problem in Rust source, drawn as rustc would draw it.
-pub(crate) fn problem(
-    problem: &crate::Problem,
-    source: Option<&str>,
-    renderer: &Renderer,
-) -> String {
-    let mut lines = problem.text.splitn(2, '\n');
-    let title = Level::ERROR.primary_title(lines.next().unwrap_or_default());
-    let group = match source {
-        Some(source) if problem.range.end <= source.len() => title.element(
-            Snippet::source(source)
-                .path(problem.file.as_str())
-                .fold(true)
-                .annotation(AnnotationKind::Primary.span(problem.range.clone())),
-        ),
-        _ => annotate_snippets::Group::with_title(title),
+pub(crate) fn problem(problem: &crate::Problem, source: Option<&str>, styled: bool) -> String {
+    let (message, rest) = match problem.text.split_once('\n') {
+        Some((message, rest)) => (message, Some(rest)),
+        None => (problem.text.as_str(), None),
     };
-    let rest = lines.next().map_or(String::new(), |rest| {
-        format!("\n{}", rest.trim_start_matches('\n'))
-    });
-    format!("{}{rest}", renderer.render(&[group]))
+    let mut drawing = Drawing {
+        title: Some(Title {
+            code: None,
+            message,
+        }),
+        ..Drawing::default()
+    };
+    if let Some(source) = source
+        && problem.range.end <= source.len()
+    {
+        drawing.mark(&problem.file, source, problem.range.clone(), "");
+    }
+    let mut drawn = drawing.render(styled);
+    if let Some(rest) = rest {
+        drawn.push('\n');
+        drawn.push_str(rest.trim_start_matches('\n'));
+    }
+    drawn
 }
 
 /// Why a build script cannot go on: errors that no item of the Rust source can show.
@@ -83,25 +84,30 @@ pub enum Kind {
 }
 
 impl Report {
-    pub(crate) fn new(kind: Kind, render: impl Fn(&Renderer) -> String) -> Self {
-        Self {
-            plain: render(&Renderer::plain()),
-            styled: render(&Renderer::styled()),
-            kind,
-        }
-    }
-
     /// All errors of a file.
     pub(crate) fn of_file(file: &ScrFile) -> Self {
-        Self::new(file.kind(), |renderer| file_with(file, renderer))
+        Self {
+            plain: file_with(file, false),
+            styled: file_with(file, true),
+            kind: file.kind(),
+        }
     }
 
     /// The report of one sentence, with a way out.
     pub(crate) fn of(message: &str, help: &str) -> Self {
-        Self::new(Kind::BadInput, |renderer| {
-            let title = Level::ERROR.primary_title(message);
-            renderer.render(&[title.element(Level::HELP.message(help))])
-        })
+        let drawing = Drawing {
+            title: Some(Title {
+                code: None,
+                message,
+            }),
+            excerpts: Vec::new(),
+            notes: vec![("help", help)],
+        };
+        Self {
+            plain: drawing.render(false),
+            styled: drawing.render(true),
+            kind: Kind::BadInput,
+        }
     }
 
     /// What it means for the package.
