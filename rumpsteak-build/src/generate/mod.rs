@@ -29,7 +29,7 @@ use rumpsteak_syntax::{VERSION, name};
 
 use self::layout::Type;
 use self::names::{LabelName, Names, RoleName, is_ident};
-use self::optimised::Optimised;
+use self::optimised::{Folders, Optimised};
 use self::session::{Item, Unwritable};
 use crate::cache::{self, Cache};
 use crate::paths::Base;
@@ -48,6 +48,7 @@ pub(crate) struct Generator<'a> {
     modules: SortedMap<usize, Rc<Module>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
+    folders: Folders,
 }
 
 /// The code of a protocol, or why there is none.
@@ -111,6 +112,7 @@ impl<'a> Generator<'a> {
                 .iter()
                 .map(|loaded| name::snake(loaded.name()))
                 .collect(),
+            folders: Folders::default(),
         }
     }
 
@@ -156,16 +158,20 @@ impl<'a> Generator<'a> {
         if !self.enabled {
             return Vec::new();
         }
-        optimised::unused(self.protocols, self.base, &|protocol| {
-            self.modules.contains_key(&protocol)
-        })
+        let is_generated = |protocol: usize| self.modules.contains_key(&protocol);
+        optimised::unused(&self.folders, self.protocols, self.base, &is_generated)
     }
 
     fn generate(&self, position: usize) -> Module {
         let protocol = &self.protocols.protocols[position];
         let file = &self.protocols.files[protocol.file];
-        let (machines, problems) =
-            optimised::load(self.protocols, position, self.base, self.limits);
+        let (machines, problems) = optimised::load(
+            &self.folders,
+            self.protocols,
+            position,
+            self.base,
+            self.limits,
+        );
         let mut module = Module {
             file: format!("rumpsteak/{}.rs", self.file_name(position)),
             text: None,

@@ -9,10 +9,12 @@
 //! The longer name is there for files of several protocols in which a role of this name takes part. Each machine is
 //! verified against the projection; what is wrong is said with its line in the machine and its line in the protocol.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use rumpsteak_fsm::sorted;
+use rumpsteak_fsm::sorted::{self, SortedMap};
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
 use rumpsteak_fsm::verify::VerifyError;
@@ -44,15 +46,43 @@ struct Candidate {
     parts: Vec<String>,
 }
 
+/// The folders of protocols, each read once: what may be a machine in them, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    machines: RefCell<SortedMap<PathBuf, Rc<Vec<PathBuf>>>>,
+}
+
+impl Folders {
+    fn machines(&self, folder: &Path) -> Rc<Vec<PathBuf>> {
+        if let Some(known) = self.machines.borrow().get(folder) {
+            return Rc::clone(known);
+        }
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut found: Vec<PathBuf> = paths
+            .filter(|path| {
+                let ending = path.extension().and_then(|ending| ending.to_str());
+                matches!(ending, Some("dot" | "local"))
+            })
+            .collect();
+        sorted::sort(&mut found);
+        let found = Rc::new(found);
+        let mut machines = self.machines.borrow_mut();
+        machines.insert(folder.to_owned(), Rc::clone(&found));
+        found
+    }
+}
+
 /// The machines of a protocol, in the order of its roles, and what is wrong with them.
 pub(crate) fn load(
+    folders: &Folders,
     protocols: &Protocols,
     position: usize,
     base: &Base,
     limits: &Limits,
 ) -> (Vec<Option<Optimised>>, Vec<Problem>) {
     let protocol = &protocols.protocols[position];
-    let candidates = candidates(&protocols.files[protocol.file].path);
+    let candidates = candidates(folders, &protocols.files[protocol.file].path);
     let mut problems = Vec::new();
     let mut machines = Vec::new();
     for role in 0..protocol.projections.len() {
@@ -87,13 +117,14 @@ pub(crate) fn load(
 
 /// One line for each machine beside a `.scr` file that is not generated.
 pub(crate) fn unused(
+    folders: &Folders,
     protocols: &Protocols,
     base: &Base,
     is_generated: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     for file in &protocols.files {
-        for candidate in candidates(&file.path) {
+        for candidate in candidates(folders, &file.path) {
             let roles = protocols
                 .protocols
                 .iter()
@@ -127,15 +158,12 @@ pub(crate) fn unused(
 }
 
 /// The files beside a `.scr` file that may hold machines, by name.
-fn candidates(scr: &Path) -> Vec<Candidate> {
+fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
     let (Some(folder), Some(stem)) = (scr.parent(), scr.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Vec::new();
     };
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let candidate = |path: PathBuf| {
+    let candidate = |path: &PathBuf| {
         let name = path.file_name()?.to_str()?;
         let rest = name.strip_prefix(stem)?.strip_prefix('.')?;
         let (middle, ending) = rest.rsplit_once('.')?;
@@ -145,14 +173,14 @@ fn candidates(scr: &Path) -> Vec<Candidate> {
             _ => return None,
         };
         let parts = middle.split('.').map(str::to_owned).collect();
+        let path = path.clone();
         Some(Candidate { form, parts, path })
     };
-    let mut found: Vec<Candidate> = entries
-        .flatten()
-        .filter_map(|entry| candidate(entry.path()))
-        .collect();
-    sorted::sort_by(&mut found, |left, right| left.path.cmp(&right.path));
-    found
+    folders
+        .machines(folder)
+        .iter()
+        .filter_map(candidate)
+        .collect()
 }
 
 fn is_for(candidate: &Candidate, protocols: &Protocols, linked: Linked) -> bool {
