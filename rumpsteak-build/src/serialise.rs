@@ -398,7 +398,13 @@ impl Reader<'_> {
                 match match_label(label, protocol, file) {
                     LabelMatch::Found(message) => return Some(resolved(message.clone())),
                     LabelMatch::OtherPayload(messages) => {
-                        text::other_payload(path, label, &messages, protocol)
+                        let text = text::other_payload(path, label, &messages, protocol);
+                        // Once in each item: it is the label that is wrong, and not its uses.
+                        let is_this = |fault: &Fault| fault.place.item == id && fault.text == text;
+                        if self.faults.iter().any(is_this) {
+                            return None;
+                        }
+                        text
                     }
                     LabelMatch::Unknown => text::unknown_label(path, label, protocol, file),
                 }
