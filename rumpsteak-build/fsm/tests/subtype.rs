@@ -846,3 +846,359 @@ fn limits_are_exact() {
     assert_eq!(verdict, Verdict::Undecided(Limit::Branching(0)));
     assert_eq!(answer(&sub, &sup), "sub");
 }
+
+/// The blame is put on what cannot be right, and on the first such thing, however much of the supertype was looked at for it.
+#[test]
+fn the_blame_is_put_where_it_belongs() {
+    let cases = [
+        // What is waited for never comes, and this is where the supertype goes on without it.
+        (
+            "m: 0 q!x 1, 1 q?y 2, 2 p!z 1",
+            "m: 0 q?y 1, 1 p!z 0",
+            "OutputNotReached: q!x / p!z",
+        ),
+        (
+            "m: 0 p!a 1, 1 p!a 2, 2 q!a 3, 3 r?c 1",
+            "m: 0 p!a 3, 1 q!a 0, 2 q?a 4, 3 r?c 0, 4 q!a 3",
+            "OutputNotReached: q!a / p!a after p!a p!a",
+        ),
+        (
+            "m: 0 s?a 1",
+            "m: 0 p?a 1, 1 p?b 2, 2 q?b 1",
+            "InputNotReached: s?a / p?b",
+        ),
+        (
+            "m: 0 q?a 0",
+            "m: 0 q?a 1, 1 r?b 2, 2 p?b 1",
+            "InputNotReached: q?a / p?b after q?a",
+        ),
+        // A peer may keep the supertype from it.
+        (
+            "m: 0 p!a 1, 1 r?c 2, 1 r?a 2, 1 r?b 1, 2 p!a 3, 3 r?c 4, 3 r?a 5, 3 r?b 6, 4 p!a 2, 5 p!a 3, 6 p!a 1",
+            "m: 0 r?c 2, 0 r?a 1, 0 r?b 0, 1 p!a 0, 2 q!b 1",
+            "OutputNotReached: p!a / r?b",
+        ),
+        (
+            "m: 0 r?c 1, 0 r?a 2, 0 r?b 0, 1 q!b 2, 2 p!b 3, 3 p!b 0",
+            "m: 0 r?c 2, 0 r?a 1, 0 r?b 0, 1 p!b 0, 2 q!b 1",
+            "OutputNotReached: p!b / r?b after r?c q!b p!b",
+        ),
+        // It may choose by itself to go on without it.
+        (
+            "m: 0 q!b 1, 1 p!c 1",
+            "m: 0 p!c 1, 1 q!a 0, 1 q!b 1",
+            "OutputNotReached: p!c / q!b after q!b p!c",
+        ),
+        // No alternative of an open choice has it.
+        (
+            "m: 0 c!x 1, 1 d!o 2, 2 b!l 3, 2 b!r 3",
+            "m: 0 b!l 1, 0 b!r 2, 1 c!x 3, 2 c!x 4",
+            "OutputNotReached: d!o / state 4 after c!x",
+        ),
+        // It comes, and another label to the same peer before.
+        (
+            "m: 0 p!a 1, 1 q?x 2, 1 q?y 1, 2 p!b 3, 3 p!a 3",
+            "m: 0 q?x 1, 0 q?y 0, 1 p!b 2, 2 p!a 2",
+            "OutputsToOnePeer: p!a / p!b",
+        ),
+        (
+            "m: 0 b!y 1, 1 c!z 2, 2 b!x 3",
+            "m: 0 b!x 1, 1 c!z 2, 2 b!y 3",
+            "OutputsToOnePeer: b!y / b!x",
+        ),
+        (
+            "m: 0 b?y 1, 1 c?z 2, 2 b?x 3",
+            "m: 0 b?x 1, 1 c?z 2, 2 b?y 3",
+            "InputsFromOnePeer: b?y / b?x",
+        ),
+        // It never comes, and another label does.
+        (
+            "m: 0 p!a 0",
+            "m: 0 p?x 1, 0 p?y 2, 1 p!b 2",
+            "OutputNotOffered: p!a / p!b",
+        ),
+        // What is left over at the end.
+        (
+            "m: 0 a?x 1, 0 a?y 1",
+            "m: 0 a?x 1, 1 a?x 2, 1 a?y 2",
+            "Forgotten: state 1 / a?x after a?x",
+        ),
+        // What is left out in a loop, by choice or always: the loop, and the way there.
+        (
+            "m: 0 p!c 1, 1 q?a 2, 2 p!b 1, 2 p!c 2",
+            "m: 0 q?a 1, 1 p!b 0, 1 p!c 0",
+            "Forgotten: state 2 / q?a after p!c q?a p!c in p!c",
+        ),
+        (
+            "m: 0 p!c 1, 1 p!c 1",
+            "m: 0 p!c 1, 1 p?a 0",
+            "Forgotten: state 1 / p?a after p!c p!c in p!c",
+        ),
+        (
+            "m: 0 r!a 1, 1 p?x 2, 1 p?y 3, 2 r!a 4, 3 q?b 2, 4 r!a 4",
+            "m: 0 p?x 3, 0 p?y 1, 1 q?b 3, 2 r!a 2, 3 p!c 2",
+            "Forgotten: state 4 / p!c after r!a p?x r!a in r!a",
+        ),
+        (
+            "m: 0 q?a 1, 1 p?a 2, 1 p?b 0, 2 r?b 3, 3 r?b 2, 3 r?c 3, 3 r?d 4, 4 p?a 3",
+            "m: 0 q?a 4, 1 r?b 2, 1 r?c 3, 2 r?b 1, 3 p?a 1, 4 p?a 2, 4 p?b 0",
+            "Forgotten: state 2 / p?a after q?a p?a r?b r?c r?b in r?b r?b",
+        ),
+        (
+            "m: 0 q!a 1, 0 q!b 1, 1 r!a 1, 1 r!b 0",
+            "m: 0 q!a 1, 0 q!b 1, 1 r!a 0, 1 r!b 0",
+            "Forgotten: state 1 / q!a after q!a r!a r!a in r!a",
+        ),
+    ];
+    for (sub, sup, expected) in cases {
+        assert_eq!(refused(sub, sup), expected, "{sub} / {sup}");
+    }
+}
+
+/// Accepted, with the most that is pending at once.
+#[test]
+fn what_is_pending_is_counted_in_all_alternatives() {
+    let cases = [
+        // An open choice counts with all that it may be.
+        (
+            "m: 0 p!x 1, 1 r!a 2, 1 r!b 2, 2 p!x 1",
+            "m: 0 r!a 1, 0 r!b 1, 1 p!x 0",
+            2,
+        ),
+        (
+            "m: 0 s!a 1, 1 s!a 2, 2 p!b 1, 2 p!c 1",
+            "m: 0 s!a 1, 1 p!d 0, 1 p!b 0, 1 p!c 0",
+            2,
+        ),
+        // Not with what the subtype never chooses.
+        (
+            "m: 0 p!a 1, 1 p!a 2, 2 s!b 1",
+            "m: 0 p!a 3, 3 s!b 0, 3 s!c 0",
+            1,
+        ),
+        // Alternatives of peers are counted each for itself.
+        (
+            "m: 0 d?a 1, 0 d?b 2, 1 e?x 3, 2 e?x 3",
+            "m: 0 e?x 1, 1 d?a 2, 1 d?b 2",
+            1,
+        ),
+        (
+            "m: 0 s!a 1, 1 p?x 2, 1 p?y 0, 2 r!b 0",
+            "m: 0 p?x 2, 0 p?y 1, 1 s!a 0, 2 r!b 1",
+            2,
+        ),
+        // Two are pending, done in turns, by each loop both.
+        (
+            "m: 0 s!a 1, 0 s!b 2, 1 s!a 3, 1 s!b 4, 2 q!x 0, 3 q!x 1, 4 q!x 2",
+            "m: 0 q!x 2, 2 s!a 0, 2 s!b 0",
+            2,
+        ),
+        (
+            "m: 0 q!a 1, 1 q!a 2, 2 q!a 3, 3 q?x 4, 4 r?a 2, 4 r?b 5, 4 r?c 2, 5 q!a 4",
+            "m: 0 q?x 1, 1 q!a 2, 2 r?a 0, 2 r?b 1, 2 r?c 0",
+            5,
+        ),
+        // What the subtype may still choose, it may choose where its first state comes again.
+        (
+            "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 p!x 0",
+            "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 q!a 3, 2 q!b 3, 3 p!x 4, 4 p!x 2",
+            2,
+        ),
+        (
+            "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 p!x 3, 3 r!k 0",
+            "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 r!k 3, 3 q!a 4, 3 q!b 4, 4 p!x 5, 5 p!x 6, 6 r!k 3",
+            3,
+        ),
+    ];
+    for (sub, sup, expected) in cases {
+        let proof = accepted(sub, sup);
+        assert_eq!(proof.anticipation, Some(expected), "{sub} / {sup}");
+    }
+}
+
+/// An alternative that leads no nearer is dropped at first. What is wrong without it is no reason to refuse: neither an
+/// output that only it has, nor an action that only the others promise.
+#[test]
+fn what_was_dropped_is_tried_before_anything_is_refused() {
+    accepted(
+        "m: 0 c!x 1, 1 d!o 2, 2 b!l 3, 3 b!r 4",
+        "m: 0 b!l 1, 0 b!r 2, 1 d!o 0, 2 c!x 3",
+    );
+    accepted(
+        "m: 0 c!x 1, 1 g!u 2, 1 g!v 2, 2 b!l 3, 2 b!r 4, 3 d?i 5, 4 z!k 5",
+        "m: 0 g!u 1, 0 g!v 1, 1 b!l 2, 1 b!r 3, 2 d?i 4, 3 c!x 5, 4 c!x 6, 5 z!k 7",
+    );
+    let verdict = |sub: &str, branching| {
+        let limits = Limits {
+            branching,
+            widening: 0,
+            ..Limits::default()
+        };
+        let sup = common::machine("m: 0 b!l 0, 0 b!r 1, 1 c!x 2");
+        subtype::check(&common::machine(sub), &sup, &limits).unwrap()
+    };
+    // The alternative that leads nearer is found whatever comes before it, and each round of the other costs one.
+    assert!(verdict("m: 0 c!x 1, 1 b!r 2", 0).is_safe());
+    let rounds = "m: 0 c!x 1, 1 b!l 2, 2 b!l 3, 3 b!l 4, 4 b!r 5";
+    assert!(verdict(rounds, 3).is_safe());
+    assert_eq!(verdict(rounds, 2), Verdict::Undecided(Limit::Branching(2)));
+}
+
+/// What a search costs: with as many steps it is decided, and with one fewer it is not.
+#[test]
+fn each_action_that_is_compared_looked_at_or_copied_costs_a_step() {
+    let cases = [
+        ("m: 0 p!a 1", "m: 0 p!a 1", 6),
+        ("m: 0 p!a 1, 1 q!b 2", "m: 0 q!b 1, 1 p!a 2", 7),
+        ("m: 0 p!a 1, 0 p!b 1", "m: 0 p!a 1, 0 p!b 1", 17),
+        ("m: 0 p?a 1, 0 p?b 1", "m: 0 p?a 1, 0 p?b 1", 18),
+        (
+            "m: 0 q!x 1, 1 p!a 2, 1 p!b 3, 1 p!c 4",
+            "m: 0 p!a 1, 0 p!b 2, 0 p!c 3, 1 q!x 4, 2 q!x 5, 3 q!x 6",
+            42,
+        ),
+        (
+            "m: 0 q!x 1, 1 p?a 2, 1 p?b 3",
+            "m: 0 p?a 1, 0 p?b 2, 1 q!x 4, 2 q!x 5",
+            25,
+        ),
+        (
+            "m: 0 q!x 1, 1 r?k 2, 2 p?a 3, 2 p?b 4",
+            "m: 0 r?k 1, 1 p?a 2, 1 p?b 3, 2 q!x 4, 3 q!x 5",
+            31,
+        ),
+        (
+            "m: 0 q?x 1, 1 p?a 2, 1 p?b 3",
+            "m: 0 p?a 1, 0 p?b 2, 1 q?x 4, 2 q?x 5",
+            21,
+        ),
+        (
+            "m: 0 q?x 1, 0 q?y 1, 1 r?k 2, 2 p?a 3, 2 p?b 4",
+            "m: 0 r?k 1, 1 p?a 2, 1 p?b 3, 2 q?x 4, 3 q?x 5, 2 q?y 4, 3 q?y 5",
+            62,
+        ),
+        (
+            "m: 0 q!x 1, 1 r!y 2, 2 p!a 3, 2 p!b 4, 3 s?k 5",
+            "m: 0 p!a 1, 0 p!b 2, 1 s?k 3, 3 t?k 6, 6 q!x 4, 2 q!x 5, 4 r!y 7, 5 r!y 8",
+            57,
+        ),
+        (
+            "m: 0 z!n 1, 1 q!x 2, 2 p!a 3, 2 p!b 4, 3 s?k 5, 3 s?l 5, 4 s?k 5, 4 s?l 5",
+            "m: 0 p!a 1, 0 p!b 2, 1 s?k 3, 1 s?l 4, 2 s?k 5, 2 s?l 6, 3 q!x 7, 4 q!x 7, 5 q!x 7, 6 q!x 7, 7 z!n 8",
+            226,
+        ),
+        (
+            "m: 0 c!x 1, 1 b!l 2, 2 b!l 3, 3 b!r 4",
+            "m: 0 b!l 0, 0 b!r 1, 1 c!x 2",
+            38,
+        ),
+        (
+            "m: 0 s!a 1, 1 p?x 2, 1 p?y 0, 2 r!b 0",
+            "m: 0 p?x 2, 0 p?y 1, 1 s!a 0, 2 r!b 1",
+            34,
+        ),
+        (
+            "m: 0 p!a 1, 1 p!a 2, 2 s!b 1",
+            "m: 0 p!a 3, 3 s!b 0, 3 s!c 0",
+            21,
+        ),
+    ];
+    for (sub, sup, expected) in cases {
+        let (own, other) = (common::machine(sub), common::machine(sup));
+        let verdict = |steps| {
+            let limits = Limits {
+                steps,
+                widening: 0,
+                ..Limits::default()
+            };
+            subtype::check(&own, &other, &limits).unwrap()
+        };
+        let limited = Verdict::Undecided(Limit::Steps(expected - 1));
+        assert_eq!(verdict(expected - 1), limited, "{sub} / {sup}");
+        let decided = verdict(expected);
+        assert!(
+            !matches!(decided, Verdict::Undecided(_)),
+            "{sub} / {sup}: {decided:?}"
+        );
+    }
+}
+
+/// Looking ahead alone may be exponential: here in how many choices of peers are passed over before a choice of one's own, because
+/// each of its alternatives may go on in its own way.
+#[test]
+fn looking_ahead_ends_at_the_limit() {
+    // Each alternative has 2⁶ ways to come to c!x, so there are 2⁶ · 2⁶ · 2⁶ · 2⁶ of the choice.
+    let mut sup: String = (0..4)
+        .map(|label| format!("0 b!l{label} {}, ", 1 + 10 * label))
+        .collect();
+    for label in 0..4 {
+        for depth in 0..6 {
+            let at = 1 + 10 * label + depth;
+            sup.push_str(&format!("{at} d?y {}, {at} d?n {}, ", at + 1, at + 1));
+        }
+        sup.push_str(&format!("{} c!x 99, ", 7 + 10 * label));
+    }
+    let sup = common::machine(&format!("m: {}", sup.trim_end_matches(", ")));
+    let sub = common::machine("m: 0 c!x 1, 1 b!l0 2, 1 b!l1 2, 1 b!l2 2, 1 b!l3 2");
+    let limits = Limits {
+        steps: 100_000,
+        ..Limits::default()
+    };
+    let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+    assert_eq!(verdict, Verdict::Undecided(Limit::Steps(100_000)));
+}
+
+/// Choices of any width, in any order, and among other actions than the other machine has.
+#[test]
+fn choices_may_be_of_any_width() {
+    for width in 1..=20_usize {
+        for direction in ["!", "?"] {
+            let wide = |labels: Vec<usize>, more: &str| {
+                let edges = labels
+                    .iter()
+                    .map(|label| format!("0 p{direction}l{label} {}", 1 + label % 3));
+                let answers = (1..=3).map(|state| format!("{state} q!a{state} 0"));
+                let all: Vec<String> = edges.chain(answers).collect();
+                common::machine(&format!("m: {}{more}", all.join(", ")))
+            };
+            let all = || (0..width).collect::<Vec<_>>();
+            let turned: Vec<usize> = all().into_iter().rev().collect();
+            let mixed: Vec<usize> = all().into_iter().map(|at| at * 7 % 23).collect();
+            let sorted = {
+                let mut labels = mixed.clone();
+                labels.sort_unstable();
+                labels
+            };
+            let (one, other) = (wide(all(), ""), wide(turned, ""));
+            assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
+            assert_eq!(answer(&other, &one), "sub", "{width} {direction}");
+            assert_eq!(
+                answer(&wide(mixed, ""), &wide(sorted, "")),
+                "sub",
+                "{width} {direction}"
+            );
+            // An output more is one too many, and an input more is one too few.
+            let more = wide((0..=width).collect(), "");
+            let expected = if direction == "!" {
+                ["sub", "not"]
+            } else {
+                ["not", "sub"]
+            };
+            assert_eq!(
+                [answer(&one, &more), answer(&more, &one)],
+                expected,
+                "{width} {direction}"
+            );
+            // Another action of an unreached state changes the numbers of all.
+            let renumbered = wide(all(), ", 50 b!z 51, 51 p!k 50");
+            assert_eq!(answer(&one, &renumbered), "sub", "{width} {direction}");
+            // The answer to one label is the answer to another.
+            let swapped: Vec<usize> = all().into_iter().skip(1).chain([3 * width]).collect();
+            assert_eq!(
+                answer(&wide(swapped, ""), &one),
+                "not",
+                "{width} {direction}"
+            );
+        }
+    }
+}
