@@ -31,6 +31,16 @@ struct Place {
     column: usize,
 }
 
+impl Place {
+    fn start_of(line: usize) -> Self {
+        Self {
+            line,
+            cell: 0,
+            column: 0,
+        }
+    }
+}
+
 /// What is drawn on and below one line.
 #[derive(Clone, Copy, Debug)]
 struct Stroke<'a> {
@@ -95,11 +105,7 @@ impl<'a> Sheet<'a> {
         let mut sheet = Self {
             path: excerpt.path,
             lines: Vec::new(),
-            head: Place {
-                line: 0,
-                cell: 0,
-                column: 0,
-            },
+            head: Place::start_of(0),
             strokes: Vec::new(),
             rails: Vec::new(),
             shown: Vec::new(),
@@ -168,11 +174,8 @@ impl<'a> Sheet<'a> {
         let line = starts.partition_point(|&start| start <= offset) - 1;
         let length = offset - starts[line];
         let text = self.lines[line];
-        let mut place = Place {
-            line,
-            cell: 0,
-            column: usize::from(length > text.len()),
-        };
+        let mut place = Place::start_of(line);
+        place.column = usize::from(length > text.len());
         for read in text[..length.min(text.len())].chars() {
             place.column += 1;
             place.cell += width(read);
@@ -263,11 +266,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn pass(&mut self, line: usize, ink: Ink) {
-        let place = Place {
-            line,
-            cell: 0,
-            column: 0,
-        };
+        let place = Place::start_of(line);
         self.stroke(place, place, Edge::Pass, "", ink);
     }
 

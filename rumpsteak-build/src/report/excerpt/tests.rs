@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::drawing::{Drawing, Excerpt, Mark, Title, width};
 use crate::paths::Base;
-use crate::protocols::{Protocols, ScrFile};
+use crate::protocols::Protocols;
 
 /// What rustc's renderer makes of a drawing.
 fn reference(drawing: &Drawing<'_>, styled: bool) -> String {
@@ -698,18 +698,14 @@ fn widths() {
     }
 }
 
-fn files(base: &Base, folder: &Path) -> Vec<ScrFile> {
-    Protocols::load(base, &[PathBuf::from(folder)]).files
-}
-
-/// Every diagnostic of every file, and then other marks in the same texts. Returns the number of diagnostics.
-fn diagnostics_agree(base: &Base, folder: &Path) -> usize {
+/// Every diagnostic of every file, and then other marks in the same texts. Returns how many diagnostics and texts there were.
+fn files_agree(base: &Base, folder: &Path) -> (usize, usize) {
     let mut random = Random(0x1234_5678_9abc_def1);
-    let mut count = 0;
-    for file in files(base, folder) {
+    let (mut diagnostics, mut texts) = (0, 0);
+    for file in Protocols::load(base, &[PathBuf::from(folder)]).files {
         for diagnostic in &file.diagnostics {
             agrees(&super::drawing(&file, diagnostic));
-            count += 1;
+            diagnostics += 1;
         }
         for text in &file.texts {
             for _ in 0..5 {
@@ -718,27 +714,31 @@ fn diagnostics_agree(base: &Base, folder: &Path) -> usize {
                     agrees(&excerpt(&text.text, &marks));
                 }
             }
+            texts += 1;
         }
     }
-    count
+    (diagnostics, texts)
 }
 
 #[test]
-fn diagnostics_of_the_repository_are_drawn_as_by_rustc() {
+fn files_of_the_repository_are_drawn_as_by_rustc() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let base = Base::new(package);
-    for folder in ["scribble", "tests", "../examples", "../ui-tests"] {
-        diagnostics_agree(&base, &package.join(folder));
+    let mut texts = 0;
+    for folder in ["../protocols", "../ui-tests/protocols"] {
+        texts += files_agree(&base, &package.join(folder)).1;
     }
+    assert!(texts > 20, "{texts}");
 }
 
 #[test]
-fn diagnostics_of_the_corpora_are_drawn_as_by_rustc() {
+fn files_of_the_corpora_are_drawn_as_by_rustc() {
     let Some(root) = std::env::var_os("RUMPSTEAK_CORPORA") else {
         println!("skipped: RUMPSTEAK_CORPORA is not set");
         return;
     };
     let root = PathBuf::from(root).join("scribble");
-    let count = diagnostics_agree(&Base::new(&root), &root);
-    assert!(count > 100, "{count}");
+    let (diagnostics, texts) = files_agree(&Base::new(&root), &root);
+    assert!(diagnostics > 50, "{diagnostics}");
+    assert!(texts > 200, "{texts}");
 }
