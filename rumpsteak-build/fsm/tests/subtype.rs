@@ -9,7 +9,7 @@
 mod common;
 
 use rumpsteak_fsm::{
-    Action, Fsm, Limit, Limits, StateId, TransitionId, Verdict, dot,
+    Action, Fsm, Limit, Limits, StateId, TransitionId, Verdict, certificate, dot,
     subtype::{self, Proof, Refusal, Side},
     text,
 };
@@ -81,12 +81,17 @@ fn the_binary_corpus() {
 
 const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
 
+/// The proof, whose certificate is valid.
 #[track_caller]
 fn accepted(sub: &str, sup: &str) -> Proof {
-    match check(sub, sup) {
+    let proof = match check(sub, sup) {
         Verdict::Safe(proof) => proof,
         other => panic!("{other:?}"),
-    }
+    };
+    let (sub, sup) = (common::machine(sub), common::machine(sup));
+    let valid = certificate::check(&proof.certificate(), &sub, &sup);
+    assert_eq!(valid, Ok(()));
+    proof
 }
 
 /// The refusal, as `rule: sub (after path) / sup`.
@@ -998,6 +1003,17 @@ fn what_is_pending_is_counted_in_all_alternatives() {
             "m: 0 q?x 1, 1 q!a 2, 2 r?a 0, 2 r?b 1, 2 r?c 0",
             5,
         ),
+        // Behind choices, and overtaken choices that are inside each other.
+        (
+            "m: 0 s!a 1, 1 s!a 2, 2 s!a 3, 3 r!b 2, 3 r!c 4, 4 s!a 3",
+            "m: 0 s!a 2, 2 r!b 0, 2 r!c 0",
+            6,
+        ),
+        (
+            "m: 0 s!a 1, 1 s!a 2, 2 q!x 1, 2 q!y 3, 2 q!z 3, 3 s!a 4, 4 r!b 2",
+            "m: 0 s!a 2, 1 r!b 0, 2 q!x 0, 2 q!y 1, 2 q!z 1",
+            6,
+        ),
         // What the subtype may still choose, it may choose where its first state comes again.
         (
             "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 p!x 0",
@@ -1013,6 +1029,19 @@ fn what_is_pending_is_counted_in_all_alternatives() {
     for (sub, sup, expected) in cases {
         let proof = accepted(sub, sup);
         assert_eq!(proof.anticipation, Some(expected), "{sub} / {sup}");
+        // As a limit it suffices, and one fewer does not.
+        let verdict = |anticipation| {
+            let limits = Limits {
+                anticipation,
+                steps: 1_000,
+                widening: 0,
+                ..Limits::default()
+            };
+            subtype::check(&common::machine(sub), &common::machine(sup), &limits).unwrap()
+        };
+        assert!(verdict(expected).is_safe(), "{sub} / {sup}");
+        let limited = Verdict::Undecided(Limit::Anticipation(expected - 1));
+        assert_eq!(verdict(expected - 1), limited, "{sub} / {sup}");
     }
 }
 
@@ -1028,16 +1057,34 @@ fn what_was_dropped_is_tried_before_anything_is_refused() {
         "m: 0 c!x 1, 1 g!u 2, 1 g!v 2, 2 b!l 3, 2 b!r 4, 3 d?i 5, 4 z!k 5",
         "m: 0 g!u 1, 0 g!v 1, 1 b!l 2, 1 b!r 3, 2 d?i 4, 3 c!x 5, 4 c!x 6, 5 z!k 7",
     );
-    let verdict = |sub: &str, branching| {
+    accepted(
+        "m: 0 c!x 1, 1 g!u 2, 1 g!v 2, 2 b!l 3, 2 b!r 4, 3 d?i 6, 6 d?j 5, 4 z!k 5",
+        "m: 0 g!u 1, 0 g!v 1, 1 b!l 2, 1 b!r 3, 2 d?i 4, 4 d?j 6, 6 c!x 7, 3 z!k 5, 5 c!x 7",
+    );
+    let limited = |sub: &str, sup: &str, branching| {
         let limits = Limits {
             branching,
             widening: 0,
             ..Limits::default()
         };
-        let sup = common::machine("m: 0 b!l 0, 0 b!r 1, 1 c!x 2");
-        subtype::check(&common::machine(sub), &sup, &limits).unwrap()
+        subtype::check(&common::machine(sub), &common::machine(sup), &limits).unwrap()
     };
+    // What is wrong without anything dropped is refused, also if it is met after something was dropped as well,
+    let both = limited(
+        "m: 0 g!u 1, 0 g!v 2, 1 c!x 3, 2 c!x 3, 3 d!o 4, 4 b!l 5, 4 b!r 5",
+        "m: 0 g!u 1, 0 g!v 2, 1 b!l 1, 1 b!r 3, 3 c!x 5, 2 b!r 4, 4 c!x 5",
+        0,
+    );
+    assert!(both.refusal().is_some(), "{both:?}");
+    // or if what was dropped was lost for every choice.
+    let lost = limited(
+        "m: 0 c!x 1, 1 d!o 2, 2 b!l 3, 2 b!r 3",
+        "m: 0 b!l 1, 0 b!r 2, 1 c!y 3, 2 c!x 4",
+        0,
+    );
+    assert!(lost.refusal().is_some(), "{lost:?}");
     // The alternative that leads nearer is found whatever comes before it, and each round of the other costs one.
+    let verdict = |sub, branching| limited(sub, "m: 0 b!l 0, 0 b!r 1, 1 c!x 2", branching);
     assert!(verdict("m: 0 c!x 1, 1 b!r 2", 0).is_safe());
     let rounds = "m: 0 c!x 1, 1 b!l 2, 2 b!l 3, 3 b!l 4, 4 b!r 5";
     assert!(verdict(rounds, 3).is_safe());
@@ -1151,54 +1198,143 @@ fn looking_ahead_ends_at_the_limit() {
 /// Choices of any width, in any order, and among other actions than the other machine has.
 #[test]
 fn choices_may_be_of_any_width() {
-    for width in 1..=20_usize {
-        for direction in ["!", "?"] {
-            let wide = |labels: Vec<usize>, more: &str| {
-                let edges = labels
-                    .iter()
-                    .map(|label| format!("0 p{direction}l{label} {}", 1 + label % 3));
-                let answers = (1..=3).map(|state| format!("{state} q!a{state} 0"));
-                let all: Vec<String> = edges.chain(answers).collect();
-                common::machine(&format!("m: {}{more}", all.join(", ")))
+    for (width, direction) in (1..=20_usize).flat_map(|width| [(width, '!'), (width, '?')]) {
+        // The same choice in two states, with three answers in between.
+        let wide = |labels: &[usize], more: &str| {
+            let choice = |state| {
+                let edge = move |label| format!("{state} p{direction}l{label} {}", 1 + label % 3);
+                labels.iter().map(edge)
             };
-            let all = || (0..width).collect::<Vec<_>>();
-            let turned: Vec<usize> = all().into_iter().rev().collect();
-            let mixed: Vec<usize> = all().into_iter().map(|at| at * 7 % 23).collect();
-            let sorted = {
-                let mut labels = mixed.clone();
-                labels.sort_unstable();
-                labels
-            };
-            let (one, other) = (wide(all(), ""), wide(turned, ""));
-            assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
-            assert_eq!(answer(&other, &one), "sub", "{width} {direction}");
-            assert_eq!(
-                answer(&wide(mixed, ""), &wide(sorted, "")),
-                "sub",
-                "{width} {direction}"
-            );
-            // An output more is one too many, and an input more is one too few.
-            let more = wide((0..=width).collect(), "");
-            let expected = if direction == "!" {
-                ["sub", "not"]
-            } else {
-                ["not", "sub"]
-            };
-            assert_eq!(
-                [answer(&one, &more), answer(&more, &one)],
-                expected,
-                "{width} {direction}"
-            );
-            // Another action of an unreached state changes the numbers of all.
-            let renumbered = wide(all(), ", 50 b!z 51, 51 p!k 50");
-            assert_eq!(answer(&one, &renumbered), "sub", "{width} {direction}");
-            // The answer to one label is the answer to another.
-            let swapped: Vec<usize> = all().into_iter().skip(1).chain([3 * width]).collect();
-            assert_eq!(
-                answer(&wide(swapped, ""), &one),
-                "not",
-                "{width} {direction}"
-            );
+            let answers = (1..=3).map(|state| format!("{state} q!a{state} {}", 4 * (state % 2)));
+            let all: Vec<String> = choice(0).chain(answers).chain(choice(4)).collect();
+            common::machine(&format!("m: {}{more}", all.join(", ")))
+        };
+        let all: Vec<usize> = (0..width).collect();
+        let turned: Vec<usize> = all.iter().rev().copied().collect();
+        let mixed: Vec<usize> = all.iter().map(|at| at * 7 % 23).collect();
+        let mut sorted = mixed.clone();
+        sorted.sort_unstable();
+        let (one, other) = (wide(&all, ""), wide(&turned, ""));
+        assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
+        assert_eq!(answer(&other, &one), "sub", "{width} {direction}");
+        let (mixed, sorted) = (wide(&mixed, ""), wide(&sorted, ""));
+        assert_eq!(answer(&mixed, &sorted), "sub", "{width} {direction}");
+        // An output more is one too many, and an input more is one too few.
+        let more: Vec<usize> = (0..=width).collect();
+        let more = wide(&more, "");
+        let expected = match direction {
+            '!' => ["sub", "not"],
+            _ => ["not", "sub"],
+        };
+        assert_eq!(
+            [answer(&one, &more), answer(&more, &one)],
+            expected,
+            "{width} {direction}"
+        );
+        // Actions of states to which nothing leads change the numbers of all.
+        let renumbered = wide(&all, ", 50 b!z 51, 51 p!k 50");
+        assert_eq!(answer(&one, &renumbered), "sub", "{width} {direction}");
+        // Another label is another message.
+        let mut swapped = turned;
+        swapped[0] = 3 * width;
+        assert_eq!(
+            answer(&wide(&swapped, ""), &one),
+            "not",
+            "{width} {direction}"
+        );
+
+        // No state with fewer.
+        let round = |labels: &[usize]| {
+            let edges = labels
+                .iter()
+                .map(|label| format!("0 p{direction}l{label} 0"));
+            common::machine(&format!("m: {}", edges.collect::<Vec<_>>().join(", ")))
+        };
+        assert_eq!(
+            answer(&round(&all), &round(&all)),
+            "sub",
+            "{width} {direction}"
+        );
+    }
+
+    // What the subtype may still do is a set of bits.
+    for width in 60..70 {
+        let choice = |from: usize, to: usize| {
+            let edges = (0..width).map(|label| format!("{from} q!l{label} {to}"));
+            edges.collect::<Vec<_>>().join(", ")
+        };
+        accepted(
+            &format!("m: 0 p!x 1, 1 t!m 2, {}", choice(2, 3)),
+            &format!("m: {}, 1 p!x 2, 2 t!m 3", choice(0, 1)),
+        );
+    }
+}
+
+/// `first` choices, each inside the last, then c!x, `second` more of them, and e!y. Or c!x and e!y ahead of all.
+///
+/// ```text
+///   b!{ l . b!{ l . b!{ … } , r . d?y . c!x … } , r . d?y . d?y . c!x … }
+/// ```
+fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
+    let mut lines = vec![];
+    let mut edge =
+        |from: usize, action: &str, to: usize| lines.push(format!("{from} {action} {to}"));
+    let mut at = 0;
+    let mut next = 1;
+    for action in ["c!x", "e!y"].iter().filter(|_| ahead) {
+        edge(at, action, next);
+        (at, next) = (next, next + 1);
+    }
+    for (peer, depth, due) in [
+        ("b", first, ["c!x", "e!y"].as_slice()),
+        ("f", second, &["e!y"]),
+    ] {
+        // Aside, it is as far as on the other way, so that both lead nearer: from state `aside + n`, over n times d?y.
+        let aside = next;
+        for n in 1..depth {
+            edge(aside + n, "d?y", aside + n - 1);
         }
+        next += depth.max(1);
+        let mut end = aside;
+        for action in due.iter().filter(|_| !ahead) {
+            edge(end, action, next);
+            (end, next) = (next, next + 1);
+        }
+        for level in 0..depth {
+            edge(at, &format!("{peer}!l"), next);
+            edge(at, &format!("{peer}!r"), aside + depth - 1 - level);
+            (at, next) = (next, next + 1);
+        }
+        if !ahead {
+            edge(at, due[0], next);
+            (at, next) = (next, next + 1);
+        }
+    }
+    common::machine(&format!("m: {}", lines.join(", ")))
+}
+
+/// Choices inside each other are passed over as deep as it says, by one look ahead or by several that each go further.
+#[test]
+fn as_many_choices_are_passed_over_as_it_says() {
+    let verdict = |first, second| {
+        let limits = Limits {
+            anticipation: 1_000_000,
+            steps: 100_000_000,
+            widening: 0,
+            ..Limits::default()
+        };
+        let (sub, sup) = (nested(first, second, true), nested(first, second, false));
+        let verdict = subtype::check(&sub, &sup, &limits).unwrap();
+        if let Verdict::Safe(proof) = &verdict {
+            assert_eq!(certificate::check(&proof.certificate(), &sub, &sup), Ok(()));
+        }
+        verdict
+    };
+    for (first, second) in [(1, 0), (0, 1), (3, 2), (256, 0), (156, 100)] {
+        assert!(verdict(first, second).is_safe(), "{first} {second}");
+    }
+    for (first, second) in [(257, 0), (157, 100), (10, 300)] {
+        let limited = Verdict::Undecided(Limit::Branching(256));
+        assert_eq!(verdict(first, second), limited, "{first} {second}");
     }
 }
