@@ -1014,6 +1014,18 @@ fn what_is_pending_is_counted_in_all_alternatives() {
             "m: 0 s!a 2, 1 r!b 0, 2 q!x 0, 2 q!y 1, 2 q!z 1",
             6,
         ),
+        // Two that differ in one label.
+        (
+            "m: 0 g!u 1, 0 g!v 2, 1 c!x 3, 2 c!x 3, 3 b!l 4, 4 b!r 5, 4 b!n 5",
+            "m: 0 g!u 1, 0 g!v 2, 1 b!l 3, 1 b!r 4, 2 b!l 3, 2 b!n 4, 3 c!x 5, 4 c!x 6, 5 b!r 6, 5 b!n 6",
+            2,
+        ),
+        // Each look ahead may pass over as much as the last.
+        (
+            "m: 0 c!x 1, 1 e!y 2, 2 b!l 3, 3 b!r 4, 4 f!l 5, 5 f!r 6",
+            "m: 0 b!l 0, 0 b!r 1, 1 c!x 2, 2 f!l 2, 2 f!r 3, 3 e!y 4",
+            9,
+        ),
         // What the subtype may still choose, it may choose where its first state comes again.
         (
             "m: 0 q!a 1, 0 q!b 1, 1 p!x 2, 2 p!x 0",
