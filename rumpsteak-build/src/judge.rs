@@ -139,7 +139,7 @@ impl Setting<'_> {
             .get(&self.role)
             .map_or(&[][..], |role| &role.labels);
         let found = labels.iter().find(|label| {
-            matches!(match_label(label, self.protocol, self.file),
+            matches!(match_label(label, self.linked.protocol, self.protocol, self.file),
                 LabelMatch::Found(message) if *message == action.message)
         });
         match found {

@@ -10,6 +10,7 @@
 //! `struct Name(String)`. A payload whose type is of another package is not compared: rustc sees that both ends of a
 //! channel agree, and this crate cannot read that package.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rumpsteak_fsm::sorted::SortedMap;
@@ -98,6 +99,8 @@ pub(crate) struct LabelPair {
     pub(crate) item: Option<ItemId>,
     /// The label type as written, for one that is none.
     pub(crate) written: String,
+    /// The protocol in which a message was found for the label last, and the position of the message.
+    found: Cell<Option<(usize, usize)>>,
 }
 
 impl Pairs {
@@ -239,6 +242,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         payloads,
         item,
         written,
+        found: Cell::new(None),
     }
 }
 
@@ -258,12 +262,29 @@ pub(crate) enum LabelMatch<'a> {
     Unknown,
 }
 
-/// Looks for the message of `protocol` that `label` stands for.
+/// Looks for the message of `protocol`, which is the one at `position`, that `label` stands for. All sessions of a protocol
+/// ask for the same few.
 pub(crate) fn match_label<'a>(
     label: &LabelPair,
+    position: usize,
     protocol: &'a Loaded,
     file: &ScrFile,
 ) -> LabelMatch<'a> {
+    let messages = protocol.messages.as_slice();
+    if let Some((known, message)) = label.found.get()
+        && known == position
+    {
+        return LabelMatch::Found(&messages[message]);
+    }
+    let found = search(label, protocol, file);
+    if let LabelMatch::Found(message) = found {
+        let place = messages.iter().position(|other| other == message);
+        label.found.set(place.map(|place| (position, place)));
+    }
+    found
+}
+
+fn search<'a>(label: &LabelPair, protocol: &'a Loaded, file: &ScrFile) -> LabelMatch<'a> {
     let messages = || protocol.messages.iter();
     let mut named: Vec<&Message> = messages()
         .filter(|message| message.label.as_str() == label.name)

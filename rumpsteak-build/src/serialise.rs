@@ -395,7 +395,7 @@ impl Reader<'_> {
                 };
                 let protocol = &protocols.protocols[linked.protocol];
                 let file = &protocols.files[protocol.file];
-                match match_label(label, protocol, file) {
+                match match_label(label, linked.protocol, protocol, file) {
                     LabelMatch::Found(message) => return Some(resolved(message.clone())),
                     LabelMatch::OtherPayload(messages) => {
                         let text = text::other_payload(path, label, &messages, protocol);

@@ -31,7 +31,7 @@ pub fn lex(text: &str) -> Option<Vec<Token<'_>>> {
         bytes: text.as_bytes(),
         at: 0,
         line: 1,
-        tokens: Vec::with_capacity(text.len() / 8),
+        tokens: Vec::with_capacity(text.len() / 5),
         open: Vec::new(),
     };
     while lexer.at < lexer.bytes.len() {

@@ -274,7 +274,7 @@ impl<'a> Flat<'a> {
         let span = Span::default();
         let tree = 1;
         let bracket = |kind| Token { kind, span, tree };
-        flat.tokens.reserve(arguments.len() + item.len() + 2);
+        flat.tokens.reserve(2 + arguments.len() + item.len());
         flat.tokens
             .push(bracket(TokenKind::Open(Delimiter::Parenthesis)));
         flat.extend(arguments, &[]);
@@ -285,6 +285,7 @@ impl<'a> Flat<'a> {
     }
 
     fn extend(&mut self, tokens: &[Token<'a>], keep: &[&str]) {
+        self.tokens.reserve(tokens.len());
         let mut next = 0;
         while next < tokens.len() {
             let token = &tokens[next];
@@ -407,7 +408,7 @@ pub fn hash(tokens: &[Token<'_>]) -> u64 {
             // The opening bracket: so it has always been.
             TokenKind::Close(delimiter) => (b'c', delimiter.open()),
         };
-        hasher.bytes(&[kind]);
+        hasher.byte(kind);
         hasher.text(text);
     }
     hasher.finish()
@@ -448,10 +449,14 @@ impl Hasher {
         self.0 = hash;
     }
 
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ byte as u64).wrapping_mul(0x0100_0000_01b3);
+    }
+
     /// Adds a text and a separator.
     pub fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
-        self.bytes(&[SEPARATOR]);
+        self.byte(SEPARATOR);
     }
 
     /// The hash of all that was added.

@@ -376,7 +376,9 @@ impl Verdicts {
     /// The text of the file.
     #[must_use]
     pub fn print(&self) -> String {
-        let mut lines = Lines::default();
+        let mut lines = Lines {
+            bytes: Vec::with_capacity(256 * (self.entries.len() + 1)),
+        };
         lines.record(&[MAGIC, FORMAT, VERSION]);
         for entry in &self.entries {
             lines.entry(entry);
@@ -582,7 +584,6 @@ impl fmt::Display for TargetKind {
 /// The lines of a file: fields, escaped, with tabs between them.
 ///
 /// Bytes are pushed one by one, which is the cheapest way to append short texts where nothing is optimised.
-#[derive(Default)]
 struct Lines {
     bytes: Vec<u8>,
 }
