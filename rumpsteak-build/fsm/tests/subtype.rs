@@ -1207,6 +1207,28 @@ fn looking_ahead_ends_at_the_limit() {
     assert_eq!(verdict, Verdict::Undecided(Limit::Steps(100_000)));
 }
 
+/// One way anticipates more and more and would take all steps; the other is wrong. A small budget is tried first, so that is found out.
+#[test]
+fn an_endless_way_does_not_hide_a_wrong_one() {
+    let sub = "m: 0 g!u 1, 0 g!v 6, 1 s!ready 2, 2 s?value 3, 3 t?ready 4, 4 t!value 5, 5 t!value 1, 6 z!bad 7";
+    let sup = "m: 0 g!u 1, 0 g!v 5, 1 s!ready 2, 2 s?value 3, 3 t?ready 4, 4 t!value 1, 5 z!good 6";
+    let limits = Limits {
+        steps: 20_000,
+        widening: 0,
+        ..Limits::default()
+    };
+    let verdict = |sub| {
+        let (sub, sup) = (common::machine(sub), common::machine(sup));
+        subtype::check(&sub, &sup, &limits).unwrap()
+    };
+    let refused = verdict(sub);
+    let rule = refused.refusal().map(|refusal| refusal.rule);
+    assert_eq!(rule, Some(subtype::Rule::OutputNotOffered), "{refused:?}");
+    // Without the wrong one, the steps do not suffice.
+    let limited = Verdict::Undecided(Limit::Steps(20_000));
+    assert_eq!(verdict(&sub.replace("bad", "good")), limited);
+}
+
 /// Choices of any width, in any order, and among other actions than the other machine has.
 #[test]
 fn choices_may_be_of_any_width() {
@@ -1254,6 +1276,17 @@ fn choices_may_be_of_any_width() {
             "not",
             "{width} {direction}"
         );
+
+        // One state for the two.
+        let edges = all
+            .iter()
+            .map(|label| format!("0 p{direction}l{label} {}", 1 + label % 3));
+        let folded: Vec<String> = edges
+            .chain((1..=3).map(|state| format!("{state} q!a{state} 0")))
+            .collect();
+        let folded = common::machine(&format!("m: {}", folded.join(", ")));
+        assert_eq!(answer(&one, &folded), "sub", "{width} {direction}");
+        assert_eq!(answer(&folded, &one), "sub", "{width} {direction}");
 
         // No state with fewer.
         let round = |labels: &[usize]| {
