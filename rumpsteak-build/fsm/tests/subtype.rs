@@ -1234,12 +1234,13 @@ fn an_endless_way_does_not_hide_a_wrong_one() {
 fn choices_may_be_of_any_width() {
     for (width, direction) in (1..=20_usize).flat_map(|width| [(width, '!'), (width, '?')]) {
         // The same choice in two states, with three answers in between.
-        let wide = |labels: &[usize], more: &str| {
+        let wide = |labels: &[usize], turn: usize, more: &str| {
             let choice = |state| {
                 let edge = move |label| format!("{state} p{direction}l{label} {}", 1 + label % 3);
                 labels.iter().map(edge)
             };
-            let answers = (1..=3).map(|state| format!("{state} q!a{state} {}", 4 * (state % 2)));
+            let answers =
+                (1..=3).map(|state| format!("{state} q!a{state} {}", 4 * ((state + turn) % 2)));
             let all: Vec<String> = choice(0).chain(answers).chain(choice(4)).collect();
             common::machine(&format!("m: {}{more}", all.join(", ")))
         };
@@ -1248,14 +1249,17 @@ fn choices_may_be_of_any_width() {
         let mixed: Vec<usize> = all.iter().map(|at| at * 7 % 23).collect();
         let mut sorted = mixed.clone();
         sorted.sort_unstable();
-        let (one, other) = (wide(&all, ""), wide(&turned, ""));
+        let (one, other) = (wide(&all, 0, ""), wide(&turned, 0, ""));
         assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
         assert_eq!(answer(&other, &one), "sub", "{width} {direction}");
-        let (mixed, sorted) = (wide(&mixed, ""), wide(&sorted, ""));
+        let (mixed, sorted) = (wide(&mixed, 0, ""), wide(&sorted, 0, ""));
         assert_eq!(answer(&mixed, &sorted), "sub", "{width} {direction}");
+        // The two states in the other's places.
+        let other = wide(&all, 1, "");
+        assert_eq!(answer(&one, &other), "sub", "{width} {direction}");
         // An output more is one too many, and an input more is one too few.
         let more: Vec<usize> = (0..=width).collect();
-        let more = wide(&more, "");
+        let more = wide(&more, 0, "");
         let expected = match direction {
             '!' => ["sub", "not"],
             _ => ["not", "sub"],
@@ -1266,13 +1270,13 @@ fn choices_may_be_of_any_width() {
             "{width} {direction}"
         );
         // Actions of states to which nothing leads change the numbers of all.
-        let renumbered = wide(&all, ", 50 b!z 51, 51 p!k 50");
+        let renumbered = wide(&all, 0, ", 50 b!z 51, 51 p!k 50");
         assert_eq!(answer(&one, &renumbered), "sub", "{width} {direction}");
         // Another label is another message.
         let mut swapped = turned;
         swapped[0] = 3 * width;
         assert_eq!(
-            answer(&wide(&swapped, ""), &one),
+            answer(&wide(&swapped, 0, ""), &one),
             "not",
             "{width} {direction}"
         );
