@@ -1319,6 +1319,44 @@ fn choices_may_be_of_any_width() {
     }
 }
 
+/// What is done between two situations is a set of bits too: here y? is the 64th and z? the 65th kind of action, a! is the first; y?
+/// and z? are always pending, and one of three steps does them.
+#[test]
+fn certificates_know_many_kinds_of_actions() {
+    let with = |ahead: &[&str], lap: [(usize, &str, usize); 6]| {
+        let before = (0..62).map(|peer| format!("{peer} p{peer:02}!x {}", peer + 1));
+        let ahead_of = ahead.iter().zip(62..);
+        let ahead_of = ahead_of.map(|(action, at)| format!("{at} {action} {}", at + 1));
+        let start = 62 + ahead.len();
+        let lap = lap.map(|(from, action, to)| format!("{} {action} {}", start + from, start + to));
+        let all: Vec<String> = before.chain(ahead_of).chain(lap).collect();
+        format!("m: {}", all.join(", "))
+    };
+    let sup = with(
+        &[],
+        [
+            (0, "y?k", 1),
+            (1, "z?k", 2),
+            (2, "a!l", 3),
+            (2, "a!m", 3),
+            (3, "a!l", 0),
+            (3, "a!m", 0),
+        ],
+    );
+    let sub = with(
+        &["a!l", "a!m"],
+        [
+            (0, "a!l", 1),
+            (0, "a!m", 1),
+            (1, "a!l", 2),
+            (1, "a!m", 2),
+            (2, "y?k", 3),
+            (3, "z?k", 0),
+        ],
+    );
+    assert_eq!(accepted(&sub, &sup).anticipation, Some(4));
+}
+
 /// `first` choices, each inside the last, then c!x, `second` more of them, and e!y. Or c!x and e!y ahead of all.
 ///
 /// ```text
