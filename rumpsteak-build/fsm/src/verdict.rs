@@ -48,7 +48,7 @@ pub struct Limits {
     pub configurations: usize,
     /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.
     pub queue: usize,
-    /// Subtyping: how many actions are compared.
+    /// Subtyping: how many actions are compared, or looked at or copied while looking ahead.
     pub steps: usize,
     /// Subtyping: where more and more actions of the supertype may be pending, how precisely they are known: exactly for fewer than
     /// this many at either end, roughly in between. Less is tried first. With 0, no more than
