@@ -1020,6 +1020,23 @@ fn what_is_pending_is_counted_in_all_alternatives() {
             "m: 0 g!u 1, 0 g!v 2, 1 b!l 3, 1 b!r 4, 2 b!l 3, 2 b!n 4, 3 c!x 5, 4 c!x 6, 5 b!r 6, 5 b!n 6",
             2,
         ),
+        // Two of four that the subtype never chooses, and one that its own later output excludes.
+        (
+            "m: 0 c!x 1, 1 b!m 2, 1 b!n 2",
+            "m: 0 b!k 1, 0 b!l 1, 0 b!m 1, 0 b!n 1, 1 c!x 2",
+            2,
+        ),
+        (
+            "m: 0 c!x 1, 1 f!u 2, 1 f!v 4, 1 f!w 5, 2 b!l 3, 2 b!r 3, 4 b!l 3, 5 b!r 3",
+            "m: 0 b!l 1, 0 b!r 2, 1 f!u 3, 1 f!v 3, 2 f!u 3, 2 f!w 3, 3 c!x 4",
+            6,
+        ),
+        // What is pending is done after one step, or after two.
+        (
+            "m: 0 a!k 1, 1 a!k 2, 1 a!j 2, 1 a!l 3, 1 a!m 3, 2 z?v 1, 3 b!x 4, 3 b!y 4, 4 z?v 1",
+            "m: 0 z?v 1, 1 a!k 0, 1 a!j 0, 1 a!l 2, 1 a!m 2, 2 b!x 0, 2 b!y 0",
+            2,
+        ),
         // Each look ahead may pass over as much as the last.
         (
             "m: 0 c!x 1, 1 e!y 2, 2 b!l 3, 3 b!r 4, 4 f!l 5, 5 f!r 6",
