@@ -30,6 +30,7 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
         Err(reason) => return Lookup::Unverified(reason),
     };
     let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
+    // Not that of an `Option`: it is the compiler's own span, which every token has while a macro runs.
     let span = name.span().rustc().unwrap();
     let file = span.file();
     let known = !file.is_empty();

@@ -7,9 +7,9 @@
 //!
 //! The tokens are those that rustc gives to a macro, with three liberties, none of which makes two programs out of one
 //! text that rustc compiles: doc comments are dropped, as [`token`](crate::token) drops the attributes that rustc makes
-//! of them; letters beyond ASCII are taken for parts of names as Unicode's alphabet goes; and literals are not looked
-//! into. A text in which rustc sees other tokens than this module is no harm either: its items have other hashes in the
-//! build script than in the macros, so that they have no verdict, and do not compile.
+//! of them; a name goes on with whatever is beyond ASCII and no blank; and literals are not looked into. A text in which
+//! rustc sees other tokens than this module is no harm either: its items have other hashes in the build script than in the
+//! macros, so that they have no verdict, and do not compile.
 //!
 //! Nothing recurses, so no nesting overflows the stack. Linear in the length of the text. A build script is not
 //! optimised, so the inner loops are over bytes and call nothing.
@@ -177,10 +177,7 @@ impl<'a> Lexer<'a> {
                 self.push_literal(start);
             }
             BEYOND => match self.text[start..].chars().next() {
-                // Those that Rust takes for blanks.
-                Some(c @ ('\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')) => {
-                    self.at += c.len_utf8();
-                }
+                Some(c) if is_blank(c) => self.at += c.len_utf8(),
                 Some(c) if c.is_alphabetic() => self.name(start)?,
                 _ => return None,
             },
@@ -196,7 +193,8 @@ impl<'a> Lexer<'a> {
             match CLASSES[bytes[at] as usize] {
                 LETTER | DIGIT => at += 1,
                 BEYOND => match self.text[at..].chars().next() {
-                    Some(c) if c.is_alphanumeric() => at += c.len_utf8(),
+                    // Marks too: `क्ष` is a name. What is none does not reach a macro.
+                    Some(c) if !is_blank(c) => at += c.len_utf8(),
                     _ => break,
                 },
                 _ => break,
@@ -346,6 +344,14 @@ impl<'a> Lexer<'a> {
         }
         None
     }
+}
+
+/// The characters beyond ASCII that Rust takes for blanks.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 fn delimiter(byte: u8) -> Delimiter {

@@ -92,7 +92,7 @@ fn a_text_has_the_tokens_that_proc_macro2_reads() {
         "{ [ ( ) ] } () [] {} ({}[])",
         "\u{feff}".trim_start_matches('\u{feff}'),
         " \t\r\n a \u{85} \u{2028} b \u{c}",
-        "größe 変数 a_é",
+        "größe 変数 a_é क्ष",
         "macro_rules! m { ($($x:expr),* $(,)?) => { $($x)+* }; }",
         "async move |x: &'_ [u8; 4]| -> Vec<Option<u8>> { x[0] as u32 & !1 }",
     ] {
