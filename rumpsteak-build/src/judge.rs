@@ -4,8 +4,8 @@
 //! projection onto its role. This module finds the token to blame and the names to blame it with.
 
 use rumpsteak_fsm::subtype::Side;
-use rumpsteak_fsm::verify::{VerifyError, certified};
-use rumpsteak_fsm::{Action, Defect, Fsm, Limits, Role, Verdict, verify};
+use rumpsteak_fsm::verify::VerifyError;
+use rumpsteak_fsm::{Action, Defect, Limits, Role, Verdict, verify};
 
 use crate::pair::{LabelMatch, Linked, Pairs, match_label};
 use crate::protocols::{Loaded, ScrFile};
@@ -36,15 +36,7 @@ pub(crate) fn judge(
     limits: &Limits,
 ) -> Option<(Fault, Kind)> {
     let projection = &setting.protocol.projections[setting.linked.role];
-    // The peers matter to a refusal only.
-    if let Ok(Verdict::Safe(_)) = certified(&written.fsm, &projection.fsm, limits) {
-        return None;
-    }
-    let others = setting.protocol.projections.iter().enumerate();
-    let peers: Vec<Fsm> = others
-        .filter(|(position, _)| *position != setting.linked.role)
-        .map(|(_, projection)| projection.fsm.clone())
-        .collect();
+    let peers = setting.protocol.peers(setting.linked.role);
     let mut kind = Kind::Fails;
     let (place, text) = match verify(&written.fsm, &projection.fsm, &peers, limits) {
         Ok(Verdict::Safe(_)) => return None,

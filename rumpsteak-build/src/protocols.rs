@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
-use rumpsteak_fsm::{Message, Role};
+use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
 use rumpsteak_syntax::name;
 
@@ -319,6 +319,15 @@ impl Loaded {
                 .iter()
                 .position(|role| name::same(role.as_str(), wanted))
         })
+    }
+
+    /// The projections onto all roles but one.
+    pub(crate) fn peers(&self, role: usize) -> Vec<&Fsm> {
+        let others = self.projections.iter().enumerate();
+        others
+            .filter(|(position, _)| *position != role)
+            .map(|(_, projection)| &projection.fsm)
+            .collect()
     }
 
     pub(crate) fn role_at(&self, position: usize) -> &Role {

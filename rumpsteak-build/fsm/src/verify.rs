@@ -1,6 +1,6 @@
 //! One role against its protocol: subtyping, and the run that shows what a refusal means.
 
-use std::{error::Error, fmt};
+use std::{borrow::Borrow, error::Error, fmt};
 
 use crate::{
     certificate::{self, Invalid},
@@ -46,10 +46,20 @@ pub enum Evidence {
 /// # Errors
 /// If one of the two machines is not directed, and if the projections make no system. A certificate that is not valid is an error too; it would be
 /// a fault of this crate.
-pub fn verify(
+pub fn verify<P: Borrow<Fsm>>(
     written: &Fsm,
     projected: &Fsm,
-    peers: &[Fsm],
+    peers: &[P],
+    limits: &Limits,
+) -> Result<Verdict<Proof, Refused>, VerifyError> {
+    let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
+    verify_among(written, projected, &peers, limits)
+}
+
+fn verify_among(
+    written: &Fsm,
+    projected: &Fsm,
+    peers: &[&Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refused>, VerifyError> {
     let (refusal, undecided) = match certified(written, projected, limits)? {
@@ -58,8 +68,10 @@ pub fn verify(
         Verdict::Undecided(limit) => (None, Some(limit)),
     };
 
-    let compose =
-        |machine: &Fsm| System::new(std::iter::once(machine).chain(peers).cloned().collect());
+    let compose = |machine| {
+        let machines = std::iter::once(machine).chain(peers.iter().copied());
+        System::new(machines.cloned().collect())
+    };
     compose(projected).map_err(VerifyError::System)?;
     let evidence = match compose(written) {
         Err(error) => Evidence::NoSystem(error),

@@ -249,10 +249,7 @@ fn read(
         fsm: fsm.clone(),
         file_name,
     };
-    let peers: Vec<Fsm> = (0..protocol.projections.len())
-        .filter(|&peer| peer != linked.role)
-        .map(|peer| protocol.projections[peer].fsm.clone())
-        .collect();
+    let peers = protocol.peers(linked.role);
     let (tree, pairs) = (Tree::default(), Pairs::default());
     let setting = Setting {
         tree: &tree,
