@@ -10,11 +10,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rumpsteak_contract::session::Direction;
+use rumpsteak_contract::verdict::{self, Kind, Machine, Outcome, TargetKind, Verdicts};
 use rumpsteak_fsm::capacity::{self, Occupancy};
 use rumpsteak_fsm::verify::verify;
 use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System, Verdict, kmc};
-use rumpsteak_syntax::session::Direction;
-use rumpsteak_syntax::verdict::{self, Kind, Machine, Outcome, TargetKind, Verdicts};
 
 /// An example: its protocol in `protocols/`, where its sessions are, and their names.
 struct Row {

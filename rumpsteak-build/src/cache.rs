@@ -8,9 +8,9 @@
 //!
 //! No proof rests on it. Whether a session, or a set of them, is safe is found out in each run. Kept are
 //!
-//! * the text of generated code, which is verified like any other code ([`crate::generate`]);
-//! * the capacities of queues ([`crate::capacities`]): a ring that is too short panics by name, or makes its sender wait;
-//! * that no role waits for ever, which would be a warning ([`crate::starvation`]).
+//! * the text of generated code, which is verified like any other code ([`crate::codegen`]);
+//! * the capacities of queues ([`crate::judge::capacities`]): a ring that is too short panics by name, or makes its sender wait;
+//! * that no role waits for ever, which would be a warning ([`crate::judge::starvation`]).
 //!
 //! A question is the whole text of all that its answer depends on, and questions are compared byte for byte, so there is
 //! nothing that can be stale or collide. What the program itself adds to an answer is covered by the first line: the version, and the
@@ -27,9 +27,9 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
+use rumpsteak_contract::VERSION;
+use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::{Direction, Fsm, Limits};
-use rumpsteak_syntax::VERSION;
-use rumpsteak_syntax::verdict::stamp;
 
 /// The path of the file below `OUT_DIR`, with `/`.
 pub(crate) const PATH: &str = "rumpsteak/cache.txt";

@@ -4,19 +4,20 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rumpsteak_contract::verdict::{Target, TargetKind};
 use rumpsteak_fsm::Limits;
 use rumpsteak_fsm::sorted::{self, SortedSet};
-use rumpsteak_syntax::verdict::{Target, TargetKind};
 
 use crate::cache::{self, Cache};
-use crate::cfg::Cfg;
-use crate::generate::{self, Generator};
-use crate::paths::Base;
+use crate::codegen::{self, Generator};
+use crate::outcome::Findings;
+use crate::outcome::{self, verdict_file};
 use crate::protocols::Protocols;
 use crate::report::{self, Kind, Report};
-use crate::targets::{self, Package, Root};
-use crate::verify::Findings;
-use crate::{verdicts, verify, walk};
+use crate::source::cfg::Cfg;
+use crate::source::crate_tree;
+use crate::source::package_root::Base;
+use crate::source::targets::{self, Package, Root};
 
 /// What to verify. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ impl Code {
     /// ```
     #[must_use]
     pub fn is_untouched(text: &str) -> bool {
-        generate::is_untouched(text)
+        codegen::is_untouched(text)
     }
 }
 
@@ -250,7 +251,7 @@ impl Configuration {
             generated.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)));
         let kept = cache.print();
         let kept = kept.as_deref().map(|text| (cache::PATH, text));
-        verdicts::write(&out_dir, &verdicts, files.chain(kept)).map_err(|error| {
+        verdict_file::write(&out_dir, &verdicts, files.chain(kept)).map_err(|error| {
             let message = format!(
                 "cannot write the verdicts to {}: {error}",
                 out_dir.display()
@@ -345,9 +346,10 @@ impl Configuration {
             protocols.watch_folders();
         }
         let mut generator = Generator::new(&protocols, &base, &self.limits, cache, self.generate);
-        let tree = walk::walk(&roots, cfg, &mut generator);
+        let tree = crate_tree::walk(&roots, cfg, &mut generator);
         let warnings = generator.warnings();
-        let mut findings = verify::verify(&tree, &protocols, &base, &self.limits, &self.kmc, cache);
+        let mut findings =
+            outcome::verify(&tree, &protocols, &base, &self.limits, &self.kmc, cache);
         findings.warnings.extend(warnings);
         Ok(Analysis {
             base,
@@ -363,7 +365,7 @@ impl Configuration {
 struct Analysis {
     base: Base,
     package: Package,
-    tree: walk::Tree,
+    tree: crate_tree::Tree,
     protocols: Protocols,
     findings: Findings,
 }
@@ -439,7 +441,7 @@ impl Analysis {
             self.package
                 .folders
                 .iter()
-                .map(|folder| walk::normalise(folder)),
+                .map(|folder| crate_tree::normalise(folder)),
         );
         let read = self
             .tree

@@ -30,34 +30,22 @@
 //! source files outside of the package's targets.
 
 mod cache;
-mod capacities;
-mod cfg;
+mod codegen;
 mod configuration;
-mod fallback;
-mod generate;
-mod inclusion;
 mod judge;
-mod manifest;
-mod pair;
-mod paths;
+mod link;
+mod outcome;
 mod protocols;
 mod report;
-mod resolve;
-mod scan;
-mod serialise;
-mod set;
-mod starvation;
-mod targets;
-mod verdicts;
-mod verify;
-mod walk;
+mod sessions;
+mod source;
 
 use std::path::{Path, PathBuf};
 
-pub use cfg::Cfg;
 pub use configuration::{Check, Code, Configuration, Problem, Summary};
 pub use report::{Kind, Report};
 pub use rumpsteak_fsm::Limits;
+pub use source::cfg::Cfg;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or a folder.
 ///
@@ -85,7 +73,7 @@ pub fn configure() -> Configuration {
 ///
 /// If the manifest cannot be read.
 pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = targets::package(folder)
+    let package = source::targets::package(folder)
         .map_err(|message| Report::of(&message, "name the folder of a package"))?;
     Ok(package.default_features.into_iter().collect())
 }

@@ -28,8 +28,8 @@ use rumpsteak_fsm::verify::{Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Limit, Run, StateId, TransitionId};
 
 use super::excerpt;
-use crate::judge::Setting;
-use crate::serialise::Written;
+use crate::judge::subtype::Setting;
+use crate::sessions::Written;
 
 /// The text for a session that is no subtype of its projection.
 pub(crate) fn refused(setting: &Setting<'_>, written: &Written, refused: &Refused) -> String {

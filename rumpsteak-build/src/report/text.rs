@@ -6,13 +6,13 @@
 
 use std::fmt::Display;
 
+use rumpsteak_contract::Path;
+use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::Message;
 use rumpsteak_scribble::names::similar;
-use rumpsteak_syntax::Path;
-use rumpsteak_syntax::verdict::RoleName;
 
 use super::excerpt;
-use crate::pair::LabelPair;
+use crate::link::LabelPair;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 
 // Links of roles to protocols.

@@ -11,7 +11,7 @@
 //! | `include_protocols!()` | `verdict` | the problems of the protocol files |
 //!
 //! The macros verify nothing. The build script does, and leaves its verdicts in `OUT_DIR`, where
-//! `verdict` reads them. Both sides parse with `rumpsteak-syntax`, so they accept the same
+//! `verdict` reads them. Both sides parse with `rumpsteak-contract`, so they accept the same
 //! language.
 
 mod head;

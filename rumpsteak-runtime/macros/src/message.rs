@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use rumpsteak_syntax::name::same;
-use rumpsteak_syntax::{Input, MessageItem};
+use rumpsteak_contract::name::same;
+use rumpsteak_contract::{Input, MessageItem};
 use syn::spanned::Spanned as _;
 use syn::{Data, DataEnum, DeriveInput, Error, LitStr, Result};
 

@@ -13,8 +13,8 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use rumpsteak_syntax::verdict::{Kind, Outcome};
-use rumpsteak_syntax::{Input, ProtocolItem};
+use rumpsteak_contract::verdict::{Kind, Outcome};
+use rumpsteak_contract::{Input, ProtocolItem};
 
 use crate::head::Head;
 use crate::verdict::{self, Lookup};

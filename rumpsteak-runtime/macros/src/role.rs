@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rumpsteak_syntax::role::Route;
-use rumpsteak_syntax::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
-use rumpsteak_syntax::{Input, RoleItem};
+use rumpsteak_contract::role::Route;
+use rumpsteak_contract::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
+use rumpsteak_contract::{Input, RoleItem};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
 

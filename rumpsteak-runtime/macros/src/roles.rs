@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use rumpsteak_syntax::verdict::{Kind, Outcome};
-use rumpsteak_syntax::{Input, SetItem};
+use rumpsteak_contract::verdict::{Kind, Outcome};
+use rumpsteak_contract::{Input, SetItem};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
 

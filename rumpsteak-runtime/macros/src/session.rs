@@ -29,10 +29,10 @@
 
 use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
-use rumpsteak_syntax::session::{Action, Chain, Direction, Form, Path, Tail, Variant};
-use rumpsteak_syntax::token::Span;
-use rumpsteak_syntax::verdict::{self as recorded, Body, Kind, Outcome, Proof};
-use rumpsteak_syntax::{Input, SessionItem};
+use rumpsteak_contract::session::{Action, Chain, Direction, Form, Path, Tail, Variant};
+use rumpsteak_contract::token::Span;
+use rumpsteak_contract::verdict::{self as recorded, Body, Kind, Outcome, Proof};
+use rumpsteak_contract::{Input, SessionItem};
 use syn::Error;
 
 use crate::head::{self, Head};

@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::path::Path;
 
 use proc_macro2::{Span, TokenStream};
-use rumpsteak_syntax::Verdicts;
-use rumpsteak_syntax::token::{self, Ident};
-use rumpsteak_syntax::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
+use rumpsteak_contract::Verdicts;
+use rumpsteak_contract::token::{self, Ident};
+use rumpsteak_contract::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
 use syn::Error;
 
 /// What is known about an item.
@@ -104,7 +104,7 @@ pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> token::Spa
 }
 
 /// An error of the grammar as one of syn.
-pub(crate) fn spanned(error: rumpsteak_syntax::Error) -> Error {
+pub(crate) fn spanned(error: rumpsteak_contract::Error) -> Error {
     Error::new(error.span().rustc(), error)
 }
 

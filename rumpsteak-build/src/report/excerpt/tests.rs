@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::drawing::{Drawing, Excerpt, Mark, Title, width};
-use crate::paths::Base;
 use crate::protocols::Protocols;
+use crate::source::package_root::Base;
 
 /// What rustc's renderer makes of a drawing.
 fn reference(drawing: &Drawing<'_>, styled: bool) -> String {

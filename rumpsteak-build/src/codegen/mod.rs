@@ -1,0 +1,643 @@
+//! Top-down: the Rust code of a protocol.
+//!
+//! ```text
+//! double_buffering.scr ───────── project ─┐
+//! double_buffering.k.dot ─ read ─ verify ─┴─ machines ─ session ─ layout ─▶ OUT_DIR/rumpsteak/double_buffering.rs
+//! ```
+//!
+//! The code is what a person would write by hand, in the hybrid workflow: a set of roles, a type for each message, and
+//! session items. Nothing about it is taken on trust: the module walk reads it where `protocol!(…)` includes it, as it
+//! reads all source, and its sessions are verified against the protocol as all sessions are. A fault in this module
+//! makes a build fail, and no proof. An optimised machine beside the `.scr` file is verified twice, therefore: here, for
+//! an error at a line of the machine, and then as the session that it became.
+//!
+//! The text depends on the protocol's file and the machines beside it, on nothing else; it names no path.
+
+mod layout;
+mod names;
+pub(crate) mod optimised;
+mod session;
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use rumpsteak_contract::verdict::stamp;
+use rumpsteak_contract::{VERSION, name};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Direction, Fsm, Limits, Message};
+
+use self::layout::Type;
+use self::names::{LabelName, Names, RoleName, is_ident};
+use self::optimised::{Folders, Optimised};
+use self::session::{Item, Unwritable};
+use crate::cache::{self, Cache};
+use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
+use crate::report;
+use crate::source::package_root::Base;
+
+/// Generates modules as they are asked for.
+#[derive(Debug)]
+pub(crate) struct Generator<'a> {
+    protocols: &'a Protocols,
+    base: &'a Base,
+    limits: &'a Limits,
+    cache: &'a Cache,
+    /// Whether the build script said that it wants code.
+    enabled: bool,
+    modules: SortedMap<usize, Rc<Module>>,
+    /// The names of the protocols as those of modules, in the same order.
+    names: Vec<String>,
+    folders: Folders,
+}
+
+/// The code of a protocol, or why there is none.
+#[derive(Debug, Default)]
+pub(crate) struct Module {
+    /// The path of the file below `OUT_DIR`, with `/`.
+    pub(crate) file: String,
+    /// The code. There may be some although there are problems, so that there is one error and no flood of them.
+    pub(crate) text: Option<String>,
+    /// What is wrong.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What is wrong with the code of a protocol.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    pub(crate) kind: report::Kind,
+    /// The protocol by position, if its projection refuses a machine or does not decide about it: then the session that is
+    /// generated from the machine is refused for the same reason, and may be safe [together](crate::judge::fallback) with all others.
+    pub(crate) refused: Option<usize>,
+}
+
+impl Problem {
+    /// Something that keeps code from being generated as it should be.
+    pub(crate) fn fails(text: String) -> Self {
+        Self {
+            text,
+            kind: report::Kind::Fails,
+            refused: None,
+        }
+    }
+}
+
+impl Module {
+    fn failed(problem: String) -> Self {
+        Self {
+            problems: vec![Problem::fails(problem)],
+            ..Self::default()
+        }
+    }
+}
+
+impl<'a> Generator<'a> {
+    pub(crate) fn new(
+        protocols: &'a Protocols,
+        base: &'a Base,
+        limits: &'a Limits,
+        cache: &'a Cache,
+        enabled: bool,
+    ) -> Self {
+        Self {
+            protocols,
+            base,
+            limits,
+            cache,
+            enabled,
+            modules: SortedMap::new(),
+            names: protocols
+                .protocols
+                .iter()
+                .map(|loaded| name::snake(loaded.name()))
+                .collect(),
+            folders: Folders::default(),
+        }
+    }
+
+    /// The module of the protocol that a Rust name stands for.
+    pub(crate) fn module(&mut self, wanted: &str) -> Rc<Module> {
+        let failed = |problem| Rc::new(Module::failed(problem));
+        let position = match self.protocols.lookup(wanted) {
+            Lookup::Broken(file) => {
+                return failed(report::file(&self.protocols.files[file]));
+            }
+            Lookup::Found(position) => position,
+            Lookup::Several(first, second) => {
+                let files = [first, second].map(|file| self.protocols.files[file].shown());
+                return failed(report::text::protocol_declared_twice(wanted, files));
+            }
+            Lookup::Unknown => {
+                return failed(report::text::unknown_protocol(wanted, self.protocols));
+            }
+            Lookup::Unplayable => return failed(report::text::unplayable_protocol(wanted)),
+        };
+        if !self.enabled {
+            return failed(format!(
+                "the build script generates no code for `{wanted}`\n\n\
+                 help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
+            ));
+        }
+        if let Some(module) = self.modules.get(&position) {
+            return Rc::clone(module);
+        }
+        let module = Rc::new(self.generate(position));
+        self.modules.insert(position, Rc::clone(&module));
+        module
+    }
+
+    /// The modules of all protocols, in the order of their files.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Module)> {
+        let protocols = self.protocols.protocols.iter().enumerate();
+        protocols.map(|(position, protocol)| (protocol.name(), self.generate(position)))
+    }
+
+    /// One line for each optimised machine that nobody asked for, or that is of no role.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let is_generated = |protocol: usize| self.modules.contains_key(&protocol);
+        optimised::unused(&self.folders, self.protocols, self.base, &is_generated)
+    }
+
+    fn generate(&self, position: usize) -> Module {
+        let protocol = &self.protocols.protocols[position];
+        let file = &self.protocols.files[protocol.file];
+        let (machines, problems) = optimised::load(
+            &self.folders,
+            self.protocols,
+            position,
+            self.base,
+            self.limits,
+        );
+        let mut module = Module {
+            file: format!("rumpsteak/{}.rs", self.file_name(position)),
+            text: None,
+            problems,
+        };
+        match ask(protocol, file, &machines, self.cache) {
+            Ok(text) => module.text = Some(text),
+            // A machine that is wrong may be one that cannot be written, too.
+            Err(problem) if module.problems.is_empty() => {
+                let name = protocol.name();
+                let text = format!("no code can be generated for `{name}`: {problem}");
+                module.problems.push(Problem::fails(text));
+            }
+            Err(_) => {}
+        }
+        module
+    }
+
+    /// The protocol's name as that of a file, with a number if an earlier protocol has the same.
+    fn file_name(&self, position: usize) -> String {
+        let own = &self.names[position];
+        let mut earlier = 0;
+        for name in &self.names[..position] {
+            earlier += usize::from(name == own);
+        }
+        match earlier {
+            0 => own.clone(),
+            number => format!("{own}_{}", number + 1),
+        }
+    }
+}
+
+/// [`code`], or its answer of the last run.
+fn ask(
+    protocol: &Loaded,
+    file: &ScrFile,
+    machines: &[Option<Optimised>],
+    cache: &Cache,
+) -> Result<String, String> {
+    let mut question = "code\n".to_owned();
+    cache::text(&mut question, protocol.name());
+    for text in &file.texts {
+        cache::text(&mut question, &text.shown);
+        cache::text(&mut question, &text.text);
+    }
+    for (role, machine) in machines.iter().enumerate() {
+        if let Some(Optimised { fsm, file_name }) = machine {
+            cache::text(&mut question, &role.to_string());
+            cache::text(&mut question, file_name);
+            cache::machine(&mut question, fsm);
+        }
+    }
+    let mut problem = String::new();
+    let answer = cache.answer(&question, &mut || {
+        let text = code(protocol, file, machines);
+        text.map_err(|error| problem = error).ok()
+    });
+    answer.ok_or(problem)
+}
+
+/// The code of a protocol, where `machines` has what is to be generated instead of a role's projection.
+///
+/// # Errors
+///
+/// What cannot be said in Rust, and what to do about it.
+fn code(
+    protocol: &Loaded,
+    file: &ScrFile,
+    machines: &[Option<Optimised>],
+) -> Result<String, String> {
+    if !is_ident(protocol.name()) {
+        return Err(format!(
+            "`{}` is no name in Rust\n\nhelp: rename the protocol in {}",
+            protocol.name(),
+            file.shown()
+        ));
+    }
+    let mut names = Names::new(protocol, file)?;
+    let mut sessions = String::new();
+    let mut used = SortedSet::from(["Channel", "Message", "Role", "Roles", "session"]);
+    for (role, projection) in protocol.projections.iter().enumerate() {
+        let optimised = machines.get(role).and_then(Option::as_ref);
+        let fsm = optimised.map_or(&projection.fsm, |optimised| &optimised.fsm);
+        let items = session::items(fsm, role, &mut names)
+            .map_err(|error| unwritable(protocol, role, &error))?;
+        for constructor in ["Branch", "End", "Receive", "Select", "Send"] {
+            if items.iter().any(|item| item.mentions(constructor)) {
+                used.insert(constructor);
+            }
+        }
+        for (index, item) in items.iter().enumerate() {
+            let root = (index == 0).then_some((fsm, optimised));
+            print_item(
+                &mut sessions,
+                item,
+                root,
+                &names.roles[role],
+                &items[0],
+                &names,
+            );
+        }
+    }
+    let used: Vec<&str> = used.into_iter().collect();
+    let mut body = format!("{}\n", layout::import("use rumpsteak_runtime::", &used));
+    print_roles(&mut body, protocol, file, &names);
+    print_labels(&mut body, protocol, &names);
+    body.push_str(&sessions);
+    let from = file.shown().rsplit('/').next().unwrap_or_default();
+    let from = one_line(from);
+    Ok(format!(
+        "// Generated by rumpsteak-build {VERSION} from {from} ({}).\n\
+         // Change the protocol, not this file.\n\n{body}",
+        stamp(&body)
+    ))
+}
+
+/// Whether a generated text is as it was when it was generated.
+pub(crate) fn is_untouched(text: &str) -> bool {
+    let parts = || {
+        let (head, body) = text.split_once("\n\n")?;
+        let (_, stamped) = head.lines().next()?.strip_suffix(").")?.rsplit_once(" (")?;
+        Some((stamped, body))
+    };
+    parts().is_some_and(|(stamped, body)| stamp(body) == stamped)
+}
+
+fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
+    let role = protocol.role_at(role);
+    match error {
+        Unwritable::Defect(defect) => format!(
+            "the machine of `{role}`: {defect}\n\nhelp: let one role decide, and the others tell `{role}` after it"
+        ),
+        Unwritable::Unknown(action) => {
+            format!("the machine of `{role}`: the protocol has no `{action}`")
+        }
+    }
+}
+
+/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin or end alike, or one
+/// that begins or ends as the type that they are in.
+fn repeats(names: &[&str], within: &str) -> bool {
+    let words = |name: &&str| {
+        name::snake(name)
+            .split('_')
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let words: Vec<Vec<String>> = names.iter().map(words).collect();
+    let alike = |pick: fn(&Vec<String>) -> Option<&String>| {
+        let mut picked = words.iter().map(pick);
+        let first = picked.next().flatten();
+        names.len() >= 3 && picked.all(|word| word == first)
+    };
+    let within = name::snake(within);
+    alike(|words| words.first())
+        || alike(|words| words.last())
+        || names.iter().any(|name| {
+            let name = name::snake(name);
+            name.starts_with(&within) || name.ends_with(&within)
+        })
+}
+
+fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
+    let declared = file
+        .modules
+        .root()
+        .protocols
+        .iter()
+        .find(|declared| declared.name.as_str() == protocol.name());
+    let source = declared.and_then(|declared| {
+        file.text(declared.span.source())
+            .text
+            .get(declared.span.range())
+    });
+    let name = protocol.name();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "\n/// The roles of the protocol `{name}`, wired to each other."
+    );
+    if let Some(source) = source {
+        text.push_str("///\n");
+        print_fence(text, "scribble", source);
+    }
+    text.push_str("#[derive(Roles)]\n");
+    let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
+    if repeats(&fields, "Roles") {
+        text.push_str(FIELD_NAMES);
+    }
+    text.push_str("pub struct Roles {\n");
+    for role in &names.roles {
+        let _ = writeln!(text, "    /// The role `{}`.", role.scribble);
+        let _ = writeln!(text, "    pub {}: {},", role.field, role.ty);
+    }
+    text.push_str("}\n");
+    for (position, role) in names.roles.iter().enumerate() {
+        print_role(text, protocol, position, role, names);
+    }
+}
+
+const FIELD_NAMES: &str =
+    "#[allow(clippy::struct_field_names, reason = \"the names are those of the protocol\")]\n";
+const VARIANT_NAMES: &str =
+    "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
+
+fn print_role(
+    text: &mut String,
+    protocol: &Loaded,
+    position: usize,
+    role: &RoleName,
+    names: &Names,
+) {
+    let transitions = || protocol.projections[position].fsm.transitions();
+    let is_peer = |other: &&RoleName| {
+        transitions().any(|transition| transition.action.peer.as_str() == other.scribble)
+    };
+    let peers: Vec<&RoleName> = names.roles.iter().filter(is_peer).collect();
+    let scribble = &role.scribble;
+    let _ = match &peers[..] {
+        [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
+        _ => {
+            let peers: Vec<&str> = peers.iter().map(|peer| peer.scribble.as_str()).collect();
+            writeln!(
+                text,
+                "\n/// The role `{scribble}`, which talks to {}.",
+                report::text::list(&peers)
+            )
+        }
+    };
+    let name = protocol.name();
+    text.push_str("#[derive(Role)]\n");
+    let _ = if role.is_ident {
+        writeln!(text, "#[protocol({name}::{scribble})]")
+    } else {
+        writeln!(text, "#[protocol({name})]\n#[role({scribble:?})]")
+    };
+    text.push_str("#[message(Label)]\n");
+    if peers.is_empty() {
+        let _ = writeln!(text, "pub struct {};", role.ty);
+        return;
+    }
+    let fields: Vec<&str> = peers.iter().map(|peer| peer.field.as_str()).collect();
+    if repeats(&fields, &role.ty) && fields.len() >= 3 {
+        text.push_str(FIELD_NAMES);
+    }
+    let _ = writeln!(text, "pub struct {} {{", role.ty);
+    for peer in peers {
+        let _ = writeln!(
+            text,
+            "    #[route({})]\n    {}: Channel<Label>,",
+            peer.ty, peer.field
+        );
+    }
+    text.push_str("}\n");
+}
+
+fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
+    let derives = |is_debug: bool, derives: &[&str]| {
+        let debug = is_debug.then_some("Debug");
+        let all: Vec<&str> = debug.into_iter().chain(derives.iter().copied()).collect();
+        match all[..] {
+            [] => String::new(),
+            _ => format!("#[derive({})]\n", all.join(", ")),
+        }
+    };
+    let _ = writeln!(
+        text,
+        "\n/// The messages of the protocol `{}`.",
+        protocol.name()
+    );
+    text.push_str(&derives(
+        names.labels.iter().all(|label| label.is_debug),
+        &["Message"],
+    ));
+    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
+    if repeats(&variants, "Label") {
+        text.push_str(VARIANT_NAMES);
+    }
+    text.push_str("pub enum Label {\n");
+    for LabelName {
+        message,
+        ty,
+        explicit,
+        ..
+    } in &names.labels
+    {
+        let _ = writeln!(text, "    /// {}.", routes(protocol, message));
+        if *explicit {
+            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
+        }
+        let _ = writeln!(text, "    {ty}({ty}),");
+    }
+    text.push_str("}\n");
+    for LabelName {
+        message,
+        ty,
+        payload,
+        is_debug,
+        ..
+    } in &names.labels
+    {
+        let _ = writeln!(text, "\n/// The message `{message}`.");
+        text.push_str(&derives(*is_debug, &[]));
+        let head = format!("pub struct {ty}");
+        let fields: Vec<Type> = payload
+            .iter()
+            .map(|ty| Type::name(format!("pub {ty}")))
+            .collect();
+        match &fields[..] {
+            [] => text.push_str(&format!("{head};")),
+            fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
+        }
+        text.push('\n');
+    }
+}
+
+/// "`value(i32)`, from `s` to `k` and from `k` to `t`"
+fn routes(protocol: &Loaded, message: &Message) -> String {
+    let mut routes = Vec::new();
+    for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
+        for transition in projection.fsm.transitions() {
+            let action = transition.action;
+            if action.direction == Direction::Send && action.message == *message {
+                let route = format!("from `{role}` to `{}`", action.peer);
+                if !routes.contains(&route) {
+                    routes.push(route);
+                }
+            }
+        }
+    }
+    const MOST: usize = 3;
+    if routes.len() > MOST {
+        return format!("`{message}`, between several roles");
+    }
+    format!("`{message}`, {}", routes.join(" and "))
+}
+
+impl Item {
+    fn name(&self) -> &str {
+        match self {
+            Self::Chain { name, .. } | Self::Choice { name, .. } => name,
+        }
+    }
+
+    fn mentions(&self, name: &str) -> bool {
+        match self {
+            Self::Chain { session, .. } => session.mentions(name),
+            Self::Choice { options, .. } => options.iter().any(|(_, then)| then.mentions(name)),
+        }
+    }
+}
+
+fn print_item(
+    text: &mut String,
+    item: &Item,
+    root: Option<(&Fsm, Option<&Optimised>)>,
+    role: &RoleName,
+    first: &Item,
+    names: &Names,
+) {
+    text.push('\n');
+    let session = first.name();
+    if let Some((fsm, optimised)) = root {
+        let _ = match optimised {
+            Some(optimised) => writeln!(
+                text,
+                "/// What [`{}`] does, in the order of `{}`.",
+                role.ty,
+                one_line(&optimised.file_name)
+            ),
+            None => writeln!(
+                text,
+                "/// What [`{}`] does, in the order of the protocol.",
+                role.ty
+            ),
+        };
+        // Mermaid has words for every machine.
+        if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
+            text.push_str("///\n");
+            print_fence(text, "mermaid", &diagram);
+        }
+        let _ = writeln!(text, "#[session({})]", role.ty);
+    }
+    match item {
+        Item::Chain {
+            name,
+            nominal,
+            session: ty,
+        } => {
+            if root.is_none() {
+                let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
+            }
+            text.push_str(&match nominal {
+                true => layout::tuple(
+                    0,
+                    &format!("pub struct {name}"),
+                    std::slice::from_ref(ty),
+                    ";",
+                ),
+                false => layout::alias(&format!("pub type {name}"), ty),
+            });
+            text.push('\n');
+        }
+        Item::Choice {
+            name,
+            direction,
+            peer,
+            options,
+        } => {
+            let peer = names
+                .role(peer)
+                .map_or("", |peer| names.roles[peer].ty.as_str());
+            let _ = match direction {
+                Direction::Receive => {
+                    writeln!(text, "/// What [`{session}`] may receive from [`{peer}`].")
+                }
+                Direction::Send => writeln!(text, "/// What [`{session}`] may send to [`{peer}`]."),
+            };
+            text.push_str("#[session]\n");
+            let label = |option: &(usize, Type)| &names.labels[option.0];
+            let variants: Vec<&str> = options
+                .iter()
+                .map(|option| label(option).ty.as_str())
+                .collect();
+            if repeats(&variants, name) {
+                text.push_str(VARIANT_NAMES);
+            }
+            let _ = writeln!(text, "pub enum {name} {{");
+            for option in options {
+                let LabelName { message, ty, .. } = label(option);
+                let _ = writeln!(text, "    /// `{message}`.");
+                let types = [Type::name(ty), option.1.clone()];
+                let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+            }
+            text.push_str("}\n");
+        }
+    }
+}
+
+/// A block of code in a doc comment.
+fn print_fence(text: &mut String, language: &str, code: &str) {
+    // Longer than any fence inside.
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(text, "/// {fence}{language}");
+    for line in code.lines() {
+        let line = one_line(line);
+        let _ = writeln!(
+            text,
+            "{}",
+            format_args!("/// {line}").to_string().trim_end()
+        );
+    }
+    let _ = writeln!(text, "/// {fence}");
+}
+
+/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn the direction of text.
+fn one_line(text: &str) -> String {
+    let is_harmless = |c: char| {
+        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            c if is_harmless(c) => c,
+            _ => '\u{fffd}',
+        })
+        .collect()
+}

@@ -1,0 +1,392 @@
+//! What the parts of a protocol are called in generated code.
+//!
+//! ```text
+//! role k            struct K, field k
+//! value(i32)        struct Value(i32), variant Value
+//! SYN, a', self     Syn, A, SelfRole with #[role("self")]
+//! ```
+//!
+//! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
+//! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
+
+use rumpsteak_contract::lex::lex;
+use rumpsteak_contract::name;
+use rumpsteak_contract::token::{Delimiter, TokenKind};
+use rumpsteak_fsm::Message;
+use rumpsteak_fsm::sorted::{self, SortedSet};
+use rumpsteak_scribble::Span;
+
+use crate::link::PRIMITIVES;
+use crate::protocols::{Loaded, ScrFile};
+
+/// The names of a protocol.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// In the order of the protocol's roles.
+    pub(super) roles: Vec<RoleName>,
+    /// In the order in which a reader of the protocol meets them.
+    pub(super) labels: Vec<LabelName>,
+    /// What no further type may be called.
+    taken: SortedSet<String>,
+}
+
+/// A role.
+#[derive(Debug)]
+pub(super) struct RoleName {
+    /// In the protocol.
+    pub(super) scribble: String,
+    /// The struct.
+    pub(super) ty: String,
+    /// The field of the set of roles, and of the routes that lead to it.
+    pub(super) field: String,
+    /// Whether the name in the protocol can be written as a path.
+    pub(super) is_ident: bool,
+}
+
+/// A message.
+#[derive(Debug)]
+pub(super) struct LabelName {
+    pub(super) message: Message,
+    /// The struct, and the variant of the message type.
+    pub(super) ty: String,
+    /// Whether the variant must say the label.
+    pub(super) explicit: bool,
+    /// The types of the payload.
+    pub(super) payload: Vec<String>,
+    /// Whether each of them has `Debug`.
+    pub(super) is_debug: bool,
+}
+
+/// Names that a type of the module may not hide: those that the code uses, and those of the prelude, which the payloads
+/// and the macros use.
+const RESERVED: [&str; 51] = [
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Branch",
+    "Channel",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "End",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "Label",
+    "Message",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Receive",
+    "Result",
+    "Role",
+    "Roles",
+    "Select",
+    "Self",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Vec",
+];
+
+impl Names {
+    /// Names all parts of a protocol.
+    ///
+    /// # Errors
+    ///
+    /// What has no name in Rust, and what to do about it.
+    pub(super) fn new(protocol: &Loaded, file: &ScrFile) -> Result<Self, String> {
+        let messages = messages(protocol);
+        let mut payloads = Vec::new();
+        let mut taken: SortedSet<String> = RESERVED.map(str::to_owned).into();
+        for message in &messages {
+            let types: Vec<Payload> = message
+                .payload
+                .iter()
+                .map(|sort| payload(sort.as_str(), file))
+                .collect::<Result<_, _>>()?;
+            taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
+            payloads.push(types);
+        }
+        let mut names = Self {
+            roles: Vec::new(),
+            labels: Vec::new(),
+            taken,
+        };
+        let mut fields = SortedSet::new();
+        for role in protocol.protocol.roles() {
+            let scribble = role.as_str().to_owned();
+            let ty = names.fresh(&name::camel(&scribble), "Role");
+            let field = field(&scribble, &mut fields);
+            let is_ident = is_ident(&scribble);
+            names.roles.push(RoleName {
+                scribble,
+                ty,
+                field,
+                is_ident,
+            });
+        }
+        for (message, payload) in messages.into_iter().zip(payloads) {
+            let label = message.label.as_str();
+            let alike = names
+                .labels
+                .iter()
+                .find(|earlier| name::same(earlier.message.label.as_str(), label));
+            if let Some(earlier) = alike {
+                return Err(repeated(&earlier.message, &message, file));
+            }
+            let ty = names.fresh(&name::camel(label), "Message");
+            names.labels.push(LabelName {
+                explicit: !name::same(label, &ty),
+                ty,
+                payload: payload.iter().map(|payload| payload.text.clone()).collect(),
+                is_debug: payload.iter().all(|payload| payload.is_debug),
+                message,
+            });
+        }
+        if names.labels.is_empty() {
+            return Err(format!(
+                "`{}` has no messages\n\nhelp: there is nothing to generate; take `protocol!` out",
+                protocol.name()
+            ));
+        }
+        Ok(names)
+    }
+
+    /// A name for a type: the proposed one, or that with the suffix, or that with a number.
+    pub(super) fn fresh(&mut self, proposed: &str, suffix: &str) -> String {
+        let plain = (is_ident(proposed)).then(|| proposed.to_owned());
+        let suffixed = format!("{proposed}{suffix}");
+        let suffixed = if is_ident(&suffixed) {
+            suffixed
+        } else {
+            suffix.to_owned()
+        };
+        let numbered = (2..).map(|number| format!("{suffixed}{number}"));
+        let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
+        // There are more numbers than names.
+        let free = candidates
+            .into_iter()
+            .find(|name| !self.taken.contains(name));
+        let free = free.unwrap_or_default();
+        self.taken.insert(free.clone());
+        free
+    }
+
+    /// The name of a further type: the proposed one, or that with a number.
+    pub(super) fn numbered(&mut self, proposed: &str) -> String {
+        self.fresh(proposed, "")
+    }
+
+    /// The position of a message among the labels.
+    pub(super) fn label(&self, message: &Message) -> Option<usize> {
+        self.labels
+            .iter()
+            .position(|label| label.message == *message)
+    }
+
+    /// The position of a role.
+    pub(super) fn role(&self, role: &str) -> Option<usize> {
+        self.roles.iter().position(|name| name.scribble == role)
+    }
+}
+
+/// The messages of a protocol, in the order in which its text has them.
+fn messages(protocol: &Loaded) -> Vec<Message> {
+    let mut first: Vec<(Span, &Message)> = Vec::new();
+    for projection in &protocol.projections {
+        for transition in projection.fsm.transitions() {
+            let message = &transition.action.message;
+            let Some(&span) = projection.origins(transition.id).iter().min() else {
+                continue;
+            };
+            match first.iter_mut().find(|(_, known)| *known == message) {
+                Some((known, _)) => *known = span.min(*known),
+                None => first.push((span, message)),
+            }
+        }
+    }
+    sorted::sort(&mut first);
+    first
+        .into_iter()
+        .map(|(_, message)| message.clone())
+        .collect()
+}
+
+/// The name of a field for a role.
+fn field(scribble: &str, taken: &mut SortedSet<String>) -> String {
+    let snake = name::snake(scribble);
+    let candidates = [snake.clone(), format!("{snake}_role"), format!("r#{snake}")];
+    let mut plain = candidates.iter().take(2).filter(|name| is_ident(name));
+    let proposed = plain.next().cloned().unwrap_or_else(|| "role".to_owned());
+    let numbered = (2..).map(|number| format!("{proposed}_{number}"));
+    let mut names = [proposed.clone()].into_iter().chain(numbered);
+    // There are more numbers than names.
+    let free = names.find(|name| !taken.contains(name)).unwrap_or_default();
+    taken.insert(free.clone());
+    free
+}
+
+/// A type of a payload.
+struct Payload {
+    text: String,
+    /// The names that it uses without a path.
+    names: Vec<String>,
+    is_debug: bool,
+}
+
+fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
+    let refused = |example: &str| {
+        format!(
+            "the sort `{sort}` stands for no Rust type\n\n\
+             help: declare it in {}: `type <rust> \"{example}\" from \"std\" as {sort};`",
+            file.shown()
+        )
+    };
+    let text = match file.modules.sort(sort) {
+        Some(declaration) if declaration.schema.as_str() == "rust" => {
+            declaration.external.as_str().trim()
+        }
+        Some(_) => return Err(refused(example(sort))),
+        None if PRIMITIVES.contains(&sort) && sort != "str" => sort,
+        None => return Err(refused(example(sort))),
+    };
+    let Some(names) = names_of(text) else {
+        return Err(format!(
+            "`{text}` is no type\n\nhelp: write the declaration of `{sort}` in {} as in Rust: `std::vec::Vec<u8>`",
+            file.shown()
+        ));
+    };
+    let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
+        || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
+    Ok(Payload {
+        text: text.to_owned(),
+        names,
+        is_debug,
+    })
+}
+
+/// What a sort of this name most likely means.
+fn example(sort: &str) -> &'static str {
+    match &*sort.to_lowercase() {
+        "int" | "integer" => "i32",
+        "long" => "i64",
+        "bool" | "boolean" => "bool",
+        "float" | "double" => "f64",
+        "bytes" => "std::vec::Vec<u8>",
+        "str" | "string" => "std::string::String",
+        _ => "crate::Order",
+    }
+}
+
+/// The names that a type uses and that no `::` leads to; nothing if the text is no type, as far as that shows.
+fn names_of(text: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let (mut colons, mut depth) = (0, 0_usize);
+    let tokens = lex(text)?;
+    for token in &tokens {
+        match token.kind {
+            TokenKind::Open(Delimiter::Brace) => return None,
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            TokenKind::Ident(ident) if colons < 2 => names.push(ident.to_owned()),
+            TokenKind::Punct(':', _) => {
+                colons += 1;
+                continue;
+            }
+            TokenKind::Punct(';', _) if depth > 0 => {}
+            TokenKind::Punct(punct, _) if !"<>,&'+-*!=".contains(punct) => return None,
+            TokenKind::Ident(_) | TokenKind::Literal(_) | TokenKind::Punct(..) => {}
+        }
+        colons = 0;
+    }
+    (!tokens.is_empty()).then_some(names)
+}
+
+/// Whether a text is an identifier, and no keyword.
+pub(super) fn is_ident(text: &str) -> bool {
+    const KEYWORDS: [&str; 53] = [
+        "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+        "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
+        "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
+        "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait", "true",
+        "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    ];
+    let tokens = lex(text).unwrap_or_default();
+    matches!(&tokens[..], [token] if token.as_ident() == Some(text) && !KEYWORDS.contains(&text))
+}
+
+fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {
+    let text = if earlier.label == later.label {
+        format!(
+            "the label `{}` carries two payloads: `{earlier}` and `{later}`",
+            later.label
+        )
+    } else {
+        format!(
+            "the labels `{}` and `{}` differ in case and `_` only",
+            earlier.label, later.label
+        )
+    };
+    format!(
+        "{text}\n\nhelp: rename one of the two in {}: in Rust each label is a type of its own",
+        file.shown()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_ident, names_of};
+
+    #[test]
+    fn identifiers() {
+        for (text, expected) in [
+            ("Ready", true),
+            ("r", true),
+            ("type", false),
+            ("Self", false),
+            ("_", false),
+            ("", false),
+            ("a'", false),
+            ("1a", false),
+            ("a b", false),
+        ] {
+            assert_eq!(is_ident(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_types() {
+        let names = |text| names_of(text).map(|names| names.join(" "));
+        assert_eq!(names("std::vec::Vec<u8>").as_deref(), Some("std u8"));
+        assert_eq!(names("(u64, [u8; 32])").as_deref(), Some("u64 u8"));
+        assert_eq!(names("Order"), Some("Order".to_owned()));
+        for text in ["", "u8; fn main() {}", "{", "u8)"] {
+            assert_eq!(names(text), None, "{text:?}");
+        }
+    }
+}

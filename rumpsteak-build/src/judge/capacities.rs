@@ -1,0 +1,268 @@
+//! How much room the queues between the roles of a package need.
+//!
+//! A *system* is a set of role structs that name each other in their routes, one for each role that any of them talks
+//! to, in one crate: what `#[derive(Roles)]` can wire. Its sessions are composed as they are written, each role starting
+//! again when it has finished, because roles are used for session after session and one may be ahead of its peers.
+//! [`rumpsteak_fsm::capacity`] says how long the queues of that get.
+//!
+//! # What is believed
+//!
+//! * *At most n*: no run of the composed sessions ever has more than n messages in the queue. A set of roles runs some of
+//!   these runs, whatever the executor does and wherever a session is cancelled.
+//! * *Waits*: the queue may hold any number of messages, but capacities are known with which senders may wait. Believed
+//!   only of a *directed* system: in one, what is enough stays enough for longer queues, so that every queue may have as
+//!   much as the least that is enough or more. It gets room for [`ROOM`] messages, so that a sender goes on for a while,
+//!   and for all that one session alone can have under way, so that one session may be played to its end before its peer
+//!   begins.
+//! * *Growable* otherwise: nothing was proven, and nothing is lost but the bound on memory.
+//!
+//! There is no system, and all queues grow, where
+//!
+//! * a role is of another package, has no session, or is not named back: nobody knows what it does;
+//! * the roles play no protocol and are no set that is verified as a whole;
+//! * two structs play one role, or a role has two sessions that differ: which of them runs is decided while they run, one
+//!   session after the other, and a mixture of both need not be any of them. (The queues of mixtures could be bounded by
+//!   composing a machine that may do either; but such a machine sends and receives in one state, or not deterministically,
+//!   and k-MC says nothing of it.)
+//! * something in the target is wrong: then it does not run.
+//!
+//! # Cost
+//!
+//! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue that may be a bit
+//! shorter. A search that needs more leaves the queue growable; it never makes a build fail. What is found is
+//! [kept](crate::cache) for the next run.
+
+use rumpsteak_contract::token::Hasher;
+use rumpsteak_contract::verdict::{Capacity, Queue, System};
+use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use rumpsteak_fsm::{Fsm, Limits, Role};
+
+use crate::cache::{self, Cache};
+use crate::link::{LinkError, Pairs};
+use crate::sessions::Context;
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
+use crate::source::names::{Resolution, resolve};
+
+/// How many configurations are visited for one system at most.
+const CONFIGURATIONS: usize = 5_000;
+
+/// How many messages a queue whose senders wait has room for at least.
+const ROOM: usize = 16;
+
+/// The largest ring, which takes its memory when the roles are made. A queue that may hold more grows to it instead.
+const LARGEST: usize = 1_024;
+
+/// Finds the systems of a package: each role's number and queues, for the roles that belong to one.
+///
+/// `sessions` has the machines of every session of every role, and nothing for a role with a session whose machine is
+/// not known.
+pub(crate) fn find(
+    context: Context<'_>,
+    sessions: &SortedMap<ItemId, Vec<&Fsm>>,
+    limits: &Limits,
+    cache: &Cache,
+) -> SortedMap<ItemId, System> {
+    let Context { tree, pairs, .. } = context;
+    let limits = Limits {
+        configurations: limits.configurations.min(CONFIGURATIONS),
+        ..*limits
+    };
+    let mut seen = SortedSet::new();
+    let mut found = SortedMap::new();
+    for &start in pairs.roles.keys() {
+        if seen.contains(&start) {
+            continue;
+        }
+        let (members, is_closed) = members(tree, pairs, start);
+        seen.extend(members.iter().copied());
+        let machine = |id: &ItemId| match sessions.get(id).map(|of| &of[..]) {
+            // The same session under two names is one session.
+            Some([machine, others @ ..]) if others.iter().all(|other| other == machine) => {
+                Some((*id, *machine))
+            }
+            _ => None,
+        };
+        if !is_closed || members.len() < 2 || !is_one(pairs, &members) {
+            continue;
+        }
+        let Some(machines) = members.iter().map(machine).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let composed: Vec<&Fsm> = machines.iter().map(|(_, machine)| *machine).collect();
+        if let Some(channels) = ask(&composed, &limits, cache) {
+            let id = number(tree, &members);
+            let names: SortedMap<ItemId, &Role> = machines
+                .iter()
+                .map(|(id, machine)| (*id, machine.role()))
+                .collect();
+            for &member in &members {
+                let queues = queues(tree, member, &names, &channels);
+                found.insert(member, System { id, queues });
+            }
+        }
+    }
+    found
+}
+
+/// The role structs that can be wired with a role, and whether all that they name is among them and names them back.
+fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (SortedSet<ItemId>, bool) {
+    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
+    let mut members = SortedSet::from([start]);
+    let mut pending = vec![start];
+    let mut is_closed = true;
+    while let Some(member) = pending.pop() {
+        for peer in peers(tree, member) {
+            match peer {
+                Some(peer)
+                    if pairs.roles.contains_key(&peer)
+                        && krate(peer) == krate(start)
+                        && peers(tree, peer).any(|back| back == Some(member)) =>
+                {
+                    if members.insert(peer) {
+                        pending.push(peer);
+                    }
+                }
+                _ => is_closed = false,
+            }
+        }
+    }
+    (members, is_closed)
+}
+
+/// The items that the routes of a role name.
+fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
+    let item = tree.item(role);
+    let routes = match &*item.kind {
+        ItemKind::Role(role) => &role.routes[..],
+        _ => &[],
+    };
+    routes
+        .iter()
+        .map(|route| match resolve(tree, item.module, &route.peer) {
+            Resolution::Found(Meaning::Item(peer)) => Some(peer),
+            _ => None,
+        })
+}
+
+/// Whether the members play one protocol, or are verified as one set. That they play different roles is for the system
+/// to say, which has each role once.
+fn is_one(pairs: &Pairs, members: &SortedSet<ItemId>) -> bool {
+    let of = |member: &ItemId| match &pairs.roles.get(member)?.link {
+        Ok(linked) => Some((true, linked.protocol)),
+        Err(LinkError::Set { set }) => Some((false, *set)),
+        Err(LinkError::Broken { .. } | LinkError::Wrong { .. }) => None,
+    };
+    let mut of_members = members.iter().map(of);
+    let first = of_members.next().flatten();
+    first.is_some() && of_members.all(|other| other == first)
+}
+
+/// [`prove`], or its answer of the last run.
+fn ask(machines: &[&Fsm], limits: &Limits, cache: &Cache) -> Option<Vec<(Role, Role, Capacity)>> {
+    let position = |role: &Role| machines.iter().position(|machine| machine.role() == role);
+    let question = cache::about("capacities", limits, machines.iter().copied());
+    let answer = cache.answer(&question, &mut || {
+        let owned = machines.iter().map(|machine| (*machine).clone());
+        let mut answer = String::new();
+        for (from, to, capacity) in prove(owned.collect(), limits)? {
+            let (kind, room) = match capacity {
+                Capacity::AtMost(most) => ("at-most", most),
+                Capacity::Growable => ("growable", 0),
+                Capacity::Waits(room) => ("waits", room),
+            };
+            answer += &format!("{} {} {kind} {room}\n", position(&from)?, position(&to)?);
+        }
+        Some(answer)
+    })?;
+    let mut channels = Vec::new();
+    for line in answer.lines() {
+        let [from, to, kind, room] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let role = |at: &str| Some(machines.get(at.parse::<usize>().ok()?)?.role().clone());
+        let room = room.parse().ok()?;
+        let capacity = match kind {
+            "at-most" => Capacity::AtMost(room),
+            "waits" => Capacity::Waits(room),
+            _ => Capacity::Growable,
+        };
+        channels.push((role(from)?, role(to)?, capacity));
+    }
+    Some(channels)
+}
+
+/// The capacities of the queues of these sessions, repeated for ever. Nothing if it is not known that they are safe.
+fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacity)>> {
+    let system = rumpsteak_fsm::System::new(machines).ok()?;
+    let found = capacity::find(&capacity::repeated(&system), limits).ok()?;
+    // Minimal capacities are only claimed of directed systems, in which longer queues are enough, too.
+    let may_wait = found.is_minimal;
+    let is_unbounded = |channel: &ChannelCapacity| channel.occupancy == Occupancy::Unbounded;
+    let once = match may_wait && found.channels.iter().any(is_unbounded) {
+        true => capacity::find(&system, limits).map_or(Vec::new(), |once| once.channels),
+        false => Vec::new(),
+    };
+    let choose = |channel: ChannelCapacity| {
+        let in_one_session = once
+            .iter()
+            .find(|other| other.from == channel.from && other.to == channel.to);
+        let in_one_session = match in_one_session.map(|other| other.occupancy) {
+            Some(Occupancy::AtMost(most)) => most,
+            _ => 0,
+        };
+        let capacity = match channel.occupancy {
+            Occupancy::AtMost(most) if most <= LARGEST => Capacity::AtMost(most),
+            Occupancy::Unbounded if may_wait => {
+                match channel.capacity.max(in_one_session).max(ROOM) {
+                    room if room <= LARGEST => Capacity::Waits(room),
+                    _ => Capacity::Growable,
+                }
+            }
+            _ => Capacity::Growable,
+        };
+        (channel.from, channel.to, capacity)
+    };
+    Some(found.channels.into_iter().map(choose).collect())
+}
+
+/// The number of a system: made from where its roles are, which is where no other system's are.
+fn number(tree: &Tree, members: &SortedSet<ItemId>) -> u64 {
+    let mut hasher = Hasher::new();
+    for &member in members {
+        let (item, target) = (tree.item(member), &tree.crate_of(member).target);
+        hasher.text(&target.kind.to_string());
+        hasher.text(&target.name);
+        hasher.text(&tree.module_path(item.module));
+        hasher.text(&item.name);
+    }
+    // 0 stands for no system.
+    hasher.finish().max(1)
+}
+
+/// The queues that a member sends into.
+fn queues(
+    tree: &Tree,
+    member: ItemId,
+    names: &SortedMap<ItemId, &Role>,
+    channels: &[(Role, Role, Capacity)],
+) -> Vec<Queue> {
+    let ItemKind::Role(role) = &*tree.item(member).kind else {
+        return Vec::new();
+    };
+    let queue = |(route, peer): (&rumpsteak_contract::role::Route, Option<ItemId>)| {
+        let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
+        let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
+        Some(Queue {
+            route: route.index,
+            peer: to.to_string(),
+            // Between roles that never talk to each other there is no channel.
+            capacity: channel.map_or(Capacity::AtMost(0), |&(_, _, capacity)| capacity),
+        })
+    };
+    role.routes
+        .iter()
+        .zip(peers(tree, member))
+        .filter_map(queue)
+        .collect()
+}

@@ -1,0 +1,7 @@
+//! Whether the sessions of a package are safe.
+
+pub(crate) mod capacities;
+pub(crate) mod closed_system;
+pub(crate) mod fallback;
+pub(crate) mod starvation;
+pub(crate) mod subtype;

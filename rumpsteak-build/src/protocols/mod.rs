@@ -1,0 +1,336 @@
+//! The protocols of a package: read, checked and projected onto all of their roles.
+//!
+//! A file with an error is of no use for verification: none of its protocols takes part, and all of its errors are
+//! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
+//! safe for none.
+
+use std::path::{Path, PathBuf};
+
+use rumpsteak_contract::name;
+use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
+use rumpsteak_fsm::{Fsm, Message, Role};
+use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
+
+use crate::report::Kind;
+use crate::source::package_root::Base;
+
+/// The library reads less than this: S0106.
+const MOST_BYTES: u64 = 65 << 20;
+
+/// Reads a file, or the beginning of one that is too long to be a protocol.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_BYTES), &mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // It may have been cut inside of a character.
+        Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error)),
+    }
+}
+
+/// All `.scr` files of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Protocols {
+    pub(crate) files: Vec<ScrFile>,
+    /// The usable protocols, in the order of the files.
+    pub(crate) protocols: Vec<Loaded>,
+    /// What could not be read: a path as shown, and why.
+    pub(crate) unreadable: Vec<(String, String)>,
+    /// The existing files and folders that were looked at.
+    pub(crate) looked_at: SortedSet<PathBuf>,
+}
+
+/// A file of protocols, with the files that it imports.
+#[derive(Debug)]
+pub(crate) struct ScrFile {
+    /// The path by which the file was found.
+    pub(crate) path: PathBuf,
+    /// The texts: that of the file first, then those that it imports, in the order of their [`SourceId`]s.
+    pub(crate) texts: Vec<Text>,
+    pub(crate) modules: Modules,
+    /// Everything that is wrong with the file, in the order of the text.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// A text with its path as shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) shown: String,
+    pub(crate) text: String,
+}
+
+/// A protocol that is well formed and projectable onto each of its roles.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The position of its file.
+    pub(crate) file: usize,
+    pub(crate) protocol: Protocol,
+    /// One for each role, in the protocol's order.
+    pub(crate) projections: Vec<Projection>,
+    /// Every message of the protocol.
+    pub(crate) messages: SortedSet<Message>,
+    /// The labels of the messages, [normalised](name::normalise), in the same order.
+    pub(crate) normal: Vec<String>,
+}
+
+/// What the name of a protocol stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lookup {
+    /// One of the file at this position, which has errors.
+    Broken(usize),
+    /// The protocol at this position.
+    Found(usize),
+    /// Several protocols, of the files at the first two of these positions.
+    Several(usize, usize),
+    /// None.
+    Unknown,
+    /// One that is there to be called by others only.
+    Unplayable,
+}
+
+impl Protocols {
+    /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
+    ///
+    /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
+    pub(crate) fn load(base: &Base, paths: &[PathBuf]) -> Self {
+        let mut loaded = Self::default();
+        let mut files: SortedMap<PathBuf, PathBuf> = SortedMap::new();
+        for path in paths {
+            let path = base.join(path);
+            if let Err(error) = loaded.find(&path, &mut files) {
+                loaded
+                    .unreadable
+                    .push((base.show(&path), error.to_string()));
+            }
+        }
+        for (path, imports) in files {
+            match read_text(&path) {
+                Ok(text) => {
+                    loaded.add(
+                        base,
+                        Text {
+                            shown: base.show(&path),
+                            text,
+                        },
+                        &path,
+                        &imports,
+                    );
+                }
+                Err(error) => loaded
+                    .unreadable
+                    .push((base.show(&path), error.to_string())),
+            }
+        }
+        loaded
+    }
+
+    /// Takes note that files beside those of the protocols matter, too.
+    pub(crate) fn watch_folders(&mut self) {
+        let folders = self.files.iter().filter_map(|file| file.path.parent());
+        self.looked_at.extend(folders.map(Path::to_owned));
+    }
+
+    /// Looks for files at and below a path.
+    fn find(
+        &mut self,
+        path: &Path,
+        files: &mut SortedMap<PathBuf, PathBuf>,
+    ) -> std::io::Result<()> {
+        let root = path;
+        let mut pending = vec![path.to_owned()];
+        let is_file = std::fs::metadata(path)?.is_file();
+        self.looked_at.insert(path.to_owned());
+        if is_file {
+            let folder = path.parent().unwrap_or(path);
+            files.insert(path.to_owned(), folder.to_owned());
+            return Ok(());
+        }
+        while let Some(folder) = pending.pop() {
+            for entry in std::fs::read_dir(folder)? {
+                let entry = entry?;
+                let kind = entry.file_type()?;
+                let path = entry.path();
+                if kind.is_dir() {
+                    pending.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "scr") {
+                    files.insert(path, root.to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, base: &Base, text: Text, path: &Path, imports: &Path) {
+        let source = text.text.clone();
+        let mut texts = vec![text];
+        let mut read = SortedSet::new();
+        let (modules, mut diagnostics) = Modules::load(&source, |name| {
+            let path = imports.join(format!("{}.scr", name.replace('.', "/")));
+            let text = read_text(&path).ok()?;
+            texts.push(Text {
+                shown: base.show(&path),
+                text: text.clone(),
+            });
+            read.insert(path);
+            Some(text)
+        });
+        self.looked_at.extend(read);
+        // The path is absolute: `Base::join` has made it so.
+        let place = path.with_extension("");
+        let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+        diagnostics.extend(modules.misplaced(&place));
+        let checked = modules.check(&Default::default());
+        diagnostics.extend(checked.diagnostics);
+        let file = self.files.len();
+        let mut usable = Vec::new();
+        for protocol in checked.protocols {
+            let mut projections = Vec::new();
+            for role in protocol.roles() {
+                match protocol.project(role) {
+                    Ok(projection) => projections.push(projection),
+                    Err(errors) => diagnostics.extend(errors),
+                }
+            }
+            let actions = projections
+                .iter()
+                .flat_map(|projection| projection.fsm.transitions());
+            let messages: SortedSet<Message> = actions
+                .map(|transition| transition.action.message.clone())
+                .collect();
+            let labels = messages.iter().map(|message| message.label.as_str());
+            let normal = labels.map(name::normalise).collect();
+            usable.push(Loaded {
+                file,
+                protocol,
+                projections,
+                messages,
+                normal,
+            });
+        }
+        sorted::sort_by(&mut diagnostics, |left, right| {
+            left.primary.cmp(&right.primary)
+        });
+        diagnostics.dedup();
+        if diagnostics.is_empty() {
+            self.protocols.append(&mut usable);
+        }
+        // There is no place in a text that was not read, and drawing it would draw all of it.
+        for diagnostic in &diagnostics {
+            if diagnostic.code == Code::TextTooLong
+                && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
+            {
+                text.text.clear();
+            }
+        }
+        self.files.push(ScrFile {
+            path: path.to_owned(),
+            texts,
+            modules,
+            diagnostics,
+        });
+    }
+
+    /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same name in the sense of
+    /// [`name::same`].
+    pub(crate) fn lookup(&self, wanted: &str) -> Lookup {
+        let exact = |known: &str| known == wanted;
+        let same = |known: &str| name::same(known, wanted);
+        match self.lookup_by(exact) {
+            Lookup::Unknown => self.lookup_by(same),
+            found => found,
+        }
+    }
+
+    fn lookup_by(&self, is_wanted: impl Fn(&str) -> bool) -> Lookup {
+        let mut files = Vec::new();
+        for (position, file) in self.files.iter().enumerate() {
+            for protocol in &file.modules.root().protocols {
+                if is_wanted(protocol.name.as_str()) {
+                    files.push(position);
+                }
+            }
+        }
+        match files[..] {
+            [] => Lookup::Unknown,
+            [file] => {
+                let of_name = |loaded: &Loaded| is_wanted(loaded.protocol.name().as_str());
+                let unusable = match self.files[file].diagnostics.is_empty() {
+                    true => Lookup::Unplayable,
+                    false => Lookup::Broken(file),
+                };
+                self.protocols
+                    .iter()
+                    .position(|loaded| loaded.file == file && of_name(loaded))
+                    .map_or(unusable, Lookup::Found)
+            }
+            [first, second, ..] => Lookup::Several(first, second),
+        }
+    }
+
+    /// The names of all declared protocols.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let declared = self
+            .files
+            .iter()
+            .flat_map(|file| &file.modules.root().protocols);
+        declared.map(|protocol| protocol.name.as_str())
+    }
+}
+
+impl ScrFile {
+    /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides nothing.
+    pub(crate) fn kind(&self) -> Kind {
+        let kind = |diagnostic: &Diagnostic| match diagnostic.code {
+            Code::TooLarge | Code::ProjectionTooLarge => Kind::Undecided,
+            // S01: tokens and grammar.
+            code if code.as_str().starts_with("S01") => Kind::BadInput,
+            _ => Kind::Fails,
+        };
+        let kinds = self.diagnostics.iter().map(kind);
+        kinds.max().unwrap_or(Kind::Undecided)
+    }
+
+    /// The path as shown.
+    pub(crate) fn shown(&self) -> &str {
+        &self.text(SourceId::ROOT).shown
+    }
+
+    /// One of the texts; that of the file itself for one that does not exist.
+    pub(crate) fn text(&self, source: SourceId) -> &Text {
+        self.texts.get(source.index()).unwrap_or(&self.texts[0])
+    }
+}
+
+impl Loaded {
+    pub(crate) fn name(&self) -> &str {
+        self.protocol.name().as_str()
+    }
+
+    /// The position of the role that a Rust name stands for, as with protocols.
+    pub(crate) fn role(&self, wanted: &str) -> Option<usize> {
+        let roles = self.protocol.roles();
+        let exact = roles.iter().position(|role| role.as_str() == wanted);
+        exact.or_else(|| {
+            roles
+                .iter()
+                .position(|role| name::same(role.as_str(), wanted))
+        })
+    }
+
+    /// The projections onto all roles but one.
+    pub(crate) fn peers(&self, role: usize) -> Vec<&Fsm> {
+        let others = self.projections.iter().enumerate();
+        others
+            .filter(|(position, _)| *position != role)
+            .map(|(_, projection)| &projection.fsm)
+            .collect()
+    }
+
+    pub(crate) fn role_at(&self, position: usize) -> &Role {
+        &self.protocol.roles()[position]
+    }
+}

@@ -1,0 +1,270 @@
+//! Whether a `#[cfg(…)]` holds, as far as a build script can tell.
+//!
+//! Cargo tells a build script the features (`CARGO_FEATURE_…`) and what rustc says about the target (`CARGO_CFG_…`).
+//! It does not tell whether this build is one of tests or of documentation, nor what other build scripts print with
+//! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
+//! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
+
+use rumpsteak_contract::token::{Delimiter, Token, TokenKind, content, tree_len};
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+
+/// What is known about the configuration of a build.
+#[derive(Clone, Debug, Default)]
+pub struct Cfg {
+    /// The enabled features, as in `CARGO_FEATURE_…`: upper case, `_` for `-`.
+    features: SortedSet<String>,
+    /// The values of `CARGO_CFG_…`, by the rest of the variable's name.
+    values: SortedMap<String, Vec<String>>,
+}
+
+/// The value of a predicate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Truth {
+    /// It does not hold in this build.
+    False,
+    /// It holds in this build.
+    True,
+    /// A build script cannot tell.
+    Unknown,
+}
+
+/// How deep predicates may be nested; a deeper one counts as unknown.
+const DEPTH: usize = 64;
+
+impl Cfg {
+    /// The configuration that Cargo describes to build scripts in the given environment variables.
+    #[must_use]
+    pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut cfg = Self::default();
+        for (key, value) in vars {
+            if let Some(feature) = key.strip_prefix("CARGO_FEATURE_") {
+                cfg.features.insert(feature.to_owned());
+            } else if let Some(name) = key.strip_prefix("CARGO_CFG_") {
+                let values = value.split(',').map(str::to_owned).collect();
+                cfg.values.insert(name.to_owned(), values);
+            }
+        }
+        cfg
+    }
+
+    /// A configuration of which only the features are known, by their names in `Cargo.toml`.
+    #[must_use]
+    pub fn from_features(features: impl IntoIterator<Item = String>) -> Self {
+        let features = features
+            .into_iter()
+            .map(|feature| variable(&feature))
+            .collect();
+        Self {
+            features,
+            values: SortedMap::new(),
+        }
+    }
+
+    /// The value of the predicate between the parentheses of `#[cfg(…)]`.
+    pub(crate) fn evaluate(&self, predicate: &[Token<'_>]) -> Truth {
+        self.predicate(predicate, DEPTH)
+    }
+
+    fn predicate(&self, predicate: &[Token<'_>], depth: usize) -> Truth {
+        let Some((name, rest)) = predicate.split_first() else {
+            return Truth::Unknown;
+        };
+        let (Some(name), true) = (name.as_ident(), depth > 0) else {
+            return Truth::Unknown;
+        };
+        match rest {
+            [] => self.flag(name),
+            [equals, value] if equals.is_punct('=') => match value.kind {
+                TokenKind::Literal(value) => self.value(name, value.trim_matches('"')),
+                _ => Truth::Unknown,
+            },
+            [first, ..] if first.opens(Delimiter::Parenthesis) && tree_len(rest) == rest.len() => {
+                let operands = split_commas(content(rest));
+                let mut values = operands
+                    .into_iter()
+                    .map(|inner| self.predicate(inner, depth - 1));
+                match name {
+                    "all" => values.fold(Truth::True, Truth::and),
+                    "any" => !values.map(|value| !value).fold(Truth::True, Truth::and),
+                    "not" => values.next().map_or(Truth::Unknown, |value| !value),
+                    _ => Truth::Unknown,
+                }
+            }
+            _ => Truth::Unknown,
+        }
+    }
+
+    fn flag(&self, name: &str) -> Truth {
+        match name {
+            "true" => Truth::True,
+            "false" => Truth::False,
+            // These differ between the units of one build, which share one run of the script.
+            "test" | "doc" | "doctest" | "debug_assertions" | "overflow_checks" => Truth::Unknown,
+            _ if self.values.contains_key(&variable(name)) => Truth::True,
+            // rustc says so of every target for which it holds.
+            "unix" | "windows" if !self.values.is_empty() => Truth::False,
+            _ => Truth::Unknown,
+        }
+    }
+
+    fn value(&self, name: &str, value: &str) -> Truth {
+        if name == "feature" {
+            return if self.features.contains(&variable(value)) {
+                Truth::True
+            } else {
+                Truth::False
+            };
+        }
+        match self.values.get(&variable(name)) {
+            Some(values) if values.iter().any(|other| other == value) => Truth::True,
+            Some(_) if name.starts_with("target_") || name == "panic" => Truth::False,
+            None if name.starts_with("target_") && !self.values.is_empty() => Truth::False,
+            _ => Truth::Unknown,
+        }
+    }
+}
+
+impl Truth {
+    /// The conjunction: false if one is false, unknown unless both are true.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::False, _) | (_, Self::False) => Self::False,
+            (Self::True, Self::True) => Self::True,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl std::ops::Not for Truth {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        match self {
+            Self::False => Self::True,
+            Self::True => Self::False,
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// Splits tokens at their top-level commas; a trailing comma gives no empty piece.
+pub(crate) fn split_commas<'s, 'a>(mut tokens: &'s [Token<'a>]) -> Vec<&'s [Token<'a>]> {
+    let mut pieces = Vec::new();
+    let mut end = 0;
+    while end < tokens.len() {
+        if tokens[end].is_punct(',') {
+            pieces.push(&tokens[..end]);
+            tokens = &tokens[end + 1..];
+            end = 0;
+        } else {
+            end += tree_len(&tokens[end..]);
+        }
+    }
+    if !tokens.is_empty() {
+        pieces.push(tokens);
+    }
+    pieces
+}
+
+/// A name as Cargo writes it in environment variables.
+fn variable(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use rumpsteak_contract::lex::lex;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(predicate: &str, expected: Truth) {
+        let vars = [
+            ("CARGO_FEATURE_UNSAFE_REORDERING", "1"),
+            ("CARGO_CFG_UNIX", ""),
+            ("CARGO_CFG_TARGET_OS", "linux"),
+            ("CARGO_CFG_TARGET_FEATURE", "fxsr,sse2"),
+            ("CARGO_CFG_TOKIO_UNSTABLE", ""),
+            ("PATH", "/bin"),
+        ];
+        let cfg = Cfg::from_vars(vars.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        let Some(tokens) = lex(predicate) else {
+            panic!("{predicate}")
+        };
+        assert_eq!(cfg.evaluate(&tokens), expected, "{predicate}");
+    }
+
+    #[test]
+    fn what_cargo_says_is_known() {
+        check("feature = \"unsafe-reordering\"", Truth::True);
+        check("feature = \"other\"", Truth::False);
+        check("unix", Truth::True);
+        check("windows", Truth::False);
+        check("target_os = \"linux\"", Truth::True);
+        check("target_os = \"macos\"", Truth::False);
+        check("target_feature = \"sse2\"", Truth::True);
+        check("target_feature = \"avx\"", Truth::False);
+        check("target_vendor = \"apple\"", Truth::False);
+        check("tokio_unstable", Truth::True);
+        check("true", Truth::True);
+        check("false", Truth::False);
+    }
+
+    #[test]
+    fn what_cargo_does_not_say_is_unknown() {
+        for predicate in [
+            "test",
+            "doc",
+            "debug_assertions",
+            "loom",
+            "backend = \"x\"",
+            "",
+            "all(",
+            "=",
+        ] {
+            if lex(predicate).is_some() {
+                check(predicate, Truth::Unknown);
+            }
+        }
+        let windows = lex("windows").unwrap_or_default();
+        assert_eq!(Cfg::default().evaluate(&windows), Truth::Unknown);
+    }
+
+    #[test]
+    fn connectives_are_three_valued() {
+        check("not(test)", Truth::Unknown);
+        check("not(unix)", Truth::False);
+        check("not(feature = \"other\")", Truth::True);
+        check("all()", Truth::True);
+        check("any()", Truth::False);
+        check("all(unix, test)", Truth::Unknown);
+        check("all(windows, test,)", Truth::False);
+        check("any(unix, test)", Truth::True);
+        check("any(windows, test)", Truth::Unknown);
+        check("any(windows, all(unix, not(windows)))", Truth::True);
+        check("sometimes(unix)", Truth::Unknown);
+    }
+
+    #[test]
+    fn deep_nesting_is_unknown() {
+        check(
+            &format!("{}unix{}", "not(".repeat(62), ")".repeat(62)),
+            Truth::True,
+        );
+        check(
+            &format!("{}unix{}", "not(".repeat(5_000), ")".repeat(5_000)),
+            Truth::Unknown,
+        );
+    }
+
+    #[test]
+    fn features_alone() {
+        let cfg = Cfg::from_features(["fast-path".to_owned()]);
+        let evaluate = |text: &str| lex(text).map(|tokens| cfg.evaluate(&tokens));
+        assert_eq!(evaluate("feature = \"fast-path\""), Some(Truth::True));
+        assert_eq!(evaluate("feature = \"slow-path\""), Some(Truth::False));
+        assert_eq!(evaluate("target_os = \"linux\""), Some(Truth::Unknown));
+        assert_eq!(evaluate("unix"), Some(Truth::Unknown));
+    }
+}

@@ -1,0 +1,211 @@
+//! What a path in a session stands for.
+//!
+//! Follows rustc's rules for names of types as far as sessions need them: `crate`, `self`, `super`, the items and
+//! imports of the module, globs after these, then the package's own library by its name. Names of other packages, of
+//! the prelude and of items that macros make are not known here; a session cannot use them, and its error says so.
+//!
+//! A wrong answer here does no harm beyond a needless error: what was resolved becomes part of the proof, which rustc
+//! compares with what it resolves itself.
+//!
+//! One query looks a name up at most once per module, so it costs at most (modules × imports), also where imports go in
+//! circles. Chains of imports are followed by recursion up to [`DEPTH`].
+
+use rumpsteak_contract::Path;
+use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+
+use crate::source::crate_tree::{Import, Meaning, Module, ModuleId, Named, Tree};
+use crate::source::items::Visibility;
+
+/// How many imports may lie between a name and its item.
+pub(crate) const DEPTH: usize = 64;
+
+/// What a path stands for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Resolution {
+    /// Several items, under conditions that a build script cannot tell apart.
+    Ambiguous(Vec<Meaning>),
+    /// The item or module.
+    Found(Meaning),
+    /// Nothing in this package.
+    Nothing,
+}
+
+/// Resolves a path that is written in `module`.
+pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution {
+    // Most names are those of the only item of the module that has them.
+    if let Some(name) = path.as_ident()
+        && let Some(meaning) = only(tree.module(module), name.unraw())
+    {
+        return Resolution::Found(meaning);
+    }
+    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_owned()).collect();
+    let mut query = Query {
+        tree,
+        from: module,
+        known: SortedMap::new(),
+    };
+    let found = query.path(module, path.leading_colon, &segments, 0);
+    match found.len() {
+        0 => Resolution::Nothing,
+        1 => found
+            .first()
+            .map_or(Resolution::Nothing, |&meaning| Resolution::Found(meaning)),
+        _ => Resolution::Ambiguous(found.into_iter().collect()),
+    }
+}
+
+/// What a name means if the module declares it once, and imports nothing by this name.
+fn only(module: &Module, name: &str) -> Option<Meaning> {
+    for import in &module.imports {
+        if let Some(imported) = &import.name
+            && imported.len() == name.len()
+            && imported == name
+        {
+            return None;
+        }
+    }
+    match module.names.get(name)?[..] {
+        [Named { meaning, .. }] => Some(meaning),
+        _ => None,
+    }
+}
+
+struct Query<'a> {
+    tree: &'a Tree,
+    /// Where the path is written.
+    from: ModuleId,
+    /// The names that were looked up. While one is being looked up, it means nothing: an import that leads back to
+    /// itself adds nothing to what it means.
+    known: SortedMap<(ModuleId, String), SortedSet<Meaning>>,
+}
+
+impl Query<'_> {
+    fn path(
+        &mut self,
+        module: ModuleId,
+        leading_colon: bool,
+        segments: &[String],
+        depth: usize,
+    ) -> SortedSet<Meaning> {
+        if depth > DEPTH {
+            return SortedSet::new();
+        }
+        let krate = self.tree.module(module).krate;
+        let mut segments = segments.iter();
+        let Some(first) = segments.next() else {
+            return SortedSet::new();
+        };
+        let mut current: SortedSet<Meaning> = match first.as_str() {
+            _ if leading_colon => self.library(first).into_iter().collect(),
+            "crate" => [Meaning::Module(self.tree.crates[krate.0].root)].into(),
+            "self" => [Meaning::Module(module)].into(),
+            "super" => self
+                .tree
+                .module(module)
+                .parent
+                .map(Meaning::Module)
+                .into_iter()
+                .collect(),
+            name => {
+                let found = self.name(module, name, module, depth);
+                // A name of the module hides that of a package.
+                if found.is_empty() {
+                    self.library(name).into_iter().collect()
+                } else {
+                    found
+                }
+            }
+        };
+        for segment in segments {
+            let mut next = SortedSet::new();
+            for meaning in current {
+                let Meaning::Module(inner) = meaning else {
+                    continue;
+                };
+                if segment == "super" {
+                    next.extend(self.tree.module(inner).parent.map(Meaning::Module));
+                } else {
+                    next.extend(self.name(inner, segment, module, depth));
+                }
+            }
+            current = next;
+        }
+        current
+    }
+
+    /// The root of the package's library, if that is its name.
+    fn library(&self, name: &str) -> Option<Meaning> {
+        let is_library = |krate: &&crate::source::crate_tree::Crate| {
+            krate.target.kind == rumpsteak_contract::verdict::TargetKind::Lib && krate.name == name
+        };
+        self.tree
+            .crates
+            .iter()
+            .find(is_library)
+            .map(|krate| Meaning::Module(krate.root))
+    }
+
+    /// What `name` means in `module` to one who looks from `from`.
+    fn name(
+        &mut self,
+        module: ModuleId,
+        name: &str,
+        from: ModuleId,
+        depth: usize,
+    ) -> SortedSet<Meaning> {
+        let key = (module, name.to_owned());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        self.known.insert(key.clone(), SortedSet::new());
+        let tree = self.tree;
+        let inside = self.is_inside(from, module) || self.is_inside(self.from, module);
+        let visible = |visibility| inside || visibility == Visibility::Public;
+        let declared = tree.module(module);
+
+        let mut found: SortedSet<Meaning> = SortedSet::new();
+        let items = declared.names.get(name).map_or(&[][..], Vec::as_slice);
+        found.extend(
+            items
+                .iter()
+                .filter(|item| visible(item.visibility))
+                .map(|item| item.meaning),
+        );
+        let imports = || {
+            declared
+                .imports
+                .iter()
+                .filter(|import| visible(import.visibility))
+        };
+        for import in imports().filter(|import| import.name.as_deref() == Some(name)) {
+            found.extend(self.import(module, import, depth));
+        }
+        if found.is_empty() {
+            for import in imports().filter(|import| import.name.is_none()) {
+                for meaning in self.import(module, import, depth) {
+                    if let Meaning::Module(globbed) = meaning {
+                        found.extend(self.name(globbed, name, module, depth + 1));
+                    }
+                }
+            }
+        }
+        self.known.insert(key, found.clone());
+        found
+    }
+
+    fn import(&mut self, module: ModuleId, import: &Import, depth: usize) -> SortedSet<Meaning> {
+        self.path(module, import.leading_colon, &import.path, depth + 1)
+    }
+
+    /// Whether `inner` is `outer` or below it.
+    fn is_inside(&self, inner: ModuleId, outer: ModuleId) -> bool {
+        let mut next = Some(inner);
+        while let Some(module) = next {
+            if module == outer {
+                return true;
+            }
+            next = self.tree.module(module).parent;
+        }
+        false
+    }
+}

@@ -1,0 +1,321 @@
+//! The grammar of `#[session]` items: what is accepted, where it points, and how it refuses.
+
+use rumpsteak_contract::lex::lex;
+use rumpsteak_contract::session::{Chain, Direction, Form, SessionItem, Tail};
+
+fn parse(arguments: &str, item: &str) -> rumpsteak_contract::Result<SessionItem> {
+    // Both in one text, so that their places differ.
+    let text = format!("{item}\n{arguments}");
+    let tokens = lex(&text).unwrap_or_else(|| panic!("{text}"));
+    let end = tokens.partition_point(|token| token.span.start < item.len());
+    SessionItem::parse(&tokens[end..], &tokens[..end])
+}
+
+/// The chain in one line, with the index of the token of each part.
+fn show(chain: &Chain) -> String {
+    let mut text = String::new();
+    for action in &chain.actions {
+        let direction = if action.direction == Direction::Send {
+            '!'
+        } else {
+            '?'
+        };
+        text += &format!(
+            "{}{direction}{}@{} ",
+            action.peer, action.label, action.token
+        );
+    }
+    text += &match &chain.tail {
+        Tail::Choice {
+            direction: Direction::Send,
+            token,
+            peer,
+            choice,
+            ..
+        } => format!("{peer}!{{{choice}}}@{token}"),
+        Tail::Choice {
+            token,
+            peer,
+            choice,
+            ..
+        } => format!("{peer}?{{{choice}}}@{token}"),
+        Tail::End { token, .. } => format!("end@{token}"),
+        Tail::Itself { token, .. } => format!("self@{token}"),
+        Tail::Named(path) => format!("{path}@{}", path.last_token()),
+    };
+    text
+}
+
+fn show_item(arguments: &str, item: &str) -> String {
+    let item = parse(arguments, item).unwrap_or_else(|error| panic!("{item}: {error}"));
+    match &item.form {
+        Form::Alias(chain) => format!("type {} = {}", item.name, show(chain)),
+        Form::Struct(chain) => format!("struct {} = {}", item.name, show(chain)),
+        Form::Choice(variants) => {
+            let variants: Vec<_> = variants
+                .iter()
+                .map(|variant| format!("{} => {}", variant.label, show(&variant.then)))
+                .collect();
+            format!("enum {} = {}", item.name, variants.join(" | "))
+        }
+    }
+}
+
+/// The message, and the token that it points at.
+fn refuse(arguments: &str, item: &str) -> String {
+    let Err(error) = parse(arguments, item) else {
+        panic!("`{item}` was accepted")
+    };
+    let text = format!("{item}\n{arguments}");
+    format!("{}: {error}", &text[error.span().start..error.span().end])
+}
+
+#[test]
+fn the_papers_kernel() {
+    assert_eq!(
+        show_item("K", "pub(crate) type Kernel = Send<S, Ready, KernelLoop>;"),
+        "type Kernel = S!Ready@10 KernelLoop@16"
+    );
+    assert_eq!(
+        show_item(
+            "",
+            "struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);"
+        ),
+        "struct KernelLoop = S!Ready@5 S?Value@11 T?Ready@17 T!Value@23 self@29"
+    );
+}
+
+#[test]
+fn the_papers_choices() {
+    assert_eq!(
+        show_item(
+            "",
+            "enum RingBChoice { Add(Add, Receive<A, Add, RingB>), Sub(Sub, Receive<A, Add, RingB>) }"
+        ),
+        "enum RingBChoice = Add => A?Add@9 RingB@15 | Sub => A?Add@23 RingB@29"
+    );
+    assert_eq!(
+        show_item(
+            "",
+            "enum Choice { Continue(Continue, Branch<A, Self>), Stop(Stop, End), }"
+        ),
+        "enum Choice = Continue => A?{Self}@9 | Stop => end@21"
+    );
+    assert_eq!(
+        show_item("B", "type RingB = Select<C, RingBChoice>;"),
+        "type RingB = C!{RingBChoice}@6"
+    );
+}
+
+#[test]
+fn paths_everywhere() {
+    let item = "type A = rumpsteak_runtime::Send<crate::roles::S, super::Ready, ::other::Rest>;";
+    assert_eq!(
+        show_item("self::K", item),
+        "type A = crate::roles::S!super::Ready@12 ::other::Rest@32"
+    );
+}
+
+#[test]
+fn trailing_commas() {
+    assert_eq!(
+        show_item("", "struct A(Send<S, L, End,>,);"),
+        "struct A = S!L@5 end@11"
+    );
+    assert_eq!(
+        show_item("", "enum A { L(L, End,), }"),
+        "enum A = L => end@9"
+    );
+}
+
+#[test]
+fn a_root_may_be_a_struct() {
+    assert_eq!(
+        show_item("K", "struct A(Send<S, L, Self>);"),
+        "struct A = S!L@6 self@12"
+    );
+}
+
+#[test]
+fn attributes_are_not_counted() {
+    let item = parse(
+        "",
+        "/// Words.\n#[allow(dead_code)] pub struct A(Send<S, L, Self>);",
+    )
+    .unwrap();
+    assert_eq!(
+        item.hash(),
+        parse("", "pub struct A(Send<S, L, Self>);").unwrap().hash()
+    );
+    assert_eq!(
+        parse("", "enum C { /** Words. */ A(A, End) }")
+            .unwrap()
+            .hash(),
+        parse("", "enum C { A(A, End) }").unwrap().hash()
+    );
+}
+
+#[test]
+fn a_session_of_any_length_is_read_without_recursion() {
+    let long = format!(
+        "type A = {}End{};",
+        "Send<S, L, ".repeat(100_000),
+        ">".repeat(100_000)
+    );
+    let Form::Alias(chain) = parse("", &long).unwrap().form else {
+        panic!()
+    };
+    assert_eq!(chain.actions.len(), 100_000);
+}
+
+#[test]
+fn hostile_nesting_is_refused_without_recursion() {
+    let nested = format!("{}{}", "(".repeat(100_000), ")".repeat(100_000));
+    let error = parse("", &nested).unwrap_err();
+    assert!(error.to_string().contains("`#[session]` stands on"));
+}
+
+#[test]
+fn refusals_point_at_the_token_and_say_what_to_write() {
+    let cases = [
+        (
+            "",
+            "fn f() {}",
+            "fn: `#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an `enum` of options",
+        ),
+        (
+            "K, S",
+            "type A = End;",
+            ",: expected nothing or the role that plays this session: `#[session(K)]`",
+        ),
+        (
+            "\"K\"",
+            "type A = End;",
+            "\"K\": expected nothing or the role that plays this session: `#[session(K)]`",
+        ),
+        (
+            "",
+            "type A<'s> = End;",
+            "<: a session is written without parameters: `#[session]` adds the lifetime and the role",
+        ),
+        (
+            "",
+            "type A = Send<S, L, Self>;",
+            "Self: a `type` alias cannot name itself: write `#[session] struct Name(…);` and `Self`",
+        ),
+        (
+            "",
+            "type A = Send<S, L>;",
+            ">: expected `,` and what follows: `Send<Role, Label, Then>`, perhaps `End`",
+        ),
+        (
+            "",
+            "type A = Receive<S>;",
+            ">: expected `,` and the label: `Receive<Role, Label, Then>`",
+        ),
+        (
+            "",
+            "type A = Send;",
+            ";: `Send` is written `Send<Role, Label, Then>`",
+        ),
+        (
+            "",
+            "type A = Send<'_, S, L, End>;",
+            "': expected the role at the other end: `#[session]` adds the lifetime and its own role",
+        ),
+        (
+            "",
+            "type A = Send<S, Value<i32>, End>;",
+            "<: a label is a type without arguments: give this one a name of its own",
+        ),
+        (
+            "",
+            "type A = Select<S, C, End>;",
+            "End: expected `>` after the choice",
+        ),
+        (
+            "",
+            "type A = Select<S, Send<S, L, End>>;",
+            "Send: a choice is the name of a `#[session] enum`: write the options there",
+        ),
+        (
+            "",
+            "type A = Loop<'s>;",
+            "<: `Loop` is written without arguments here: `#[session]` adds those that it needs",
+        ),
+        (
+            "",
+            "type A = End<K>;",
+            "<: `End` is written without arguments: `#[session]` adds what it needs",
+        ),
+        (
+            "",
+            "type A = (End);",
+            "(: expected a session: `Send<…>`, `Receive<…>`, `Select<…>`, `Branch<…>`, `End`, or the name of another `#[session]` item",
+        ),
+        (
+            "",
+            "struct A;",
+            ";: expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`",
+        ),
+        (
+            "",
+            "struct A { s: End }",
+            "{: expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`",
+        ),
+        (
+            "",
+            "struct A(End, End);",
+            "End: a session struct has one field: the session",
+        ),
+        (
+            "",
+            "struct A(Self);",
+            "Self: this session is itself and nothing else: it needs an action before `Self`",
+        ),
+        (
+            "",
+            "enum A { }",
+            "}: a choice needs at least one option: `Variant(Label, Session)`",
+        ),
+        (
+            "",
+            "enum A { L }",
+            "}: an option is written `Variant(Label, Session)`",
+        ),
+        (
+            "",
+            "enum A { L(L, Self) }",
+            "Self: `Self` is this choice, which is no session by itself: write `Select<Role, Self>` or `Branch<Role, Self>`, or name a session",
+        ),
+        (
+            "K",
+            "enum A { L(L, End) }",
+            "K: a choice is a part of a session and no session by itself: put the role on the `type` or `struct` that selects or branches with it",
+        ),
+        (
+            "",
+            "enum A { #[cfg(x)] L(L, End) }",
+            "#: no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the item once for each case",
+        ),
+        (
+            "",
+            "struct A(#[cfg(x)] End);",
+            "#: no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the item once for each case",
+        ),
+    ];
+    for (arguments, item, expected) in cases {
+        assert_eq!(refuse(arguments, item), expected, "for `{item}`");
+    }
+}
+
+#[test]
+fn truncated_items_are_refused() {
+    let whole = "pub struct KernelLoop(Send<S, Ready, Select<T, Choice>>);";
+    for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
+        if let Some(tokens) = lex(&whole[..end]) {
+            let item = SessionItem::parse(&[], &tokens);
+            assert!(item.is_err(), "{}", &whole[..end]);
+        }
+    }
+}
