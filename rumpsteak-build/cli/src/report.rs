@@ -247,7 +247,7 @@ pub(crate) fn similar<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let names: Vec<&str> = names.into_iter().collect();
-    rumpsteak_scribble::names::similar(wanted, &names)
+    rumpsteak_scribble::similar(wanted, &names)
 }
 
 #[cfg(test)]

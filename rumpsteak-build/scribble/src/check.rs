@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rumpsteak_fsm::{Role, sorted};
 
 use crate::{
-    ast::{Module, Name},
-    codes,
-    diagnostic::{self, Diagnostic},
-    flow,
-    global::{self, Global},
-    project::{self, Projection},
-    resolve::{self, Source},
-    span::Span,
+    diagnostics::code as codes,
+    diagnostics::diagnostic::{self, Diagnostic},
+    diagnostics::span::Span,
+    global::determinise::{self as global, Global},
+    global::flow,
+    names::resolve::{self, Source},
+    project::projection::{self as project, Projection},
+    syntax::ast::{Module, Name},
 };
 
 /// How far to go before giving up. Every limit that is met is an error that names it.

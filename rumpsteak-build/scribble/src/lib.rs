@@ -46,35 +46,29 @@
 //! A projection says that the roles together do what the protocol says. It does not say that a process which
 //! reorders its messages still does: that is asynchronous subtyping, in `rumpsteak-fsm`.
 
-mod ast;
 mod check;
-mod codes;
-mod diagnostic;
-mod flow;
+mod diagnostics;
 mod global;
-mod lexer;
-mod minimise;
-mod modules;
-pub mod names;
-mod parser;
-mod print;
+mod names;
 mod project;
-mod resolve;
-mod shape;
-mod span;
-mod texts;
+mod syntax;
 
 pub use self::{
-    ast::{
-        Block, BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-        InteractionKind, MessageExpr, Module, Name, Parameter, ParameterKind, Payload,
-        ProtocolDecl, RoleDecl,
-    },
     check::{Checked, Limits, Protocol, check, check_with},
-    codes::{Code, UnknownCode},
-    diagnostic::Diagnostic,
-    modules::Modules,
-    parser::{Parsed, parse},
-    project::Projection,
-    span::{SourceId, Span},
+    diagnostics::{
+        code::{Code, UnknownCode},
+        diagnostic::Diagnostic,
+        similar::similar,
+        span::{SourceId, Span},
+    },
+    names::modules::Modules,
+    project::projection::Projection,
+    syntax::{
+        ast::{
+            Block, BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
+            InteractionKind, MessageExpr, Module, Name, Parameter, ParameterKind, Payload,
+            ProtocolDecl, RoleDecl,
+        },
+        parser::{Parsed, parse},
+    },
 };

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::Message;
-use rumpsteak_scribble::names::similar;
+use rumpsteak_scribble::similar;
 
 use super::excerpt;
 use crate::link::LabelPair;

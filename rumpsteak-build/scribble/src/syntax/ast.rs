@@ -6,7 +6,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::span::Span;
+use crate::diagnostics::span::Span;
 
 /// A name where it is written.
 #[derive(Clone, PartialEq, Eq)]

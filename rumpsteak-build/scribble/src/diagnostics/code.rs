@@ -6,7 +6,7 @@
 
 use std::{error::Error, fmt, str::FromStr};
 
-use crate::{diagnostic::Diagnostic, span::Span};
+use crate::{diagnostics::diagnostic::Diagnostic, diagnostics::span::Span};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
@@ -324,7 +324,7 @@ pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
 /// "did you mean" for a name that is not known, and else what there is.
 fn suggest(name: &str, known: &mut dyn Iterator<Item = &str>) -> Option<String> {
     let known: Vec<&str> = known.collect();
-    if let Some(similar) = crate::names::similar(name, &known) {
+    if let Some(similar) = crate::diagnostics::similar::similar(name, &known) {
         return Some(format!("did you mean `{similar}`?"));
     }
     let known: Vec<_> = known
@@ -424,7 +424,7 @@ pub(crate) fn unknown_message(
         "neither declared by `sig` nor a parameter",
     )
     .help(
-        match crate::names::similar(name, &known.collect::<Vec<_>>()) {
+        match crate::diagnostics::similar::similar(name, &known.collect::<Vec<_>>()) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("write `{name}()` for a message without a declaration"),
         },

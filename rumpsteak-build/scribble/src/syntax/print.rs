@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::ast::*;
+use crate::syntax::ast::*;
 
 /// Blocks deeper than this are not indented further, or a file of 100,000 nested blocks would print as
 /// gigabytes of blanks.

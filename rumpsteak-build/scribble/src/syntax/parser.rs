@@ -15,13 +15,13 @@
 use std::sync::Arc;
 
 use crate::{
-    ast::*,
-    codes::{self, Code, Construct},
-    diagnostic::{self, Diagnostic},
-    lexer::{self, Token, TokenKind},
-    names,
-    span::{SourceId, Span},
-    texts::Texts,
+    diagnostics::code::{self as codes, Code, Construct},
+    diagnostics::diagnostic::{self, Diagnostic},
+    diagnostics::similar as names,
+    diagnostics::span::{SourceId, Span},
+    syntax::ast::*,
+    syntax::interner::Texts,
+    syntax::lexer::{self, Token, TokenKind},
 };
 
 /// A module and what is wrong with its text.

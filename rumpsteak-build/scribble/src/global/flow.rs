@@ -14,10 +14,10 @@
 //! All three cost O(program) and use stacks of their own.
 
 use crate::{
-    codes,
-    diagnostic::Diagnostic,
-    resolve::{END, Node, NodeKind, Program},
-    span::Span,
+    diagnostics::code as codes,
+    diagnostics::diagnostic::Diagnostic,
+    diagnostics::span::Span,
+    names::resolve::{END, Node, NodeKind, Program},
 };
 
 /// Checks all valid protocols of `program`, and marks those with a mistake, and their callers, invalid.
@@ -32,7 +32,7 @@ pub(crate) fn check(program: &mut Program<'_>, diagnostics: &mut Vec<Diagnostic>
     for protocol in broken {
         program.protocols[protocol].valid = false;
     }
-    crate::resolve::spread_invalid(&mut program.protocols);
+    crate::names::resolve::spread_invalid(&mut program.protocols);
     for protocol in program.protocols.iter_mut().filter(|found| found.valid) {
         look_ahead(&mut protocol.nodes);
     }
@@ -43,7 +43,7 @@ fn look_ahead(nodes: &mut [Node]) {
     let mut known = vec![false; nodes.len()];
     let mut path = Vec::new();
     for start in 0..nodes.len() {
-        let mut at = crate::resolve::index(start);
+        let mut at = crate::names::resolve::index(start);
         let end = loop {
             if at == END {
                 break at;
@@ -203,7 +203,7 @@ impl<'p, 'm> Flat<'p, 'm> {
         let mut tasks = Vec::new();
         for root in self.valid() {
             for start in 0..self.program.protocols[root].nodes.len() {
-                let start = (root, crate::resolve::index(start));
+                let start = (root, crate::names::resolve::index(start));
                 if !reach.nodes[self.number(start.0, start.1)] {
                     continue;
                 }

@@ -38,10 +38,10 @@ use rumpsteak_fsm::{
 };
 
 use crate::{
-    codes::{self, Step},
-    diagnostic::Diagnostic,
-    resolve::{Argument, END, MessageId, NodeKind, Program, Template, index},
-    span::Span,
+    diagnostics::code::{self as codes, Step},
+    diagnostics::diagnostic::Diagnostic,
+    diagnostics::span::Span,
+    names::resolve::{Argument, END, MessageId, NodeKind, Program, Template, index},
 };
 
 /// The automaton of one protocol.
@@ -346,7 +346,7 @@ impl Unfolding<'_, '_> {
 fn instantiate(
     template: &Template,
     given: &[Argument],
-    messages: &mut crate::resolve::Messages,
+    messages: &mut crate::names::resolve::Messages,
 ) -> Argument {
     match template {
         Template::Message(message) => Argument::Message(*message),

@@ -6,13 +6,13 @@
 use rumpsteak_fsm::hashed::HashedMap;
 
 use crate::{
-    ast::{Declaration, Module, Name},
     check::{self, Checked, Limits},
-    codes,
-    diagnostic::{self, Diagnostic},
-    parser,
-    resolve::Source,
-    span::{SourceId, Span},
+    diagnostics::code as codes,
+    diagnostics::diagnostic::{self, Diagnostic},
+    diagnostics::span::{SourceId, Span},
+    names::resolve::Source,
+    syntax::ast::{Declaration, Module, Name},
+    syntax::parser,
 };
 
 /// A module and, directly or not, the modules that it imports.

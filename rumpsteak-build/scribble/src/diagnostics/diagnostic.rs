@@ -2,7 +2,7 @@
 
 use rumpsteak_fsm::sorted;
 
-use crate::{codes::Code, span::Span};
+use crate::{diagnostics::code::Code, diagnostics::span::Span};
 
 /// One error. Rendering is the caller's.
 ///

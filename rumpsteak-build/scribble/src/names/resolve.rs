@@ -14,12 +14,12 @@ use rumpsteak_fsm::{
 };
 
 use crate::{
-    ast::*,
-    codes,
-    diagnostic::Diagnostic,
-    shape::{self, Shape},
-    span::Span,
-    texts::Texts,
+    diagnostics::code as codes,
+    diagnostics::diagnostic::Diagnostic,
+    diagnostics::span::Span,
+    names::recursion::{self as shape, Shape},
+    syntax::ast::*,
+    syntax::interner::Texts,
 };
 
 /// Behind the last interaction of a protocol.

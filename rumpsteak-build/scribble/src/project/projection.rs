@@ -41,7 +41,7 @@
 //!
 //! # Why it is sound
 //! The theorem of the paper is for global types that are deterministic, sender-driven and sink-final, which
-//! [`global`](crate::global) has ensured; it uses nothing else of their syntax. Sequencing and calls only make other
+//! [`global`](crate::global::determinise) has ensured; it uses nothing else of their syntax. Sequencing and calls only make other
 //! automata of this kind. Contraction (below) removes states with one ε-move, which are possible exactly when
 //! their successor is, and can do exactly what it can.
 //!
@@ -59,12 +59,12 @@ use rumpsteak_fsm::{
 
 use crate::{
     check::Limits,
-    codes::{self, Branches},
-    diagnostic::{self, Diagnostic},
-    global::{Edge, Global, Hop, Letter},
-    minimise::{self, Move},
-    resolve::index,
-    span::Span,
+    diagnostics::code::{self as codes, Branches},
+    diagnostics::diagnostic::{self, Diagnostic},
+    diagnostics::span::Span,
+    global::determinise::{Edge, Global, Hop, Letter},
+    names::resolve::index,
+    project::minimise::{self, Move},
 };
 
 /// The machine of one role, and where its transitions come from.

@@ -12,7 +12,7 @@
 
 use rumpsteak_fsm::hashed::HashedMap;
 
-use crate::ast::*;
+use crate::syntax::ast::*;
 use rumpsteak_fsm::sorted::SortedSet;
 
 /// No interaction.
@@ -137,7 +137,7 @@ impl<'m> Shape<'m> {
                 && disjoint(body, before[endless], beside, &mut budget)
             {
                 let order = [&before[..endless], beside, &before[endless..]].concat();
-                let block = BlockId(crate::resolve::index(number));
+                let block = BlockId(crate::names::resolve::index(number));
                 self.orders.insert(block, order);
             }
         }

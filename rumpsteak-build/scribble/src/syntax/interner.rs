@@ -19,7 +19,7 @@ impl Texts {
         if let Some(found) = self.index.find(hash, |at| *texts[at as usize] == *text) {
             return found;
         }
-        let position = crate::resolve::index(self.texts.len());
+        let position = crate::names::resolve::index(self.texts.len());
         self.texts.push(share());
         self.index.add(hash, position);
         position

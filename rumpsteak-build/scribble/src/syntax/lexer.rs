@@ -6,9 +6,9 @@
 //! Characters that belong to no token are reported, once per run of them, and left out.
 
 use crate::{
-    codes,
-    diagnostic::Diagnostic,
-    span::{SourceId, Span},
+    diagnostics::code as codes,
+    diagnostics::diagnostic::Diagnostic,
+    diagnostics::span::{SourceId, Span},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 /// the letters apart, where neither case nor `_` counts. The first one wins among equals. Costs O(known · length²).
 ///
 /// ```
-/// use rumpsteak_scribble::names::similar;
+/// use rumpsteak_scribble::similar;
 ///
 /// assert_eq!(similar("sel_ler", &["Buyer", "Seller"]), Some("Seller"));
 /// assert_eq!(similar("Shipper", &["Buyer", "Seller"]), None);

@@ -1,0 +1,4 @@
+//! The protocol as a whole: what must hold before it is unfolded, and its automaton.
+
+pub(crate) mod determinise;
+pub(crate) mod flow;

@@ -1,0 +1,4 @@
+//! What one role does in a protocol.
+
+mod minimise;
+pub(crate) mod projection;

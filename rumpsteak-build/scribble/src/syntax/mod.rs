@@ -1,0 +1,7 @@
+//! Text to syntax trees, and back to text.
+
+pub(crate) mod ast;
+pub(crate) mod interner;
+mod lexer;
+pub(crate) mod parser;
+mod print;
