@@ -95,11 +95,12 @@
 //! says it all; for peers that come and go, verify the protocol that each connection follows, and
 //! keep the set of connections outside.
 
-mod channel;
+pub mod channel;
 mod error;
 pub mod guide;
 mod join;
 mod message;
+pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
@@ -107,8 +108,9 @@ mod route;
 #[cfg(feature = "serialize")]
 mod serialize;
 mod session;
-mod states;
+pub mod states;
 mod sync;
+pub mod transport;
 
 pub use channel::{
     Capacity, Channel, Disconnected, Queue, QueueReceiver, QueueSender, Receiver, Sender,
@@ -123,7 +125,7 @@ pub use rumpsteak_fsm as fsm;
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
 #[cfg(feature = "serialize")]
 pub use serialize::serialize;
-pub use session::{session, try_session};
+pub use session::{run, run as session, try_run, try_run as try_session};
 pub use states::{
     Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,
     Session, State,

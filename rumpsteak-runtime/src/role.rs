@@ -1,7 +1,7 @@
 //! Roles: the participants of a protocol.
 //!
 //! A role is a struct that holds one route per peer. It outlives its sessions: a role runs one
-//! after the other over the same routes, because `try_session` borrows it exclusively for as long
+//! after the other over the same routes, because `try_run` borrows it exclusively for as long
 //! as a session lasts.
 
 use crate::message::Labelled;

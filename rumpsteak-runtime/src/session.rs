@@ -15,7 +15,7 @@ use crate::states::{End, Session, State, address_of};
 #[doc = include_str!("guide/ping.txt")]
 /// # use futures::{executor::block_on, future::try_join};
 /// async fn ask(role: &mut C, question: i32) -> Result<i32> {
-///     try_session(role, async |s: Client<'_>| {
+///     try_run(role, async |s: Client<'_>| {
 ///         let s = s.send(Ping(question)).await?;
 ///         let (Pong(answer), end) = s.receive().await?;
 ///         Ok((answer, end))
@@ -44,7 +44,7 @@ use crate::states::{End, Session, State, address_of};
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
 /// peers. Dropping it before it was first polled has no effect.
-pub async fn try_session<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
+pub async fn try_run<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
 where
     R: Role + Plays<S>,
     S: Session<State = State<'s, R>>,
@@ -61,7 +61,7 @@ where
 
 /// Runs `process` as a session of `role`, where the process itself handles all errors.
 ///
-/// As [`try_session`], with a process that returns `(value, end)`. Since an action that fails
+/// As [`try_run`], with a process that returns `(value, end)`. Since an action that fails
 /// leaves no way to the [`End`], this suits processes without a fallible action left unhandled:
 /// those that diverge, panic, or have nothing to do.
 ///
@@ -76,8 +76,8 @@ where
 ///
 /// # Cancel safety
 ///
-/// As [`try_session`].
-pub async fn session<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
+/// As [`try_run`].
+pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
     R: Role + Plays<S>,
     S: Session<State = State<'s, R>>,

@@ -15,7 +15,7 @@
 //!
 //! ```
 //! # use futures::{executor::block_on, future::try_join};
-//! # use rumpsteak_runtime::{Branch, Channel, End, Error, Message, Receive, Result, Role, Roles, Select, Send, session, try_session};
+//! # use rumpsteak_runtime::{Branch, Channel, End, Error, Message, Receive, Result, Role, Roles, Select, Send, session, try_run};
 //! # use rumpsteak_runtime::private::Plays;
 //! # #[derive(Role)] #[protocol(Numbers::p)] #[message(Label)] struct P { #[route(Q)] q: Channel<Label> }
 //! # #[derive(Role)] #[protocol(Numbers::q)] #[message(Label)] struct Q { #[route(P)] p: Channel<Label> }
@@ -49,7 +49,7 @@
 //! }
 //!
 //! async fn produce(role: &mut P, numbers: &[i32]) -> Result<i32> {
-//!     try_session(role, async |mut s: Producer<'_>| {
+//!     try_run(role, async |mut s: Producer<'_>| {
 //!         for &number in numbers {
 //!             s = s.select(Number(number)).await?;
 //!         }
@@ -60,7 +60,7 @@
 //! }
 //!
 //! async fn consume(role: &mut Q) -> Result<()> {
-//!     try_session(role, async |mut s: Consumer<'_>| {
+//!     try_run(role, async |mut s: Consumer<'_>| {
 //!         let mut sum = 0;
 //!         loop {
 //!             s = match s.branch().await? {

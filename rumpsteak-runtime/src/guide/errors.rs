@@ -97,7 +97,7 @@
 //!
 //! # "has no verified session that begins like this"
 //!
-//! `try_session` was given a type that no `#[session(Role)]` names: a part of a session, a session of
+//! `try_run` was given a type that no `#[session(Role)]` names: a part of a session, a session of
 //! another role, or a closure without a type. Name it: `async |s: Client<'_>| …`.
 //!
 //! # "future cannot be sent between threads safely"

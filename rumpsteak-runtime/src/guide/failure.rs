@@ -21,7 +21,7 @@
 //!
 //! /// Gives up on hard questions.
 //! async fn choosy(role: &mut S) -> Result<(), Box<dyn std::error::Error>> {
-//!     try_session(role, async |s: Server<'_>| {
+//!     try_run(role, async |s: Server<'_>| {
 //!         let (Ping(question), s) = s.receive().await?;
 //!         if question > 10 {
 //!             return Err("too hard".into());
@@ -95,7 +95,7 @@
 //! use std::pin::pin;
 //!
 //! async fn patient(role: &mut C, mut on_tick: impl FnMut()) -> Result<i32> {
-//!     try_session(role, async |s: Client<'_>| {
+//!     try_run(role, async |s: Client<'_>| {
 //!         let mut answer = s.send(Ping(1)).await?.receive();
 //!         loop {
 //!             let tick = pin!(async {}); // a timer of your executor

@@ -11,7 +11,7 @@
 //! type Client = Send<S, Ping, Receive<S, Pong, End>>;
 //!
 //! async fn ask(role: &mut C, question: i32) -> Result<i32> {
-//!     try_session(role, async |s: Client<'_>| {
+//!     try_run(role, async |s: Client<'_>| {
 //!         let s = s.send(Ping(question)).await?; // now a `Receive<S, Pong, End>`
 //!         let (Pong(answer), end) = s.receive().await?;
 //!         Ok((answer, end))
@@ -30,20 +30,20 @@
 //! ```compile_fail,E0382
 #![doc = include_str!("ping.txt")]
 //! # async fn ask(role: &mut C) -> Result<i32> {
-//! # try_session(role, async |s: Client<'_>| {
+//! # try_run(role, async |s: Client<'_>| {
 //! let first = s.send(Ping(1)).await?;
 //! let second = s.send(Ping(2)).await?;
 //! # let (Pong(answer), end) = second.receive().await?; Ok((answer, end)) }).await }
 //! ```
 //!
 //! The other half, *not too seldom*, comes from [`End`](crate::End). A process returns it beside its
-//! value, the only way to get one is to perform all actions, and `try_session` takes nothing else.
+//! value, the only way to get one is to perform all actions, and `try_run` takes nothing else.
 //! This process stops too early, and does not compile either:
 //!
 //! ```compile_fail,E0308
 #![doc = include_str!("ping.txt")]
 //! # async fn ask(role: &mut C) -> Result<()> {
-//! # try_session(role, async |s: Client<'_>| {
+//! # try_run(role, async |s: Client<'_>| {
 //! let s = s.send(Ping(1)).await?;
 //! Ok(((), s))
 //! # }).await }
@@ -72,7 +72,7 @@
 //! }
 //!
 //! async fn both(role: &mut C) -> Result<i32> {
-//!     try_session(role, async |s: Client<'_>| {
+//!     try_run(role, async |s: Client<'_>| {
 //!         let (Pong(answer), end) = ask(s, 6).await?.receive().await?;
 //!         Ok((answer, end))
 //!     })

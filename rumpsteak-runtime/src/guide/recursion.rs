@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # use futures::{executor::block_on, future::join};
-//! # use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Receive, Role, Roles, Send, session, try_session};
+//! # use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Receive, Role, Roles, Send, session, try_run};
 //! # use rumpsteak_runtime::private::Plays;
 //! use std::convert::Infallible;
 //!
@@ -22,7 +22,7 @@
 //! # impl<'s> Plays<Ticker<'s, A>> for A {}
 //!
 //! async fn tick(role: &mut A, limit: u32) -> Result<Infallible, Stopped> {
-//!     try_session(role, async |mut s: Ticker<'_, _>| {
+//!     try_run(role, async |mut s: Ticker<'_, _>| {
 //!         let mut count = 0;
 //!         loop {
 //!             let (Tick(came), next) = s.send(Tick(count)).await?.receive().await?;
@@ -49,7 +49,7 @@
 //! # #[session] struct Echo(Receive<A, Tick, Send<A, Tick, Self>>);
 //! # impl<'s> Plays<Echo<'s, B>> for B {}
 //! # async fn echo(role: &mut B) -> Result<Infallible, Error> {
-//! #     try_session(role, async |mut s: Echo<'_, _>| loop {
+//! #     try_run(role, async |mut s: Echo<'_, _>| loop {
 //! #         let (Tick(count), next) = s.receive().await?;
 //! #         s = next.send(Tick(count + 1)).await?;
 //! #     })

@@ -94,7 +94,7 @@ pub trait Offers<L>: Choice {
 
 /// A session in progress: the exclusive right to use the routes of a role.
 ///
-/// Invariant: between `try_session` and the end there is exactly one per session, because it can be
+/// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate. It is never stored in the role, so a session
 /// that leaks it (`mem::forget`) leaves the role marked as in a session.
 pub struct State<'s, R: Role> {
