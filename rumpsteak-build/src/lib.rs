@@ -34,11 +34,20 @@ mod codegen;
 mod configuration;
 mod judge;
 mod link;
+mod named_text;
 mod outcome;
 mod protocols;
 mod report;
 mod sessions;
 mod source;
+
+/// What `cargo rumpsteak` shares with the build, and nobody else.
+#[doc(hidden)]
+pub mod command {
+    pub use crate::named_text::NamedText;
+    pub use crate::report::excerpt::{Excerpt, Mark, visible};
+    pub use crate::report::notice::{Notice, Severity};
+}
 
 use std::path::{Path, PathBuf};
 

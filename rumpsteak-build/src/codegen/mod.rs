@@ -214,7 +214,7 @@ fn ask(
     let mut question = "code\n".to_owned();
     cache::text(&mut question, protocol.name());
     for text in &file.texts {
-        cache::text(&mut question, &text.shown);
+        cache::text(&mut question, &text.name);
         cache::text(&mut question, &text.text);
     }
     for (role, machine) in machines.iter().enumerate() {

@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rumpsteak_fsm::sorted::{self, SortedMap};
 use rumpsteak_fsm::subtype::Refusal;
@@ -23,8 +24,10 @@ use rumpsteak_fsm::{Fsm, Limits, Verdict, verify};
 use super::Problem;
 use crate::judge::subtype::Setting;
 use crate::link::{Linked, Pairs};
+use crate::named_text::NamedText;
 use crate::protocols::Protocols;
-use crate::report::{Kind, excerpt, refusal};
+use crate::report::excerpt::Excerpt;
+use crate::report::{Kind, refusal};
 use crate::sessions::Written;
 use crate::source::crate_tree::{ItemId, Tree};
 use crate::source::package_root::Base;
@@ -213,8 +216,9 @@ fn read(
         Ok(source) => source,
         Err(error) => return fails(format!("cannot read {shown}: {error}")),
     };
-    let excerpt = |span: Range<usize>, label: &str| excerpt::around(&shown, &source, span, label);
-    let machines = match parse_named(&source, candidate.form) {
+    let text = Arc::new(NamedText::new(shown.clone(), source));
+    let excerpt = |span: Range<usize>, label: &str| Excerpt::of_place(&text, span, label);
+    let machines = match parse_named(&text.text, candidate.form) {
         Ok(machines) => machines,
         Err(error) => {
             let text = format!(

@@ -5,12 +5,14 @@
 //! safe for none.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rumpsteak_contract::name;
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
 
+use crate::named_text::NamedText;
 use crate::report::Kind;
 use crate::source::package_root::Base;
 
@@ -50,17 +52,10 @@ pub(crate) struct ScrFile {
     /// The path by which the file was found.
     pub(crate) path: PathBuf,
     /// The texts: that of the file first, then those that it imports, in the order of their [`SourceId`]s.
-    pub(crate) texts: Vec<Text>,
+    pub(crate) texts: Vec<Arc<NamedText>>,
     pub(crate) modules: Modules,
     /// Everything that is wrong with the file, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
-}
-
-/// A text with its path as shown.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    pub(crate) shown: String,
-    pub(crate) text: String,
 }
 
 /// A protocol that is well formed and projectable onto each of its roles.
@@ -112,10 +107,7 @@ impl Protocols {
                 Ok(text) => {
                     loaded.add(
                         base,
-                        Text {
-                            shown: base.show(&path),
-                            text,
-                        },
+                        NamedText::new(base.show(&path), text),
                         &path,
                         &imports,
                     );
@@ -164,17 +156,14 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(&mut self, base: &Base, text: Text, path: &Path, imports: &Path) {
+    fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path) {
         let source = text.text.clone();
-        let mut texts = vec![text];
+        let mut texts = vec![Arc::new(text)];
         let mut read = SortedSet::new();
         let (modules, mut diagnostics) = Modules::load(&source, |name| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
             let text = read_text(&path).ok()?;
-            texts.push(Text {
-                shown: base.show(&path),
-                text: text.clone(),
-            });
+            texts.push(Arc::new(NamedText::new(base.show(&path), text.clone())));
             read.insert(path);
             Some(text)
         });
@@ -223,7 +212,7 @@ impl Protocols {
             if diagnostic.code == Code::TextTooLong
                 && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
             {
-                text.text.clear();
+                *text = Arc::new(NamedText::new(text.name.clone(), ""));
             }
         }
         self.files.push(ScrFile {
@@ -296,11 +285,11 @@ impl ScrFile {
 
     /// The path as shown.
     pub(crate) fn shown(&self) -> &str {
-        &self.text(SourceId::ROOT).shown
+        &self.text(SourceId::ROOT).name
     }
 
     /// One of the texts; that of the file itself for one that does not exist.
-    pub(crate) fn text(&self, source: SourceId) -> &Text {
+    pub(crate) fn text(&self, source: SourceId) -> &Arc<NamedText> {
         self.texts.get(source.index()).unwrap_or(&self.texts[0])
     }
 }

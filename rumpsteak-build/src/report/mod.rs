@@ -5,12 +5,15 @@
 //! A report on stderr is complete and may have colours.
 
 pub(crate) mod excerpt;
+pub(crate) mod notice;
 pub(crate) mod refusal;
 pub(crate) mod text;
 
 use std::fmt;
+use std::sync::Arc;
 
-use self::excerpt::drawing::{Drawing, Title};
+use self::notice::Notice;
+use crate::named_text::NamedText;
 use crate::protocols::ScrFile;
 
 /// All errors of a file as the text of one `compile_error!`.
@@ -29,7 +32,7 @@ fn file_with(file: &ScrFile, styled: bool) -> String {
         if !drawn.is_empty() {
             drawn.push_str("\n\n");
         }
-        drawn.push_str(&excerpt::diagnostic(file, error, styled));
+        drawn.push_str(&Notice::of_diagnostic(file, error).render(styled));
     }
     drawn
 }
@@ -40,19 +43,14 @@ pub(crate) fn problem(problem: &crate::Problem, source: Option<&str>, styled: bo
         Some((message, rest)) => (message, Some(rest)),
         None => (problem.text.as_str(), None),
     };
-    let mut drawing = Drawing {
-        title: Some(Title {
-            code: None,
-            message,
-        }),
-        ..Drawing::default()
-    };
+    let mut notice = Notice::error(message);
     if let Some(source) = source
         && problem.range.end <= source.len()
     {
-        drawing.mark(&problem.file, source, problem.range.clone(), "");
+        let text = Arc::new(NamedText::new(problem.file.clone(), source));
+        notice.excerpt.mark(&text, problem.range.clone(), "");
     }
-    let mut drawn = drawing.render(styled);
+    let mut drawn = notice.render(styled);
     if let Some(rest) = rest {
         drawn.push('\n');
         drawn.push_str(rest.trim_start_matches('\n'));
@@ -95,17 +93,10 @@ impl Report {
 
     /// The report of one sentence, with a way out.
     pub(crate) fn of(message: &str, help: &str) -> Self {
-        let drawing = Drawing {
-            title: Some(Title {
-                code: None,
-                message,
-            }),
-            excerpts: Vec::new(),
-            notes: vec![("help", help)],
-        };
+        let notice = Notice::error(message).help(help);
         Self {
-            plain: drawing.render(false),
-            styled: drawing.render(true),
+            plain: notice.render(false),
+            styled: notice.render(true),
             kind: Kind::BadInput,
         }
     }

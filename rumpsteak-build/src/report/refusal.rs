@@ -27,7 +27,7 @@ use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::{Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Limit, Run, StateId, TransitionId};
 
-use super::excerpt;
+use super::excerpt::Excerpt;
 use crate::judge::subtype::Setting;
 use crate::sessions::Written;
 
@@ -112,7 +112,7 @@ pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> St
         .collect();
     let excerpt = match marks.is_empty() {
         true => String::new(),
-        false => format!("{}\n", excerpt::of(setting.file, &marks)),
+        false => format!("{}\n", Excerpt::of_spans(setting.file, &marks)),
     };
     format!(
         "`{name}` could not be verified: in the protocol `{}`, {what}\n\n{excerpt}\n\
@@ -299,7 +299,7 @@ impl<'a> Words<'a> {
             let name = self.setting.protocol.protocol.name().span;
             marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
         }
-        excerpt::of(self.setting.file, &marks)
+        Excerpt::of_spans(self.setting.file, &marks).to_string()
     }
 
     /// The interactions of a transition, the first few of them.

@@ -1,0 +1,183 @@
+//! One message with its places, notes and way out: what both the build and the command print.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use annotate_snippets::{Group, Level, Renderer};
+use rumpsteak_scribble::Diagnostic;
+
+use super::excerpt::{Excerpt, visible};
+use crate::named_text::NamedText;
+use crate::protocols::ScrFile;
+
+/// How grave a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// It has to be mended.
+    Error,
+    /// Something was left out that may have been meant.
+    Warning,
+    /// It holds, but is worth knowing.
+    Note,
+}
+
+/// One message, as plain data.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// How grave it is.
+    pub severity: Severity,
+    /// The code that `cargo rumpsteak explain` knows, if it has one.
+    pub code: Option<&'static str>,
+    /// What it says, in one line or a few.
+    pub message: String,
+    /// The places that it is about.
+    pub excerpt: Excerpt,
+    /// Further remarks.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Notice {
+    /// Something that has to be mended.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, message)
+    }
+
+    /// Something that was left out and may have been meant.
+    #[must_use]
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, message)
+    }
+
+    /// Something that is worth knowing.
+    #[must_use]
+    pub fn note(message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, message)
+    }
+
+    fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code: None,
+            message: message.into(),
+            excerpt: Excerpt::default(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds a place in a text; the first one added is the primary one.
+    #[must_use]
+    pub fn mark(
+        mut self,
+        text: &Arc<NamedText>,
+        span: Range<usize>,
+        label: impl Into<String>,
+    ) -> Self {
+        self.excerpt.mark(text, span, label);
+        self
+    }
+
+    /// Adds a remark.
+    #[must_use]
+    pub fn remark(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        self.maybe_help(Some(help))
+    }
+
+    /// Says what to do, if something can be done.
+    #[must_use]
+    pub fn maybe_help(mut self, help: Option<impl Into<String>>) -> Self {
+        self.help = help.map(Into::into);
+        self
+    }
+
+    /// An error of a `.scr` file.
+    pub(crate) fn of_diagnostic(file: &ScrFile, diagnostic: &Diagnostic) -> Self {
+        let mut notice = Self::error(&diagnostic.message);
+        notice.code = Some(diagnostic.code.as_str());
+        let primary = (diagnostic.primary, diagnostic.label.as_str());
+        let secondary = diagnostic.secondary.iter();
+        let secondary = secondary.map(|(span, label)| (*span, label.as_str()));
+        for (span, label) in std::iter::once(primary).chain(secondary) {
+            let text = file.text(span.source());
+            notice.excerpt.mark(text, span.range(), label);
+        }
+        notice.notes = diagnostic.notes.clone();
+        notice.help = diagnostic.help.clone();
+        notice
+    }
+
+    /// Title, excerpt, notes and help, without a line break at the end.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let mut title = level.primary_title(visible(&self.message));
+        if let Some(code) = self.code {
+            title = title.id(code);
+        }
+        let mut group = Group::with_title(title).elements(self.excerpt.snippets());
+        // Below an excerpt remarks hang from its margin; without one there is no margin.
+        let notes = self.notes.iter().map(|note| (Level::NOTE, note));
+        let remarks = notes.chain(self.help.iter().map(|help| (Level::HELP, help)));
+        let mut rest = Vec::new();
+        for (level, text) in remarks {
+            if self.excerpt.marks().is_empty() {
+                rest.push(Group::with_title(level.primary_title(visible(text))));
+            } else {
+                group = group.element(level.message(visible(text)));
+            }
+        }
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        // Each by itself: a group after another one would be set apart by an empty margin.
+        let mut text = renderer.render(std::slice::from_ref(&group));
+        for group in &rest {
+            text.push('\n');
+            text.push_str(&renderer.render(std::slice::from_ref(group)));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_hang_from_the_margin_of_an_excerpt() {
+        let mut notice = Notice::error("wrong").remark("one\ntwo").help("mend it");
+        notice.code = Some("S0301");
+        assert_eq!(
+            notice.render(false),
+            "error[S0301]: wrong\nnote: one\n      two\nhelp: mend it"
+        );
+        let text = Arc::new(NamedText::new("p.scr", "a b\n"));
+        let notice = notice.mark(&text, 2..3, "here");
+        assert_eq!(
+            notice.render(false),
+            "error[S0301]: wrong\n --> p.scr:1:3\n  |\n1 | a b\n  |   ^ here\n  |\n  = note: one\n          \
+             two\n  = help: mend it"
+        );
+        let styled = notice.render(true);
+        assert!(
+            styled.starts_with("\x1b[1m\x1b[91merror[S0301]"),
+            "{styled:?}"
+        );
+    }
+}
