@@ -17,7 +17,6 @@ mod mutation;
 pub mod paper;
 mod project;
 mod protocol;
-mod rng;
 mod shrink;
 
 pub use equal::equal;
@@ -28,5 +27,4 @@ pub use explore::{
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate};
 pub use protocol::{Global, Shape};
-pub use rng::Rng;
 pub use shrink::{Rewritten, shrink};

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role};
 
-use crate::Rng;
+use fastrand::Rng;
 
 /// A machine that can be edited: the transitions of each state, by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Mutation {
 
     /// One that a programmer would try in order to be faster: mostly reorderings.
     pub fn gentle(rng: &mut Rng) -> Self {
-        match rng.below(100) {
+        match rng.usize(..100) {
             0..40 => Self::Swap,
             40..60 => Self::Hoist,
             60..78 => Self::Unroll,
@@ -156,7 +156,7 @@ impl Mutation {
     /// One for a long way of small steps, each of which must be accepted: few that nearly always are, and some that
     /// nearly never are.
     pub fn daring(rng: &mut Rng) -> Self {
-        match rng.below(100) {
+        match rng.usize(..100) {
             0..30 => Self::Swap,
             30..48 => Self::Hoist,
             48..60 => Self::Unroll,
@@ -172,7 +172,7 @@ impl Mutation {
 
     /// Any one.
     pub fn any(rng: &mut Rng) -> Self {
-        Self::ALL[rng.below(Self::ALL.len())]
+        Self::ALL[rng.usize(..Self::ALL.len())]
     }
 }
 
@@ -204,7 +204,7 @@ fn swap(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
             (first != second).then(|| (state, first.clone(), second.clone(), *last))
         })
         .collect();
-    let (state, first, second, last) = rng.pick(&sites)?.clone();
+    let (state, first, second, last) = rng.choice(&sites)?.clone();
     let middle = draft.add(vec![(first, last)]);
     draft.states[state] = vec![(second, middle)];
     Some(())
@@ -220,7 +220,7 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
                     .all(|(action, _)| left.iter().any(|(other, _)| other == action))
         })
     };
-    let bold = rng.chance(25);
+    let bold = rng.usize(..100) < 25;
     let sites: Vec<_> = draft
         .sites()
         .into_iter()
@@ -231,7 +231,7 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
                 && (bold || is_exact(state, pattern))
         })
         .collect();
-    let &(state, pattern) = rng.pick(&sites)?;
+    let &(state, pattern) = rng.choice(&sites)?;
 
     let before = draft.states[state].clone();
     let mut hoisted = vec![];
@@ -258,7 +258,7 @@ fn unroll(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
         .into_iter()
         .filter(|&(state, position)| !draft.states[draft.states[state][position].1].is_empty())
         .collect();
-    let &(state, position) = rng.pick(&sites)?;
+    let &(state, position) = rng.choice(&sites)?;
     let copied = draft.states[state][position].1;
     let copy = draft.add(draft.states[copied].clone());
     draft.states[state][position].1 = copy;
@@ -272,16 +272,16 @@ fn send_ahead(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
         .filter(|&(state, position)| {
             draft.states[state][position].0.direction == Direction::Send
                 // One of a loop, mostly: it is the lap that is sent ahead.
-                && (draft.reaches(draft.states[state][position].1, state) || rng.chance(20))
+                && (draft.reaches(draft.states[state][position].1, state) || rng.usize(..100) < 20)
         })
         .collect();
-    let &(state, position) = rng.pick(&sends)?;
+    let &(state, position) = rng.choice(&sends)?;
     let action = draft.states[state][position].0.clone();
-    if rng.chance(65) {
+    if rng.usize(..100) < 65 {
         draft.initial = draft.add(vec![(action, draft.initial)]);
     } else {
         let sites = draft.sites();
-        let &(state, position) = rng.pick(&sites)?;
+        let &(state, position) = rng.choice(&sites)?;
         let target = draft.states[state][position].1;
         draft.states[state][position].1 = draft.add(vec![(action, target)]);
     }
@@ -297,7 +297,7 @@ fn narrow(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
                 && draft.states[state][position].0.direction == Direction::Send
         })
         .collect();
-    let &(state, position) = rng.pick(&sites)?;
+    let &(state, position) = rng.choice(&sites)?;
     draft.states[state].remove(position);
     Some(())
 }
@@ -310,14 +310,14 @@ fn widen(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
             draft.states[state][position].0.direction == Direction::Receive
         })
         .collect();
-    let &(state, position) = rng.pick(&sites)?;
+    let &(state, position) = rng.choice(&sites)?;
     let mut action = draft.states[state][position].0.clone();
-    action.message.label = format!("l{}", rng.below(8)).into();
+    action.message.label = format!("l{}", rng.usize(..8)).into();
     let known = |(other, _): &(Action, usize)| other.message.label == action.message.label;
     if draft.states[state].iter().any(known) {
         return None;
     }
-    let target = rng.below(draft.states.len());
+    let target = rng.usize(..draft.states.len());
     draft.states[state].push((action, target));
     Some(())
 }
@@ -335,7 +335,7 @@ fn drop_action(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     if draft.only(draft.initial).is_some() {
         sites.push(None);
     }
-    match *rng.pick(&sites)? {
+    match *rng.choice(&sites)? {
         Some((state, position)) => {
             let target = draft.states[state][position].1;
             draft.states[state][position].1 = draft.only(target)?.1;
@@ -347,7 +347,7 @@ fn drop_action(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 
 fn duplicate(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     let sites = draft.sites();
-    let &(state, position) = rng.pick(&sites)?;
+    let &(state, position) = rng.choice(&sites)?;
     let again = draft.states[state][position].clone();
     draft.states[state][position].1 = draft.add(vec![again]);
     Some(())
@@ -355,11 +355,11 @@ fn duplicate(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 
 fn relabel(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     let sites = draft.sites();
-    let &(state, position) = rng.pick(&sites)?;
-    let &(from, at) = rng.pick(&sites)?;
+    let &(state, position) = rng.choice(&sites)?;
+    let &(from, at) = rng.choice(&sites)?;
     let other = draft.states[from][at].0.clone();
     let action = &mut draft.states[state][position].0;
-    match rng.below(3) {
+    match rng.usize(..3) {
         0 => action.message = other.message,
         1 => action.peer = other.peer,
         _ => action.message.payload = other.message.payload,
@@ -369,7 +369,7 @@ fn relabel(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
 
 fn redirect(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     let sites = draft.sites();
-    let &(state, position) = rng.pick(&sites)?;
-    draft.states[state][position].1 = rng.below(draft.states.len());
+    let &(state, position) = rng.choice(&sites)?;
+    draft.states[state][position].1 = rng.usize(..draft.states.len());
     Some(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Rng;
+use fastrand::Rng;
 
 /// A global protocol, in the shape that Scribble writes it. Roles and loops are numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Shape {
     /// each other, few labels, so that wrong messages look right, loops in loops, and everybody told.
     pub fn dense(rng: &mut Rng) -> Self {
         Self {
-            roles: [2, 2, 3, 3, 3, 4][rng.below(6)],
-            size: 4 + rng.below(6),
+            roles: [2, 2, 3, 3, 3, 4][rng.usize(..6)],
+            size: 4 + rng.usize(..6),
             labels: 3,
             told: 100,
         }
@@ -69,12 +69,12 @@ impl Shape {
 
     /// A random shape of 2 to 6 roles, small ones more often.
     pub fn random(rng: &mut Rng) -> Self {
-        let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.below(10)];
+        let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.usize(..10)];
         Self {
             roles,
-            size: 2 + rng.below(if roles > 4 { 5 } else { 8 }),
-            labels: 3 + rng.below(4),
-            told: [60, 90, 100, 100][rng.below(4)],
+            size: 2 + rng.usize(..if roles > 4 { 5 } else { 8 }),
+            labels: 3 + rng.usize(..4),
+            told: [60, 90, 100, 100][rng.usize(..4)],
         }
     }
 }
@@ -127,10 +127,10 @@ impl Generator<'_> {
         if size == 0 {
             return self.tail(scope, loops);
         }
-        match self.rng.below(100) {
+        match self.rng.usize(..100) {
             0..45 => {
                 let (from, to) = self.pair(scope);
-                let label = self.rng.below(self.shape.labels);
+                let label = self.rng.usize(..self.shape.labels);
                 let then = self.global(scope, loops, size - 1);
                 self.message(from, to, label, then)
             }
@@ -141,11 +141,11 @@ impl Generator<'_> {
                 let mut inner = loops.to_vec();
                 inner.push((name, scope.to_vec()));
                 // A message or a choice guards the loop.
-                let body = match self.rng.chance(50) {
+                let body = match self.rng.bool() {
                     true => self.choice(scope, &inner, size),
                     false => {
                         let (from, to) = self.pair(scope);
-                        let label = self.rng.below(self.shape.labels);
+                        let label = self.rng.usize(..self.shape.labels);
                         let then = self.global(scope, &inner, size - 1);
                         self.message(from, to, label, then)
                     }
@@ -159,7 +159,7 @@ impl Generator<'_> {
             93..97 if scope.len() > 2 => {
                 let mut rest = scope.to_vec();
                 self.rng.shuffle(&mut rest);
-                rest.truncate(2 + self.rng.below(scope.len() - 2));
+                rest.truncate(2 + self.rng.usize(..scope.len() - 2));
                 rest.sort_unstable();
                 self.global(&rest, loops, size)
             }
@@ -169,14 +169,14 @@ impl Generator<'_> {
 
     fn tail(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)]) -> Global {
         // A role that left the scope cannot know that the loop goes on, so it mostly does not.
-        let wild = self.rng.chance(3);
+        let wild = self.rng.usize(..100) < 3;
         let targets: Vec<usize> = loops
             .iter()
             .filter(|(_, roles)| wild || roles == scope)
             .map(|(name, _)| *name)
             .collect();
-        match self.rng.pick(&targets) {
-            Some(&name) if self.rng.chance(75) => Global::Continue(name),
+        match self.rng.choice(&targets) {
+            Some(&name) if self.rng.usize(..100) < 75 => Global::Continue(name),
             _ => Global::End,
         }
     }
@@ -192,33 +192,29 @@ impl Generator<'_> {
         self.rng.shuffle(&mut others);
         let mut telling = vec![(at, first)];
         for other in others {
-            if self.rng.chance(self.shape.told) {
-                let teller = telling[self.rng.below(telling.len())];
-                let teller = if self.rng.chance(50) {
-                    teller.0
-                } else {
-                    teller.1
-                };
+            if self.rng.usize(..100) < self.shape.told {
+                let teller = telling[self.rng.usize(..telling.len())];
+                let teller = if self.rng.bool() { teller.0 } else { teller.1 };
                 telling.push((teller, other));
             }
         }
 
-        let count = if self.rng.chance(80) { 2 } else { 3 };
-        let offset = self.rng.below(self.shape.labels);
+        let count = if self.rng.usize(..100) < 80 { 2 } else { 3 };
+        let offset = self.rng.usize(..self.shape.labels);
         let branches = (0..count)
             .map(|branch| {
                 let mut global = self.global(scope, loops, (size - 1).min(size * 2 / 3));
                 for &(from, to) in telling.iter().rev() {
                     // Now and then those who know already talk on meanwhile, unless the first message is next.
                     global = self.message(from, to, (branch + offset) % self.shape.labels, global);
-                    if (from, to) != telling[0] && self.rng.chance(8) {
+                    if (from, to) != telling[0] && self.rng.usize(..100) < 8 {
                         let (from, to) = telling[0];
-                        let (from, to) = if self.rng.chance(50) {
+                        let (from, to) = if self.rng.bool() {
                             (from, to)
                         } else {
                             (to, from)
                         };
-                        let label = self.rng.below(self.shape.labels);
+                        let label = self.rng.usize(..self.shape.labels);
                         global = self.message(from, to, label, global);
                     }
                 }
@@ -229,9 +225,9 @@ impl Generator<'_> {
     }
 
     fn message(&mut self, from: usize, to: usize, label: usize, then: Global) -> Global {
-        let payload = match self.rng.chance(80) {
+        let payload = match self.rng.usize(..100) < 80 {
             true => None,
-            false => self.rng.pick(&SORTS).copied(),
+            false => self.rng.choice(SORTS),
         };
         Global::Message {
             from,
@@ -244,8 +240,8 @@ impl Generator<'_> {
 
     /// Two different roles of `scope`, which has at least two.
     fn pair(&mut self, scope: &[usize]) -> (usize, usize) {
-        let from = self.rng.below(scope.len());
-        let to = (from + 1 + self.rng.below(scope.len() - 1)) % scope.len();
+        let from = self.rng.usize(..scope.len());
+        let to = (from + 1 + self.rng.usize(..scope.len() - 1)) % scope.len();
         (scope[from], scope[to])
     }
 }

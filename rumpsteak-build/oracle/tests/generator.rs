@@ -4,27 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_oracle::{Draft, Global, Mutation, Rng, Shape, local, mutate};
-
-#[test]
-fn the_same_seed_gives_the_same_numbers() {
-    // The first outputs of SplitMix64 for seed 1234567, as its authors' reference gives them.
-    let mut rng = Rng::new(1_234_567);
-    let numbers: Vec<u64> = (0..3).map(|_| rng.bits()).collect();
-    assert_eq!(
-        numbers,
-        [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423
-        ]
-    );
-}
+use fastrand::Rng;
+use rumpsteak_oracle::{Draft, Global, Mutation, Shape, local, mutate};
 
 #[test]
 fn protocols_are_reproducible_and_differ() {
     let text = |seed| {
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng::with_seed(seed);
         let shape = Shape::random(&mut rng);
         Global::random(&mut rng, &shape).scribble("P", shape.roles)
     };
@@ -109,7 +95,7 @@ fn balance() {
 fn mutations_give_directed_machines() {
     let text = "rec X . b!{go.c?{x.b?y.X, z.b!w.X}, stop.c!done.b?y.end}";
     let machine = local("a", text).expect("a local type");
-    let mut rng = Rng::new(3);
+    let mut rng = Rng::with_seed(3);
     let mut made: BTreeMap<Mutation, BTreeSet<String>> = BTreeMap::new();
     for _ in 0..300 {
         for mutation in Mutation::ALL {
@@ -140,7 +126,7 @@ fn mutations_give_directed_machines() {
 
 #[test]
 fn a_swap_and_a_hoist() {
-    let mut rng = Rng::new(0);
+    let mut rng = Rng::with_seed(0);
     let mut mutated = |text: &str, mutation| {
         let machine = local("a", text).expect("a local type");
         let mutated = (0..100).find_map(|_| mutate(&machine, mutation, &mut rng));

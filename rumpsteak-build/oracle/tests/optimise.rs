@@ -10,12 +10,13 @@
 
 use std::env;
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Fsm, Limits as Budget, Verdict,
     optimise::{Costs, Options, propose, propose_together},
     system,
 };
-use rumpsteak_oracle::{Coverage, Global, Limits, Rng, Shape, System};
+use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System};
 
 const EQUAL: Costs<'static> = Costs {
     latency: &|_, _| 1,
@@ -51,8 +52,8 @@ fn every_proposal_passes_the_explorer() {
     };
     let (mut systems, mut proposals, mut all, mut together, mut refused) = (0, 0, 0, 0, 0);
     for seed in 0..seeds {
-        let mut rng = Rng::new(seed);
-        let shape = match rng.chance(50) {
+        let mut rng = Rng::with_seed(seed);
+        let shape = match rng.bool() {
             true => Shape::dense(&mut rng),
             false => Shape::random(&mut rng),
         };
@@ -74,7 +75,7 @@ fn every_proposal_passes_the_explorer() {
         }
         systems += 1;
         // Some messages are made from others.
-        let modulus = 2 + rng.below(3);
+        let modulus = 2 + rng.usize(..3);
         let depends = |send: &Action, receive: &Action| {
             let letters = send.message.label.as_str().len()
                 + receive.message.label.as_str().len()

@@ -30,7 +30,7 @@ fn capacities_are_enough_and_minimal() {
         let (mut sample, mut machines) = Sample::projected(seed, Shape::random, watch);
         for machine in &mut machines {
             // Some run ahead, and some hold others up.
-            for _ in 0..sample.rng.below(3) {
+            for _ in 0..sample.rng.usize(..3) {
                 let mutation = Mutation::gentle(&mut sample.rng);
                 if let Some(mutated) = mutate(machine, mutation, &mut sample.rng) {
                     *machine = mutated;
@@ -39,7 +39,7 @@ fn capacities_are_enough_and_minimal() {
         }
         let composed = system::System::new(machines.clone()).map_err(|e| e.to_string())?;
         // Half of them session after session.
-        let composed = match sample.rng.chance(50) {
+        let composed = match sample.rng.bool() {
             true => capacity::repeated(&composed),
             false => composed,
         };

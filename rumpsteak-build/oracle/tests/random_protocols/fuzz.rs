@@ -14,8 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Coverage, Global, Limits, Report, Rng, Shape, System};
+use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System};
 use rumpsteak_scribble::{check, parse};
 
 /// How many systems are tried unless `RUMPSTEAK_FUZZ` says otherwise.
@@ -286,7 +287,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// The protocol of a seed, of a shape that `shape` gives.
     pub(crate) fn new(seed: u64, shape: fn(&mut Rng) -> Shape) -> Self {
-        Self::next(Rng::new(seed), shape)
+        Self::next(Rng::with_seed(seed), shape)
     }
 
     fn next(mut rng: Rng, shape: fn(&mut Rng) -> Shape) -> Self {

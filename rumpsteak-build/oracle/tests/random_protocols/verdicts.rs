@@ -5,6 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, Run, Verdict, kmc,
     subtype::check,
@@ -12,7 +13,7 @@ use rumpsteak_fsm::{
     verify::{Evidence, Refused, certified, verify},
 };
 use rumpsteak_oracle::{
-    Coverage, FaultKind, Finding, Mutation, Rewritten, Rng, Shape, System, mutate,
+    Coverage, FaultKind, Finding, Mutation, Rewritten, Shape, System, mutate,
     paper::{self, Answer},
     shrink,
 };
@@ -132,8 +133,8 @@ fn decide(
 
 /// Rewrites some roles; says which mutations took place.
 fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
-    let gentle = rng.chance(65);
-    let certain = rng.below(projected.len());
+    let gentle = rng.usize(..100) < 65;
+    let certain = rng.usize(..projected.len());
     let mut mutations = vec![];
     let mut written = projected.to_vec();
     // Some machines have no place for most mutations, and some are so large that each makes them too large: those stay as they are.
@@ -142,10 +143,10 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
             break;
         }
         for (role, machine) in written.iter_mut().enumerate() {
-            if role != certain && rng.chance(70) {
+            if role != certain && rng.usize(..100) < 70 {
                 continue;
             }
-            for _ in 0..1 + rng.below(4) {
+            for _ in 0..1 + rng.usize(..4) {
                 let mutation = match gentle {
                     true => Mutation::gentle(rng),
                     false => Mutation::any(rng),
@@ -307,7 +308,7 @@ fn accepted_steps_lead_to_safe_systems() {
         let mut written = projected.clone();
         let mut steps = 0;
         for (machine, projected) in written.iter_mut().zip(&projected) {
-            for _ in 0..sample.rng.below(30) {
+            for _ in 0..sample.rng.usize(..30) {
                 let mutation = Mutation::daring(&mut sample.rng);
                 let Some(mutated) = mutate(machine, mutation, &mut sample.rng) else {
                     continue;
