@@ -19,10 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Role, System, kmc, verify};
-use rumpsteak_oracle::{Global, Mutation, Rng, Shape, mutate};
+use rumpsteak_oracle::{Global, Mutation, Shape, mutate};
 use rumpsteak_runtime::{Capacity, Channel, QueueReceiver, QueueSender};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
@@ -72,7 +73,7 @@ impl Player {
                 if self.stop.load(Ordering::Relaxed) {
                     return Ended::Stopped;
                 }
-                if self.rng.chance(10) {
+                if self.rng.usize(..100) < 10 {
                     yield_now().await;
                 }
                 let ways: Vec<_> = self.machine.transitions_from(state).collect();
@@ -80,7 +81,7 @@ impl Player {
                 state = match first.direction {
                     // Decides first and waits for room then, as a process does.
                     Direction::Send => {
-                        let way = self.rng.pick(&ways).unwrap();
+                        let way = self.rng.choice(&ways).unwrap();
                         let (sender, sent) = self.to.get_mut(&way.action.peer).unwrap();
                         let note = Note {
                             label: way.action.message.to_string(),
@@ -148,7 +149,7 @@ fn system(rng: &mut Rng) -> Option<System> {
             .filter(|(other, _)| *other != role)
             .map(|(_, peer)| peer.clone())
             .collect();
-        for _ in 0..rng.below(4) {
+        for _ in 0..rng.usize(..4) {
             let mutation = Mutation::gentle(rng);
             if let Some(rewritten) = mutate(machine, mutation, rng)
                 && verify(&rewritten, &projections[role], &peers, &limits)
@@ -211,7 +212,7 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
         ..Limits::default()
     };
     let repeated = capacity::repeated(system);
-    let tight = rng.chance(50);
+    let tight = rng.bool();
     let capacities = match capacity::find(&repeated, &limits) {
         Ok(found) => capacities(&found, tight),
         // Not decided within the limits, or somebody may wait for ever.
@@ -233,7 +234,7 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
             machine: machine.clone(),
             to: HashMap::new(),
             from: HashMap::new(),
-            rng: Rng::new(rng.bits()),
+            rng: Rng::with_seed(rng.u64(..)),
             stop: Arc::clone(&stop),
             alive: Arc::clone(&alive),
             actions: Arc::clone(&actions),
@@ -260,10 +261,10 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
         .into_iter()
         .map(|player| tokio::spawn(player.play()))
         .collect();
-    let victim = rng.chance(40).then(|| rng.below(count));
+    let victim = (rng.usize(..100) < 40).then(|| rng.usize(..count));
     if let Some(victim) = victim {
         tally.cancelled += 1;
-        for _ in 0..rng.below(60) {
+        for _ in 0..rng.usize(..60) {
             yield_now().await;
         }
         handles[victim].abort();
@@ -315,7 +316,7 @@ async fn random_protocols_under_random_cancellation() {
         if Instant::now() >= until && tally.systems >= 10 {
             break;
         }
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng::with_seed(seed);
         if let Some(system) = system(&mut rng) {
             play(&system, seed, &mut rng, &mut tally).await;
         }

@@ -9,14 +9,13 @@ use std::{
     fs,
 };
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId,
     capacity::{self, Capacities, Occupancy},
     kmc::Verdict,
     text,
 };
-
-use common::Random;
 
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
@@ -344,34 +343,34 @@ fn simulate(
     Some((everybody_goes_on && everything_arrives, longest))
 }
 
-fn random_machine(random: &mut Random, role: &str, peers: &[&str], directed: bool) -> Fsm {
+fn random_machine(random: &mut Rng, role: &str, peers: &[&str], directed: bool) -> Fsm {
     let mut builder = Fsm::builder(role);
-    let count = 1 + random.below(4);
+    let count = 1 + random.usize(..4);
     let states: Vec<_> = (0..count).map(|_| builder.add_state()).collect();
     for &state in &states {
-        let sends = random.chance(50);
-        let peer = peers[random.below(peers.len())];
-        let first = random.below(2);
-        for number in 0..[0, 1, 1, 1, 1, 2][random.below(6)] {
+        let sends = random.bool();
+        let peer = peers[random.usize(..peers.len())];
+        let first = random.usize(..2);
+        for number in 0..[0, 1, 1, 1, 1, 2][random.usize(..6)] {
             let peer = match directed {
                 true => peer,
-                false => peers[random.below(peers.len())],
+                false => peers[random.usize(..peers.len())],
             };
             let label = ["x", "y"][(first + number) % 2];
             let action = match sends {
                 true => Action::send(peer, label, &[]),
                 false => Action::receive(peer, label, &[]),
             };
-            builder.add_transition(state, action, states[random.below(count)]);
+            builder.add_transition(state, action, states[random.usize(..count)]);
         }
     }
     builder.build(states[0])
 }
 
 /// Half of them are two machines that are made for each other, one of which goes ahead a little.
-fn random_system(random: &mut Random, directed: bool) -> System {
+fn random_system(random: &mut Rng, directed: bool) -> System {
     let roles = ["a", "b", "c"];
-    let count = 2 + random.below(2);
+    let count = 2 + random.usize(..2);
     let peers = |role: usize| -> Vec<&str> {
         (0..count)
             .filter(|&peer| peer != role)
@@ -383,7 +382,7 @@ fn random_system(random: &mut Random, directed: bool) -> System {
         .collect();
     if count == 2 {
         // One is some messages ahead, or both are ahead of each other.
-        let [ahead, answers] = [random.below(4), random.below(4)];
+        let [ahead, answers] = [random.usize(..4), random.usize(..4)];
         let ahead_total = ahead + answers;
         let mut one = Fsm::builder("a");
         let mut other = Fsm::builder("b");
@@ -493,7 +492,7 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
     let mut safe = 0;
     for seed in 0..rounds {
         for directed in [true, false] {
-            let mut random = Random::new(seed);
+            let mut random = Rng::with_seed(seed);
             let once = random_system(&mut random, directed);
             for system in [capacity::repeated(&once), once] {
                 let limits = Limits {

@@ -9,6 +9,7 @@
 
 mod common;
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
     certificate::{
@@ -18,7 +19,7 @@ use rumpsteak_fsm::{
     dot, subtype, text,
 };
 use rumpsteak_oracle::{
-    Mutation, Rng,
+    Mutation,
     cases::{self, Relation},
     local, mutate,
 };
@@ -706,13 +707,13 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         return;
     }
     let any_transition =
-        |rng: &mut Rng| TransitionId::from_index(rng.below(sup.transition_count().max(1)));
-    let other = rng.below(count) as u32;
-    let index = rng.below(count);
+        |rng: &mut Rng| TransitionId::from_index(rng.usize(..sup.transition_count().max(1)));
+    let other = rng.usize(..count) as u32;
+    let index = rng.usize(..count);
     let situation = &mut certificate.situations[index];
-    let at = rng.below(situation.rules.len().max(1));
-    let path = (0..rng.below(3)).map(|_| rng.below(2) as u32).collect();
-    let rule = match rng.below(6) {
+    let at = rng.usize(..situation.rules.len().max(1));
+    let path = (0..rng.usize(..3)).map(|_| rng.usize(..2) as u32).collect();
+    let rule = match rng.usize(..6) {
         0 => Rule::End,
         1 => Rule::Choose,
         2 => Rule::Unfold(path),
@@ -720,11 +721,11 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         4 => Rule::Take,
         _ => Rule::Assume(other),
     };
-    match rng.below(12) {
+    match rng.usize(..12) {
         0 => {
             certificate.situations.remove(index);
         }
-        1 => situation.state = StateId::from_index(rng.below(sub.len())),
+        1 => situation.state = StateId::from_index(rng.usize(..sub.len())),
         2 => {
             if let Some(last) = situation.rules.last_mut() {
                 *last = Rule::Assume(other);
@@ -740,19 +741,19 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
             situation.rules.remove(at);
         }
         6 if !situation.tree.spine.is_empty() => {
-            let at = rng.below(situation.tree.spine.len());
+            let at = rng.usize(..situation.tree.spine.len());
             situation.tree.spine.remove(at);
         }
         7 => situation.tree.spine.push(any_transition(rng)),
-        8 => situation.tree.tail = Tail::State(StateId::from_index(rng.below(sup.len()))),
+        8 => situation.tree.tail = Tail::State(StateId::from_index(rng.usize(..sup.len()))),
         9 => {
             for (_, rank) in &mut situation.ranks {
-                *rank = (*rank + rng.below(3) as u32).saturating_sub(1);
+                *rank = (*rank + rng.usize(..3) as u32).saturating_sub(1);
             }
         }
         10 => situation
             .ranks
-            .push((any_transition(rng), rng.below(4) as u32)),
+            .push((any_transition(rng), rng.usize(..4) as u32)),
         _ => {
             let assumed = situation.rules.iter_mut().find_map(|rule| match rule {
                 Rule::Assume(to) => Some(to),
@@ -769,7 +770,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
 /// that was changed is still a proof.
 #[test]
 fn no_certificate_proves_what_does_not_hold() {
-    let mut rng = Rng::new(5);
+    let mut rng = Rng::with_seed(5);
     let limits = Limits {
         steps: 50_000,
         ..Limits::default()
@@ -797,7 +798,7 @@ fn no_certificate_proves_what_does_not_hold() {
         // Pairs that do not hold.
         for _ in 0..60 {
             let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
-            let side = match rng.chance(50) {
+            let side = match rng.bool() {
                 true => &mut bad_sub,
                 false => &mut bad_sup,
             };

@@ -4,6 +4,7 @@
 
 mod common;
 
+use fastrand::Rng;
 use rumpsteak_fsm::{Action, Fsm, dot};
 
 /// The machines of a text, as their `Debug` lists them.
@@ -289,15 +290,15 @@ fn random_text_never_panics() {
         ")", ",", ";", "\\", "\\n", "/*", "*/", "//", "#", "\n", "<", ">", "é", ":", "+", "?",
         "\u{feff}", "-", ".",
     ];
-    let mut random = common::Random::new(7);
+    let mut random = Rng::with_seed(7);
     for _ in 0..20_000 {
         let mut text = String::from("digraph a { 0 -> 1 [label=\"b!x(i32)\"]; }");
-        for _ in 0..random.below(6) {
+        for _ in 0..random.usize(..6) {
             let at = text
                 .char_indices()
-                .nth(random.below(text.chars().count()))
+                .nth(random.usize(..text.chars().count()))
                 .map_or(0, |(at, _)| at);
-            text.insert_str(at, words[random.below(words.len())]);
+            text.insert_str(at, words[random.usize(..words.len())]);
         }
         match dot::parse(&text) {
             Ok(machines) => {

@@ -11,6 +11,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, StateId, TransitionId, Verdict,
     certificate::{
@@ -19,7 +20,7 @@ use rumpsteak_fsm::{
     },
     subtype,
 };
-use rumpsteak_oracle::{Mutation, Rng, mutate};
+use rumpsteak_oracle::{Mutation, mutate};
 
 /// Two answers for each question.
 const TWICE: (&str, &str) = (
@@ -597,10 +598,10 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     if count == 0 {
         return;
     }
-    let any = |rng: &mut Rng| TransitionId::from_index(rng.below(sup.transition_count().max(1)));
-    let other = rng.below(count);
-    let index = rng.below(count);
-    let choice = rng.below(16);
+    let any = |rng: &mut Rng| TransitionId::from_index(rng.usize(..sup.transition_count().max(1)));
+    let other = rng.usize(..count);
+    let index = rng.usize(..count);
+    let choice = rng.usize(..16);
     if choice == 0 {
         invariant.judgements.remove(index);
         return;
@@ -619,12 +620,12 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         return;
     }
     let judgement = &mut invariant.judgements[index];
-    let goal = rng.below(judgement.next.len().max(1));
+    let goal = rng.usize(..judgement.next.len().max(1));
     match choice {
-        3 => judgement.sub = StateId::from_index(rng.below(sub.len())),
-        4 => judgement.sup = StateId::from_index(rng.below(sup.len())),
+        3 => judgement.sub = StateId::from_index(rng.usize(..sub.len())),
+        4 => judgement.sup = StateId::from_index(rng.usize(..sup.len())),
         5 => {
-            judgement.rule = [Rule::End, Rule::Match, Rule::Take, Rule::Ahead][rng.below(4)];
+            judgement.rule = [Rule::End, Rule::Match, Rule::Take, Rule::Ahead][rng.usize(..4)];
         }
         6 => {
             if let Some(next) = judgement.next.get_mut(goal) {
@@ -635,10 +636,10 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         8 => judgement.next.push(other as u32),
         9 => judgement.pending.push(Pending {
             words: Words::Exactly(vec![any(rng)]),
-            rank: rng.below(4) as u32,
+            rank: rng.usize(..4) as u32,
         }),
         _ => {
-            let place = rng.below(judgement.pending.len().max(1));
+            let place = rng.usize(..judgement.pending.len().max(1));
             let Some(pending) = judgement.pending.get_mut(place) else {
                 return;
             };
@@ -646,14 +647,14 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
                 10 => {
                     judgement.pending.remove(place);
                 }
-                11 => pending.rank = (pending.rank + rng.below(3) as u32).saturating_sub(1),
-                12 => pending.rank = rng.below(4) as u32,
+                11 => pending.rank = (pending.rank + rng.usize(..3) as u32).saturating_sub(1),
+                12 => pending.rank = rng.usize(..4) as u32,
                 _ => match &mut pending.words {
                     Words::Exactly(word) => match choice {
                         13 => drop(word.pop()),
                         14 => word.push(any(rng)),
                         _ => {
-                            let at = rng.below(word.len());
+                            let at = rng.usize(..word.len());
                             word[at] = any(rng);
                         }
                     },
@@ -662,13 +663,13 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
                         last,
                         windows,
                     } => {
-                        let window = rng.below(windows.len().max(1));
+                        let window = rng.usize(..windows.len().max(1));
                         match choice {
                             13 if window < windows.len() => drop(windows.remove(window)),
                             14 => std::mem::swap(first, last),
                             _ => {
                                 if let Some(window) = windows.get_mut(window) {
-                                    let at = rng.below(window.len());
+                                    let at = rng.usize(..window.len());
                                     window[at] = any(rng);
                                 }
                             }
@@ -685,7 +686,7 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
 #[test]
 fn no_invariant_proves_what_does_not_hold() {
     let rounds = std::env::var("RUMPSTEAK_FUZZ").map_or(1, |count| count.parse().unwrap());
-    let mut rng = Rng::new(17);
+    let mut rng = Rng::with_seed(17);
     let limits = Limits {
         steps: 50_000,
         ..Limits::default()
@@ -706,7 +707,7 @@ fn no_invariant_proves_what_does_not_hold() {
             // Pairs that do not hold.
             for _ in 0..200 {
                 let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
-                let side = match rng.chance(50) {
+                let side = match rng.bool() {
                     true => &mut bad_sub,
                     false => &mut bad_sup,
                 };
@@ -816,7 +817,7 @@ impl<'a> Reckless<'a> {
                 rules.push(Rule::Ahead);
             }
             rules.push(Rule::End);
-            self.rules.push(rules[rng.below(rules.len().max(2) - 1)]);
+            self.rules.push(rules[rng.usize(..rules.len().max(2) - 1)]);
             self.letters.push(BTreeMap::new());
         }
         for (kind, letters) in letters {
@@ -924,23 +925,23 @@ impl<'a> Reckless<'a> {
 
 /// A random directed machine that talks to `peers` roles.
 fn random(rng: &mut Rng, peers: usize) -> Fsm {
-    let states = 2 + rng.below(3);
+    let states = 2 + rng.usize(..3);
     let mut builder = Fsm::builder("m");
     let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
     for (index, &from) in ids.iter().enumerate() {
-        if rng.chance(10) {
+        if rng.usize(..100) < 10 {
             continue;
         }
-        let peer = ["p", "q"][rng.below(peers)];
-        let send = rng.chance(50);
-        for label in &["x", "y"][..1 + usize::from(rng.chance(30))] {
+        let peer = ["p", "q"][rng.usize(..peers)];
+        let send = rng.bool();
+        for label in &["x", "y"][..1 + usize::from(rng.usize(..100) < 30)] {
             let action = match send {
                 true => Action::send(peer, *label, &[]),
                 false => Action::receive(peer, *label, &[]),
             };
-            let target = match rng.chance(60) {
+            let target = match rng.usize(..100) < 60 {
                 true => (index + 1) % states,
-                false => rng.below(states),
+                false => rng.usize(..states),
             };
             builder.add_transition(from, action, ids[target]);
         }
@@ -952,7 +953,7 @@ fn random(rng: &mut Rng, peers: usize) -> Fsm {
 #[test]
 fn a_reckless_engine_proves_nothing_false() {
     let pairs = std::env::var("RUMPSTEAK_FUZZ").map_or(1_000, |count| count.parse().unwrap());
-    let mut rng = Rng::new(23);
+    let mut rng = Rng::with_seed(23);
     let limits = Limits {
         steps: 20_000,
         ..Limits::default()
@@ -961,7 +962,7 @@ fn a_reckless_engine_proves_nothing_false() {
     for pair in 0..pairs {
         let sup = random(&mut rng, 1 + pair % 2);
         let mut sub = sup.clone();
-        for _ in 0..1 + rng.below(3) {
+        for _ in 0..1 + rng.usize(..3) {
             sub = mutate(&sub, Mutation::any(&mut rng), &mut rng).unwrap_or(sub);
         }
         if sub.len() > 12 || sub.check_directed().is_err() {

@@ -18,12 +18,13 @@ mod peers;
 
 use std::collections::BTreeSet;
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Fsm, Limits, Role, StateId, Verdict, dot,
     system::{self, explore},
     verify::{Evidence, verify},
 };
-use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, Rng, mutate};
+use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate};
 
 use peers::shown_to;
 
@@ -32,25 +33,25 @@ const LABELS: [&str; 3] = ["x", "y", "z"];
 
 /// A random directed machine of role `m`.
 fn machine(rng: &mut Rng) -> Fsm {
-    let peers = 1 + rng.below(3);
-    let states = 2 + rng.below(5);
+    let peers = 1 + rng.usize(..3);
+    let states = 2 + rng.usize(..5);
     let mut builder = Fsm::builder("m");
     let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
     for &state in &ids {
-        if rng.chance(10) && state != ids[0] {
+        if (rng.usize(..100) < 10) && state != ids[0] {
             continue;
         }
-        let peer = PEERS[rng.below(peers)];
-        let send = rng.chance(50);
-        let choices = if rng.chance(35) { 2 } else { 1 };
-        let first = rng.below(LABELS.len());
+        let peer = PEERS[rng.usize(..peers)];
+        let send = rng.bool();
+        let choices = if rng.usize(..100) < 35 { 2 } else { 1 };
+        let first = rng.usize(..LABELS.len());
         for choice in 0..choices {
             let label = LABELS[(first + choice) % LABELS.len()];
             let action = match send {
                 true => Action::send(peer, label, &[]),
                 false => Action::receive(peer, label, &[]),
             };
-            builder.add_transition(state, action, ids[rng.below(states)]);
+            builder.add_transition(state, action, ids[rng.usize(..states)]);
         }
     }
     builder.build(ids[0])
@@ -100,7 +101,7 @@ struct Figures {
 #[test]
 fn accepted_machines_are_safe() {
     let systems = std::env::var("RUMPSTEAK_FUZZ").map_or(3_000, |count| count.parse().unwrap());
-    let mut rng = Rng::new(22);
+    let mut rng = Rng::with_seed(22);
     let mut figures = Figures::default();
     let mut done = 0;
     while done < systems {
@@ -114,8 +115,8 @@ fn accepted_machines_are_safe() {
         for _ in 0..4 {
             let mut sub = sup.clone();
             let mut mutations = vec![];
-            for _ in 0..1 + rng.below(4) {
-                let gentle = rng.chance(70);
+            for _ in 0..1 + rng.usize(..4) {
+                let gentle = rng.usize(..100) < 70;
                 let mutation = if gentle {
                     Mutation::gentle(&mut rng)
                 } else {
@@ -208,7 +209,7 @@ fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &
 
 #[test]
 fn the_exploration_agrees_with_the_naive_one() {
-    let mut rng = Rng::new(3);
+    let mut rng = Rng::with_seed(3);
     let (mut safe, mut bad, mut open) = (0, 0, 0);
     while safe + bad + open < 2_000 {
         let sup = machine(&mut rng);

@@ -6,12 +6,11 @@ mod common;
 
 use std::{collections::VecDeque, fs, path::Path};
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Fsm, StateId,
     text::{self, Form},
 };
-
-use common::Random;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
@@ -548,20 +547,20 @@ fn what_a_form_cannot_say_is_refused() {
 }
 
 /// A random machine: any graph.
-fn random_graph(random: &mut Random, role: &str, peers: &[&str]) -> Fsm {
+fn random_graph(random: &mut Rng, role: &str, peers: &[&str]) -> Fsm {
     let sorts: &[&[&str]] = &[&[], &["i32"], &["Vec<(u8, u8)>", "a::B"], &["fn(u8) -> u8"]];
-    let states = 1 + random.below(6);
+    let states = 1 + random.usize(..6);
     let mut transitions = vec![];
-    for state in 1..states + random.below(6) {
-        let from = random.below(state.min(states));
+    for state in 1..states + random.usize(..6) {
+        let from = random.usize(..state.min(states));
         let to = match state < states {
             true => state,
-            false => random.below(states),
+            false => random.usize(..states),
         };
-        let peer = peers[random.below(peers.len())];
-        let label = ["a", "b_1", "ü"][random.below(3)];
-        let payload = sorts[random.below(sorts.len())];
-        let action = match random.chance(50) {
+        let peer = peers[random.usize(..peers.len())];
+        let label = ["a", "b_1", "ü"][random.usize(..3)];
+        let payload = sorts[random.usize(..sorts.len())];
+        let action = match random.bool() {
             true => Action::send(peer, label, payload),
             false => Action::receive(peer, label, payload),
         };
@@ -575,7 +574,7 @@ fn random_graph(random: &mut Random, role: &str, peers: &[&str]) -> Fsm {
 
 #[test]
 fn random_machines_are_read_back_from_every_form_that_can_say_them() {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     let mut said = [0; 3];
     for _ in 0..2_000 {
         let machines = [
@@ -643,18 +642,18 @@ fn no_text_makes_a_parser_panic() {
         "->",
         "99999999999999999999",
     ];
-    let mut random = Random::new(2);
+    let mut random = Rng::with_seed(2);
     for round in 0..20_000 {
         let mut source: Vec<char> = seeds[round % seeds.len()].chars().collect();
-        for _ in 0..1 + random.below(5) {
-            let at = random.below(source.len() + 1);
-            let end = (at + random.below(8)).min(source.len());
-            match random.below(3) {
+        for _ in 0..1 + random.usize(..5) {
+            let at = random.usize(..source.len() + 1);
+            let end = (at + random.usize(..8)).min(source.len());
+            match random.usize(..3) {
                 0 => drop(source.drain(at..end)),
-                1 => drop(source.splice(at..end, pieces[random.below(pieces.len())].chars())),
+                1 => drop(source.splice(at..end, pieces[random.usize(..pieces.len())].chars())),
                 _ => {
                     let copy = source[at..end].to_vec();
-                    let to = random.below(source.len() + 1);
+                    let to = random.usize(..source.len() + 1);
                     drop(source.splice(to..to, copy));
                 }
             }

@@ -14,12 +14,13 @@ mod peers;
 
 use std::collections::BTreeSet;
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, StateId, Verdict, certificate, dot,
     subtype::{self, Proof, Refusal, Rule},
     text,
 };
-use rumpsteak_oracle::{self as oracle, Coverage, Mutation, Rng, mutate};
+use rumpsteak_oracle::{self as oracle, Coverage, Mutation, mutate};
 
 use peers::shown_to;
 
@@ -72,7 +73,7 @@ fn refused(sub: &str, sup: &str, rule: Rule) {
 fn walks(sub: &Fsm, sup: &Fsm, limits: &Limits) {
     if let Verdict::Safe(proof) = subtype::check(sub, sup, limits).unwrap() {
         assert_eq!(certificate::check(&proof.certificate(), sub, sup), Ok(()));
-        let mut rng = Rng::new(5);
+        let mut rng = Rng::with_seed(5);
         for _ in 0..20 {
             assert_eq!(walk(sub, sup, 200, &mut rng), Ok(()));
         }
@@ -102,7 +103,7 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
             let chosen = match next.action.direction {
                 Direction::Send if is_due(next.action) => break,
                 Direction::Send => &theirs[0],
-                Direction::Receive => &theirs[rng.below(theirs.len())],
+                Direction::Receive => &theirs[rng.usize(..theirs.len())],
             };
             if pending.len() > 100 * (steps + sup.len()) {
                 return Err(format!("{} is put off for ever", first.action));
@@ -112,7 +113,7 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
         }
         let Some(place) = pending.iter().position(is_due) else {
             // The supertype sends here what is due.
-            let chosen = &own[rng.below(own.len())];
+            let chosen = &own[rng.usize(..own.len())];
             let offered = sup
                 .transitions_from(behind)
                 .find(|t| t.action == chosen.action)
@@ -130,7 +131,7 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
         }
         let taken = match direction {
             Direction::Receive => own.iter().find(|t| *t.action == due),
-            Direction::Send => Some(&own[rng.below(own.len())]).filter(|t| *t.action == due),
+            Direction::Send => Some(&own[rng.usize(..own.len())]).filter(|t| *t.action == due),
         };
         at = taken.ok_or_else(|| format!("{due} is not done"))?.target;
     }
@@ -388,21 +389,21 @@ const LABELS: [&str; 2] = ["x", "y"];
 
 /// A random directed machine of role `m`, without end, since what ends piles up nothing.
 fn machine(rng: &mut Rng, peers: usize) -> Fsm {
-    let states = 2 + rng.below(3);
+    let states = 2 + rng.usize(..3);
     let mut builder = Fsm::builder("m");
     let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
     for (index, &state) in ids.iter().enumerate() {
-        let peer = PEERS[rng.below(peers)];
-        let send = rng.chance(50);
-        let choices = if rng.chance(30) { 2 } else { 1 };
+        let peer = PEERS[rng.usize(..peers)];
+        let send = rng.bool();
+        let choices = if rng.usize(..100) < 30 { 2 } else { 1 };
         for label in &LABELS[..choices] {
             let action = match send {
                 true => Action::send(peer, *label, &[]),
                 false => Action::receive(peer, *label, &[]),
             };
-            let target = match rng.chance(60) {
+            let target = match rng.usize(..100) < 60 {
                 true => (index + 1) % states,
-                false => rng.below(states),
+                false => rng.usize(..states),
             };
             builder.add_transition(state, action, ids[target]);
         }
@@ -438,16 +439,16 @@ fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
 #[test]
 fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
     let pairs = std::env::var("RUMPSTEAK_FUZZ").map_or(12_000, |count| count.parse().unwrap());
-    let mut rng = Rng::new(7);
+    let mut rng = Rng::with_seed(7);
     // By the number of peers: pairs accepted with and without a bound, and explored among safe peers.
     let mut figures = [(0, 0, 0); 4];
     for pair in 0..pairs {
         let count = 1 + pair % 3;
         let sup = machine(&mut rng, count);
         let mut sub = machine(&mut rng, count);
-        if rng.chance(50) {
+        if rng.bool() {
             sub = sup.clone();
-            for _ in 0..1 + rng.below(4) {
+            for _ in 0..1 + rng.usize(..4) {
                 sub = mutate(&sub, Mutation::any(&mut rng), &mut rng).unwrap_or(sub);
             }
             if sub.len() > 30 || sub.check_directed().is_err() {
@@ -456,7 +457,7 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
         }
         // With nothing pending allowed to the exact search, this engine is asked alone.
         let limits = Limits {
-            anticipation: if rng.chance(50) { 0 } else { 1_000 },
+            anticipation: if rng.bool() { 0 } else { 1_000 },
             steps: 10_000,
             ..Limits::default()
         };

@@ -1,11 +1,12 @@
 //! Random protocols, projected and rewritten: k-MC against the explorer of `rumpsteak-oracle`, which shares no code
 //! with it.
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, System,
     kmc::{self, Verdict},
 };
-use rumpsteak_oracle::{self as oracle, Coverage, Global, Mutation, Rng, Shape, mutate};
+use rumpsteak_oracle::{self as oracle, Coverage, Global, Mutation, Shape, mutate};
 
 /// A random protocol's machines, if they are directed; rewritten now and then.
 fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
@@ -13,9 +14,9 @@ fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
     let global = Global::random(rng, &shape);
     let projected: Option<Vec<Fsm>> = (0..shape.roles).map(|role| global.project(role)).collect();
     let mut machines = projected?;
-    for _ in 0..rng.below(4) {
-        let role = rng.below(machines.len());
-        let mutation = match rng.chance(60) {
+    for _ in 0..rng.usize(..4) {
+        let role = rng.usize(..machines.len());
+        let mutation = match rng.usize(..100) < 60 {
             true => Mutation::gentle(rng),
             false => Mutation::any(rng),
         };
@@ -58,7 +59,7 @@ fn the_explorer_agrees() {
     let mut tally = [0; 3];
     let mut partial = 0;
     for seed in 0..rounds {
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng::with_seed(seed);
         let Some(machines) = machines(&mut rng) else {
             continue;
         };

@@ -1,15 +1,13 @@
 //! Random systems: the engine against the definitions, the reduction against the engine.
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Fsm, Limits, System,
     kmc::{self, Properties, Property, Reduction, Verdict},
     system::explore,
 };
 
-use crate::{
-    common::Random,
-    reference::{Kind, Reference},
-};
+use crate::reference::{Kind, Reference};
 
 /// What random machines look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +20,15 @@ pub(crate) enum Shape {
     Directed,
 }
 
-pub(crate) fn random_system(random: &mut Random, shape: Shape) -> System {
+pub(crate) fn random_system(random: &mut Rng, shape: Shape) -> System {
     let roles = ["a", "b", "c"];
-    let roles = &roles[..2 + usize::from(random.chance(if shape == Shape::Csa { 90 } else { 50 }))];
+    let roles =
+        &roles[..2 + usize::from(random.usize(..100) < if shape == Shape::Csa { 90 } else { 50 })];
     // Two machines are often made for each other.
-    if roles.len() == 2 && random.chance(50) {
+    if roles.len() == 2 && random.bool() {
         let one = random_machine(random, "a", &["b"], shape);
         let other = dual(&one);
-        let broken = match random.chance(50) {
+        let broken = match random.bool() {
             true => with_one_change(random, &other),
             false => other,
         };
@@ -45,31 +44,31 @@ pub(crate) fn random_system(random: &mut Random, shape: Shape) -> System {
     System::new(machines).unwrap()
 }
 
-fn random_machine(random: &mut Random, role: &str, peers: &[&str], shape: Shape) -> Fsm {
+fn random_machine(random: &mut Rng, role: &str, peers: &[&str], shape: Shape) -> Fsm {
     let mut builder = Fsm::builder(role);
-    let count = 1 + random.below(4);
+    let count = 1 + random.usize(..4);
     let states: Vec<_> = (0..count).map(|_| builder.add_state()).collect();
     for &state in &states {
         // Competing messages need a role that listens to two others.
-        let sends = random.chance(if role == "c" { 15 } else { 60 });
-        let peer = peers[random.below(peers.len())];
+        let sends = random.usize(..100) < if role == "c" { 15 } else { 60 };
+        let peer = peers[random.usize(..peers.len())];
         let labels = ["x", "y"];
-        let first = random.below(labels.len());
+        let first = random.usize(..labels.len());
         let counts = match shape {
             Shape::Csa => [0, 1, 2, 2, 3, 3],
             _ => [0, 1, 1, 1, 2, 2],
         };
-        for number in 0..counts[random.below(counts.len())] {
+        for number in 0..counts[random.usize(..counts.len())] {
             let (sends, peer, label) = match shape {
                 Shape::Any => (
-                    random.chance(50),
-                    peers[random.below(peers.len())],
-                    labels[random.below(2)],
+                    random.bool(),
+                    peers[random.usize(..peers.len())],
+                    labels[random.usize(..2)],
                 ),
                 Shape::Csa => (
                     sends,
-                    peers[random.below(peers.len())],
-                    labels[random.below(2)],
+                    peers[random.usize(..peers.len())],
+                    labels[random.usize(..2)],
                 ),
                 Shape::Directed => (sends, peer, labels[(first + number) % 2]),
             };
@@ -77,7 +76,7 @@ fn random_machine(random: &mut Random, role: &str, peers: &[&str], shape: Shape)
                 true => Action::send(peer, label, &[]),
                 false => Action::receive(peer, label, &[]),
             };
-            builder.add_transition(state, action, states[random.below(count)]);
+            builder.add_transition(state, action, states[random.usize(..count)]);
         }
     }
     builder.build(states[0])
@@ -101,13 +100,13 @@ fn dual(machine: &Fsm) -> Fsm {
     builder.build(states[machine.initial().index()])
 }
 
-fn with_one_change(random: &mut Random, machine: &Fsm) -> Fsm {
+fn with_one_change(random: &mut Rng, machine: &Fsm) -> Fsm {
     let mut builder = Fsm::builder("b");
     let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
-    let changed = random.below(machine.transition_count().max(1));
+    let changed = random.usize(..machine.transition_count().max(1));
     for transition in machine.transitions() {
         let target = match transition.id.index() == changed {
-            true => random.below(states.len()),
+            true => random.usize(..states.len()),
             false => transition.target.index(),
         };
         builder.add_transition(
@@ -143,7 +142,7 @@ fn every_property_is_as_defined() {
     let mut fails = [0; 7];
     for seed in 0..rounds() {
         for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
-            let mut random = Random::new(seed);
+            let mut random = Rng::with_seed(seed);
             let system = random_system(&mut random, shape);
             for bound in 1..=2 {
                 let Some(reference) = Reference::new(&system, bound, 120) else {
@@ -200,7 +199,7 @@ fn a_verdict_is_right_at_every_bound() {
     let mut tally = [0; 3];
     for seed in 0..rounds() {
         for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
-            let mut random = Random::new(seed ^ 0x5eed_0000);
+            let mut random = Rng::with_seed(seed ^ 0x5eed_0000);
             let system = random_system(&mut random, shape);
             let limits = Limits {
                 queue: 6,
