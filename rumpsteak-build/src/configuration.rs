@@ -8,7 +8,6 @@ use rumpsteak_contract::verdict::{Target, TargetKind};
 use rumpsteak_fsm::Limits;
 use rumpsteak_fsm::sorted::{self, SortedSet};
 
-use crate::cache::{self, Cache};
 use crate::codegen::{self, Generator};
 use crate::outcome::Findings;
 use crate::outcome::{self, verdict_file};
@@ -233,8 +232,7 @@ impl Configuration {
         let out_dir = variable("OUT_DIR")?;
         let vars = std::env::vars_os()
             .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
-        let cache = Cache::open(&out_dir);
-        let mut analysis = self.analyse(&folder, &Cfg::from_vars(vars), &cache)?;
+        let mut analysis = self.analyse(&folder, &Cfg::from_vars(vars))?;
         analysis.announce();
 
         let mut reports = analysis.reports();
@@ -249,9 +247,7 @@ impl Configuration {
             .filter_map(|file| file.generated.as_ref());
         let files =
             generated.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)));
-        let kept = cache.print();
-        let kept = kept.as_deref().map(|text| (cache::PATH, text));
-        verdict_file::write(&out_dir, &verdicts, files.chain(kept)).map_err(|error| {
+        verdict_file::write(&out_dir, &verdicts, files).map_err(|error| {
             let message = format!(
                 "cannot write the verdicts to {}: {error}",
                 out_dir.display()
@@ -284,8 +280,7 @@ impl Configuration {
         if !reports.is_empty() {
             return Err(join(&reports));
         }
-        let cache = Cache::default();
-        let generator = Generator::new(&protocols, &base, &self.limits, &cache, true);
+        let generator = Generator::new(&protocols, &base, &self.limits, true);
         let code = generator.all().map(|(protocol, module)| Code {
             protocol: protocol.to_owned(),
             text: module.text,
@@ -300,7 +295,7 @@ impl Configuration {
     ///
     /// If the package cannot be read.
     pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
-        let analysis = self.analyse(folder, cfg, &Cache::default())?;
+        let analysis = self.analyse(folder, cfg)?;
         let mut reports = analysis.reports();
         // Without macros to raise them, all errors in protocol files are the caller's to show, once. A macro cannot know whether
         // another one that is compiled raises the error, so each of them does; here that would be an echo.
@@ -319,7 +314,7 @@ impl Configuration {
         })
     }
 
-    fn analyse(&self, folder: &Path, cfg: &Cfg, cache: &Cache) -> Result<Analysis, Report> {
+    fn analyse(&self, folder: &Path, cfg: &Cfg) -> Result<Analysis, Report> {
         let package = targets::package(folder).map_err(|message| {
             Report::of(
                 &message,
@@ -345,11 +340,10 @@ impl Configuration {
         if self.generate {
             protocols.watch_folders();
         }
-        let mut generator = Generator::new(&protocols, &base, &self.limits, cache, self.generate);
+        let mut generator = Generator::new(&protocols, &base, &self.limits, self.generate);
         let tree = crate_tree::walk(&roots, cfg, &mut generator);
         let warnings = generator.warnings();
-        let mut findings =
-            outcome::verify(&tree, &protocols, &base, &self.limits, &self.kmc, cache);
+        let mut findings = outcome::verify(&tree, &protocols, &base, &self.limits, &self.kmc);
         findings.warnings.extend(warnings);
         Ok(Analysis {
             base,

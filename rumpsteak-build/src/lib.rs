@@ -29,7 +29,6 @@
 //! not seen; a session that needs one is refused by the `#[session]` macro, never accepted. See [`Configuration`] for
 //! source files outside of the package's targets.
 
-mod cache;
 mod codegen;
 mod configuration;
 mod judge;

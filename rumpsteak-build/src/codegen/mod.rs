@@ -31,7 +31,6 @@ use self::layout::Type;
 use self::names::{LabelName, Names, RoleName, is_ident};
 use self::optimised::{Folders, Optimised};
 use self::session::{Item, Unwritable};
-use crate::cache::{self, Cache};
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report;
 use crate::source::package_root::Base;
@@ -42,7 +41,6 @@ pub(crate) struct Generator<'a> {
     protocols: &'a Protocols,
     base: &'a Base,
     limits: &'a Limits,
-    cache: &'a Cache,
     /// Whether the build script said that it wants code.
     enabled: bool,
     modules: SortedMap<usize, Rc<Module>>,
@@ -97,14 +95,12 @@ impl<'a> Generator<'a> {
         protocols: &'a Protocols,
         base: &'a Base,
         limits: &'a Limits,
-        cache: &'a Cache,
         enabled: bool,
     ) -> Self {
         Self {
             protocols,
             base,
             limits,
-            cache,
             enabled,
             modules: SortedMap::new(),
             names: protocols
@@ -177,7 +173,7 @@ impl<'a> Generator<'a> {
             text: None,
             problems,
         };
-        match ask(protocol, file, &machines, self.cache) {
+        match code(protocol, file, &machines) {
             Ok(text) => module.text = Some(text),
             // A machine that is wrong may be one that cannot be written, too.
             Err(problem) if module.problems.is_empty() => {
@@ -202,34 +198,6 @@ impl<'a> Generator<'a> {
             number => format!("{own}_{}", number + 1),
         }
     }
-}
-
-/// [`code`], or its answer of the last run.
-fn ask(
-    protocol: &Loaded,
-    file: &ScrFile,
-    machines: &[Option<Optimised>],
-    cache: &Cache,
-) -> Result<String, String> {
-    let mut question = "code\n".to_owned();
-    cache::text(&mut question, protocol.name());
-    for text in &file.texts {
-        cache::text(&mut question, &text.name);
-        cache::text(&mut question, &text.text);
-    }
-    for (role, machine) in machines.iter().enumerate() {
-        if let Some(Optimised { fsm, file_name }) = machine {
-            cache::text(&mut question, &role.to_string());
-            cache::text(&mut question, file_name);
-            cache::machine(&mut question, fsm);
-        }
-    }
-    let mut problem = String::new();
-    let answer = cache.answer(&question, &mut || {
-        let text = code(protocol, file, machines);
-        text.map_err(|error| problem = error).ok()
-    });
-    answer.ok_or(problem)
 }
 
 /// The code of a protocol, where `machines` has what is to be generated instead of a role's projection.

@@ -29,8 +29,7 @@
 //! # Cost
 //!
 //! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue that may be a bit
-//! shorter. A search that needs more leaves the queue growable; it never makes a build fail. What is found is
-//! [kept](crate::cache) for the next run.
+//! shorter. A search that needs more leaves the queue growable; it never makes a build fail.
 
 use rumpsteak_contract::token::Hasher;
 use rumpsteak_contract::verdict::{Capacity, Queue, System};
@@ -38,7 +37,6 @@ use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
-use crate::cache::{self, Cache};
 use crate::link::{LinkError, Pairs};
 use crate::sessions::Context;
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
@@ -61,7 +59,6 @@ pub(crate) fn find(
     context: Context<'_>,
     sessions: &SortedMap<ItemId, Vec<&Fsm>>,
     limits: &Limits,
-    cache: &Cache,
 ) -> SortedMap<ItemId, System> {
     let Context { tree, pairs, .. } = context;
     let limits = Limits {
@@ -89,8 +86,8 @@ pub(crate) fn find(
         let Some(machines) = members.iter().map(machine).collect::<Option<Vec<_>>>() else {
             continue;
         };
-        let composed: Vec<&Fsm> = machines.iter().map(|(_, machine)| *machine).collect();
-        if let Some(channels) = ask(&composed, &limits, cache) {
+        let composed = machines.iter().map(|(_, machine)| (*machine).clone());
+        if let Some(channels) = prove(composed.collect(), &limits) {
             let id = number(tree, &members);
             let names: SortedMap<ItemId, &Role> = machines
                 .iter()
@@ -156,40 +153,6 @@ fn is_one(pairs: &Pairs, members: &SortedSet<ItemId>) -> bool {
     let mut of_members = members.iter().map(of);
     let first = of_members.next().flatten();
     first.is_some() && of_members.all(|other| other == first)
-}
-
-/// [`prove`], or its answer of the last run.
-fn ask(machines: &[&Fsm], limits: &Limits, cache: &Cache) -> Option<Vec<(Role, Role, Capacity)>> {
-    let position = |role: &Role| machines.iter().position(|machine| machine.role() == role);
-    let question = cache::about("capacities", limits, machines.iter().copied());
-    let answer = cache.answer(&question, &mut || {
-        let owned = machines.iter().map(|machine| (*machine).clone());
-        let mut answer = String::new();
-        for (from, to, capacity) in prove(owned.collect(), limits)? {
-            let (kind, room) = match capacity {
-                Capacity::AtMost(most) => ("at-most", most),
-                Capacity::Growable => ("growable", 0),
-                Capacity::Waits(room) => ("waits", room),
-            };
-            answer += &format!("{} {} {kind} {room}\n", position(&from)?, position(&to)?);
-        }
-        Some(answer)
-    })?;
-    let mut channels = Vec::new();
-    for line in answer.lines() {
-        let [from, to, kind, room] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return None;
-        };
-        let role = |at: &str| Some(machines.get(at.parse::<usize>().ok()?)?.role().clone());
-        let room = room.parse().ok()?;
-        let capacity = match kind {
-            "at-most" => Capacity::AtMost(room),
-            "waits" => Capacity::Waits(room),
-            _ => Capacity::Growable,
-        };
-        channels.push((role(from)?, role(to)?, capacity));
-    }
-    Some(channels)
 }
 
 /// The capacities of the queues of these sessions, repeated for ever. Nothing if it is not known that they are safe.

@@ -10,23 +10,16 @@
 //! ```
 //!
 //! No session is to blame for this, and it may be meant; so it is a warning. It is found by exploring the sessions of all
-//! roles together, at the cost of one exploration for each protocol in which some role may leave something out; that nobody
-//! waits is [kept](crate::cache) for the next run.
+//! roles together, at the cost of one exploration for each protocol in which some role may leave something out.
 
 use rumpsteak_fsm::run::{Failure, Run};
 use rumpsteak_fsm::{Direction, Fsm, Limits, System, system};
 
-use crate::cache::{self, Cache};
 use crate::protocols::Loaded;
 
 /// The run to where a role of the protocol waits for ever, if there is one. `written` has for each role the machine of its
 /// only session; a role without one, or with several, does what the protocol says.
-pub(crate) fn find(
-    protocol: &Loaded,
-    written: &[Option<&Fsm>],
-    limits: &Limits,
-    cache: &Cache,
-) -> Option<Run> {
+pub(crate) fn find(protocol: &Loaded, written: &[Option<&Fsm>], limits: &Limits) -> Option<Run> {
     let projected = protocol
         .projections
         .iter()
@@ -44,21 +37,11 @@ pub(crate) fn find(
     if !written.iter().zip(projected.clone()).any(may_narrow) {
         return None;
     }
-    let machines = || {
-        let pairs = written.iter().zip(projected.clone());
-        pairs.map(|(written, projected)| written.unwrap_or(projected))
-    };
-    let mut run = None;
-    cache.answer(
-        &cache::about("nobody waits", limits, machines()),
-        &mut || {
-            // Machines that make no system were refused before.
-            let system = System::new(machines().cloned().collect()).ok()?;
-            run = system::explore(&system, limits).starvation;
-            run.is_none().then(String::new)
-        },
-    );
-    run
+    let pairs = written.iter().zip(projected);
+    let machines = pairs.map(|(written, projected)| written.unwrap_or(projected).clone());
+    // Machines that make no system were refused before.
+    let system = System::new(machines.collect()).ok()?;
+    system::explore(&system, limits).starvation
 }
 
 /// Who waits at the end of the run, and for what: "`c`", "done(i32) from b".

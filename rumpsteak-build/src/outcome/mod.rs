@@ -30,7 +30,6 @@ use rumpsteak_contract::verdict::{
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits};
 
-use crate::cache::Cache;
 use crate::judge::capacities;
 use crate::judge::fallback;
 use crate::source::cfg::Truth;
@@ -94,7 +93,6 @@ pub(crate) fn verify(
     base: &Base,
     limits: &Limits,
     kmc: &SortedSet<String>,
-    cache: &Cache,
 ) -> Findings {
     let pairs = Pairs::new(tree, protocols);
     let context = Context {
@@ -105,7 +103,6 @@ pub(crate) fn verify(
     let mut state = State {
         context,
         limits,
-        cache,
         faults: SortedMap::new(),
         kinds: SortedMap::new(),
         echoes: SortedSet::new(),
@@ -127,7 +124,6 @@ pub(crate) fn verify(
 struct State<'a> {
     context: Context<'a>,
     limits: &'a Limits,
-    cache: &'a Cache,
     faults: SortedMap<ItemId, SortedSet<(usize, String)>>,
     /// What the texts of faults mean, for those that are no failures.
     kinds: SortedMap<String, report::Kind>,
@@ -696,7 +692,7 @@ impl<'a> State<'a> {
         }
         unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
         sessions.retain(|role, _| !unknown.contains(role));
-        capacities::find(self.context, &sessions, self.limits, self.cache)
+        capacities::find(self.context, &sessions, self.limits)
     }
 
     /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
@@ -864,7 +860,7 @@ impl<'a> State<'a> {
                 _ => None,
             };
             let written: Vec<Option<&Fsm>> = machines[position].iter().map(only).collect();
-            let run = starvation::find(protocol, &written, self.limits, self.cache)?;
+            let run = starvation::find(protocol, &written, self.limits)?;
             let (role, awaited) = starvation::describe(&run)?;
             let file = &protocols.files[protocol.file];
             Some(text::starving(protocol, file, &role, &awaited))

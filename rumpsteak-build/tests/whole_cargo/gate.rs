@@ -111,6 +111,26 @@ fn the_same_in_a_build_and_with_a_process_that_runs_it() {
 }
 
 #[test]
+fn an_unsafe_edit_after_a_pass_is_refused() {
+    let package = Package::new("edit-unsafe");
+    package.check(&[]).passes();
+    let first = package.verdicts();
+    let (early, late) = (
+        "Send<S, Ready, KernelLoop>;",
+        "Receive<S, Value, KernelLoop>;",
+    );
+    package.edit("src/lib.rs", early, late);
+    let outcome = package.check(&[]);
+    assert!(!outcome.success);
+    outcome.errors()[0]
+        .is_at("src/lib.rs", "Receive")
+        .says("unsafe reordering: `Kernel` receives `Value` from `S`");
+    package.edit("src/lib.rs", late, early);
+    package.check(&[]).passes();
+    assert_eq!(package.verdicts(), first);
+}
+
+#[test]
 fn editing_only_the_protocol_flips_the_verdict_both_ways() {
     let package = Package::new("gate-protocol");
     package.check(&[]).passes();

@@ -1,6 +1,5 @@
 //! What a user of the build script sees: real packages, real Cargo, real messages.
 
-mod cache;
 mod capacities;
 mod gate;
 mod generate;
