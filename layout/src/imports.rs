@@ -1,0 +1,333 @@
+//! Which files of a target name items of which others, and where that goes round in a circle.
+//!
+//! A name counts for the file that *defines* the item: re-exports (`pub use`) are followed, and a facade that defines
+//! nothing takes part in no cycle. Names are found in `use` trees, in all paths, and in the tokens of macro calls.
+//! What a name means is looked up as rustc does, without namespaces: in a file that gives one name to a type and to
+//! a function, both count. Methods are not names here: calling one needs no import.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fmt,
+    path::PathBuf,
+};
+
+use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{
+    Attribute, Item, UseTree,
+    visit::{self, Visit},
+};
+
+use crate::attributes::{attributes, is_test_only};
+use crate::tree::{Module, Tree};
+
+/// Files that import from one another, directly or through others of them.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Cycle {
+    /// The imports inside the cycle: from a file, the names, and the file that defines them.
+    pub imports: Vec<(PathBuf, Vec<String>, PathBuf)>,
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (from, names, to) in &self.imports {
+            let names = names.join(", ");
+            writeln!(f, "  {} → {}: {names}", from.display(), to.display())?;
+        }
+        Ok(())
+    }
+}
+
+/// The import cycles between the files of a target.
+pub fn cycles(tree: &Tree) -> Vec<Cycle> {
+    let scopes: Vec<Scope> = tree.modules.iter().map(Scope::of).collect();
+    let resolver = Resolver { tree, scopes };
+    let mut edges: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+    for (module, Module { file, items, .. }) in tree.modules.iter().enumerate() {
+        let mut names = Names::default();
+        items.iter().for_each(|item| names.visit_item(item));
+        let scope = &resolver.scopes[module];
+        let paths = scope
+            .imported
+            .iter()
+            .map(|(_, path)| path)
+            .chain(&names.paths);
+        let paths = paths.flat_map(|path| {
+            let found = resolver.resolve(module, path, &mut HashSet::new());
+            found.into_iter().map(move |found| (found, path.last()))
+        });
+        let macros = names.macros.iter();
+        let macros = macros.filter_map(|name| Some((resolver.textual_macro(name)?, Some(name))));
+        for (found, name) in paths.chain(macros) {
+            if let (Found::Item(to), Some(name)) = (found, name)
+                && to != *file
+            {
+                edges.entry((*file, to)).or_default().insert(name.clone());
+            }
+        }
+    }
+
+    let mut graph = DiGraph::<(), ()>::new();
+    let nodes: Vec<_> = tree.files.iter().map(|_| graph.add_node(())).collect();
+    for &(from, to) in edges.keys() {
+        graph.add_edge(nodes[from], nodes[to], ());
+    }
+    let path = |file: usize| tree.files[file].path.clone();
+    let mut cycles: Vec<Cycle> = kosaraju_scc(&graph)
+        .into_iter()
+        .filter(|component| component.len() > 1)
+        .map(|component| {
+            let files: HashSet<usize> = component.iter().map(|node| node.index()).collect();
+            let inside = |(from, to): &(usize, usize)| files.contains(from) && files.contains(to);
+            let imports = edges
+                .iter()
+                .filter(|(edge, _)| inside(edge))
+                .map(|((from, to), names)| {
+                    (path(*from), names.iter().cloned().collect(), path(*to))
+                })
+                .collect();
+            Cycle { imports }
+        })
+        .collect();
+    cycles.sort();
+    cycles
+}
+
+/// What the items of a module put into its scope, its children left out.
+#[derive(Default)]
+struct Scope {
+    /// The names that the module itself defines.
+    defined: HashSet<String>,
+    /// What `use` names, with the path that the name stands for.
+    imported: Vec<(String, Vec<String>)>,
+    /// The paths of `use path::*`.
+    globs: Vec<Vec<String>>,
+}
+
+impl Scope {
+    fn of(module: &Module) -> Self {
+        let mut scope = Self::default();
+        for item in &module.items {
+            scope.defined.extend(defined_name(item));
+            scope.visit_item(item);
+        }
+        scope
+    }
+
+    fn import(&mut self, tree: &UseTree, mut path: Vec<String>) {
+        match tree {
+            UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                self.import(&tree.tree, path);
+            }
+            UseTree::Name(tree) if tree.ident == "self" => {
+                let name = path.last().expect("`self` follows a path").clone();
+                self.imported.push((name, path));
+            }
+            UseTree::Name(tree) => {
+                path.push(tree.ident.to_string());
+                self.imported.push((tree.ident.to_string(), path));
+            }
+            UseTree::Rename(tree) => {
+                path.push(tree.ident.to_string());
+                self.imported.push((tree.rename.to_string(), path));
+            }
+            UseTree::Glob(_) => self.globs.push(path),
+            UseTree::Group(group) => {
+                let trees = group.items.iter();
+                trees.for_each(|tree| self.import(tree, path.clone()));
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Scope {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !is_test_only(&item.attrs) {
+            self.import(&item.tree, Vec::new());
+        }
+    }
+}
+
+fn defined_name(item: &Item) -> Option<String> {
+    Some(match item {
+        Item::Const(item) => item.ident.to_string(),
+        Item::Enum(item) => item.ident.to_string(),
+        Item::Fn(item) => item.sig.ident.to_string(),
+        Item::Macro(item) => item.ident.as_ref()?.to_string(),
+        Item::Static(item) => item.ident.to_string(),
+        Item::Struct(item) => item.ident.to_string(),
+        Item::Trait(item) => item.ident.to_string(),
+        Item::Type(item) => item.ident.to_string(),
+        Item::Union(item) => item.ident.to_string(),
+        _ => return None,
+    })
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+enum Found {
+    /// An item that is defined in the file with this index.
+    Item(usize),
+    /// The module with this index.
+    Module(usize),
+}
+
+struct Resolver<'t> {
+    tree: &'t Tree,
+    scopes: Vec<Scope>,
+}
+
+impl Resolver<'_> {
+    /// What `path` means in `module`; nothing for the items of other crates.
+    ///
+    /// `seen` are the imports that are being followed: two globs may name each other.
+    fn resolve(
+        &self,
+        module: usize,
+        path: &[String],
+        seen: &mut HashSet<(usize, Vec<String>)>,
+    ) -> Vec<Found> {
+        if !seen.insert((module, path.to_vec())) {
+            return Vec::new();
+        }
+        let mut found = vec![Found::Module(module)];
+        for (position, name) in path.iter().enumerate() {
+            let mut next = Vec::new();
+            for place in found {
+                let Found::Module(place) = place else {
+                    // A variant or an associated item belongs to the item before.
+                    next.push(place);
+                    continue;
+                };
+                match name.as_str() {
+                    "self" => next.push(Found::Module(place)),
+                    "super" => next.push(Found::Module(self.tree.modules[place].parent)),
+                    "crate" if position == 0 => next.push(Found::Module(0)),
+                    _ => next.extend(self.look_up(place, name, seen)),
+                }
+            }
+            found = next;
+        }
+        found
+    }
+
+    /// The meanings of `name` in `module`.
+    fn look_up(
+        &self,
+        module: usize,
+        name: &str,
+        seen: &mut HashSet<(usize, Vec<String>)>,
+    ) -> Vec<Found> {
+        let scope = &self.scopes[module];
+        let mut found = Vec::new();
+        let Module { file, children, .. } = &self.tree.modules[module];
+        if scope.defined.contains(name) {
+            found.push(Found::Item(*file));
+        }
+        found.extend(children.get(name).map(|&child| Found::Module(child)));
+        for (_, path) in scope.imported.iter().filter(|(import, _)| import == name) {
+            // `use syn::Ident;` names a crate, not itself.
+            if path.len() > 1 || path[0] != name {
+                found.extend(self.resolve(module, path, seen));
+            }
+        }
+        if found.is_empty() {
+            for glob in &scope.globs {
+                for place in self.resolve(module, glob, seen) {
+                    if let Found::Module(place) = place
+                        && place != module
+                    {
+                        found.extend(self.look_up(place, name, seen));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The file of `macro_rules! name`, which is in scope by the order of the text, without an import.
+    fn textual_macro(&self, name: &str) -> Option<Found> {
+        let is_definition = |item: &Item| match item {
+            Item::Macro(item) => item.ident.as_ref().is_some_and(|ident| ident == name),
+            _ => false,
+        };
+        let mut modules = self.tree.modules.iter();
+        let module = modules.find(|module| module.items.iter().any(is_definition))?;
+        Some(Found::Item(module.file))
+    }
+}
+
+/// The paths in items.
+#[derive(Default)]
+struct Names {
+    paths: HashSet<Vec<String>>,
+    /// The names of macros that are called without a path.
+    macros: HashSet<String>,
+}
+
+impl Names {
+    /// The paths in the tokens of a macro.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let mut path: Vec<String> = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    if colons != 2 {
+                        self.paths.extend((!path.is_empty()).then(|| path.clone()));
+                        path.clear();
+                    }
+                    path.push(name.to_string());
+                    colons = 0;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => {
+                    colons += 1
+                }
+                other => {
+                    self.paths.extend((!path.is_empty()).then(|| path.clone()));
+                    path.clear();
+                    colons = 0;
+                    if let TokenTree::Group(group) = other {
+                        self.tokens(group.stream());
+                    }
+                }
+            }
+        }
+        self.paths.extend((!path.is_empty()).then_some(path));
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_test_only(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !is_test_only(&item.attrs) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'ast Attribute) {}
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.leading_colon.is_none() {
+            let names = path
+                .segments
+                .iter()
+                .map(|segment| segment.ident.to_string());
+            self.paths.insert(names.collect());
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.visit_path(&call.path);
+        self.macros
+            .extend(call.path.get_ident().map(ToString::to_string));
+        self.tokens(call.tokens.clone());
+    }
+}
