@@ -96,27 +96,35 @@
 //! them as values anyway. *Guessing outputs with backtracking* makes a "no" of a guess depend on assumptions that may be dropped later, so
 //! neither answer could be remembered. *The rule TRA* is not used: the paper's implementation has no use for it either.
 
-mod ahead;
-mod engine;
-mod evidence;
-mod lasso;
+mod anticipation;
+mod assumptions;
+mod input_error;
 mod pair;
-mod pending;
+mod prefix;
+mod proof;
+mod reachability;
+mod record;
+mod refusal;
+mod rules;
+mod search;
 mod unbounded;
 
-use std::{error::Error, fmt, sync::Arc};
+use std::sync::Arc;
 
-use crate::sorted::SortedSet;
+use self::{
+    pair::Pair,
+    proof::Evidence,
+    search::{Outcome, Search},
+};
 use crate::{
-    certificate::{Certificate, Invariant},
-    machine::{Defect, Fsm, StateId, TransitionId},
+    machine::Fsm,
     verdict::{Limit, Limits, Verdict},
 };
 
-use self::{
-    ahead::Place,
-    engine::{Failure, Outcome, Search},
-    pair::Pair,
+pub use self::{
+    input_error::{InputError, Side},
+    proof::Proof,
+    refusal::{Refusal, Rule},
 };
 
 /// Judges `sub ≤ sup`.
@@ -147,13 +155,6 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
             .map_err(|defect| InputError { side, defect })?;
     }
     let pair = Pair::new(sub, sup);
-    if let Some((situations, anticipation)) = lasso::run(&pair, limits) {
-        return Ok(Verdict::Safe(Proof {
-            situations,
-            anticipation: Some(anticipation),
-            evidence: Evidence::Situations { pair, slack: 0 },
-        }));
-    }
     // Where more and more is pending, no budget helps the first engine, so the second is asked early. In proportion to the
     // machines, because much may be pending between large ones.
     let size = pair.sub.len() + pair.sup.len();
@@ -202,14 +203,12 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
             Outcome::Holds {
                 situations,
                 anticipation,
+                record,
             } => {
                 return Verdict::Safe(Proof {
                     situations,
                     anticipation: Some(anticipation),
-                    evidence: Evidence::Situations {
-                        pair: pair.clone(),
-                        slack,
-                    },
+                    evidence: Evidence::Situations(Arc::new(record)),
                 });
             }
             Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),
@@ -218,246 +217,6 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
                 return Verdict::Undecided(Limit::Branching(limits.branching));
             }
             Outcome::Lossy => slack = (2 * slack + 1).min(limits.branching),
-        }
-    }
-}
-
-/// What a "yes" rests on.
-#[derive(Clone)]
-pub struct Proof {
-    /// How many actions of the supertype are pending at most: the bound that sufficed. `None` if no bound was found: there may be
-    /// more and more.
-    pub anticipation: Option<usize>,
-    /// How many situations were compared, or, without a bound, sets of situations.
-    pub situations: usize,
-    evidence: Evidence,
-}
-
-#[derive(Clone)]
-enum Evidence {
-    /// All that is needed to write down a derivation: the machines, and which choices the search that succeeded made.
-    Situations {
-        pair: Pair,
-        slack: usize,
-    },
-    Invariant(Arc<Invariant>),
-}
-
-impl Proof {
-    /// The evidence, for [`certificate::check`](crate::certificate::check).
-    ///
-    /// A derivation is written down when it is asked for, which costs about as much as the search did; the search itself only keeps what it
-    /// has. An invariant is what its search has.
-    pub fn certificate(&self) -> Certificate {
-        match &self.evidence {
-            // Where there is no derivation after all, the empty one, which the checker refuses.
-            Evidence::Situations { pair, slack } => {
-                Certificate::Derivation(evidence::certificate(pair, *slack).unwrap_or_default())
-            }
-            Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
-        }
-    }
-}
-
-/// Shows the figures.
-impl fmt::Debug for Proof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proof")
-            .field("anticipation", &self.anticipation)
-            .field("situations", &self.situations)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Compares the figures.
-impl PartialEq for Proof {
-    fn eq(&self, other: &Self) -> bool {
-        (self.anticipation, self.situations) == (other.anticipation, other.situations)
-    }
-}
-
-impl Eq for Proof {}
-
-/// Which of the two machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// The subtype.
-    Sub,
-    /// The supertype.
-    Sup,
-}
-
-/// A machine that stands for no local type, so that subtyping means nothing for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputError {
-    /// Which one.
-    pub side: Side,
-    /// What is wrong with it.
-    pub defect: Defect,
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = match self.side {
-            Side::Sub => "subtype",
-            Side::Sup => "supertype",
-        };
-        write!(f, "the {side} is no local type: {}", self.defect)
-    }
-}
-
-impl Error for InputError {}
-
-/// Why a machine is no subtype: the two actions that may not change places, and how it comes to them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The rule that forbids it, and what the other fields mean.
-    pub rule: Rule,
-    /// What the subtype does before, from its initial state; a shortest way, or nearly so.
-    pub path: Vec<TransitionId>,
-    /// The state of the subtype after `path`.
-    pub sub_state: StateId,
-    /// The action of the subtype, where it is an action that it does.
-    pub sub: Option<TransitionId>,
-    /// The state of the supertype where `sup` starts, or where it does nothing more.
-    pub sup_state: StateId,
-    /// The action of the supertype, where it is one that it does.
-    pub sup: Option<TransitionId>,
-    /// For [`Rule::Forgotten`] in a loop, the loop of the subtype; otherwise empty.
-    pub cycle: Vec<TransitionId>,
-}
-
-/// What a subtype may not do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Rule {
-    /// The supertype's action `sup` is never done: the subtype ends without it, or goes round `cycle` without it (the act check of rule ASM).
-    /// Do it, or take it out of the protocol.
-    Forgotten,
-    /// The subtype receives (`sub`) before the supertype's send `sup`. Only inputs may be overtaken by an input: A(p).
-    /// Send first.
-    InputBeforeOutput,
-    /// The peer may send the message of `sup`, and the subtype does not take it in `sub_state`. Handle it.
-    InputNotHandled,
-    /// The subtype waits for a message (`sub`) that the supertype need never receive, because it ends in `sup_state` or may go
-    /// on without it (through `sup`). Receive it only where the protocol has decided that it comes.
-    InputNotReached,
-    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive them in the order of the protocol.
-    InputsFromOnePeer,
-    /// The subtype sends (`sub`) what the supertype need never send, because it ends in `sup_state` or may go on without it
-    /// (through `sup`). Send it only where the protocol has decided on it.
-    OutputNotReached,
-    /// The subtype sends (`sub`) a label to a peer to which the supertype sends another (`sup`). Choose one that the protocol offers.
-    OutputNotOffered,
-    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in the order of the protocol.
-    OutputsToOnePeer,
-    /// The messages of `sub` and `sup` have one label and different payloads. Make the sorts equal.
-    PayloadDiffers,
-}
-
-/// The rule in a clause.
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Forgotten => "every action of the protocol must be done sooner or later",
-            Self::InputBeforeOutput => "a receive may not overtake a send",
-            Self::InputNotHandled => "every message that a peer may send must be handled",
-            Self::InputNotReached => {
-                "a receive may be done early only if its message comes whatever the peers choose"
-            }
-            Self::InputsFromOnePeer => "messages from one peer are received in order",
-            Self::OutputNotOffered => "a message must be one that the protocol offers",
-            Self::OutputNotReached => {
-                "a send may be done early only if it is due whatever the peers choose"
-            }
-            Self::OutputsToOnePeer => "messages to one peer are sent in order",
-            Self::PayloadDiffers => "a message has the payload of the protocol",
-        })
-    }
-}
-
-impl Refusal {
-    fn new(sub: &Fsm, sup: &Fsm, failure: Failure) -> Self {
-        let Failure {
-            rule,
-            path,
-            sub_state,
-            sub: own,
-            sup: place,
-            cycle,
-        } = failure;
-        let (sup_state, other) = match place {
-            Place::State(state) => (StateId::from_index(state as usize), None),
-            Place::Transition(id) => {
-                let id = TransitionId::from_index(id as usize);
-                (sup.transition(id).source, Some(id))
-            }
-        };
-        let sub_state = StateId::from_index(sub_state as usize);
-        let mut refusal = Self {
-            rule,
-            path,
-            sub_state,
-            sub: own,
-            sup_state,
-            sup: other,
-            cycle,
-        };
-        refusal.classify(sub, sup);
-        refusal
-    }
-
-    /// Tells a wrong order from a wrong label from a wrong payload, which are one to the search.
-    fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
-        let Some(promised) = self.sup.map(|id| sup.transition(id)) else {
-            return;
-        };
-        let candidates: Vec<_> = match (self.rule, self.sub) {
-            (Rule::OutputsToOnePeer, Some(id)) => vec![sub.transition(id)],
-            (Rule::InputNotHandled, _) => sub.transitions_from(self.sub_state).collect(),
-            _ => return,
-        };
-        let alternatives: Vec<_> = sup.transitions_from(promised.source).collect();
-        let label = |candidate: &&crate::machine::Transition<'_>| {
-            let own = &candidate.action.message.label;
-            match self.rule {
-                Rule::InputNotHandled => *own == promised.action.message.label,
-                _ => alternatives.iter().any(|other| {
-                    other.action.peer == candidate.action.peer && other.action.message.label == *own
-                }),
-            }
-        };
-        if let Some(candidate) = candidates.iter().find(label) {
-            let alternative = alternatives
-                .iter()
-                .find(|other| other.action.message.label == candidate.action.message.label);
-            self.sub = Some(candidate.id);
-            self.sup = alternative.map(|other| other.id).or(self.sup);
-            self.rule = Rule::PayloadDiffers;
-            return;
-        }
-
-        let mut later = SortedSet::new();
-        let mut seen = SortedSet::from([promised.target]);
-        let mut open = vec![promised.target];
-        while let Some(state) = open.pop() {
-            for transition in sup.transitions_from(state) {
-                later.insert(transition.action);
-                if seen.insert(transition.target) {
-                    open.push(transition.target);
-                }
-            }
-        }
-        let early = candidates
-            .iter()
-            .find(|candidate| later.contains(candidate.action));
-        match (self.rule, early) {
-            (Rule::InputNotHandled, Some(candidate)) => {
-                self.rule = Rule::InputsFromOnePeer;
-                self.sub = Some(candidate.id);
-            }
-            (Rule::OutputsToOnePeer, None) => self.rule = Rule::OutputNotOffered,
-            _ => {}
         }
     }
 }

@@ -99,14 +99,17 @@
 //! share a subtree per choice of the peers, but growth must be found by comparing them; expressions need a heuristic that
 //! guesses the star. Windows need neither comparing nor guessing, their unions terminate by themselves, and their precision is one number.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use super::pair::{Act, Kind, Pair, State};
+use hashbrown::{HashMap, HashSet};
+
+use super::{
+    pair::{Act, Kind, Pair, State},
+    reachability::heights,
+};
 use crate::{
     certificate::invariant::{self as certificate, Invariant, Pending, Rule},
-    hashed::HashedMap,
     machine::{StateId, TransitionId},
-    sorted::SortedSet,
     verdict::Limits,
 };
 
@@ -117,7 +120,7 @@ type Letter = u32;
 type Word = Box<[Letter]>;
 
 /// The windows of `m + 1` letters that may occur in a word.
-type Windows = SortedSet<Word>;
+type Windows = BTreeSet<Word>;
 
 /// What is known exactly of the words of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -224,22 +227,22 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     let m = from.len();
     let mut ahead: Windows = Windows::new();
     let mut open: Vec<&[Letter]> = vec![from];
-    let mut seen: HashedMap<&[Letter], ()> = HashedMap::from_iter([(from, ())]);
+    let mut seen: HashSet<&[Letter]> = HashSet::from([from]);
     while let Some(at) = open.pop() {
         for window in windows.iter().filter(|window| window[..m] == *at) {
             ahead.insert(window.clone());
-            if seen.insert(&window[1..], ()).is_none() {
+            if seen.insert(&window[1..]) {
                 open.push(&window[1..]);
             }
         }
     }
     let mut both = Windows::new();
     let mut open: Vec<&[Letter]> = vec![to];
-    let mut seen: HashedMap<&[Letter], ()> = HashedMap::from_iter([(to, ())]);
+    let mut seen: HashSet<&[Letter]> = HashSet::from([to]);
     while let Some(at) = open.pop() {
         for window in ahead.iter().filter(|window| window[1..] == *at) {
             both.insert(window.clone());
-            if seen.insert(&window[..m], ()).is_none() {
+            if seen.insert(&window[..m]) {
                 open.push(&window[..m]);
             }
         }
@@ -314,8 +317,8 @@ struct Search<'a> {
     acts: Vec<Act>,
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by actions
     /// that `AHEAD` passes over for that kind.
-    endless: HashedMap<Kind, Vec<bool>>,
-    ids: HashedMap<Key, usize>,
+    endless: HashMap<Kind, Vec<bool>>,
+    ids: HashMap<Key, usize>,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
     spent: usize,
@@ -335,8 +338,8 @@ impl<'a> Search<'a> {
             pair,
             m,
             acts,
-            endless: HashedMap::new(),
-            ids: HashedMap::new(),
+            endless: HashMap::new(),
+            ids: HashMap::new(),
             judgements: vec![],
             open: VecDeque::new(),
             spent,
@@ -563,7 +566,10 @@ impl<'a> Search<'a> {
             true => sends && theirs.len() == 1,
             false => true,
         };
-        let endless = self.endless.or_insert_with(kind, || endless(pair, kind));
+        let endless = self
+            .endless
+            .entry(kind)
+            .or_insert_with(|| endless(pair, kind));
         if !passes || endless[sup as usize] {
             return Err(Stop::Stuck);
         }
@@ -598,27 +604,4 @@ fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
         });
     let heights = heights(sup.len(), steps);
     heights.iter().map(Option::is_none).collect()
-}
-
-/// From each node of a graph, how many steps there are at most. None if there is an endless way.
-fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
-    let mut onward = vec![0_usize; len];
-    let mut incoming: Vec<Vec<usize>> = vec![vec![]; len];
-    for (from, to) in steps {
-        onward[from] += 1;
-        incoming[to].push(from);
-    }
-    let mut heights = vec![0_u32; len];
-    let mut open: Vec<usize> = (0..len).filter(|&node| onward[node] == 0).collect();
-    while let Some(node) = open.pop() {
-        for &from in &incoming[node] {
-            heights[from] = heights[from].max(heights[node] + 1);
-            onward[from] -= 1;
-            if onward[from] == 0 {
-                open.push(from);
-            }
-        }
-    }
-    let ended = |(height, onward)| (onward == 0).then_some(height);
-    heights.into_iter().zip(onward).map(ended).collect()
 }

@@ -1,0 +1,447 @@
+//! Anticipation: the subtype sends `p!ℓ` first, and no `p!` is on the spine.
+//!
+//! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its inputs are chosen by its
+//! peers, so all of them must lead there; its outputs are chosen by the subtype, which need only be able to make a
+//! choice that leads there. The [`ranks`] of the supertype's states say from where `p!ℓ` can be found.
+//!
+//! Outputs that are passed over are not chosen here: the alternatives stay open ([`Rest::Choice`]), without those from
+//! where `p!ℓ` cannot be found and those whose output the subtype can never make. Both would fail whatever is chosen,
+//! so dropping them loses nothing. Inputs that are passed over are chosen by peers, so each yields a prefix of its own.
+//!
+//! An alternative whose rank is not less may be passed over for ever. Such alternatives are kept `slack` times on a
+//! path and then dropped; this *does* lose choices, and the search is told ([`Anticipation::lossy`]).
+//!
+//! # Cost
+//!
+//! The ways may be exponentially many in the branching states that are passed over: peers choose in each alternative
+//! independently, and each way has a prefix of its own. So each action that is looked at or copied is paid for
+//! ([`Anticipation::spend`]) from the budget of the whole search.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::{
+    pair::{Act, Edge, Pair, State},
+    prefix::{Alternative, Promise, Rest, Segment},
+    reachability::{Futures, NEVER, ranks},
+    refusal::{Blame, Reason, Rule},
+};
+use crate::{certificate::derivation::Rule as Inference, verdict::Limit};
+
+/// How many branching states one path may pass over; the depth of the recursion.
+const DEEPEST: usize = 256;
+
+/// A way to an output, on which the peers have chosen their inputs.
+#[derive(Clone)]
+pub(super) struct Way {
+    /// The actions on the way without the output, and what follows.
+    pub(super) segment: Segment,
+    /// The rules of a certificate, from those of the way before this one in preorder.
+    ///
+    /// Until [`Anticipation::take`] returns them, paths are relative to the part of the tree that is looked at, and
+    /// are written backwards, so that a choice around it appends its own part.
+    pub(super) rules: Vec<Inference>,
+}
+
+pub(super) enum Stop {
+    Refused(Reason),
+    Limited(Limit),
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Self {
+        Self::Limited(limit)
+    }
+}
+
+pub(super) struct Anticipation<'a> {
+    pair: &'a Pair,
+    /// How many alternatives that lead no nearer may be kept on a path.
+    slack: usize,
+    /// The budget: how many actions the search and its anticipations may compare, look at or copy together.
+    steps: usize,
+    spent: usize,
+    /// Whether the supertype chooses between outputs anywhere. Only such choices are pruned by the actions that the
+    /// subtype may still do.
+    chooses: bool,
+    /// Known once a choice is passed over.
+    futures: Option<Futures>,
+    ranks: HashMap<(Act, u32), Rc<[u32]>>,
+    /// Whether a choice that might have been right was dropped since this was last set to `false`.
+    pub(super) lossy: bool,
+}
+
+/// The output that is looked for, and the state of the subtype after it.
+#[derive(Clone, Copy)]
+struct Goal {
+    act: Act,
+    then: u32,
+}
+
+/// The alternatives of a choice from which an output can be found, with the ways there.
+#[derive(Default)]
+struct Found {
+    alternatives: Vec<(Promise, Vec<Way>)>,
+    /// The numbers of the others.
+    dropped: Vec<u32>,
+    /// Why the last of the others fails.
+    reason: Option<Reason>,
+}
+
+impl Found {
+    fn add(
+        &mut self,
+        index: usize,
+        promise: Promise,
+        ways: Result<Vec<Way>, Stop>,
+    ) -> Result<(), Limit> {
+        match ways {
+            Ok(ways) => self.alternatives.push((promise, ways)),
+            Err(Stop::Limited(limit)) => return Err(limit),
+            Err(Stop::Refused(reason)) => {
+                self.dropped.push(index as u32);
+                self.reason = Some(reason);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Anticipation<'a> {
+    pub(super) fn new(pair: &'a Pair, slack: usize, steps: usize) -> Self {
+        let sup = &pair.sup;
+        let chooses =
+            |state: u32| matches!(sup.state(state), State::Send(_)) && sup.edges(state).len() > 1;
+        Self {
+            pair,
+            slack,
+            steps,
+            spent: 0,
+            chooses: (0..sup.len() as u32).any(chooses),
+            futures: None,
+            ranks: HashMap::new(),
+            lossy: false,
+        }
+    }
+
+    /// Takes `cost` actions from the budget.
+    pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
+        self.spent = self.spent.saturating_add(cost);
+        if self.spent > self.steps {
+            return Err(Limit::Steps(self.steps));
+        }
+        Ok(())
+    }
+
+    /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without that action; the
+    /// subtype goes on in state `then`.
+    pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
+        let goal = Goal { act, then };
+        let mut ways = self.in_rest(rest, goal, self.slack, 0)?;
+        for rule in ways.iter_mut().flat_map(|way| &mut way.rules) {
+            if let Inference::Unfold(path) | Inference::Drop(path) = rule {
+                path.reverse();
+            }
+        }
+        Ok(ways)
+    }
+
+    fn in_rest(
+        &mut self,
+        rest: &Rest,
+        goal: Goal,
+        slack: usize,
+        depth: usize,
+    ) -> Result<Vec<Way>, Stop> {
+        let alternatives = match rest {
+            Rest::State(state) => return self.in_state(*state, goal, slack, depth),
+            Rest::Choice(alternatives, _) => Rc::clone(alternatives),
+        };
+        if depth >= DEEPEST {
+            return Err(Stop::Limited(Limit::Branching(DEEPEST)));
+        }
+        self.spend(alternatives.len())?;
+        if self.pair.kind(alternatives[0].promise.act) == self.pair.kind(goal.act) {
+            // The choice is made.
+            let made = alternatives
+                .iter()
+                .find(|alternative| alternative.promise.act == goal.act)
+                .ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
+            let (segment, rules) = (made.segment.clone(), vec![]);
+            return Ok(vec![Way { segment, rules }]);
+        }
+        let mut found = Found::default();
+        for (index, Alternative { promise, segment }) in alternatives.iter().enumerate() {
+            let ways = self.in_segment(segment, goal, slack, depth + 1);
+            found.add(index, *promise, ways)?;
+        }
+        self.choices(&[], vec![], found)
+    }
+
+    fn in_segment(
+        &mut self,
+        segment: &Segment,
+        goal: Goal,
+        slack: usize,
+        depth: usize,
+    ) -> Result<Vec<Way>, Stop> {
+        let promises = &segment.promises;
+        self.spend(promises.len())?;
+        let kind = self.pair.kind(goal.act);
+        let first = |promise: &Promise| self.pair.kind(promise.act) == kind;
+        if let Some(index) = promises.iter().position(first) {
+            if promises[index].act != goal.act {
+                return Err(Stop::Refused(mismatch(promises[index])));
+            }
+            let mut segment = segment.clone();
+            segment.promises.remove(index);
+            let rules = vec![];
+            return Ok(vec![Way { segment, rules }]);
+        }
+        let mut ways = self.in_rest(&segment.rest, goal, slack, depth)?;
+        for way in &mut ways {
+            self.spend(promises.len())?;
+            way.segment.promises.splice(0..0, promises.iter().copied());
+        }
+        Ok(ways)
+    }
+
+    fn in_state(
+        &mut self,
+        mut state: u32,
+        goal: Goal,
+        slack: usize,
+        depth: usize,
+    ) -> Result<Vec<Way>, Stop> {
+        let sup = &self.pair.sup;
+        let kind = self.pair.kind(goal.act);
+        let mut promises = vec![];
+        let mut rules = vec![];
+        loop {
+            let edges = sup.edges(state);
+            if sup.state(state) == State::Send(kind) {
+                let Some(edge) = sup.edge(state, goal.act) else {
+                    return Err(Stop::Refused(mismatch(Promise::of(&edges[0]))));
+                };
+                rules.push(Inference::Unfold(vec![]));
+                let rest = Rest::State(edge.target);
+                let segment = Segment { promises, rest };
+                return Ok(vec![Way { segment, rules }]);
+            }
+            let [edge] = edges else { break };
+            self.spend(1)?;
+            // A chain longer than there are states is a loop.
+            if promises.len() > sup.len() {
+                let sup = Blame::Transition(edge.id.index() as u32);
+                return Err(Stop::Refused(not_reached(sup)));
+            }
+            promises.push(Promise::of(edge));
+            rules.push(Inference::Unfold(vec![]));
+            state = edge.target;
+        }
+
+        let set = self.set(goal.then);
+        let ranks = self.ranks(goal.act, set);
+        if ranks[state as usize] == NEVER {
+            self.spend(sup.len())?;
+            return Err(Stop::Refused(self.explain(state, goal.act, &ranks)));
+        }
+        if depth >= DEEPEST {
+            return Err(Stop::Limited(Limit::Branching(DEEPEST)));
+        }
+        let edges = sup.edges(state);
+        self.spend(edges.len())?;
+        rules.push(Inference::Unfold(vec![]));
+        if matches!(sup.state(state), State::Receive(_)) {
+            return self.over_inputs(&promises, rules, edges, goal, slack, depth);
+        }
+        let mut found = Found::default();
+        for (index, edge) in edges.iter().enumerate() {
+            let rank = ranks[edge.target as usize];
+            if rank == NEVER || !self.allows(set, edge.act) {
+                found.dropped.push(index as u32);
+                continue;
+            }
+            let nearer = rank < ranks[state as usize];
+            if !nearer && slack == 0 {
+                self.lossy = true;
+                found.dropped.push(index as u32);
+                continue;
+            }
+            let slack = slack - usize::from(!nearer);
+            let ways = self.in_state(edge.target, goal, slack, depth + 1);
+            found.add(index, Promise::of(edge), ways)?;
+        }
+        self.choices(&promises, rules, found)
+    }
+
+    /// Passes over inputs that peers choose among: each of them must lead to the goal.
+    fn over_inputs(
+        &mut self,
+        promises: &[Promise],
+        mut rules: Vec<Inference>,
+        edges: &[Edge],
+        goal: Goal,
+        slack: usize,
+        depth: usize,
+    ) -> Result<Vec<Way>, Stop> {
+        let mut each = vec![];
+        for edge in edges {
+            each.push((edge, self.in_state(edge.target, goal, slack, depth + 1)?));
+        }
+        let mut ways = vec![];
+        for (edge, beyond) in each {
+            for Way {
+                segment,
+                rules: own,
+            } in beyond
+            {
+                self.spend(promises.len() + 1 + segment.promises.len())?;
+                let mut all = promises.to_vec();
+                all.push(Promise::of(edge));
+                all.extend(segment.promises);
+                let (promises, rest) = (all, segment.rest);
+                rules.extend(own);
+                ways.push(Way {
+                    segment: Segment { promises, rest },
+                    rules: std::mem::take(&mut rules),
+                });
+            }
+        }
+        Ok(ways)
+    }
+
+    /// `promises`, then an open choice of the alternatives that were found. Peers choose in each alternative
+    /// independently, so all combinations are possible. `rules` lead to the choice.
+    fn choices(
+        &mut self,
+        promises: &[Promise],
+        mut rules: Vec<Inference>,
+        found: Found,
+    ) -> Result<Vec<Way>, Stop> {
+        let Found {
+            alternatives,
+            dropped,
+            reason,
+        } = found;
+        // Backwards, so that the numbers of the others stay.
+        let dropped = dropped.into_iter().rev();
+        rules.extend(dropped.map(|index| Inference::Drop(vec![index])));
+        let open = alternatives.len() > 1;
+        let mut combinations = vec![(vec![], rules)];
+        // The number of their actions; each of them is copied for each further prefix, and each prefix for each of them.
+        let mut size = 0_usize;
+        for (index, (promise, mut ways)) in alternatives.into_iter().enumerate() {
+            let own: usize = ways.iter().map(|way| 1 + way.segment.promises.len()).sum();
+            let copies = size.saturating_mul(ways.len());
+            size = copies.saturating_add(combinations.len().saturating_mul(own));
+            self.spend(size)?;
+            // A single alternative is no choice and has no number.
+            if open {
+                for rule in ways.iter_mut().flat_map(|way| &mut way.rules) {
+                    if let Inference::Unfold(path) | Inference::Drop(path) = rule {
+                        path.push(index as u32);
+                    }
+                }
+            }
+            let mut longer = Vec::with_capacity(combinations.len() * ways.len());
+            for (chosen, mut before) in combinations {
+                for Way { segment, rules } in &ways {
+                    let mut chosen: Vec<Alternative> = chosen.clone();
+                    let segment = segment.clone();
+                    chosen.push(Alternative { promise, segment });
+                    // Those before are applied once, on the first way.
+                    before.extend_from_slice(rules);
+                    longer.push((chosen, std::mem::take(&mut before)));
+                }
+            }
+            combinations = longer;
+        }
+        let mut ways = Vec::with_capacity(combinations.len());
+        for (mut alternatives, rules) in combinations {
+            self.spend(promises.len())?;
+            let mut promises = promises.to_vec();
+            let rest = match alternatives.len() {
+                // No alternative is left: the reason of one of them, unless all were dropped for lack of slack.
+                0 => {
+                    let reason = reason.unwrap_or(not_reached(Blame::State(0)));
+                    return Err(Stop::Refused(reason));
+                }
+                1 => {
+                    let Alternative { promise, segment } = alternatives.remove(0);
+                    promises.push(promise);
+                    promises.extend(segment.promises);
+                    segment.rest
+                }
+                _ => Rest::choice(alternatives),
+            };
+            let segment = Segment { promises, rest };
+            ways.push(Way { segment, rules });
+        }
+        Ok(ways)
+    }
+
+    /// The number of the set of actions that the subtype may still do from a state on.
+    fn set(&mut self, state: u32) -> u32 {
+        if !self.chooses {
+            return 0;
+        }
+        let pair = self.pair;
+        self.futures
+            .get_or_insert_with(|| Futures::new(pair))
+            .set_of(state)
+    }
+
+    /// Whether a set has an action. Without choices of outputs, nobody asks for sets, and each has all.
+    fn allows(&self, set: u32, act: Act) -> bool {
+        self.futures
+            .as_ref()
+            .is_none_or(|futures| futures.has(set, act))
+    }
+
+    /// The [`ranks`] for an output, if the outputs of a set are allowed.
+    fn ranks(&mut self, act: Act, set: u32) -> Rc<[u32]> {
+        if let Some(ranks) = self.ranks.get(&(act, set)) {
+            return Rc::clone(ranks);
+        }
+        self.spent = self.spent.saturating_add(self.pair.sup.len());
+        let ranks: Rc<[u32]> = ranks(self.pair, act, |other| self.allows(set, other)).into();
+        self.ranks.insert((act, set), Rc::clone(&ranks));
+        ranks
+    }
+
+    /// A way on which peers keep the supertype from ever doing `act`, from a state without a rank.
+    fn explain(&self, mut state: u32, act: Act, ranks: &[u32]) -> Reason {
+        let (sup, kind) = (&self.pair.sup, self.pair.kind(act));
+        let mut seen = vec![false; sup.len()];
+        loop {
+            seen[state as usize] = true;
+            if sup.state(state) == State::Send(kind) {
+                return mismatch(Promise::of(&sup.edges(state)[0]));
+            }
+            let lost = |target: u32| ranks[target as usize] == NEVER;
+            let Some(edge) = sup.edges(state).iter().find(|edge| lost(edge.target)) else {
+                // The end, or a choice between outputs that the subtype never makes.
+                return not_reached(Blame::State(state));
+            };
+            if seen[edge.target as usize] {
+                return not_reached(Blame::Transition(edge.id.index() as u32));
+            }
+            state = edge.target;
+        }
+    }
+}
+
+/// The first action of its kind that the supertype does is `promise`, and not the action that is looked for.
+pub(super) fn mismatch(promise: Promise) -> Reason {
+    Reason {
+        rule: Rule::OutputsToOnePeer,
+        sup: Blame::Transition(promise.origin),
+    }
+}
+
+fn not_reached(sup: Blame) -> Reason {
+    let rule = Rule::OutputNotReached;
+    Reason { rule, sup }
+}

@@ -1,0 +1,347 @@
+//! Rule ASM of PPoPP'22, Fig. 5: the situations that were met (Σ), and the act check.
+//!
+//! ```text
+//!   ⟨q, π′, T′⟩ was met before, and did ρ′ since        it holds if act(ρ′) ⊇ act(π′)
+//! ```
+//!
+//! Loops of situations share parts, so they are not checked one by one when they close. When all situations are
+//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no loop on which an
+//! action of the kind is pending and none is done.
+//!
+//! # Cost
+//!
+//! The act check costs O(kinds · steps · their lengths).
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::{
+    pair::{Kind, Pair, State},
+    reachability::{heights, may_avoid},
+    record::Record,
+    refusal::{Blame, Failure, Reason, Rule},
+    rules::Situation,
+};
+use crate::{certificate::derivation::Rule as Inference, machine::TransitionId};
+
+/// The graph of the situations that were met.
+pub(super) struct Assumptions<'a> {
+    pair: &'a Pair,
+    /// The kind of each transition of the subtype.
+    kind_of: Vec<Kind>,
+    /// By kind, [in which states](may_avoid) the subtype need never do it.
+    avoids: Vec<Option<Rc<[bool]>>>,
+    nodes: Vec<Node>,
+    steps: Vec<Step>,
+    trails: Vec<u32>,
+    /// For each node and each kind that is pending there, the first promise.
+    promises: Vec<(Kind, u32)>,
+    record: Record,
+}
+
+/// A situation.
+struct Node {
+    state: u32,
+    /// The step by which it was met first.
+    parent: Option<u32>,
+    /// A range of [`Assumptions::promises`].
+    promises: (u32, u32),
+}
+
+/// The way from one situation to another.
+struct Step {
+    from: u32,
+    to: u32,
+    /// The actions of the subtype, a range of [`Assumptions::trails`].
+    trail: (u32, u32),
+}
+
+/// The part of a way that has come to no situation yet.
+pub(super) struct Way {
+    /// The last situation before it.
+    from: Option<u32>,
+    /// The actions of the subtype since.
+    pub(super) trail: Vec<u32>,
+    /// Where its rules are recorded.
+    fragment: u32,
+    /// The rules since the last branching.
+    pub(super) rules: Vec<Inference>,
+}
+
+impl Way {
+    /// The way to the first situation.
+    pub(super) fn start() -> Self {
+        Self {
+            from: None,
+            trail: vec![],
+            fragment: 0,
+            rules: vec![],
+        }
+    }
+}
+
+impl<'a> Assumptions<'a> {
+    pub(super) fn new(pair: &'a Pair) -> Self {
+        Self {
+            pair,
+            kind_of: pair.sub.kinds(),
+            avoids: vec![None; pair.kinds()],
+            nodes: vec![],
+            steps: vec![],
+            trails: vec![],
+            promises: vec![],
+            record: Record::new(pair),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Ends a way at a situation with this [key](encode). `None` if the situation was met before, which is rule
+    /// ASM; otherwise its number, and the way that starts from it.
+    pub(super) fn meet(
+        &mut self,
+        key: Vec<u32>,
+        situation: &Situation,
+        mut way: Way,
+    ) -> Option<(u32, Way)> {
+        let start = self.trails.len() as u32;
+        self.trails.append(&mut way.trail);
+        let trail = (start, self.trails.len() as u32);
+        let known = self.record.keys.get_index_of(key.as_slice());
+        let to = known.map_or(self.nodes.len() as u32, |known| known as u32);
+        let parent = way.from.map(|from| {
+            way.rules.push(Inference::Assume(to));
+            self.record.close(way.fragment, way.rules, 0);
+            self.steps.push(Step { from, to, trail });
+            self.steps.len() as u32 - 1
+        });
+        if known.is_some() {
+            return None;
+        }
+
+        self.record.keys.insert(key.into());
+        let start = self.promises.len() as u32;
+        for kind in 0..self.pair.kinds() as Kind {
+            if let Some(promise) = situation.prefix.promise(self.pair, kind) {
+                self.promises.push((kind, promise.origin));
+            }
+        }
+        self.nodes.push(Node {
+            state: situation.state,
+            parent,
+            promises: (start, self.promises.len() as u32),
+        });
+        let way = Way {
+            from: Some(to),
+            trail: vec![],
+            fragment: self.record.root(),
+            rules: vec![],
+        };
+        Some((to, way))
+    }
+
+    /// Ends a way with rule END.
+    pub(super) fn end(&mut self, mut way: Way) {
+        way.rules.push(Inference::End);
+        self.record.close(way.fragment, way.rules, 0);
+    }
+
+    /// Splits a way in `count`.
+    pub(super) fn branch(&mut self, way: Way, count: usize) -> impl Iterator<Item = Way> {
+        let Way {
+            from,
+            trail,
+            fragment,
+            rules,
+        } = way;
+        let first = self.record.close(fragment, rules, count);
+        (0..count as u32).map(move |nth| Way {
+            from,
+            trail: trail.clone(),
+            fragment: first + nth,
+            rules: vec![],
+        })
+    }
+
+    /// The actions of the subtype from its initial state, along a way.
+    pub(super) fn path(&self, way: &Way) -> Vec<TransitionId> {
+        self.path_to(way.from, &way.trail)
+    }
+
+    fn path_to(&self, mut node: Option<u32>, trail: &[u32]) -> Vec<TransitionId> {
+        let mut path: Vec<u32> = trail.iter().rev().copied().collect();
+        while let Some(step) = node.and_then(|node| self.nodes[node as usize].parent) {
+            let step = &self.steps[step as usize];
+            path.extend(self.trail(step).iter().rev());
+            node = Some(step.from);
+        }
+        path.into_iter().rev().map(transition).collect()
+    }
+
+    fn trail(&self, step: &Step) -> &[u32] {
+        &self.trails[step.trail.0 as usize..step.trail.1 as usize]
+    }
+
+    /// Refuses a situation from which the subtype need never do an action that is promised.
+    ///
+    /// Whatever inputs come, the subtype can choose its outputs so that what is pending of some kind stays pending;
+    /// then it is forgotten, or there is no derivation for another reason. Without this, an anticipation that grows in
+    /// each round of a loop which forgets would end at a limit instead.
+    pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
+        let Node {
+            state,
+            promises: (start, end),
+            ..
+        } = self.nodes[node as usize];
+        for index in start as usize..end as usize {
+            let (kind, origin) = self.promises[index];
+            let pair = self.pair;
+            let avoids =
+                self.avoids[kind as usize].get_or_insert_with(|| may_avoid(pair, kind).into());
+            if avoids[state as usize] {
+                let avoids = Rc::clone(avoids);
+                return Some(self.avoiding(node, origin, &avoids));
+            }
+        }
+        None
+    }
+
+    /// Follows such a choice to the end or around a loop.
+    fn avoiding(&self, node: u32, origin: u32, avoids: &[bool]) -> Failure {
+        let sub = &self.pair.sub;
+        let mut walk: Vec<TransitionId> = vec![];
+        let mut met: HashMap<u32, usize> = HashMap::new();
+        let mut at = self.nodes[node as usize].state;
+        while !met.contains_key(&at) {
+            met.insert(at, walk.len());
+            let mut edges = sub.edges(at).iter();
+            let Some(edge) = edges.find(|edge| avoids[edge.target as usize]) else {
+                break;
+            };
+            walk.push(edge.id);
+            at = edge.target;
+        }
+        let start = match sub.state(at) {
+            State::End => walk.len(),
+            State::Receive(_) | State::Send(_) => met[&at],
+        };
+        let cycle = walk.split_off(start);
+        let mut path = self.path_to(Some(node), &[]);
+        path.append(&mut walk);
+        forgotten(origin, path, at, cycle)
+    }
+
+    /// The act check: a loop in which an action is pending that the loop never does.
+    ///
+    /// Where there is none, the ranks are recorded: for each kind, how many steps may follow each other at most while
+    /// the kind is pending and not done.
+    pub(super) fn forgotten(&mut self) -> Option<Failure> {
+        (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
+    }
+
+    fn forgotten_kind(&mut self, kind: Kind) -> Option<Failure> {
+        let promised: Vec<Option<u32>> = self
+            .nodes
+            .iter()
+            .map(|node| {
+                let promises = &self.promises[node.promises.0 as usize..node.promises.1 as usize];
+                let own = promises.iter().find(|(own, _)| *own == kind);
+                own.map(|&(_, origin)| origin)
+            })
+            .collect();
+        if promised.iter().all(Option::is_none) {
+            return None;
+        }
+        // The steps between situations where the kind is pending that do nothing of the kind: is there a loop of them?
+        let steps: Vec<&Step> = self
+            .steps
+            .iter()
+            .filter(|step| {
+                let pending = |node: u32| promised[node as usize].is_some();
+                pending(step.from) && pending(step.to) && !self.does(step, kind)
+            })
+            .collect();
+        let ends = steps
+            .iter()
+            .map(|step| (step.from as usize, step.to as usize));
+        let ranks = heights(self.nodes.len(), ends);
+        if let Some(first) = ranks.iter().position(Option::is_none) {
+            let endless = steps
+                .into_iter()
+                .filter(|step| ranks[step.to as usize].is_none());
+            return Some(self.forgetting(first as u32, endless, &promised));
+        }
+        for (node, (rank, origin)) in ranks.into_iter().zip(promised).enumerate() {
+            if let (Some(rank @ 1..), Some(origin)) = (rank, origin) {
+                self.record.ranks.push((node as u32, origin, rank));
+            }
+        }
+        None
+    }
+
+    /// The loop to which steps lead from a node. Each node to which one leads has one onward.
+    fn forgetting<'s>(
+        &'s self,
+        mut node: u32,
+        steps: impl Iterator<Item = &'s Step>,
+        promised: &[Option<u32>],
+    ) -> Failure {
+        let mut onward: HashMap<u32, &Step> = HashMap::new();
+        for step in steps {
+            let known = onward.entry(step.from).or_insert(step);
+            if step.to < known.to {
+                *known = step;
+            }
+        }
+        let mut walked: Vec<&Step> = vec![];
+        let mut met: HashMap<u32, usize> = HashMap::new();
+        while let Some(step) = onward.get(&node) {
+            if met.contains_key(&node) {
+                break;
+            }
+            met.insert(node, walked.len());
+            walked.push(step);
+            node = step.to;
+        }
+        let start = met.get(&node).copied().unwrap_or(0);
+        let cycle = walked[start..].iter().flat_map(|step| self.trail(step));
+        let cycle = cycle.copied().map(transition).collect();
+        let origin = promised[node as usize].unwrap_or_default();
+        let path = self.path_to(Some(node), &[]);
+        forgotten(origin, path, self.nodes[node as usize].state, cycle)
+    }
+
+    /// Whether the subtype does an action of `kind` on a step.
+    fn does(&self, step: &Step, kind: Kind) -> bool {
+        let mut trail = self.trail(step).iter();
+        trail.any(|&id| self.kind_of[id as usize] == kind)
+    }
+
+    /// What was recorded for the certificate.
+    pub(super) fn into_record(self) -> Record {
+        self.record
+    }
+}
+
+fn transition(id: u32) -> TransitionId {
+    TransitionId::from_index(id as usize)
+}
+
+fn forgotten(
+    origin: u32,
+    path: Vec<TransitionId>,
+    sub_state: u32,
+    cycle: Vec<TransitionId>,
+) -> Failure {
+    let (rule, sup) = (Rule::Forgotten, Blame::Transition(origin));
+    Failure {
+        reason: Reason { rule, sup },
+        path,
+        sub_state,
+        sub: None,
+        cycle,
+    }
+}

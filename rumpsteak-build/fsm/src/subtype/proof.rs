@@ -1,0 +1,54 @@
+//! The answer "yes", and its certificate.
+
+use std::{fmt, sync::Arc};
+
+use super::record::Record;
+use crate::certificate::{Certificate, Invariant};
+
+/// Why a machine is a subtype.
+#[derive(Clone)]
+pub struct Proof {
+    /// The greatest number of actions of the supertype that are pending at once. `None` if there is no bound.
+    pub anticipation: Option<usize>,
+    /// The number of situations that were compared or, where there is no bound, of sets of situations.
+    pub situations: usize,
+    pub(super) evidence: Evidence,
+}
+
+/// What the search recorded.
+#[derive(Clone)]
+pub(super) enum Evidence {
+    Situations(Arc<Record>),
+    Invariant(Arc<Invariant>),
+}
+
+impl Proof {
+    /// The evidence, for [`certificate::check`](crate::certificate::check).
+    ///
+    /// The search recorded it; here it is only written in the form of a [`Certificate`].
+    pub fn certificate(&self) -> Certificate {
+        match &self.evidence {
+            Evidence::Situations(record) => Certificate::Derivation(record.derivation()),
+            Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
+        }
+    }
+}
+
+/// Shows the figures.
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proof")
+            .field("anticipation", &self.anticipation)
+            .field("situations", &self.situations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Compares the figures.
+impl PartialEq for Proof {
+    fn eq(&self, other: &Self) -> bool {
+        (self.anticipation, self.situations) == (other.anticipation, other.situations)
+    }
+}
+
+impl Eq for Proof {}

@@ -1,0 +1,183 @@
+//! The answer "no".
+
+use std::{collections::BTreeSet, fmt};
+
+use crate::machine::{Action, Fsm, StateId, Transition, TransitionId};
+
+/// Why a machine is no subtype: the two actions that may not change places, and the way to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The rule that is broken; it says which of the other fields are set.
+    pub rule: Rule,
+    /// The actions of the subtype before, from its initial state: a shortest way, or nearly so.
+    pub path: Vec<TransitionId>,
+    /// The state of the subtype after `path`.
+    pub sub_state: StateId,
+    /// The action of the subtype.
+    pub sub: Option<TransitionId>,
+    /// The source of `sup`, or the state in which the supertype ends.
+    pub sup_state: StateId,
+    /// The action of the supertype.
+    pub sup: Option<TransitionId>,
+    /// For [`Rule::Forgotten`] in a loop, the loop of the subtype; otherwise empty.
+    pub cycle: Vec<TransitionId>,
+}
+
+/// A rule that a subtype must keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The subtype never does the supertype's action `sup`: it ends without it, or goes round `cycle` without it
+    /// (the act check of rule ASM). Do it, or take it out of the protocol.
+    Forgotten,
+    /// The subtype receives (`sub`) before the supertype's send `sup`. An input may overtake only inputs: A(p).
+    /// Send first.
+    InputBeforeOutput,
+    /// The peer may send the message of `sup`, and the subtype does not receive it in `sub_state`. Handle it.
+    InputNotHandled,
+    /// The subtype waits for a message (`sub`) that the supertype need not receive, because it ends in
+    /// `sup_state` or may go on without it (through `sup`). Receive it only where the protocol has decided that
+    /// it comes.
+    InputNotReached,
+    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive them in the
+    /// order of the protocol.
+    InputsFromOnePeer,
+    /// The subtype sends a message (`sub`) that the supertype need not send, because it ends in `sup_state` or
+    /// may go on without it (through `sup`). Send it only where the protocol has decided on it.
+    OutputNotReached,
+    /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`). Choose one that
+    /// the protocol offers.
+    OutputNotOffered,
+    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in the order of
+    /// the protocol.
+    OutputsToOnePeer,
+    /// The messages of `sub` and `sup` have one label and different payloads. Make the sorts equal.
+    PayloadDiffers,
+}
+
+/// The rule in a clause.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forgotten => "every action of the protocol must be done sooner or later",
+            Self::InputBeforeOutput => "a receive may not overtake a send",
+            Self::InputNotHandled => "every message that a peer may send must be handled",
+            Self::InputNotReached => {
+                "a receive may be done early only if its message comes whatever the peers choose"
+            }
+            Self::InputsFromOnePeer => "messages from one peer are received in order",
+            Self::OutputNotOffered => "a message must be one that the protocol offers",
+            Self::OutputNotReached => {
+                "a send may be done early only if it is due whatever the peers choose"
+            }
+            Self::OutputsToOnePeer => "messages to one peer are sent in order",
+            Self::PayloadDiffers => "a message has the payload of the protocol",
+        })
+    }
+}
+
+/// The part of the supertype that a refusal names.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Blame {
+    State(u32),
+    Transition(u32),
+}
+
+/// Why no inference rule applies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reason {
+    pub(super) rule: Rule,
+    pub(super) sup: Blame,
+}
+
+/// A point at which there is no derivation, in the numbers of the search. The fields are those of [`Refusal`].
+pub(super) struct Failure {
+    pub(super) reason: Reason,
+    pub(super) path: Vec<TransitionId>,
+    pub(super) sub_state: u32,
+    pub(super) sub: Option<TransitionId>,
+    pub(super) cycle: Vec<TransitionId>,
+}
+
+impl Refusal {
+    pub(super) fn new(sub: &Fsm, sup: &Fsm, failure: Failure) -> Self {
+        let (sup_state, action) = match failure.reason.sup {
+            Blame::State(state) => (StateId::from_index(state as usize), None),
+            Blame::Transition(id) => {
+                let id = TransitionId::from_index(id as usize);
+                (sup.transition(id).source, Some(id))
+            }
+        };
+        let mut refusal = Self {
+            rule: failure.reason.rule,
+            path: failure.path,
+            sub_state: StateId::from_index(failure.sub_state as usize),
+            sub: failure.sub,
+            sup_state,
+            sup: action,
+            cycle: failure.cycle,
+        };
+        refusal.classify(sub, sup);
+        refusal
+    }
+
+    /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes no difference.
+    fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
+        let Some(promised) = self.sup.map(|id| sup.transition(id)) else {
+            return;
+        };
+        let candidates: Vec<_> = match (self.rule, self.sub) {
+            (Rule::OutputsToOnePeer, Some(id)) => vec![sub.transition(id)],
+            (Rule::InputNotHandled, _) => sub.transitions_from(self.sub_state).collect(),
+            _ => return,
+        };
+        let alternatives: Vec<_> = sup.transitions_from(promised.source).collect();
+        let same_label = |candidate: &&Transition<'_>| {
+            let own = &candidate.action.message.label;
+            if self.rule == Rule::InputNotHandled {
+                return *own == promised.action.message.label;
+            }
+            alternatives.iter().any(|other| {
+                other.action.peer == candidate.action.peer && other.action.message.label == *own
+            })
+        };
+        if let Some(candidate) = candidates.iter().find(same_label) {
+            let alternative = alternatives
+                .iter()
+                .find(|other| other.action.message.label == candidate.action.message.label);
+            self.sub = Some(candidate.id);
+            self.sup = alternative.map(|other| other.id).or(self.sup);
+            self.rule = Rule::PayloadDiffers;
+            return;
+        }
+
+        let later = actions_from(sup, promised.target);
+        let early = candidates
+            .iter()
+            .find(|candidate| later.contains(candidate.action));
+        match (self.rule, early) {
+            (Rule::InputNotHandled, Some(candidate)) => {
+                self.rule = Rule::InputsFromOnePeer;
+                self.sub = Some(candidate.id);
+            }
+            (Rule::OutputsToOnePeer, None) => self.rule = Rule::OutputNotOffered,
+            _ => {}
+        }
+    }
+}
+
+/// The actions that a machine may do from a state on.
+fn actions_from(machine: &Fsm, state: StateId) -> BTreeSet<&Action> {
+    let mut actions = BTreeSet::new();
+    let mut seen = BTreeSet::from([state]);
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        for transition in machine.transitions_from(state) {
+            actions.insert(transition.action);
+            if seen.insert(transition.target) {
+                open.push(transition.target);
+            }
+        }
+    }
+    actions
+}

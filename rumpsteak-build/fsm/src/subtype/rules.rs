@@ -1,0 +1,424 @@
+//! PPoPP'22, Fig. 5, rule by rule: what follows a situation.
+//!
+//! The judgement of Fig. 5 is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′ and T′ are a
+//! [`Prefix`], ρ is the path from the first situation, and Σ is the table of situations
+//! ([`Assumptions`](super::assumptions)).
+//!
+//! | rule | where | the difference, and why it is sound |
+//! |---|---|---|
+//! | INIT | [`Search::new`](super::search::Search::new) | There are no bounds n and k. [`Limits`](crate::Limits) end a search with "undecided", which claims nothing. |
+//! | END | [`Rules::end`] | None. |
+//! | ASM | [`assumptions`](super::assumptions): `meet` finds T, π′ and T′ again; `forgotten` is the check act(ρ′) ⊇ act(π′) | Fig. 5 checks each return by itself. Here all returns are known first, and each loop of them is checked, kind by kind: an action of the kind must be done on it if one is pending all along it. A single return is such a loop, so this asks at least as much. |
+//! | | `Assumptions::avoided` | Not in Fig. 5. It only refuses, and only where the subtype can choose to leave out for ever an action that is pending. |
+//! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action of the subtype that a rule below would push on π is reduced at once, at any depth of π′ that A(p) or B(p) allows. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
+//! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i is a situation each, and so is ∀j (inputs of the supertype on the way). For ∃j no j is guessed: the outputs on the way stay an open choice that the subtype's own later output decides. Every way to decide it is one choice of j, made later; W′ may depend on all of U. |
+//! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is that of the supertype's next p?, which is known by then. |
+//! | IO | [`Rules::inputs`] | It is refused at once: a p? at the front of π is never reduced over the q! that IO puts into π′. |
+//! | µL, µR | the edges of the machines | A machine is its type up to unfolding. |
+//! | TRA | nowhere | Fewer rules prove less. |
+//!
+//! The argument for all of it together is in [`subtype`](super).
+//!
+//! # Refusals and dropped alternatives
+//!
+//! An anticipation may give up alternatives of an output choice ([`Anticipation::lossy`]). A "yes" needs no more
+//! care then: it found a W′. A "no" may be the fault of the dropping, but only while the choice is *open*, and
+//! only if it is about an output. Let q! be the kind of the choice. Messages to one peer stay in order, so W′ has
+//! no freedom there: its label must be that of the subtype's q! with the same number. So once the subtype does
+//! that q!, either it does a dropped label, which fails there and then as a mismatch (`lossy`), or nothing that it
+//! could use was dropped, and what is pending is what would be pending without any dropping. As long as the choice
+//! is open, a q! is pending in every alternative, in front of all that the alternatives promise. So a "no" is
+//! final, whatever was dropped,
+//!
+//! * at the end of the subtype: an action is pending, of an open choice at least the q!;
+//! * at an input: only actions in front of all pending outputs can be received, and no alternative has a part in
+//!   that;
+//! * in a loop that forgets: either the q! of an open choice is never done on it, and is pending in every
+//!   alternative, or all choices are made on the way, as W′ must make them;
+//! * where no output is pending: no choice is open.
+//!
+//! The other refusals are of outputs that are not found or are not the promised ones, and of actions that the
+//! subtype may avoid (`Assumptions::avoided`). There another alternative may help, and the search is repeated with
+//! more slack.
+
+use super::{
+    anticipation::{self, Anticipation, Way, mismatch},
+    pair::{Act, Edge, Kind, Pair, State},
+    prefix::{Prefix, Promise, Rest, Segment},
+    refusal::{Blame, Reason, Rule},
+};
+use crate::{certificate::derivation::Rule as Inference, machine::TransitionId, verdict::Limit};
+
+/// A state of the subtype, and the actions of the supertype that are pending there.
+pub(super) struct Situation {
+    pub(super) state: u32,
+    pub(super) prefix: Prefix,
+    /// Whether a choice may be open of which an alternative was dropped that might have been right.
+    pub(super) lossy: bool,
+}
+
+/// A situation after one action of the subtype.
+pub(super) struct Successor {
+    /// The action.
+    pub(super) transition: u32,
+    pub(super) situation: Situation,
+    /// The rules in preorder, from those of the successor before it.
+    pub(super) rules: Vec<Inference>,
+}
+
+pub(super) enum Stop {
+    Limited(Limit),
+    /// No rule applies.
+    Refused {
+        reason: Reason,
+        /// The action of the subtype.
+        sub: Option<TransitionId>,
+        /// Whether a dropped alternative may be to blame.
+        lossy: bool,
+    },
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Self {
+        Self::Limited(limit)
+    }
+}
+
+pub(super) struct Rules<'a> {
+    pair: &'a Pair,
+    anticipation: Anticipation<'a>,
+}
+
+impl<'a> Rules<'a> {
+    /// The rules of a pair, with a budget of so many [steps](crate::Limits::steps).
+    pub(super) fn new(pair: &'a Pair, slack: usize, steps: usize) -> Self {
+        let anticipation = Anticipation::new(pair, slack, steps);
+        Self { pair, anticipation }
+    }
+
+    /// Takes `cost` actions from the budget.
+    pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
+        self.anticipation.spend(cost)
+    }
+
+    /// Does the next action of the subtype in place where there is nothing to choose, which is the most frequent
+    /// case. `None` if [`successors`](Self::successors) must decide; the situation is still the same then.
+    pub(super) fn direct(
+        &self,
+        situation: &mut Situation,
+        rules: &mut Vec<Inference>,
+    ) -> Option<Edge> {
+        let edge = match self.pair.sub.state(situation.state) {
+            State::End => return None,
+            State::Send(kind) => self.direct_output(situation, kind, rules)?,
+            State::Receive(kind) => self.direct_input(situation, kind, rules)?,
+        };
+        rules.push(Inference::Take);
+        situation.state = edge.target;
+        Some(edge)
+    }
+
+    fn direct_output(
+        &self,
+        situation: &mut Situation,
+        kind: Kind,
+        rules: &mut Vec<Inference>,
+    ) -> Option<Edge> {
+        let pair = self.pair;
+        let prefix = &mut situation.prefix;
+        let &[edge] = pair.sub.edges(situation.state) else {
+            return None;
+        };
+        if let Some(promise) = prefix.spine.first(kind) {
+            if promise.act != edge.act {
+                return None;
+            }
+            prefix.spine.take(kind);
+            rules.push(Inference::Choose);
+            return Some(edge);
+        }
+        let times = prefix.stretch(pair, kind, false);
+        let found = match prefix.rest {
+            Rest::State(state) if pair.sup.state(state) == State::Send(kind) => {
+                pair.sup.edge(state, edge.act)
+            }
+            _ => None,
+        };
+        let Some(found) = found else {
+            unfold(times, rules);
+            return None;
+        };
+        rules.push(Inference::Choose);
+        unfold(times + 1, rules);
+        prefix.rest = Rest::State(found.target);
+        Some(edge)
+    }
+
+    fn direct_input(
+        &self,
+        situation: &mut Situation,
+        kind: Kind,
+        rules: &mut Vec<Inference>,
+    ) -> Option<Edge> {
+        let pair = self.pair;
+        let edges = pair.sub.edges(situation.state);
+        let own = |act| edges.iter().find(|edge| edge.act == act).copied();
+        let prefix = &mut situation.prefix;
+        let send = prefix.spine.first_send(pair).map(|(position, _)| position);
+        if let (Some(promise), Some(position)) =
+            (prefix.spine.first(kind), prefix.spine.position(kind))
+        {
+            if send.is_some_and(|send| send < position) {
+                return None;
+            }
+            let edge = own(promise.act)?;
+            prefix.spine.take(kind);
+            return Some(edge);
+        }
+        if send.is_some() {
+            return None;
+        }
+        unfold(prefix.stretch(pair, kind, true), rules);
+        let Rest::State(state) = prefix.rest else {
+            return None;
+        };
+        let &[other] = pair.sup.edges(state) else {
+            return None;
+        };
+        if pair.sup.state(state) != State::Receive(kind) {
+            return None;
+        }
+        let edge = own(other.act)?;
+        prefix.rest = Rest::State(other.target);
+        unfold(1, rules);
+        Some(edge)
+    }
+
+    /// The situations after the subtype's next action; none if it ends.
+    pub(super) fn successors(&mut self, situation: Situation) -> Result<Vec<Successor>, Stop> {
+        match self.pair.sub.state(situation.state) {
+            State::End => self.end(&situation.prefix),
+            State::Send(kind) => self.outputs(situation, kind),
+            State::Receive(kind) => self.inputs(situation, kind),
+        }
+    }
+
+    /// Rule END.
+    fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>, Stop> {
+        let sup = match (prefix.head(), &prefix.rest) {
+            (Some(promise), _) => Blame::Transition(promise.origin),
+            (None, &Rest::State(end)) => match self.pair.sup.edges(end).first() {
+                None => return Ok(vec![]),
+                Some(edge) => Blame::Transition(edge.id.index() as u32),
+            },
+            // A choice has a head.
+            (None, Rest::Choice(..)) => Blame::State(self.pair.sup.initial),
+        };
+        Err(refused(Rule::Forgotten, sup, None))
+    }
+
+    /// Rules OI and OO: all outputs of the subtype.
+    fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+        let pair = self.pair;
+        let Situation {
+            state,
+            mut prefix,
+            lossy,
+        } = situation;
+        let edges = pair.sub.edges(state);
+        let mut successors = vec![];
+        let mut rules = vec![Inference::Choose];
+        for (index, edge) in edges.iter().enumerate() {
+            let last = index + 1 == edges.len();
+            let refused = |reason, lossy| Stop::Refused {
+                reason,
+                sub: Some(edge.id),
+                lossy,
+            };
+            let after = |prefix, lossy, mut rules: Vec<Inference>| {
+                rules.push(Inference::Take);
+                Successor {
+                    transition: edge.id.index() as u32,
+                    situation: Situation {
+                        state: edge.target,
+                        prefix,
+                        lossy,
+                    },
+                    rules,
+                }
+            };
+            if let Some(promise) = prefix.spine.first(kind) {
+                if promise.act != edge.act {
+                    return Err(refused(mismatch(promise), lossy));
+                }
+                let mut prefix = self.copy(&mut prefix, last)?;
+                // Reduction by [)O] or [)B].
+                prefix.spine.take(kind);
+                successors.push(after(prefix, lossy, std::mem::take(&mut rules)));
+                continue;
+            }
+            self.anticipation.lossy = false;
+            let found = self.anticipation.take(&prefix.rest, edge.act, edge.target);
+            let lossy = lossy || self.anticipation.lossy;
+            let ways = found.map_err(|stop| match stop {
+                anticipation::Stop::Limited(limit) => Stop::Limited(limit),
+                anticipation::Stop::Refused(reason) => refused(reason, lossy),
+            })?;
+            let count = ways.len();
+            for (
+                nth,
+                Way {
+                    segment,
+                    rules: own,
+                },
+            ) in ways.into_iter().enumerate()
+            {
+                let mut prefix = self.copy(&mut prefix, last && nth + 1 == count)?;
+                self.spend(segment.promises.len())?;
+                prefix.extend(pair, segment);
+                rules.extend(own);
+                successors.push(after(prefix, lossy, std::mem::take(&mut rules)));
+            }
+        }
+        Ok(successors)
+    }
+
+    /// Rules II and IO: the inputs of the supertype, as its peers choose them.
+    fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
+        let pair = self.pair;
+        let Situation {
+            state,
+            mut prefix,
+            lossy,
+        } = situation;
+        let edges = pair.sub.edges(state);
+        let own = |act: Act| edges.iter().find(|edge| edge.act == act);
+        let handled = |promise: Promise| {
+            let sup = Blame::Transition(promise.origin);
+            own(promise.act).ok_or(refused(Rule::InputNotHandled, sup, None))
+        };
+        let after = |edge: &Edge, prefix, mut rules: Vec<Inference>| {
+            rules.push(Inference::Take);
+            Successor {
+                transition: edge.id.index() as u32,
+                situation: Situation {
+                    state: edge.target,
+                    prefix,
+                    lossy,
+                },
+                rules,
+            }
+        };
+        let output = prefix.spine.first_send(pair);
+        if let (Some(position), Some(promise)) =
+            (prefix.spine.position(kind), prefix.spine.first(kind))
+        {
+            if let Some((_, output)) = output.filter(|&(output, _)| output < position) {
+                let sub = own(promise.act).unwrap_or(&edges[0]);
+                let sup = Blame::Transition(output.origin);
+                return Err(refused(Rule::InputBeforeOutput, sup, Some(sub)));
+            }
+            let edge = handled(promise)?;
+            // Reduction by [)I] or [)A].
+            prefix.spine.take(kind);
+            return Ok(vec![after(edge, prefix, vec![])]);
+        }
+        let start = match (output, &prefix.rest) {
+            (None, &Rest::State(start)) => start,
+            (Some((_, output)), _) => {
+                let sup = Blame::Transition(output.origin);
+                return Err(refused(Rule::InputBeforeOutput, sup, Some(&edges[0])));
+            }
+            (None, Rest::Choice(alternatives, _)) => {
+                let sup = Blame::Transition(alternatives[0].promise.origin);
+                return Err(refused(Rule::InputBeforeOutput, sup, Some(&edges[0])));
+            }
+        };
+        let ways = self.next_inputs(start, kind, &edges[0])?;
+        let mut successors = vec![];
+        let count = ways.len();
+        for (nth, (promise, Way { segment, rules })) in ways.into_iter().enumerate() {
+            let edge = handled(promise)?;
+            let mut prefix = self.copy(&mut prefix, nth + 1 == count)?;
+            self.spend(segment.promises.len())?;
+            prefix.extend(pair, segment);
+            successors.push(after(edge, prefix, rules));
+        }
+        Ok(successors)
+    }
+
+    /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p), that is over inputs
+    /// of other kinds; each with that input. `sub` is the subtype's input.
+    fn next_inputs(
+        &mut self,
+        start: u32,
+        kind: Kind,
+        sub: &Edge,
+    ) -> Result<Vec<(Promise, Way)>, Stop> {
+        let sup = &self.pair.sup;
+        let mut found = vec![];
+        let mut rules = vec![];
+        let mut open: Vec<(u32, Vec<Promise>)> = vec![(start, vec![])];
+        while let Some((state, promises)) = open.pop() {
+            self.spend(1 + promises.len())?;
+            let edges = sup.edges(state);
+            let State::Receive(own) = sup.state(state) else {
+                return Err(match edges.first() {
+                    None => refused(Rule::InputNotReached, Blame::State(state), Some(sub)),
+                    Some(edge) => {
+                        let sup = Blame::Transition(edge.id.index() as u32);
+                        refused(Rule::InputBeforeOutput, sup, Some(sub))
+                    }
+                });
+            };
+            // A path longer than there are states has a loop, and peers may stay in it.
+            if promises.len() > sup.len() {
+                let sup = Blame::Transition(edges[0].id.index() as u32);
+                return Err(refused(Rule::InputNotReached, sup, Some(sub)));
+            }
+            unfold(1, &mut rules);
+            if own == kind {
+                for edge in edges {
+                    let segment = Segment {
+                        promises: promises.clone(),
+                        rest: Rest::State(edge.target),
+                    };
+                    let rules = std::mem::take(&mut rules);
+                    found.push((Promise::of(edge), Way { segment, rules }));
+                }
+                continue;
+            }
+            // Backwards, so that the first alternative is looked at first.
+            for edge in edges.iter().rev() {
+                let mut promises = promises.clone();
+                promises.push(Promise::of(edge));
+                open.push((edge.target, promises));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A copy that is paid for, or the original if it is not needed any more.
+    fn copy(&mut self, prefix: &mut Prefix, last: bool) -> Result<Prefix, Limit> {
+        if last {
+            let spare = Prefix::new(self.pair.sup.initial);
+            return Ok(std::mem::replace(prefix, spare));
+        }
+        self.spend(1 + prefix.spine.len())?;
+        Ok(prefix.clone())
+    }
+}
+
+/// Records that the supertype's next actions are unfolded, on the one spine that there is.
+fn unfold(times: usize, rules: &mut Vec<Inference>) {
+    rules.extend(std::iter::repeat_n(Inference::Unfold(vec![]), times));
+}
+
+/// A refusal that is final, whatever was dropped.
+fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
+    Stop::Refused {
+        reason: Reason { rule, sup },
+        sub: sub.map(|edge| edge.id),
+        lossy: false,
+    }
+}

@@ -1,0 +1,205 @@
+//! The search: every situation in which a subtype can be, breadth first.
+//!
+//! Situations are compared at the subtype's *anchors*, the states where several transitions meet: every loop has one.
+//! The situations between anchors are passed without storing anything.
+
+use std::collections::VecDeque;
+
+use super::{
+    assumptions::{Assumptions, Way},
+    pair::Pair,
+    prefix::Prefix,
+    record::{Record, encode},
+    refusal::Failure,
+    rules::{Rules, Situation, Stop, Successor},
+};
+use crate::verdict::{Limit, Limits};
+
+/// How a search ends.
+pub(super) enum Outcome {
+    Holds {
+        situations: usize,
+        anticipation: usize,
+        record: Record,
+    },
+    /// There is no derivation.
+    Fails(Failure),
+    /// There is none among those that were tried; a dropped alternative may be to blame.
+    Lossy,
+    Limited(Limit),
+}
+
+pub(super) struct Search<'a> {
+    pair: &'a Pair,
+    limits: &'a Limits,
+    rules: Rules<'a>,
+    assumptions: Assumptions<'a>,
+    tasks: VecDeque<Task>,
+    longest: usize,
+}
+
+/// A situation between two anchors, and the way to it.
+struct Task {
+    situation: Situation,
+    way: Way,
+}
+
+enum Halt {
+    Limited(Limit),
+    Failed {
+        failure: Failure,
+        /// Whether a dropped choice may be to blame.
+        lossy: bool,
+    },
+}
+
+impl From<Limit> for Halt {
+    fn from(limit: Limit) -> Self {
+        Self::Limited(limit)
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Rule INIT. `slack` is that of [`Anticipation`](super::anticipation::Anticipation).
+    pub(super) fn new(pair: &'a Pair, limits: &'a Limits, slack: usize) -> Self {
+        let situation = Situation {
+            state: pair.sub.initial,
+            prefix: Prefix::new(pair.sup.initial),
+            lossy: false,
+        };
+        let way = Way::start();
+        Self {
+            pair,
+            limits,
+            rules: Rules::new(pair, slack, limits.steps),
+            assumptions: Assumptions::new(pair),
+            tasks: VecDeque::from([Task { situation, way }]),
+            longest: 0,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outcome {
+        let mut dropped = false;
+        let mut limit = None;
+        while let Some(task) = self.tasks.pop_front() {
+            match self.follow(task) {
+                Ok(()) => {}
+                Err(Halt::Limited(reached)) => {
+                    limit.get_or_insert(reached);
+                    if matches!(reached, Limit::Steps(_)) {
+                        break;
+                    }
+                }
+                Err(Halt::Failed { lossy: true, .. }) => dropped = true,
+                Err(Halt::Failed { failure, .. }) => return Outcome::Fails(failure),
+            }
+        }
+        // The graph may be incomplete, but its loops are loops.
+        if let Some(failure) = self.assumptions.forgotten() {
+            return Outcome::Fails(failure);
+        }
+        match (limit, dropped) {
+            (Some(limit), _) => Outcome::Limited(limit),
+            (None, true) => Outcome::Lossy,
+            (None, false) => Outcome::Holds {
+                situations: self.assumptions.len(),
+                anticipation: self.longest,
+                record: self.assumptions.into_record(),
+            },
+        }
+    }
+
+    /// Goes on from a situation to one that was met before, to a branching or to the end.
+    fn follow(&mut self, task: Task) -> Result<(), Halt> {
+        let Task {
+            mut situation,
+            mut way,
+        } = task;
+        loop {
+            if self.pair.sub.is_anchor(situation.state) {
+                match self.arrive(&mut situation, way)? {
+                    Some(onward) => way = onward,
+                    None => return Ok(()),
+                }
+            }
+            self.rules.spend(1)?;
+            let pending = situation.prefix.spine.len() + situation.prefix.rest.size();
+            if pending > self.limits.anticipation {
+                return Err(Halt::Limited(Limit::Anticipation(self.limits.anticipation)));
+            }
+            self.longest = self.longest.max(pending);
+
+            if let Some(edge) = self.rules.direct(&mut situation, &mut way.rules) {
+                way.trail.push(edge.id.index() as u32);
+                continue;
+            }
+            let sub_state = situation.state;
+            let successors = self.rules.successors(situation);
+            let mut successors = successors.map_err(|stop| self.halt(stop, &way, sub_state))?;
+            match successors.len() {
+                0 => {
+                    self.assumptions.end(way);
+                    return Ok(());
+                }
+                1 => {
+                    let successor = successors.remove(0);
+                    way.trail.push(successor.transition);
+                    way.rules.extend(successor.rules);
+                    situation = successor.situation;
+                }
+                count => {
+                    for (successor, mut way) in successors
+                        .into_iter()
+                        .zip(self.assumptions.branch(way, count))
+                    {
+                        let Successor {
+                            transition,
+                            situation,
+                            rules,
+                        } = successor;
+                        way.trail.push(transition);
+                        way.rules = rules;
+                        self.rules
+                            .spend(way.trail.len() + situation.prefix.spine.len())?;
+                        self.tasks.push_back(Task { situation, way });
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise the way from it.
+    fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>, Halt> {
+        // Where no output is pending, every choice is made.
+        situation.lossy &= situation.prefix.awaits_send(self.pair);
+        let key = encode(situation.state, &situation.prefix, situation.lossy);
+        self.rules.spend(key.len())?;
+        let Some((node, way)) = self.assumptions.meet(key, situation, way) else {
+            return Ok(None);
+        };
+        match self.assumptions.avoided(node) {
+            Some(failure) => Err(Halt::Failed {
+                failure,
+                lossy: situation.lossy,
+            }),
+            None => Ok(Some(way)),
+        }
+    }
+
+    fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Halt {
+        match stop {
+            Stop::Limited(limit) => Halt::Limited(limit),
+            Stop::Refused { reason, sub, lossy } => {
+                let failure = Failure {
+                    reason,
+                    path: self.assumptions.path(way),
+                    sub_state,
+                    sub,
+                    cycle: vec![],
+                };
+                Halt::Failed { failure, lossy }
+            }
+        }
+    }
+}
