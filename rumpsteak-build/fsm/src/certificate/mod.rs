@@ -16,13 +16,16 @@
 //! nor with each other. Trust in a "safe" rests on these two pages.
 
 pub mod derivation;
+mod fault;
 pub mod invariant;
-
-use std::{error::Error, fmt};
 
 use crate::machine::Fsm;
 
-pub use self::{derivation::Derivation, invariant::Invariant};
+pub use self::{
+    derivation::Derivation,
+    fault::{Fault, Invalid},
+    invariant::Invariant,
+};
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,82 +74,3 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         Certificate::Invariant(invariant) => invariant::check(invariant, sub, sup),
     }
 }
-
-/// Why a certificate proves nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// In which situation or judgement.
-    pub situation: usize,
-    /// At which of its rules, or at their number if the fault is none of a rule. In an invariant, at which goal of its one rule.
-    pub rule: usize,
-    /// What is wrong.
-    pub fault: Fault,
-}
-
-/// What is wrong with a certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Fault {
-    /// One of the machines stands for no local type.
-    NotDirected,
-    /// There is no first claim, or it is not that of the initial states.
-    Initial,
-    /// A state, transition, situation or path that does not exist.
-    Unknown,
-    /// What is written as a set of pending words is none: see [`invariant::Words`].
-    NoWords,
-    /// Choices inside each other beyond [`derivation::DEEPEST`].
-    TooDeep,
-    /// There are rules, or claims that are assumed, after the last goal.
-    NoGoal,
-    /// There are goals after the last rule, or after the last claim that is assumed.
-    OpenGoal,
-    /// The rule is for another kind of goal: the subtype or the supertype does something else in this state.
-    WrongRule,
-    /// The action is not pending, or something that it may not overtake is before it, or it is another action.
-    Order,
-    /// The peer may send a message that the subtype does not receive.
-    NotHandled,
-    /// The goal is another one than the claim that is assumed.
-    OtherClaim,
-    /// Nothing was done before a claim is assumed.
-    NoProgress,
-    /// Something that is pending is not done, and its rank does not fall.
-    Rank,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotDirected => "a machine is no local type",
-            Self::Initial => "the first claim is not that of the initial states",
-            Self::Unknown => "something is named that does not exist",
-            Self::NoWords => "what is pending is not written as a set of words",
-            Self::TooDeep => "choices are too deep inside each other",
-            Self::NoGoal => "more is proved than there are goals",
-            Self::OpenGoal => "a goal is left",
-            Self::WrongRule => "the rule does not apply to the goal",
-            Self::Order => "the action is not what the supertype does next of its kind",
-            Self::NotHandled => "a message that may come is not received",
-            Self::OtherClaim => "the goal is not the claim that is assumed",
-            Self::NoProgress => "nothing is done before a claim is assumed",
-            Self::Rank => "something may stay pending for ever",
-        })
-    }
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            situation,
-            rule,
-            fault,
-        } = self;
-        write!(
-            f,
-            "the certificate is not valid at rule {rule} of situation {situation}: {fault}"
-        )
-    }
-}
-
-impl Error for Invalid {}

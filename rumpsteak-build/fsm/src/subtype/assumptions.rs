@@ -99,7 +99,7 @@ impl<'a> Assumptions<'a> {
         self.nodes.len()
     }
 
-    /// Ends a way at a situation with this [key](encode). `None` if the situation was met before, which is rule
+    /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation was met before, which is rule
     /// ASM; otherwise its number, and the way that starts from it.
     pub(super) fn meet(
         &mut self,

@@ -1,11 +1,10 @@
 //! The checker. It shares no code with the engines: only machines, and derivations as values.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use super::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
-use crate::sorted::SortedMap;
+use super::claims::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
 use crate::{
-    certificate::{Fault, Invalid},
+    certificate::fault::{Fault, Invalid},
     machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
 };
 
@@ -79,7 +78,7 @@ struct Spine {
     /// `None` where an action was taken.
     acts: Vec<Option<Act>>,
     /// By kind, where its actions are that were not taken, in order.
-    places: SortedMap<u32, VecDeque<usize>>,
+    places: BTreeMap<u32, VecDeque<usize>>,
 }
 
 impl Spine {
@@ -89,7 +88,7 @@ impl Spine {
 
     fn push(&mut self, act: Act) {
         let place = self.acts.len();
-        self.places.or_default(act.kind).push_back(place);
+        self.places.entry(act.kind).or_default().push_back(place);
         self.acts.push(Some(act));
     }
 
@@ -167,15 +166,17 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(sub: &'a Fsm, sup: &'a Fsm) -> Self {
-        let mut numbers: SortedMap<&Action, u32> = SortedMap::new();
-        let mut kinds: SortedMap<(&Role, Direction), u32> = SortedMap::new();
+        let mut numbers: BTreeMap<&Action, u32> = BTreeMap::new();
+        let mut kinds: BTreeMap<(&Role, Direction), u32> = BTreeMap::new();
         let mut acts = |machine: &'a Fsm| -> Vec<Act> {
             let act = |action: &'a Action| {
                 let number = numbers.len() as u32;
                 let kind = kinds.len() as u32;
                 Act {
-                    number: *numbers.or_insert_with(action, || number),
-                    kind: *kinds.or_insert_with((&action.peer, action.direction), || kind),
+                    number: *numbers.entry(action).or_insert(number),
+                    kind: *kinds
+                        .entry((&action.peer, action.direction))
+                        .or_insert(kind),
                     sends: action.direction == Direction::Send,
                 }
             };

@@ -1,12 +1,13 @@
 //! The checker of invariants. It shares no code with the engines: only machines, and invariants as values.
 
+use std::collections::BTreeMap;
+
 use super::{
-    Invariant, Judgement, Rule, Words as Written,
+    judgements::{Invariant, Judgement, Rule, Words as Written},
     words::{Letter, Words},
 };
-use crate::sorted::SortedMap;
 use crate::{
-    certificate::{Fault, Invalid},
+    certificate::fault::{Fault, Invalid},
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
 };
 
@@ -66,12 +67,12 @@ struct Goal<'a> {
     sub: StateId,
     sup: StateId,
     /// Of all other kinds, nothing is pending.
-    pending: SortedMap<Kind<'a>, Words>,
+    pending: BTreeMap<Kind<'a>, Words>,
 }
 
 struct Claim<'a> {
     goal: Goal<'a>,
-    ranks: SortedMap<Kind<'a>, u32>,
+    ranks: BTreeMap<Kind<'a>, u32>,
 }
 
 /// What a rule leads to, and the kind of the pending action that it does.
@@ -125,7 +126,7 @@ impl<'a> Checker<'a> {
         if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
             return Err(Fault::Unknown);
         }
-        let (mut pending, mut ranks) = (SortedMap::new(), SortedMap::new());
+        let (mut pending, mut ranks) = (BTreeMap::new(), BTreeMap::new());
         for entry in &judgement.pending {
             let (kind, words) = self.words(&entry.words)?;
             if pending.insert(kind, words).is_some() {

@@ -1,11 +1,11 @@
 //! Sets of pending words, and what the rules do with them. The argument for each operation is in the [module above](super).
 
-use crate::sorted::{SortedMap, SortedSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A transition of the supertype, by its position.
 pub(super) type Letter = u32;
 
-type Windows = SortedSet<Vec<Letter>>;
+type Windows = BTreeSet<Vec<Letter>>;
 
 /// A set of words that are not empty.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,8 +134,8 @@ fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     let (mut forth, mut back) = (Steps::new(), Steps::new());
     for window in windows {
         let (tail, head) = (&window[..from.len()], &window[window.len() - from.len()..]);
-        forth.or_default(tail).push(head);
-        back.or_default(head).push(tail);
+        forth.entry(tail).or_default().push(head);
+        back.entry(head).or_default().push(tail);
     }
     let (after, before) = (reached(&forth, from), reached(&back, to));
     let lies = |window: &&Vec<Letter>| {
@@ -145,11 +145,11 @@ fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     windows.iter().filter(lies).cloned().collect()
 }
 
-type Steps<'a> = SortedMap<&'a [Letter], Vec<&'a [Letter]>>;
+type Steps<'a> = BTreeMap<&'a [Letter], Vec<&'a [Letter]>>;
 
 /// Where steps lead to from a start, which is included.
-fn reached<'a>(steps: &Steps<'a>, start: &'a [Letter]) -> SortedSet<&'a [Letter]> {
-    let mut reached = SortedSet::from([start]);
+fn reached<'a>(steps: &Steps<'a>, start: &'a [Letter]) -> BTreeSet<&'a [Letter]> {
+    let mut reached = BTreeSet::from([start]);
     let mut open = vec![start];
     while let Some(at) = open.pop() {
         for &next in steps.get(at).into_iter().flatten() {

@@ -17,8 +17,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Depends;
 use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
+
+/// Whether what is sent (the first action) is made from what is received (the second one), so that it must come later.
+pub type Depends<'a> = &'a dyn Fn(&Action, &Action) -> bool;
 
 /// What was sent before its turn, oldest first, in the order of the windows: transitions of the machine, any of those with the action.
 type Ahead = Vec<VecDeque<TransitionId>>;

@@ -1,0 +1,289 @@
+//! Which reorderings are tried, and which are proposed.
+
+use super::{
+    cost::{Costs, Work},
+    reorder::{Depends, anticipate},
+};
+use crate::{
+    machine::{Action, Direction, Fsm, Role},
+    subtype::{InputError, Side},
+    verdict::{Limits, Verdict},
+    verify::{VerifyError, certified},
+};
+
+/// How much to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The largest window.
+    pub window: usize,
+    /// How many candidates are looked at.
+    pub candidates: usize,
+    /// How many states a candidate may have.
+    pub states: usize,
+    /// What the proof of one may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    /// Windows of up to 4, 64 candidates of up to 1,000 states.
+    fn default() -> Self {
+        Self {
+            window: 4,
+            candidates: 64,
+            states: 1_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A proven reordering.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// What the role may do instead of its projection.
+    pub fsm: Fsm,
+    /// Up to how many messages are sent before their turn, for each peer.
+    pub windows: Vec<(Role, usize)>,
+    /// How long the work takes with it, in the unit of [`Costs`].
+    pub time: u64,
+    /// How many actions of the projection are pending at most; see [`Proof::anticipation`](crate::subtype::Proof::anticipation).
+    pub pending: Option<usize>,
+}
+
+/// What was found for a role.
+#[derive(Clone, Debug, Default)]
+pub struct Proposals {
+    /// How long the work takes as the protocol is written.
+    pub time: u64,
+    /// The proposals, best first, none slower than the projection. Empty if nothing helps.
+    pub proposals: Vec<Proposal>,
+    /// How many candidates were looked at.
+    pub candidates: usize,
+    /// How many of them are no subtypes.
+    pub refused: usize,
+    /// For how many of them a limit ended the proof.
+    pub undecided: usize,
+    /// Whether there were more than [`Options::candidates`].
+    pub cut: bool,
+}
+
+/// Proposes orders for `role`, the one of `machines` with this name; the others are its peers.
+///
+/// # Errors
+/// If a machine is not directed. A certificate that is not valid is an error too; it would be a fault of this
+/// crate.
+pub fn propose(
+    machines: &[Fsm],
+    role: &Role,
+    depends: Depends<'_>,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Proposals, VerifyError> {
+    let Some(position) = machines.iter().position(|fsm| fsm.role() == role) else {
+        return Ok(Proposals::default());
+    };
+    let work = Work::new(machines);
+    let mut changed = machines.to_vec();
+    search(
+        &work,
+        &mut changed,
+        position,
+        &machines[position],
+        depends,
+        costs,
+        options,
+    )
+}
+
+/// What was found for all roles of a system.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// How long the work takes as the protocol is written.
+    pub before: u64,
+    /// How long it takes with the proposals.
+    pub after: u64,
+    /// For each role its proposal, if it has one.
+    pub proposals: Vec<Option<Proposal>>,
+    /// How many candidates were looked at.
+    pub candidates: usize,
+    /// Whether there were more than [`Options::candidates`] for some role.
+    pub cut: bool,
+}
+
+/// How often all roles are gone through.
+const PASSES: usize = 3;
+
+/// Proposes orders for all roles at once: for one after the other the best one, given those of the others, until
+/// nothing gets faster.
+///
+/// `depends` is asked for the role with this position. A subtype may take its role's place whatever the others do within the
+/// protocol, so that what is proven for each role holds for all together.
+///
+/// # Errors
+/// As [`propose`].
+pub fn propose_together(
+    machines: &[Fsm],
+    depends: &dyn Fn(usize, &Action, &Action) -> bool,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Together, VerifyError> {
+    let work = Work::new(machines);
+    let before = work.time(machines, costs);
+    let mut current = machines.to_vec();
+    let mut found = Together {
+        before,
+        after: before,
+        proposals: vec![None; machines.len()],
+        candidates: 0,
+        cut: false,
+    };
+    for _ in 0..PASSES {
+        let start = found.after;
+        for (position, projection) in machines.iter().enumerate() {
+            let depends = |send: &Action, receive: &Action| depends(position, send, receive);
+            let mut changed = current.clone();
+            let proposals = search(
+                &work,
+                &mut changed,
+                position,
+                projection,
+                &depends,
+                costs,
+                options,
+            )?;
+            found.candidates += proposals.candidates;
+            found.cut |= proposals.cut;
+            let best = proposals.proposals.into_iter().next();
+            if let Some(best) = best.filter(|best| best.time < found.after) {
+                found.after = best.time;
+                current[position] = best.fsm.clone();
+                found.proposals[position] = Some(best);
+            }
+        }
+        if found.after == start {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The proposals for the role at `position`, which runs with the others of `changed`.
+fn search(
+    work: &Work,
+    changed: &mut [Fsm],
+    position: usize,
+    projection: &Fsm,
+    depends: Depends<'_>,
+    costs: &Costs<'_>,
+    options: &Options,
+) -> Result<Proposals, VerifyError> {
+    projection.check_directed().map_err(|defect| InputError {
+        side: Side::Sup,
+        defect,
+    })?;
+    let mut found = Proposals {
+        time: work.time(changed, costs),
+        ..Proposals::default()
+    };
+    let mut receivers: Vec<&Role> = Vec::new();
+    for transition in projection.transitions() {
+        let action = transition.action;
+        if action.direction == Direction::Send && !receivers.contains(&&action.peer) {
+            receivers.push(&action.peer);
+        }
+    }
+
+    for windows in windows(receivers.len(), options.window) {
+        if found.candidates >= options.candidates {
+            found.cut = true;
+            break;
+        }
+        let windows: Vec<(Role, usize)> = receivers
+            .iter()
+            .zip(windows)
+            .filter(|(_, window)| *window > 0)
+            .map(|(&receiver, window)| (receiver.clone(), window))
+            .collect();
+        let Some(fsm) = anticipate(projection, &windows, depends, options.states) else {
+            continue;
+        };
+        if fsm == *projection || found.proposals.iter().any(|known| known.fsm == fsm) {
+            // The window is never used, or not all of it.
+            continue;
+        }
+        found.candidates += 1;
+        match certified(&fsm, projection, &options.limits)? {
+            Verdict::Safe(proof) => {
+                changed[position] = fsm.clone();
+                let time = work.time(changed, costs);
+                if time <= found.time {
+                    found.proposals.push(Proposal {
+                        fsm,
+                        windows,
+                        time,
+                        pending: proof.anticipation,
+                    });
+                }
+            }
+            Verdict::Unsafe(_) => found.refused += 1,
+            Verdict::Undecided(_) => found.undecided += 1,
+        }
+    }
+    found.proposals.sort_by_key(|proposal| {
+        let ahead: usize = proposal.windows.iter().map(|(_, window)| window).sum();
+        (proposal.time, ahead, proposal.fsm.len())
+    });
+    Ok(found)
+}
+
+/// All ways to give each of `peers` peers a window of up to `most`, with small sums first.
+fn windows(peers: usize, most: usize) -> impl Iterator<Item = Vec<usize>> {
+    (1..=peers.saturating_mul(most)).flat_map(move |sum| {
+        let mut all = Vec::new();
+        // Each entry: the windows so far.
+        let mut work = vec![Vec::with_capacity(peers)];
+        while let Some(windows) = work.pop() {
+            let left = sum - windows.iter().sum::<usize>();
+            if windows.len() == peers {
+                if left == 0 {
+                    all.push(windows);
+                }
+                continue;
+            }
+            let behind = (peers - windows.len() - 1) * most;
+            // Larger windows for the first peers come first.
+            for window in left.saturating_sub(behind)..=left.min(most) {
+                let mut longer = windows.clone();
+                longer.push(window);
+                work.push(longer);
+            }
+        }
+        all.truncate(MOST_WINDOWS);
+        all
+    })
+}
+
+/// With many peers there are more ways than anybody looks at.
+const MOST_WINDOWS: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::windows;
+
+    #[test]
+    fn windows_grow() {
+        let all: Vec<_> = windows(2, 2).collect();
+        let expected: [[usize; 2]; 8] = [
+            [1, 0],
+            [0, 1],
+            [2, 0],
+            [1, 1],
+            [0, 2],
+            [2, 1],
+            [1, 2],
+            [2, 2],
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(windows(0, 4).count(), 0);
+        assert_eq!(windows(1, 0).count(), 0);
+    }
+}
