@@ -1,7 +1,7 @@
 //! The table of `README.md`: what the verifier says of each example.
 //!
 //! The machines are those that the build verified, from the verdicts that it left for this package; the protocols are
-//! those of `protocols/`. With `RUMPSTEAK_UPDATE=1` the page is rewritten, to be read in the diff; otherwise it must be
+//! those of `protocols/`. With `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff; otherwise it must be
 //! what is computed. What PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, say of the same protocols is stated here, and
 //! compared.
 
@@ -127,18 +127,7 @@ struct Findings {
 
 #[test]
 fn the_page_is_what_the_verifier_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let page = page();
-    if std::env::var_os("RUMPSTEAK_UPDATE").is_some() {
-        fs::write(&path, page).unwrap();
-        return;
-    }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found.replace("\r\n", "\n") == page,
-        "{} is stale: set RUMPSTEAK_UPDATE=1 and read the difference",
-        path.display()
-    );
+    expect_test::expect_file!["../README.md"].assert_eq(&page());
 }
 
 /// PPoPP'22, Table 1: participants, and the marks for choice, recursion, infinite recursion and reordering.
@@ -511,5 +500,5 @@ the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
 Beside these, `workflows/` has six of the protocols top-down, hybrid and bottom-up with the same processes, and `src/fft/`
 has the processes of the two FFTs.
 
-The table is written by the test `rows` of this package, when `RUMPSTEAK_UPDATE` is set; the test fails when it is stale.
+The table is written by the test `rows` of this package, when `UPDATE_EXPECT` is set; the test fails when it is stale.
 ";

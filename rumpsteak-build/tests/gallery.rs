@@ -1,6 +1,6 @@
 //! Every error of a Scribble file as a person sees it, in `scribble/GALLERY.md`.
 //!
-//! The examples are those of the explanations. With `RUMPSTEAK_UPDATE=1` the gallery is rewritten, to be read in the
+//! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to be read in the
 //! diff; otherwise it must be what is printed.
 
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ const INTRODUCTION: &str = "\
 
 Every code with its explanation, a file that is refused and what is printed for it. This is
 also what `cargo rumpsteak explain CODE` knows. The page is written by the test `gallery` of
-`rumpsteak-build`, when `RUMPSTEAK_UPDATE` is set; the test fails when the page is stale.
+`rumpsteak-build`, when `UPDATE_EXPECT` is set; the test fails when the page is stale.
 ";
 
 /// Terminals are this wide.
@@ -180,15 +180,6 @@ fn the_gallery_shows_what_is_printed() {
         wide.extend(too_wide.map(|line| format!("{code}: {line}")));
         let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scribble/GALLERY.md");
-    if std::env::var_os("RUMPSTEAK_UPDATE").is_some() {
-        fs::write(&path, &gallery).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    }
     assert_eq!(wide, Vec::<String>::new());
-    let known = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        gallery == known,
-        "{} is stale: set RUMPSTEAK_UPDATE=1 and read the difference",
-        path.display()
-    );
+    expect_test::expect_file!["../scribble/GALLERY.md"].assert_eq(&gallery);
 }

@@ -12,23 +12,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use futures::future::join;
 use rumpsteak_runtime::{Error, ErrorKind, Result, try_session};
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Producer, Q, Roles, Stop, Sum};
 use tokio::task::yield_now;
 use tokio::time::timeout;
-
-/// A small generator, so that a failure can be run again: xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
 
 /// Adds the numbers, and keeps each where a cancellation cannot take it away.
 async fn consume(role: &mut Q, seen: &Mutex<Vec<i32>>) -> Result<i32> {
@@ -52,13 +41,13 @@ async fn consume(role: &mut Q, seen: &Mutex<Vec<i32>>) -> Result<i32> {
 async fn random_cancellation_on_two_threads() {
     let seconds = std::env::var("RUMPSTEAK_SOAK").map_or(1, |text| text.parse().unwrap());
     let until = Instant::now() + Duration::from_secs(seconds);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Rng::with_seed(0);
     let (mut sessions, mut completed) = (0_u64, 0_u64);
     while Instant::now() < until {
         sessions += 1;
         let Roles(mut p, mut q) = Roles::default();
-        let count = i32::try_from(random.below(30)).unwrap();
-        let pauses = random.below(1 << 30);
+        let count = random.i32(..30);
+        let pauses = random.u64(..1 << 30);
         let seen = Arc::new(Mutex::new(Vec::new()));
 
         let producing = tokio::spawn(async move {
@@ -78,8 +67,8 @@ async fn random_cancellation_on_two_threads() {
             let seen = Arc::clone(&seen);
             tokio::spawn(async move { consume(&mut q, &seen).await })
         };
-        let cancelled = random.below(3);
-        for _ in 0..random.below(40) {
+        let cancelled = random.u64(..3);
+        for _ in 0..random.u64(..40) {
             yield_now().await;
         }
         match cancelled {

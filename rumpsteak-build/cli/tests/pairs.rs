@@ -6,7 +6,8 @@ mod common;
 
 use std::fs;
 
-use common::{Folder, corpora};
+use common::Folder;
+use rumpsteak_oracle::corpus;
 
 /// The exit statuses that an expected verdict allows.
 ///
@@ -23,9 +24,9 @@ fn allowed(expected: &str) -> &'static [i32] {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn every_pair_has_its_exit_status() {
-    let Some(corpora) = corpora() else { return };
-    let pairs = corpora.join("pairs");
+    let pairs = corpus("pairs");
     let folder = Folder::new("pairs");
     let table = fs::read_to_string(pairs.join("expected.csv")).unwrap();
     let rows = table.lines().skip(1).filter(|line| !line.is_empty());
@@ -61,9 +62,9 @@ fn every_pair_has_its_exit_status() {
 
 /// Pairs of binary types, told from DOT by their content. For some true subtypings messages pile up without a bound.
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn pairs_of_binary_types_get_the_right_answer() {
-    let Some(corpora) = corpora() else { return };
-    let binary = corpora.join("binary");
+    let binary = corpus("binary");
     let folder = Folder::new("binary");
     let table = fs::read_to_string(binary.join("expected.csv")).unwrap();
     let mut rows = 0;

@@ -16,6 +16,7 @@ use rumpsteak_fsm::{
     kmc::Verdict,
     text,
 };
+use rumpsteak_oracle::corpus;
 
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
@@ -523,10 +524,9 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_have_capacities() {
-    let Some(folder) = common::corpus("kmc") else {
-        return;
-    };
+    let folder = corpus("kmc");
     for (file, expected) in [
         (
             "double-buffer2.txt",

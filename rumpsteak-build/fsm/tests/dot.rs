@@ -6,6 +6,7 @@ mod common;
 
 use fastrand::Rng;
 use rumpsteak_fsm::{Action, Fsm, dot};
+use rumpsteak_oracle::corpus;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
@@ -328,10 +329,9 @@ fn a_large_and_deep_text_is_read_in_linear_time() {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpus_reads_and_reads_back() {
-    let Some(pairs) = common::corpus("pairs") else {
-        return;
-    };
+    let pairs = corpus("pairs");
     let mut files = 0;
     for entry in std::fs::read_dir(pairs).unwrap() {
         let path = entry.unwrap().path();

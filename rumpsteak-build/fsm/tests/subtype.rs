@@ -15,7 +15,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{
     cases::{self, Relation},
-    local,
+    corpus, local,
 };
 
 /// The answer in the words of the corpora.
@@ -29,10 +29,9 @@ fn answer(sub: &Fsm, sup: &Fsm) -> &'static str {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_pairs_of_the_corpus() {
-    let Some(pairs) = common::corpus("pairs") else {
-        return;
-    };
+    let pairs = corpus("pairs");
     let expected = std::fs::read_to_string(pairs.join("expected.csv")).unwrap();
     let read = |name: String| -> Fsm {
         dot::parse(&std::fs::read_to_string(pairs.join(name)).unwrap())
@@ -55,10 +54,9 @@ fn the_pairs_of_the_corpus() {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_binary_corpus() {
-    let Some(folder) = common::corpus("binary") else {
-        return;
-    };
+    let folder = corpus("binary");
     let expected = std::fs::read_to_string(folder.join("expected.csv")).unwrap();
     let read = |name: &str| -> Fsm {
         text::parse(&std::fs::read_to_string(folder.join(name)).unwrap())

@@ -11,6 +11,7 @@ use rumpsteak_fsm::{
     Action, Fsm, StateId,
     text::{self, Form},
 };
+use rumpsteak_oracle::corpus;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
@@ -729,14 +730,13 @@ fn texts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_are_read_and_read_back() {
     for (folder, count, forms) in [
         ("kmc", 81, [Form::Cfsm, Form::Local]),
         ("binary", 132, [Form::Binary, Form::Binary]),
     ] {
-        let Some(folder) = common::corpus(folder) else {
-            return;
-        };
+        let folder = corpus(folder);
         let mut files = vec![];
         texts(&folder, &mut files);
         assert_eq!(files.len(), count);

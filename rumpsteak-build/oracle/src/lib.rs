@@ -7,9 +7,11 @@
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.
 //! * [`mutate`] reorders, unrolls, narrows, widens or damages a machine.
 //! * [`paper::subtype`] is asynchronous subtyping as PPoPP'22 gives it, rule by rule.
+//! * [`corpus`] is a folder of files with known verdicts.
 //! * [`cases`] is one table of cases with known verdicts, for every engine.
 
 pub mod cases;
+mod corpora;
 mod equal;
 mod explore;
 mod local;
@@ -19,6 +21,7 @@ mod project;
 mod protocol;
 mod shrink;
 
+pub use corpora::corpus;
 pub use equal::equal;
 pub use explore::{
     Configuration, Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report, Step, System,

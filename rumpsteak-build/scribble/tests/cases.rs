@@ -3,7 +3,7 @@
 //! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules that one imports in
 //! ```` ```module NAME ```` fences before it), and behind each of them what the crate says:
 //! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles that can be projected; the latter is left
-//! out where it says nothing new. With `RUMPSTEAK_UPDATE=1` the expectations are rewritten, to be read in the diff.
+//! out where it says nothing new. With `UPDATE_EXPECT=1` the expectations are rewritten, to be read in the diff.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -146,11 +146,7 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
             write!(actual, "```dot\n{}```\n", outcome.machines).unwrap();
         }
     }
-    if env::var_os("RUMPSTEAK_UPDATE").is_some() {
-        fs::write(path, &actual).unwrap();
-    } else {
-        assert_eq!(actual, text, "{}", path.display());
-    }
+    expect_test::expect_file![path].assert_eq(&actual);
 }
 
 #[test]

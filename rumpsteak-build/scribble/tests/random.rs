@@ -6,29 +6,17 @@
 
 use std::{collections::BTreeMap, env, fmt::Write};
 
+use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits as Search, Verdict, dot,
     system::{System, explore},
 };
 use rumpsteak_scribble::{Diagnostic, Limits, check_with, parse};
 
-/// Steele, Lea, Flood's SplitMix: the same protocols on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ word >> 31) as usize % bound
-    }
-
-    /// Two different roles.
-    fn pair(&mut self, roles: usize) -> (usize, usize) {
-        let from = self.below(roles);
-        (from, (from + 1 + self.below(roles - 1)) % roles)
-    }
+/// Two different roles.
+fn pair(random: &mut Rng, roles: usize) -> (usize, usize) {
+    let from = random.usize(..roles);
+    (from, (from + 1 + random.usize(..roles - 1)) % roles)
 }
 
 /// Eight protocols of the first kind and four of the second are tried a round.
@@ -80,7 +68,7 @@ fn assert_safe(source: &str, machines: Vec<Fsm>) {
 /// Whatever the grammar allows: sequencing, nested choices and recursions, calls with permuted roles, empty branches,
 /// few labels. Mostly refused.
 struct Anything<'r> {
-    random: &'r mut Random,
+    random: &'r mut Rng,
     roles: usize,
     text: String,
     loops: Vec<usize>,
@@ -89,8 +77,8 @@ struct Anything<'r> {
 
 impl Anything<'_> {
     fn message(&mut self, from: usize, to: usize) {
-        let label = self.random.below(3);
-        let payload = ["", "", "Int"][self.random.below(3)];
+        let label = self.random.usize(..3);
+        let payload = ["", "", "Int"][self.random.usize(..3)];
         write!(
             self.text,
             "m{label}({payload}) from {} to {}; ",
@@ -105,22 +93,22 @@ impl Anything<'_> {
         let mut chooser = chooser;
         for _ in 0..self
             .random
-            .below(size + 1)
+            .usize(..size + 1)
             .max(usize::from(chooser.is_some()))
         {
-            let (from, to) = self.random.pair(self.roles);
+            let (from, to) = pair(self.random, self.roles);
             let from = chooser.take().unwrap_or(from);
-            match self.random.below(10) {
+            match self.random.usize(..10) {
                 _ if from == to => self.message(from, (to + 1) % self.roles),
                 0..5 => self.message(from, to),
                 5 | 6 if size > 1 => {
                     write!(self.text, "choice at {} {{ ", role(from)).unwrap();
                     let mut goes_on = false;
-                    for branch in 0..2 + self.random.below(2) {
+                    for branch in 0..2 + self.random.usize(..2) {
                         if branch > 0 {
                             self.text += "} or { ";
                         }
-                        let empty = self.random.below(12) == 0;
+                        let empty = self.random.usize(..12) == 0;
                         goes_on |= empty || self.block(size / 2, Some(from));
                     }
                     self.text += "} ";
@@ -142,14 +130,14 @@ impl Anything<'_> {
                     }
                 }
                 8 if !self.loops.is_empty() => {
-                    let name = self.loops[self.random.below(self.loops.len())];
+                    let name = self.loops[self.random.usize(..self.loops.len())];
                     write!(self.text, "continue X{name}; ").unwrap();
                     return false;
                 }
                 _ => {
                     let mut players: Vec<usize> = (0..self.roles).collect();
                     for at in (1..players.len()).rev() {
-                        let other = self.random.below(at + 1);
+                        let other = self.random.usize(..at + 1);
                         players.swap(at, other);
                     }
                     let players: Vec<_> =
@@ -157,7 +145,7 @@ impl Anything<'_> {
                     write!(
                         self.text,
                         "do Q{}({}); ",
-                        self.random.below(2),
+                        self.random.usize(..2),
                         players.join(", ")
                     )
                     .unwrap();
@@ -168,8 +156,8 @@ impl Anything<'_> {
     }
 }
 
-fn anything(random: &mut Random) -> String {
-    let roles = 2 + random.below(4);
+fn anything(random: &mut Rng) -> String {
+    let roles = 2 + random.usize(..4);
     let header: Vec<_> = (0..roles)
         .map(|number| format!("role {}", role(number)))
         .collect();
@@ -198,7 +186,7 @@ fn anything(random: &mut Random) -> String {
 fn what_is_accepted_is_safe() {
     let mut accepted = 0;
     for seed in 0..8 * rounds() {
-        let source = anything(&mut Random(seed));
+        let source = anything(&mut Rng::with_seed(seed));
         let module = parse(&source).module;
         let printed = module.to_string();
         let again = parse(&printed);
@@ -232,10 +220,10 @@ enum Global {
 }
 
 impl Global {
-    fn random(random: &mut Random, roles: usize, depth: usize, loops: usize) -> Self {
-        match random.below(if depth == 0 { 2 } else { 8 }) {
+    fn random(random: &mut Rng, roles: usize, depth: usize, loops: usize) -> Self {
+        match random.usize(..if depth == 0 { 2 } else { 8 }) {
             0 => Self::End,
-            1 if loops > 0 => Self::Continue(random.below(loops)),
+            1 if loops > 0 => Self::Continue(random.usize(..loops)),
             1 => Self::End,
             2 if loops < 3 => {
                 let body = Self::choice(random, roles, depth, loops + 1);
@@ -245,11 +233,11 @@ impl Global {
         }
     }
 
-    fn choice(random: &mut Random, roles: usize, depth: usize, loops: usize) -> Self {
-        let (from, to) = random.pair(roles);
-        let branches = 1 + random.below(3) / 2 + random.below(3) / 2;
+    fn choice(random: &mut Rng, roles: usize, depth: usize, loops: usize) -> Self {
+        let (from, to) = pair(random, roles);
+        let branches = 1 + random.usize(..3) / 2 + random.usize(..3) / 2;
         // Everybody is told, by the same role in each branch, often enough for merging to have a chance.
-        let told = random.below(3) > 0;
+        let told = random.usize(..3) > 0;
         let branches = (0..branches)
             .map(|label| {
                 let mut then = Self::random(random, roles, depth.saturating_sub(1), loops);
@@ -388,8 +376,8 @@ impl Local {
 fn what_merging_accepts_is_accepted() {
     let (mut merging, mut accepted) = (0, 0);
     for seed in 0..4 * rounds() {
-        let random = &mut Random(seed.wrapping_mul(3).wrapping_add(1 << 32));
-        let roles = 2 + random.below(5);
+        let random = &mut Rng::with_seed(seed.wrapping_mul(3).wrapping_add(1 << 32));
+        let roles = 2 + random.usize(..5);
         let global = Global::random(random, roles, 5, 0);
         let header: Vec<_> = (0..roles)
             .map(|number| format!("role {}", role(number)))

@@ -1,9 +1,5 @@
 //! Runs the real command in a folder of its own.
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "in a test an unwrap is an assertion"
-)]
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::{
@@ -126,13 +122,4 @@ impl Run {
             other => panic!("no JSON object: {other:?}\n{}", self.stdout),
         }
     }
-}
-
-/// The folder of cases with known verdicts, where there is one.
-pub(crate) fn corpora() -> Option<PathBuf> {
-    let folder = std::env::var_os("RUMPSTEAK_CORPORA").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: RUMPSTEAK_CORPORA names no folder");
-    }
-    folder
 }

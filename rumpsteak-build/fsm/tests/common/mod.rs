@@ -3,25 +3,11 @@
 #![allow(
     dead_code,
     unreachable_pub,
-    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "each test file uses a part of it, says what it skips, and asserts by unwrapping"
+    reason = "each test file uses a part of it and asserts by unwrapping"
 )]
 
-use std::path::PathBuf;
-
 use rumpsteak_fsm::Fsm;
-
-/// A folder of the corpora, or `None` and a note where they are not at hand.
-pub fn corpus(name: &str) -> Option<PathBuf> {
-    match std::env::var_os("RUMPSTEAK_CORPORA") {
-        Some(corpora) => Some(PathBuf::from(corpora).join(name)),
-        None => {
-            println!("skipped: RUMPSTEAK_CORPORA does not name the corpora");
-            None
-        }
-    }
-}
 
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is `role:`.
 pub fn machines(lines: &str) -> Vec<Fsm> {

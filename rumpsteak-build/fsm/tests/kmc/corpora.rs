@@ -8,11 +8,9 @@ use rumpsteak_fsm::{
     system::System,
     text,
 };
+use rumpsteak_oracle::corpus;
 
-use crate::{
-    common,
-    reference::{Kind, Reference},
-};
+use crate::reference::{Kind, Reference};
 
 /// A row of `expected.csv`.
 #[derive(Debug)]
@@ -61,10 +59,9 @@ const WRONG_ROWS: &[(&str, &[usize], (bool, bool))] = &[
 ];
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_have_their_expected_properties() {
-    let Some(folder) = common::corpus("kmc") else {
-        return;
-    };
+    let folder = corpus("kmc");
     let limits = Limits {
         configurations: 2_000_000,
         ..Limits::default()
@@ -96,10 +93,9 @@ fn the_corpora_have_their_expected_properties() {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_rows_that_are_wrong_have_runs_that_show_it() {
-    let Some(folder) = common::corpus("kmc") else {
-        return;
-    };
+    let folder = corpus("kmc");
     for &(file, bounds, (exhaustive, _)) in WRONG_ROWS {
         for &bound in bounds {
             let system = read(&folder, file);
@@ -136,10 +132,9 @@ fn the_rows_that_are_wrong_have_runs_that_show_it() {
 }
 
 #[test]
+#[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_have_their_verdicts() {
-    let Some(folder) = common::corpus("kmc") else {
-        return;
-    };
+    let folder = corpus("kmc");
     let mut files: Vec<String> = rows(&folder).into_iter().map(|row| row.file).collect();
     files.dedup();
     let limits = Limits {
