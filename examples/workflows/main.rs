@@ -8,6 +8,8 @@
 //!
 //! Each file of `processes/` is included by one module of each workflow.
 
+use rumpsteak_runtime::machine::Machine;
+
 mod top_down {
     pub mod double_buffering {
         rumpsteak_runtime::protocol!(pub DoubleBuffering);
@@ -86,27 +88,29 @@ in_all_workflows! {
     three_adder: 30 + 12;
 }
 
-/// The machine of a session at run time is the one that the build verified: for the kernel, the one that lies beside the
-/// protocol.
+/// The machine of a session at run time is the one that the build verified: for the kernel, the one
+/// that lies beside the protocol.
 #[test]
 fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
-    use rumpsteak_runtime::serialize;
-
     let beside = rumpsteak_fsm::dot::parse(include_str!("../../protocols/double_buffering.k.dot"))?;
-    let generated = serialize::<top_down::double_buffering::double_buffering::KSession<'_>>();
-    assert_eq!([generated], beside[..]);
-    assert_eq!(
-        [serialize::<hybrid::double_buffering::KSession<'_>>()],
-        beside[..]
-    );
+    let beside = format!("{:?}", beside[0]);
+    let generated = Machine::of::<top_down::double_buffering::double_buffering::KSession<'_>>();
+    assert_eq!(generated.to_string(), beside);
+    let hybrid = Machine::of::<hybrid::double_buffering::KSession<'_>>();
+    assert_eq!(hybrid.to_string(), beside);
 
     // Without a protocol, the names are those of the source.
+    let bottom_up = Machine::of::<bottom_up::double_buffering::KSession<'_>>();
     assert_eq!(
-        format!(
-            "{:?}",
-            serialize::<bottom_up::double_buffering::KSession<'_>>()
-        ),
-        "K: 5 states from 0, 0 -S!Ready-> 1, 1 -S!Ready-> 2, 2 -S?Value(i32)-> 3, 3 -T?Ready-> 4, 4 -T!Value(i32)-> 1"
+        bottom_up.to_string(),
+        "K: 5 states from 0, 0 -S!Ready-> 1, 1 -S!Ready-> 2, 2 -S?Value(i32)-> 3, \
+         3 -T?Ready-> 4, 4 -T!Value(i32)-> 1"
+    );
+    let last = bottom_up.transitions().last().unwrap();
+    assert_eq!((last.source, last.sends, last.peer), (4, true, "T"));
+    assert_eq!(
+        (last.label, last.payload, last.target),
+        ("Value", &["i32"][..], 1)
     );
     Ok(())
 }

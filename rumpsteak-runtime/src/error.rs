@@ -149,6 +149,7 @@ pub enum ErrorKind {
 
 /// The action of a session that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Action {
     /// Receiving one of these labels.
     Receive(&'static [&'static str]),
@@ -226,6 +227,7 @@ fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
 /// Returned by [`Send::send_or_return`](crate::Send::send_or_return) and
 /// [`Select::select_or_return`](crate::Select::select_or_return); `?` turns it into the plain
 /// [`Error`].
+#[non_exhaustive]
 pub struct Unsent<L> {
     /// Why the send failed.
     pub error: Error,

@@ -20,15 +20,13 @@
 //! Polling all processes in each round needs no wakers but polls in vain: a ring of ten would take
 //! ten polls for each hop.
 
-use std::cell::Cell;
 use std::fmt;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker, ready};
 
-use futures::future::maybe_done;
-
+use crate::polling::{self, Polling};
 use crate::sync::AtomicWaker;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
@@ -94,35 +92,28 @@ mod sealed {
 }
 
 macro_rules! processes {
-    ($($process:ident: $Process:ident),+) => {
+    ($($process:ident: $Process:ident = $index:tt),+) => {
         impl<$($Process: Future),+> sealed::Sealed for ($($Process,)+) {}
 
         impl<$($Process: Future),+> Processes for ($($Process,)+) {
             type Values = ($($Process::Output,)+);
 
             async fn join(self) -> Self::Values {
+                let mut values = ($(None::<$Process::Output>,)+);
                 let ($($process,)+) = self;
-                $(let mut $process = pin!(maybe_done($process));)+
-                let count = [$(stringify!($process)),+].len();
-                let mut turns = Turns::new(count);
+                $(let mut $process = pin!(Some($process));)+
+                let mut schedule = Schedule::new([$($index),+].len());
                 poll_fn(|context| {
-                    turns.poll(context, |index, context| {
-                        let mut next = 0;
-                        $(
-                            if index == next {
-                                return $process.as_mut().poll(context);
-                            }
-                            next += 1;
-                        )+
-                        let _ = next;
-                        Poll::Pending
+                    schedule.poll(context, |index, context| match index {
+                        $($index => poll_process(&mut $process, &mut values.$index, context),)+
+                        _ => Poll::Pending,
                     })
                 })
                 .await;
                 ($(
-                    match $process.as_mut().take_output() {
+                    match values.$index {
                         Some(value) => value,
-                        // `Turns` is done when each process is.
+                        // The schedule is done when each process has given its value.
                         None => unreachable!("a process that is done has a value"),
                     },
                 )+)
@@ -131,57 +122,53 @@ macro_rules! processes {
     };
 }
 
-processes!(a: A);
-processes!(a: A, b: B);
-processes!(a: A, b: B, c: C);
-processes!(a: A, b: B, c: C, d: D);
-processes!(a: A, b: B, c: C, d: D, e: E);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K);
-processes!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L);
+processes!(a: A = 0);
+processes!(a: A = 0, b: B = 1);
+processes!(a: A = 0, b: B = 1, c: C = 2);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10);
+processes!(a: A = 0, b: B = 1, c: C = 2, d: D = 3, e: E = 4, f: F = 5, g: G = 6, h: H = 7, i: I = 8, j: J = 9, k: K = 10, l: L = 11);
+
+/// Polls a process; keeps its value and drops the process when it is done.
+#[inline]
+fn poll_process<F: Future>(
+    process: &mut Pin<&mut Option<F>>,
+    value: &mut Option<F::Output>,
+    context: &mut Context<'_>,
+) -> Poll<()> {
+    if let Some(running) = process.as_mut().as_pin_mut() {
+        *value = Some(ready!(running.poll(context)));
+        process.set(None);
+    }
+    Poll::Ready(())
+}
 
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
 
-/// The task is polling processes: who wakes one need not wake the task.
+/// The task is polling processes: to wake one of them, the task need not be woken.
 const POLLING: usize = 1 << (usize::BITS - 1);
 
-#[cfg(not(all(test, rumpsteak_loom)))]
-thread_local! {
-    /// The address of the [`Woken`] whose processes this thread is polling, or 0.
-    static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
-}
-
-#[cfg(all(test, rumpsteak_loom))]
-loom::thread_local! {
-    static POLLED_HERE: Cell<usize> = Cell::new(0);
-}
-
-/// Whether this thread is polling the processes of a set. A process that then wakes itself is polled again when the
-/// others have had their turn, at hardly any cost.
-#[inline]
-pub(crate) fn is_polling() -> bool {
-    POLLED_HERE.try_with(Cell::get).is_ok_and(|set| set != 0)
-}
-
-/// Whose turn it is.
-struct Turns {
+/// Which process is polled next.
+struct Schedule {
     woken: Arc<Woken>,
     /// One for each process.
     wakers: Vec<Waker>,
     /// The processes that have not ended, as a set of bits.
     running: usize,
-    /// Who was polled last. The search for the next begins behind it.
+    /// The process that was polled last: the search for the next one begins behind it.
     last: usize,
 }
 
-/// Which processes were woken, as sets of bits.
+/// The processes that were woken, as sets of bits.
 struct Woken {
-    /// By the thread that polls them, while it does: nobody else uses it.
+    /// By the thread that polls them, while it does; only that thread uses it.
     here: AtomicUsize,
     /// By anybody else. With [`POLLING`] while the task polls processes; otherwise, a task that
     /// sleeps has an empty set here.
@@ -190,12 +177,12 @@ struct Woken {
 }
 
 /// Wakes one process.
-struct Bell {
+struct ProcessWaker {
     woken: Arc<Woken>,
     bit: usize,
 }
 
-impl Turns {
+impl Schedule {
     fn new(count: usize) -> Self {
         let all = (1 << count) - 1;
         let woken = Arc::new(Woken {
@@ -203,14 +190,14 @@ impl Turns {
             elsewhere: AtomicUsize::new(0),
             task: AtomicWaker::new(),
         });
-        let bell = |index: usize| {
-            Waker::from(Arc::new(Bell {
+        let waker = |index: usize| {
+            Waker::from(Arc::new(ProcessWaker {
                 woken: Arc::clone(&woken),
                 bit: 1 << index,
             }))
         };
         Self {
-            wakers: (0..count).map(bell).collect(),
+            wakers: (0..count).map(waker).collect(),
             woken,
             running: all,
             // The first is the next.
@@ -228,7 +215,7 @@ impl Turns {
         // Before the task may sleep.
         woken.task.register(context.waker());
         woken.elsewhere.fetch_or(POLLING, Ordering::Acquire);
-        let _here = Here::enter(woken.address());
+        let _polling = Polling::enter(woken.address());
         for _ in 0..BUDGET {
             if woken.elsewhere.load(Ordering::Relaxed) != POLLING {
                 let others = woken.elsewhere.swap(POLLING, Ordering::AcqRel) & !POLLING;
@@ -281,17 +268,13 @@ impl Woken {
     }
 }
 
-impl Wake for Bell {
+impl Wake for ProcessWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Where the thread is shutting down, it polls nothing.
-        if POLLED_HERE
-            .try_with(Cell::get)
-            .is_ok_and(|set| set == self.woken.address())
-        {
+        if polling::is_polling_set(self.woken.address()) {
             self.woken.add_here(self.bit);
         } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
             self.woken.task.wake();
@@ -299,28 +282,9 @@ impl Wake for Bell {
     }
 }
 
-/// Marks that this thread polls a set, until it is dropped, also by a panic. Sets may be nested.
-struct Here {
-    outer: usize,
-}
-
-impl Here {
-    fn enter(address: usize) -> Self {
-        Self {
-            outer: POLLED_HERE.with(|set| set.replace(address)),
-        }
-    }
-}
-
-impl Drop for Here {
-    fn drop(&mut self) {
-        POLLED_HERE.with(|set| set.set(self.outer));
-    }
-}
-
-impl fmt::Debug for Turns {
+impl fmt::Debug for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turns")
+        f.debug_struct("Schedule")
             .field("running", &self.running)
             .finish_non_exhaustive()
     }
@@ -328,7 +292,8 @@ impl fmt::Debug for Turns {
 
 #[cfg(all(test, rumpsteak_loom))]
 mod models {
-    //! Models of the races between the thread that polls a set and those that wake its processes: see `channel::models`.
+    //! Models of the races between the thread that polls a set and those that wake its processes:
+    //! see `channel::models`.
 
     use std::pin::Pin;
     use std::sync::Arc;
@@ -339,12 +304,13 @@ mod models {
     use loom::model::Builder;
     use loom::thread;
 
-    use futures::Stream as _;
+    use futures_core::Stream as _;
 
-    use super::{POLLED_HERE, join};
+    use super::join;
     use crate::channel::QueueSender;
-    use crate::route::Pair as _;
+    use crate::polling::is_polling;
     use crate::sync::AtomicWaker;
+    use crate::transport::Pair as _;
 
     /// What one process waits for.
     struct Signal {
@@ -384,7 +350,8 @@ mod models {
         builder.check(race);
     }
 
-    /// Another thread wakes a process while the set finds that there is nobody to poll and goes to sleep.
+    /// Another thread wakes a process while the set finds that there is nobody to poll and goes to
+    /// sleep.
     #[test]
     fn wake_races_with_going_to_sleep() {
         model(|| {
@@ -452,14 +419,15 @@ mod models {
                     done.store(true, Ordering::Relaxed)
                 }))
                 .await;
-                assert_eq!(POLLED_HERE.with(|set| set.get()), 0);
+                assert!(!is_polling());
             });
             other.join().unwrap();
             assert!(done.load(Ordering::Relaxed));
         });
     }
 
-    /// A receiver asks for another turn in place of parking, and parks at the next, while another thread sends and goes.
+    /// A receiver asks for another turn in place of parking, and parks at the next, while another
+    /// thread sends and goes.
     #[test]
     fn turn_asked_for_races_with_send() {
         model(|| {

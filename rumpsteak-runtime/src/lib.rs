@@ -60,7 +60,8 @@
 //! ```
 //!
 //! Let `Client` receive before it sends, and the build shows the run that gets stuck. Let `Server`
-//! send before it receives, were the answer known, and it shows that this is safe: the build passes.
+//! send before it receives, were the answer known, and it shows that this is safe: the build
+//! passes.
 //!
 //! Any executor will do. The futures are `Send` where the messages are, so roles may run as tasks
 //! on many threads.
@@ -76,8 +77,8 @@
 //!   `Stream` in a [`Bidirectional`].
 //! * [`join`](fn@join) runs the processes of a set of roles in one task, fastest where they mostly
 //!   wait for each other.
-//! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers, until
-//!   the set is [reset](guide::failure#reset).
+//! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
+//!   until the set is [reset](guide::failure#reset).
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
@@ -99,15 +100,14 @@ pub mod channel;
 mod error;
 pub mod guide;
 mod join;
+pub mod machine;
 mod message;
+mod polling;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
 mod role;
-mod route;
-#[cfg(feature = "serialize")]
-mod serialize;
-mod session;
+mod run;
 pub mod states;
 mod sync;
 pub mod transport;
@@ -119,14 +119,10 @@ pub use error::{Action, BoxError, Error, ErrorKind, Result, Unsent};
 pub use join::{Processes, join};
 pub use message::{Labelled, Message};
 pub use role::{Role, Route};
-pub use route::{Arrival, Bidirectional, Incoming, Link, Nil, Outgoing, Pair, RouteError};
-#[cfg(feature = "serialize")]
-pub use rumpsteak_fsm as fsm;
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
-#[cfg(feature = "serialize")]
-pub use serialize::serialize;
-pub use session::{run, run as session, try_run, try_run as try_session};
+pub use run::{run, run as session, try_run, try_run as try_session};
 pub use states::{
     Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,
     Session, State,
 };
+pub use transport::{Arrival, Bidirectional, Incoming, Link, Nil, Outgoing, Pair, RouteError};

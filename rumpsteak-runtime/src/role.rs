@@ -5,7 +5,7 @@
 //! as a session lasts.
 
 use crate::message::Labelled;
-use crate::route::Link;
+use crate::transport::link::Link;
 
 /// A participant of a protocol. Implemented by `#[derive(Role)]`.
 #[diagnostic::on_unimplemented(
@@ -34,10 +34,11 @@ pub trait Role: Sized {
 
     /// Whether an earlier session of this role did not return its [`End`](crate::End).
     ///
-    /// Such a role refuses to begin a session ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)).
-    /// It never recovers by itself: its peers may hold messages of the aborted session. Reset all
-    /// roles of the set together: `roles.reset()`, or `Roles::reset_each(&mut s, &mut k)` for roles
-    /// that were taken out of it. `#[derive(Roles)]` gives the set both.
+    /// Such a role refuses to begin a session
+    /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)). It never recovers by itself: its
+    /// peers may hold messages of the aborted session. Reset all roles of the set together:
+    /// `roles.reset()`, or `Roles::reset_each(&mut s, &mut k)` for roles that were taken out of it.
+    /// `#[derive(Roles)]` gives the set both.
     fn is_poisoned(&self) -> bool;
 
     /// Marks the role as being in a session, which only `finish` undoes.

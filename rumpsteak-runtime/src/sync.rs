@@ -1,14 +1,14 @@
-//! What channels and the runner are built from, under one set of names: the real thing, or loom's, so that their models
-//! see every access.
+//! The atomics, locks and shared memory of channels and of `join`, under one set of names: those of
+//! the standard library, or loom's, so that the models see every access.
 
 #[cfg(not(all(test, rumpsteak_loom)))]
 mod real {
     pub(crate) use std::sync::atomic;
     pub(crate) use std::sync::{Arc, Mutex};
 
-    pub(crate) use futures::task::AtomicWaker;
+    pub(crate) use atomic_waker::AtomicWaker;
 
-    /// Memory that two threads share, by loom's interface: whoever dereferences the pointers owes the proof.
+    /// Memory that two threads share, with loom's interface.
     pub(crate) mod cell {
         /// As [`std::cell::UnsafeCell`].
         #[derive(Debug)]

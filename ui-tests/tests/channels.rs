@@ -124,16 +124,8 @@ fn the_roles_get_the_capacities_that_were_proven() {
     let (p, q) = (p.0.into_inner().unwrap(), q.0.into_inner().unwrap());
     // A producer may be any number of numbers ahead, a consumer answers once in each session. It cannot be a session
     // ahead: its next one begins with a number of the producer, who has received the sum by then.
-    let numbers = Queue {
-        from: "p",
-        to: "q",
-        capacity: Capacity::Waits(16),
-    };
-    let sums = Queue {
-        from: "q",
-        to: "p",
-        capacity: Capacity::AtMost(1),
-    };
+    let numbers = Queue::new(Capacity::Waits(16)).between("p", "q");
+    let sums = Queue::new(Capacity::AtMost(1)).between("q", "p");
     assert_eq!((p.0.queue(), p.1.queue()), (numbers, sums));
     assert_eq!((q.0.queue(), q.1.queue()), (sums, numbers));
 }

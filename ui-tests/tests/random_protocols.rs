@@ -222,7 +222,7 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
         match capacity {
             Capacity::AtMost(_) => tally.bounded += 1,
             Capacity::Growable => tally.growing += 1,
-            Capacity::Waits(_) => tally.waiting += 1,
+            _ => tally.waiting += 1,
         }
     }
     let (stop, alive) = (Arc::new(AtomicBool::new(false)), Arc::new(()));

@@ -1,4 +1,4 @@
-//! `mem::swap` exchanges no states of different roles, or at different places of a session.
+//! States of different roles, or at different places of a session, cannot change places.
 
 use rumpsteak_runtime::{Result, try_session};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Roles, S, Server};
@@ -8,7 +8,7 @@ pub async fn both(Roles { mut c, mut s }: Roles) -> Result<()> {
     try_session(role, async |mut client: Client<'_>| {
         let role: &mut S = &mut s;
         try_session(role, async |mut server: Server<'_>| {
-            std::mem::swap(&mut client, &mut server);
+            (client, server) = (server, client);
             let (Ping(_), server) = server.receive().await?;
             Ok(((), server.send(never()).await?))
         })

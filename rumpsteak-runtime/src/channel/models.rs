@@ -7,9 +7,10 @@
 //!
 //! # What is modelled
 //!
-//! All of this folder as it is: the ring, the wake-up protocol, the flags of ends that are gone, growth and
-//! the locks. Only the atomics, the locks, the `Arc`s and the memory of the slots are loom's, see [`sync`](crate::sync):
-//! so a slot that both sides touch without one having seen the other's step is reported too.
+//! All of this folder as it is: the ring, the wake-up protocol, the flags of ends that are gone,
+//! growth and the locks. Only the atomics, the locks, the `Arc`s and the memory of the slots are
+//! loom's, see [`sync`](crate::sync): so a slot that both sides touch without one having seen the
+//! other's step is reported too.
 //!
 //! A lost wake-up leaves all threads waiting, which loom reports as a deadlock. What is lost or
 //! doubled fails an assertion. What leaks, loom reports.
@@ -20,26 +21,26 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use futures::{Sink, Stream};
+use futures_core::Stream;
+use futures_sink::Sink;
 use loom::future::block_on;
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender, queue};
+use super::queue::queue;
+use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
-    // Every interleaving with so many switches of threads that wait for nothing. Those that wait do not count.
+    // Every interleaving with so many switches of threads that wait for nothing. Those that wait do
+    // not count.
     builder.preemption_bound = Some(3);
     builder.check(race);
 }
 
 fn with<M>(capacity: Capacity) -> (QueueSender<M>, QueueReceiver<M>) {
-    queue(Queue {
-        capacity,
-        ..Queue::default()
-    })
+    queue(Queue::new(capacity))
 }
 
 async fn send<M>(sender: &mut QueueSender<M>, message: M) -> Result<(), Disconnected> {
@@ -80,7 +81,8 @@ fn receive_registers_while_send_wakes() {
     });
 }
 
-/// The sender puts a message in and goes, while the receiver looks whether there is one or the sender gone.
+/// The sender puts a message in and goes, while the receiver looks whether there is one or the
+/// sender gone.
 #[test]
 fn send_races_with_close() {
     model(|| {
@@ -104,7 +106,8 @@ fn receive_registers_while_sender_goes() {
     });
 }
 
-/// The receiver goes while the sender puts messages in: the sender learns of it, and every message is dropped once.
+/// The receiver goes while the sender puts messages in: the sender learns of it, and every message
+/// is dropped once.
 #[test]
 fn send_races_with_receiver_going() {
     model(|| {
@@ -158,7 +161,8 @@ fn full_ring_registers_while_receiver_goes() {
             }
             sent
         });
-        // The one that was received, the one that may have taken its place, and one where the receiver dropped that.
+        // The one that was received, the one that may have taken its place, and one where the
+        // receiver dropped that.
         assert!((1..=3).contains(&sent));
         assert_eq!(receiver.join().unwrap(), Some(0));
     });
@@ -215,7 +219,8 @@ fn growth_races_with_receiver_going() {
     });
 }
 
-/// The receiver leaves another waker than last time while the sender takes the first one: the second is woken.
+/// The receiver leaves another waker than last time while the sender takes the first one: the
+/// second is woken.
 #[test]
 fn new_waker_races_with_send() {
     model(|| {
@@ -282,8 +287,9 @@ fn two_roles_wake_each_other() {
     });
 }
 
-/// A set of roles is replaced by a fresh one while a peer still sends into the old one, and another waits in it: the
-/// one is told or its message is dropped, the other wakes, and nothing of the old queues gets into the new ones.
+/// A set of roles is replaced by a fresh one while a peer still sends into the old one, and another
+/// waits in it: the one is told or its message is dropped, the other wakes, and nothing of the old
+/// queues gets into the new ones.
 #[test]
 fn reset_races_with_the_old_session() {
     model(|| {

@@ -1,11 +1,12 @@
 //! Going to sleep and being woken, for two sides of which each is only in one place at a time.
 //!
-//! One side *parks*: it leaves its waker and says so in an atomic word, at a moment at which it had nothing to do. The
-//! other side makes its change, and finds in the word whether there is anybody to wake.
+//! One side *parks*: it leaves its waker and says so in an atomic word, at a moment at which it had
+//! nothing to do. The other side makes its change, and finds in the word whether there is anybody
+//! to wake.
 //!
-//! A receiver of an empty queue parks in the word in which the ring counts its messages (see [`ring`](super::ring)), so
-//! that it sees in one step that there is none and says that it waits. A sender of a full queue parks in a word of its own, a
-//! [`Parking`], and so looks again afterwards:
+//! A receiver of an empty queue parks in the word in which the ring counts its messages (see
+//! [`ring`](super::ring)), so that it sees in one step that there is none and says that it waits. A
+//! sender of a full queue parks in a word of its own, a [`Parking`], and so looks again afterwards:
 //!
 //! ```text
 //! waiting side                      other side
@@ -19,17 +20,18 @@
 //!
 //! Both sides read and write the word in one step, so one of the two comes first. If parking does,
 //! the other side sees it and wakes. If unparking does, parking reads what it (or a later step)
-//! wrote, and therefore sees all that was done before it: the second look finds the room. (In the word of the ring, it
-//! finds another count than before, and does not park.) The waker is stored before the word says so.
+//! wrote, and therefore sees all that was done before it: the second look finds the room. (In the
+//! word of the ring, it finds another count than before, and does not park.) The waker is stored
+//! before the word says so.
 //!
 //! # The waker
 //!
-//! A side mostly parks with one waker for ever, that of its task. So both sides keep a copy of their
-//! own: to park again costs one step on the word, and to unpark one step and the wake-up, without a
-//! lock, a clone or an allocation. Only a waker that is new goes through a lock, and `FRESH` says
-//! that it is there. Whatever waker is in there is the newest one, so the other side may take it
-//! even before it has seen the `FRESH` that belongs to it; that one then finds nothing, and the copy
-//! is the newest already.
+//! A side mostly parks with one waker for ever, that of its task. So both sides keep a copy of
+//! their own: to park again costs one step on the word, and to unpark one step and the wake-up,
+//! without a lock, a clone or an allocation. Only a waker that is new goes through a lock, and
+//! `FRESH` says that it is there. Whatever waker is in there is the newest one, so the other side
+//! may take it even before it has seen the `FRESH` that belongs to it; that one then finds nothing,
+//! and the copy is the newest already.
 //!
 //! A side that parked and then found what it looked for stays parked: at worst it is woken once in
 //! vain, which the contract of wakers allows.
@@ -41,9 +43,9 @@ use super::ring::{FRESH, PARKED};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where the waiting side leaves a waker that the other side does not have.
+/// Where the waiting side leaves a waker that the other side does not yet have.
 #[derive(Debug)]
-pub(super) struct Cloakroom {
+pub(super) struct WakerSlot {
     fresh: Mutex<Option<Waker>>,
 }
 
@@ -60,21 +62,23 @@ pub(super) struct Parker {
 pub(super) struct Unparker(Option<Waker>);
 
 impl Parker {
-    /// Whether the other side has, or knows where to find, this very waker: then [`PARKED`] says it all.
+    /// Whether the other side has, or knows where to find, this very waker: then [`PARKED`] says it
+    /// all.
     #[inline]
     pub(super) fn is_known(&self, waker: &Waker) -> bool {
         self.said && matches!(&self.left, Some(left) if left.will_wake(waker))
     }
 }
 
-impl Cloakroom {
+impl WakerSlot {
     pub(super) fn new() -> Self {
         Self {
             fresh: Mutex::new(None),
         }
     }
 
-    /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns whether it did.
+    /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns
+    /// whether it did.
     pub(super) fn park(
         &self,
         parker: &mut Parker,
@@ -127,14 +131,14 @@ impl Cloakroom {
 #[derive(Debug)]
 pub(super) struct Parking {
     state: AtomicUsize,
-    wakers: Cloakroom,
+    wakers: WakerSlot,
 }
 
 impl Parking {
     pub(super) fn new() -> Self {
         Self {
             state: AtomicUsize::new(0),
-            wakers: Cloakroom::new(),
+            wakers: WakerSlot::new(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! A ring: a fixed piece of memory that one side writes and the other reads, without a lock. The one module of
-//! this workspace with `unsafe` code.
+//! A ring: a fixed piece of memory that one side writes and the other reads, without a lock. The
+//! only module of this workspace with `unsafe` code.
 //!
 //! ```text
 //!                 head            tail
@@ -7,14 +7,16 @@
 //!     | free | free | msg  | msg  | free | free | ...      room = capacity - (tail - head)
 //! ```
 //!
-//! Both are counters that only go up (and wrap): the slot of a position is what its low bits say, since there are
-//! as many slots as a power of two. The [`Producer`] alone moves `tail`, the [`Consumer`] alone moves `head`, and
-//! each remembers what it last saw of the other's, so that it looks again only when that is used up.
+//! Both are counters that only go up (and wrap): the slot of a position is what its low bits say,
+//! since there are as many slots as a power of two. The [`Producer`] alone moves `tail`, the
+//! [`Consumer`] alone moves `head`, and each remembers what it last saw of the other's, so that it
+//! looks again only when that is used up.
 //!
-//! `tail` shares its word with three flags, and this is what makes waiting cheap. A consumer that finds nothing
-//! parks with one compare-and-exchange, from the very word in which it saw nothing: if that succeeds, there was
-//! nothing at that moment, and it need not look again. The producer writes the word with a swap, which makes the
-//! message visible, takes the flags away and tells whether there is anybody to wake, all in one step.
+//! `tail` shares its word with three flags, and this is what makes waiting cheap. A consumer that
+//! finds nothing parks with one compare-and-exchange, from the very word in which it saw nothing:
+//! if that succeeds, there was nothing at that moment, and it need not look again. The producer
+//! writes the word with a swap, which makes the message visible, takes the flags away and tells
+//! whether there is anybody to wake, all in one step.
 //!
 //! | flag | set by | taken away by |
 //! |---|---|---|
@@ -24,19 +26,22 @@
 //!
 //! # Why each slot has one owner at a time
 //!
-//! The slots from `head` up to `tail` are the consumer's, all others are the producer's. A slot passes to the
-//! consumer by the write of `tail` (a swap that releases; the consumer loads `tail` and acquires), and back by the
-//! write of `head` (a store that releases; the producer loads `head` and acquires). So whoever owns a slot has seen
-//! all that was done to it before. What a side remembers of the other's counter may be too old, never too new:
-//! it then owns more slots than it knows of.
+//! The slots from `head` up to `tail` are the consumer's, all others are the producer's. A slot
+//! passes to the consumer by the write of `tail` (a swap that releases; the consumer loads `tail`
+//! and acquires), and back by the write of `head` (a store that releases; the producer loads `head`
+//! and acquires). So whoever owns a slot has seen all that was done to it before. What a side
+//! remembers of the other's counter may be too old, never too new: it then owns more slots than it
+//! knows of.
 //!
 //! # Cost
 //!
-//! One atomic read-modify-write for each message sent, none for one received, one more for each time that the consumer
-//! waits. A slot for each message that there is room for, rounded up to a power of two.
+//! One atomic read-modify-write for each message sent, none for one received, one more for each
+//! time that the consumer waits. A slot for each message that there is room for, rounded up to a
+//! power of two.
 //!
-//! `rtrb`, which is as fast for the messages themselves, keeps its counters to itself. So the flags took a word of their
-//! own, a second look by whoever parks, and a second atomic step by the sender: 12 % to 14 % more instructions for a stream or a lap of a ring.
+//! The crate `rtrb` keeps its counters private, so that the flags need a word of their own, and
+//! with it a second look by the side that parks and a second atomic step of the sender: 12 % to 14
+//! % more instructions for a stream, or a lap of a ring.
 
 #![allow(
     unsafe_code,
@@ -79,29 +84,30 @@ pub(super) struct Consumer<M> {
     tail: usize,
 }
 
-/// What a consumer saw when it found no message: for [`Consumer::park`].
+/// The word in which a consumer saw that the ring is empty: for [`Consumer::park`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nothing(usize);
+pub(super) struct Empty(usize);
 
 /// What both sides share. Positions count in steps of [`ONE`].
 struct Ring<M> {
     /// Where the producer is, and the flags.
-    tail: Apart<AtomicUsize>,
+    tail: CacheLine<AtomicUsize>,
     /// Where the consumer is.
-    head: Apart<AtomicUsize>,
+    head: CacheLine<AtomicUsize>,
     /// As many as a power of two, and at least as many as `capacity`.
     slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
     capacity: usize,
 }
 
-/// On a cache line of its own (of two, since some processors fetch them in pairs), so that a write of the one side
-/// does not take away what the other reads.
+/// On a cache line of its own (on two, since some processors fetch them in pairs), so that a write
+/// of one side does not take away what the other side reads.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheLine<T>(T);
 
-// SAFETY: of what is shared, only the slots are not `Sync` by themselves. Each has one owner at a time (see above), and
-// passes from one side to the other as a message does that is sent to another thread, hence `M: Send`. No reference to
-// a message is ever handed out, so `M: Sync` is not needed.
+// SAFETY: of what is shared, only the slots are not `Sync` by themselves. Each has one owner at a
+// time (see above), and passes from one side to the other as a message does that is sent to another
+// thread, hence `M: Send`. No reference to a message is ever handed out, so `M: Sync` is not
+// needed.
 unsafe impl<M: Send> Sync for Ring<M> {}
 
 /// A ring with room for `capacity` messages.
@@ -117,8 +123,8 @@ pub(super) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
         panic!("no memory for a queue of {capacity} messages")
     };
     let ring = Arc::new(Ring {
-        tail: Apart(AtomicUsize::new(0)),
-        head: Apart(AtomicUsize::new(0)),
+        tail: CacheLine(AtomicUsize::new(0)),
+        head: CacheLine(AtomicUsize::new(0)),
         slots: (0..slots)
             .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
             .collect(),
@@ -142,7 +148,8 @@ impl<M> Ring<M> {
     #[inline]
     fn slot(&self, position: usize) -> &UnsafeCell<MaybeUninit<M>> {
         let index = (position / ONE) & (self.slots.len() - 1);
-        // SAFETY: the number of slots is a power of two, so it is not 0, and what the mask leaves is less than it.
+        // SAFETY: the number of slots is a power of two, so it is not 0, and what the mask leaves
+        // is less than it.
         unsafe { self.slots.get_unchecked(index) }
     }
 }
@@ -174,7 +181,8 @@ impl<M> Producer<M> {
         self.tail != self.limit
     }
 
-    /// Puts a message into the ring and returns the flags of a consumer that waits, which must then be woken.
+    /// Puts a message into the ring and returns the flags of a consumer that waits, which must then
+    /// be woken.
     ///
     /// # Errors
     ///
@@ -185,10 +193,11 @@ impl<M> Producer<M> {
             return Err(message);
         }
         self.ring.slot(self.tail).with_mut(|slot| {
-            // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head` that was acquired, and
-            // the slot at `tail` is the producer's. It holds no message: the consumer has moved the one that was there
-            // out before it released that `head`. So nothing is overwritten without being dropped, and nobody else
-            // touches the slot before `tail` is written. `&mut self` keeps other producers away.
+            // SAFETY: there is room, so `tail` is less than `capacity` positions ahead of a `head`
+            // that was acquired, and the slot at `tail` is the producer's. It holds no message: the
+            // consumer has moved the one that was there out before it released that `head`. So
+            // nothing is overwritten without being dropped, and nobody else touches the slot before
+            // `tail` is written. `&mut self` keeps other producers away.
             unsafe { (*slot).write(message) };
         });
         self.tail = self.tail.wrapping_add(ONE);
@@ -196,7 +205,8 @@ impl<M> Producer<M> {
         Ok(self.ring.tail.0.swap(self.tail, Ordering::AcqRel) & FLAGS)
     }
 
-    /// Says that there will be no more messages. Returns the flags of a consumer that waits, as `push` does.
+    /// Says that there will be no more messages. Returns the flags of a consumer that waits, as
+    /// `push` does.
     pub(super) fn end(&mut self) -> usize {
         self.has_ended = true;
         self.limit = self.tail;
@@ -210,22 +220,23 @@ impl<M> Consumer<M> {
     ///
     /// # Errors
     ///
-    /// What was seen, if there is none at the moment.
+    /// What the consumer saw, if there is no message at the moment.
     #[inline]
-    pub(super) fn pop(&mut self) -> Result<M, Nothing> {
+    pub(super) fn pop(&mut self) -> Result<M, Empty> {
         let head = self.head;
         if head == self.tail {
             let word = self.ring.tail.0.load(Ordering::Acquire);
             let tail = word & !FLAGS;
             if head == tail {
-                return Err(Nothing(word));
+                return Err(Empty(word));
             }
             self.tail = tail;
         }
         let message = self.ring.slot(head).with(|slot| {
-            // SAFETY: `head` is before a `tail` that was acquired, so the producer has written a message into the slot and
-            // released it, and does not touch it before it sees a later `head`. `head` moves on right below, before
-            // anything could panic, so the message is moved out once. `&mut self` keeps other consumers away.
+            // SAFETY: `head` is before a `tail` that was acquired, so the producer has written a
+            // message into the slot and released it, and does not touch it before it sees a later
+            // `head`. `head` moves on right below, before anything could panic, so the message is
+            // moved out once. `&mut self` keeps other consumers away.
             unsafe { (*slot).assume_init_read() }
         });
         let head = head.wrapping_add(ONE);
@@ -234,12 +245,14 @@ impl<M> Consumer<M> {
         Ok(message)
     }
 
-    /// Waits with these flags, unless the producer has written since `nothing` was seen. Then there is something to look at.
+    /// Parks with these flags. `false` if the producer has written since the consumer saw that the
+    /// ring is empty.
     #[inline]
-    pub(super) fn park(&self, nothing: Nothing, flags: usize) -> bool {
-        let (seen, parked) = (nothing.0, nothing.0 | flags);
-        // Who waits already, with the waker of that time, has nothing to say: if the producer has written since, it
-        // wakes that one. With a new waker, the exchange must tell that the producer has not yet gone for the old one.
+    pub(super) fn park(&self, empty: Empty, flags: usize) -> bool {
+        let (seen, parked) = (empty.0, empty.0 | flags);
+        // A consumer that is parked already, with the same waker, need not park again: if the
+        // producer has written since, it wakes that waker. With a new waker, only the exchange
+        // tells that the producer has not yet gone for the old one.
         flags == PARKED && seen == parked
             || self
                 .ring
@@ -250,8 +263,8 @@ impl<M> Consumer<M> {
     }
 }
 
-impl Nothing {
-    /// Whether there will be nothing for ever.
+impl Empty {
+    /// Whether no message will ever follow.
     #[inline]
     pub(super) fn is_final(self) -> bool {
         self.0 & ENDED != 0
@@ -274,9 +287,9 @@ impl<M> Drop for Ring<M> {
         let tail = self.tail.0.load(Ordering::Relaxed) & !FLAGS;
         while head != tail {
             self.slot(head).with_mut(|slot| {
-                // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and not moved out. Nobody
-                // else has the ring any more, and the loop comes to each of them once. Should a message panic when it is
-                // dropped, those behind it leak.
+                // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and
+                // not moved out. Nobody else has the ring any more, and the loop comes to each of
+                // them once. Should a message panic when it is dropped, those behind it leak.
                 unsafe { (*slot).assume_init_drop() };
             });
             head = head.wrapping_add(ONE);

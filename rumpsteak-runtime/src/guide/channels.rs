@@ -1,8 +1,8 @@
 //! Channels and their capacities.
 //!
 //! A [`Channel`](crate::Channel) is what connects two roles of one process: a queue in each
-//! direction. You write `#[route(S)] s: Channel<Label>` and nothing about its size. The build script
-//! knows the size.
+//! direction. You write `#[route(S)] s: Channel<Label>` and nothing about its size. The build
+//! script knows the size.
 //!
 //! # What the build script proves
 //!
@@ -40,10 +40,10 @@
 //!
 //! # When a queue waits
 //!
-//! Waiting is safe as long as all roles of the set make progress: in tasks of their own, on threads,
-//! or joined in one task. One role played to its end before the next one starts is the exception. A
-//! queue that waits has room for everything that a single session can have under way, if that has a
-//! bound, but not for the sessions after it.
+//! Waiting is safe as long as all roles of the set make progress: in tasks of their own, on
+//! threads, or joined in one task. One role played to its end before the next one starts is the
+//! exception. A queue that waits has room for everything that a single session can have under way,
+//! if that has a bound, but not for the sessions after it.
 //!
 //! # When a proof is wrong
 //!

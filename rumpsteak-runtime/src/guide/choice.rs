@@ -1,8 +1,8 @@
 //! Choice: one role decides, the others follow.
 //!
 //! A choice is an enum with `#[session]`. Each variant has a label and what follows it. The role
-//! that decides has a [`Select`](crate::Select) and sends one of the labels; the role that learns of
-//! it has a [`Branch`](crate::Branch), gets a variant, and matches on it.
+//! that decides has a [`Select`](crate::Select) and sends one of the labels; the role that learns
+//! of it has a [`Branch`](crate::Branch), gets a variant, and matches on it.
 //!
 //! ```text
 //! global protocol Numbers(role p, role q) {

@@ -32,9 +32,9 @@
 //! ```
 //!
 //! From the bottom up: the place in the session, the way out, a run in which all roles behave as
-//! written and yet somebody waits for ever, and the lines of the protocol that order the two actions
-//! the other way round. No role has to misbehave for this run to happen: only the timing is bad
-//! luck.
+//! written and yet somebody waits for ever, and the lines of the protocol that order the two
+//! actions the other way round. No role has to misbehave for this run to happen: only the timing is
+//! bad luck.
 //!
 //! # "was not verified": the build script did not see the item
 //!

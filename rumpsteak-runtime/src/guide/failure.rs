@@ -5,14 +5,15 @@
 //! with a state in it, and that has three effects, before anything else runs:
 //!
 //! 1. The role is **poisoned**. It refuses the next session with
-//!    [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned), because nobody knows how far its peers have come.
+//!    [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned), because nobody knows how far its peers
+//!    have come.
 //! 2. All its routes are **closed**, and the messages that wait in them for the role are dropped.
-//! 3. Each peer that waits for the role **wakes**, with an [`ErrorKind::Closed`](crate::ErrorKind::Closed)
-//!    that names the role, the peer and the action. What the failed role had sent before is
-//!    delivered first.
+//! 3. Each peer that waits for the role **wakes**, with an
+//!    [`ErrorKind::Closed`](crate::ErrorKind::Closed) that names the role, the peer and the action.
+//!    What the failed role had sent before is delivered first.
 //!
-//! The peers' processes usually pass the error on with `?`, which poisons them in turn, and so wakes
-//! theirs. So the failure of one role ends the session of all, and nobody hangs.
+//! The peers' processes usually pass the error on with `?`, which poisons them in turn, and so
+//! wakes theirs. So the failure of one role ends the session of all, and nobody hangs.
 //!
 //! ```
 #![doc = include_str!("ping.txt")]

@@ -1,8 +1,8 @@
 //! Testing one role, without its peers.
 //!
 //! A role is a struct of routes, so a test can hold the other end of each route itself. It then
-//! plays the peers: it sends what they would send and looks at what arrives. Nothing checks that the
-//! test keeps to the protocol; the role under test does, and answers with
+//! plays the peers: it sends what they would send and looks at what arrives. Nothing checks that
+//! the test keeps to the protocol; the role under test does, and answers with
 //! [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) where the test breaks it.
 //!
 //! ```

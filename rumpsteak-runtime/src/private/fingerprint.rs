@@ -4,7 +4,7 @@
 //! does the same with its own rules. Were the two to disagree (a name shadowed by a macro, an item
 //! hidden by a `cfg`), another session would run than the one that was verified. So `#[session]`
 //! emits, beside each alias, the fingerprint of what the build script understood, and asserts at
-//! compile time that it equals [`Structure::FINGERPRINT`](super::Structure::FINGERPRINT) of the
+//! compile time that it equals [`Structure::FINGERPRINT`] of the
 //! type that rustc understood.
 //!
 //! A fingerprint is the 64-bit FNV-1a hash of the constructor, the names, and the fingerprint of
@@ -12,6 +12,12 @@
 //! them), with an identity that the build script hands out, and their bodies are asserted on their
 //! own. The hash guards against accidents, not against an adversary: somebody who wants to forge a
 //! proof can also write the `impl` by hand.
+
+/// A session type, as rustc resolved its names.
+pub trait Structure {
+    /// The fingerprint.
+    const FINGERPRINT: u64;
+}
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;

@@ -1,67 +1,8 @@
 //! What the macros use: not part of the public interface, and free to change in any release.
 
 pub mod fingerprint;
+pub(crate) mod proof;
 pub mod wiring;
 
-use crate::role::Role;
-
-/// The proof that role `Self` may run sessions of type `S`, because they were verified.
-///
-/// `#[session]` implements it, beside the assertion that the verdict is about this very type.
-#[diagnostic::on_unimplemented(
-    message = "role `{Self}` has no verified session that begins like this",
-    label = "this session was never verified for `{Self}`",
-    note = "a session begins with a type that carries `#[session({Self})]`, which the build script verifies",
-    note = "the session that was asked for is `{S}`"
-)]
-pub trait Plays<S>: Sized {
-    /// The machine that was verified. Nothing where nothing was.
-    const MACHINE: Option<Machine> = None;
-}
-
-/// A machine, as the build script saw it.
-#[derive(Clone, Copy, Debug)]
-pub struct Machine {
-    /// Whose it is.
-    pub role: &'static str,
-    /// How many states it has.
-    pub states: usize,
-    /// The state in which it begins.
-    pub initial: usize,
-    /// Its transitions.
-    pub transitions: &'static [Transition],
-}
-
-/// From which state, whether it sends, to or from whom, the label, its sorts, to which state.
-pub type Transition = (
-    usize,
-    bool,
-    &'static str,
-    &'static str,
-    &'static [&'static str],
-    usize,
-);
-
-/// The state of some role's session.
-pub trait Owned {
-    /// The role.
-    type Role: Role;
-}
-
-impl<R: Role> Owned for crate::State<'_, R> {
-    type Role = R;
-}
-
-/// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from
-/// its being the only one: a process of another type then gets the message above, and not one about
-/// closure signatures. It is no state, so no session begins with it.
-#[derive(Clone, Copy, Debug)]
-pub enum Unnamed {}
-
-impl<R: Role> Plays<Unnamed> for R {}
-
-/// A session type, as rustc resolved its names. See [`fingerprint`].
-pub trait Structure {
-    /// The fingerprint.
-    const FINGERPRINT: u64;
-}
+pub use self::fingerprint::Structure;
+pub use self::proof::{Machine, Plays, Transition, Unnamed};

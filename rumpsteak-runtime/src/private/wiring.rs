@@ -17,9 +17,9 @@
 //! fails) does not compile. All bounds mention the board, so a role alone, whose peers live
 //! elsewhere, compiles.
 
-use crate::channel::{Capacity, Queue};
 use crate::role::Role;
-use crate::route::Pair;
+use crate::transport::Pair;
+use crate::transport::capacity::{Capacity, Queue};
 
 /// A board that has a seat for role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
@@ -97,11 +97,7 @@ where
     } else {
         Capacity::Growable
     };
-    Queue {
-        from: From::NAME,
-        to: To::NAME,
-        capacity,
-    }
+    Queue::new(capacity).between(From::NAME, To::NAME)
 }
 
 /// Whether a session may run on a role: the role has no proven capacities, or they were proven with

@@ -2,11 +2,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::{Choice, Names, Session, State, failed, poll_accept, polled_again, unexpected};
+use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::choice::Choice;
+use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
-use crate::private::{Structure, fingerprint};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
-use crate::route::Incoming;
+use crate::transport::Incoming;
 
 /// Receives one of the labels of the choice `C` from the role `P`: an external choice.
 ///
@@ -24,10 +26,10 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in the
-    /// queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers of the
-    /// same verified protocol never send.
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in
+    /// the queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers
+    /// of the same verified protocol never send.
     ///
     /// # Cancel safety
     ///

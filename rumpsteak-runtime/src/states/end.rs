@@ -1,8 +1,8 @@
 use std::fmt;
 
-use super::{Session, State};
+use super::state::{Session, State};
 use crate::error::Result;
-use crate::private::{Structure, fingerprint};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::Role;
 
 /// The end of a session.
@@ -19,8 +19,8 @@ impl<R: Role> End<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd) if this is the end of another session; both
-    /// roles are then poisoned.
+    /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd) if this is the end of another
+    /// session; both roles are then poisoned.
     pub(crate) fn complete(self, address: usize) -> Result<()> {
         self.state.end(address)
     }

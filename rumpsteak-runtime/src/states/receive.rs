@@ -2,12 +2,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::{Names, Session, State, failed, poll_accept, polled_again, unexpected};
+use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
-use crate::private::{Structure, fingerprint};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
-use crate::route::Incoming;
+use crate::transport::Incoming;
 
 /// Receives the label `L` from the role `P`, then continues as `C`.
 ///
@@ -24,16 +25,16 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in the
-    /// queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers of the
-    /// same verified protocol never send.
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in
+    /// the queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers
+    /// of the same verified protocol never send.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future drops the state, so the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). A timeout around a `receive` therefore ends the
-    /// session. Polling it by reference is cancel safe: see [`Receiving`].
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). A timeout around a `receive` therefore ends
+    /// the session. Polling it by reference is cancel safe: see [`Receiving`].
     #[inline]
     pub fn receive(self) -> Receiving<'s, R, P, L, C>
     where

@@ -1,10 +1,12 @@
 use std::fmt;
 
-use super::{Choice, Names, Offers, Returning, Sending, Session, State};
+use super::choice::{Choice, Offers};
+use super::send::{Returning, Sending};
+use super::state::{Names, Session, State};
 use crate::message::Message;
-use crate::private::{Structure, fingerprint};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
-use crate::route::Outgoing;
+use crate::transport::Outgoing;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
@@ -26,14 +28,14 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     /// # Errors
     ///
     /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone,
-    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is lost; use
-    /// [`select_or_return`](Select::select_or_return) to have it back.
+    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is
+    /// lost; use [`select_or_return`](Select::select_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future drops the state, so the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent. Polling it
-    /// by reference is cancel safe: see [`Sending`].
+    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent.
+    /// Polling it by reference is cancel safe: see [`Sending`].
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where

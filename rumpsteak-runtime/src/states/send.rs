@@ -2,12 +2,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::{Names, Session, State, failed, poll_transmit, polled_again};
+use super::action::{failed, poll_transmit, polled_again};
+use super::state::{Names, Session, State};
 use crate::error::{Action, Error, Result, Unsent};
 use crate::message::Message;
-use crate::private::{Structure, fingerprint};
+use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
-use crate::route::{Outgoing, RouteError};
+use crate::transport::{Outgoing, RouteError};
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
@@ -74,8 +75,8 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
 /// # Cancel safety
 ///
 /// It owns the state of the session, so dropping it before it has completed poisons the role. Where
-/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: then
-/// nothing is lost, and nothing is sent twice.
+/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later:
+/// then nothing is lost, and nothing is sent twice.
 ///
 /// # Panics
 ///

@@ -1,9 +1,10 @@
 //! Beginning and ending sessions.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::private::Plays;
+use crate::private::proof::Plays;
 use crate::role::Role;
-use crate::states::{End, Session, State, address_of};
+use crate::states::state::address_of;
+use crate::states::{End, Session, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
 ///
@@ -67,8 +68,8 @@ where
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Poisoned`] if an earlier session of this role did not end; [`ErrorKind::ForeignEnd`] if the
-/// process returned the end of another session.
+/// [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
+/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session.
 ///
 /// # Panics
 ///

@@ -1,0 +1,93 @@
+//! The queue that a capacity asks for, and routes over queues.
+
+use super::receiver::QueueReceiver;
+use super::ring::ring;
+use super::sender::QueueSender;
+use super::shared::Shared;
+use crate::sync::Arc;
+use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::{Bidirectional, Nil, Pair};
+
+/// A route over two queues in memory, one in each direction.
+///
+/// `#[derive(Roles)]` gives the queues the capacities that the build script proved for the sessions
+/// of the roles at both ends: see [`guide::channels`](crate::guide::channels). For roles that are
+/// built by hand, [`pair`](Pair::pair) creates queues that grow, and
+/// [`with_capacities`](Bidirectional::with_capacities) queues of any capacity.
+pub type Channel<M> = Bidirectional<QueueSender<M>, QueueReceiver<M>>;
+
+/// A route over a queue in memory that only sends. Its other end is a [`Receiver`].
+pub type Sender<M> = Bidirectional<QueueSender<M>, Nil>;
+
+/// A route over a queue in memory that only receives. Its other end is a [`Sender`].
+pub type Receiver<M> = Bidirectional<Nil, QueueReceiver<M>>;
+
+impl<M> Channel<M> {
+    /// Both ends of a route whose queues have these capacities: the queue into which the first end
+    /// sends, and the queue from which it receives.
+    ///
+    /// For roles that are built by hand. With [`Capacity::Waits`], it is on you that senders do not
+    /// wait for each other in a circle.
+    ///
+    /// ```
+    /// use futures::{FutureExt, SinkExt, StreamExt, executor::block_on};
+    /// use rumpsteak_runtime::channel::{Capacity, Channel};
+    ///
+    /// let (near, far) = Channel::with_capacities(Capacity::Waits(1), Capacity::Growable);
+    /// let ((mut tx, _), (_, mut rx)) = near.into_inner().zip(far.into_inner()).unwrap();
+    /// block_on(async {
+    ///     tx.send('a').await?;
+    ///     assert!(tx.send('b').now_or_never().is_none());
+    ///     assert_eq!(rx.next().await, Some('a'));
+    ///     tx.send('b').await
+    /// })
+    /// # .unwrap();
+    /// ```
+    ///
+    /// Three allocations for each direction, one of them for the messages.
+    #[must_use]
+    pub fn with_capacities(sent: Capacity, received: Capacity) -> (Self, Self) {
+        Pair::pair_as(Queue::new(sent), Queue::new(received))
+    }
+}
+
+impl<M> Pair<QueueReceiver<M>> for QueueSender<M> {
+    fn pair() -> (Self, QueueReceiver<M>) {
+        queue(Queue::default())
+    }
+
+    fn pair_as(sent: Queue, _: Queue) -> (Self, QueueReceiver<M>) {
+        queue(sent)
+    }
+}
+
+impl<M> Pair<QueueSender<M>> for QueueReceiver<M> {
+    fn pair() -> (Self, QueueSender<M>) {
+        Self::pair_as(Queue::default(), Queue::default())
+    }
+
+    fn pair_as(_: Queue, received: Queue) -> (Self, QueueSender<M>) {
+        let (sender, receiver) = queue(received);
+        (receiver, sender)
+    }
+}
+
+/// Both halves of a queue.
+pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
+    let (size, waits) = match queue.capacity {
+        Capacity::AtMost(most) => (most, false),
+        Capacity::Growable => (FIRST_RING, false),
+        Capacity::Waits(room) => (room, true),
+    };
+    let (producer, consumer) = ring(size);
+    let shared = Arc::new(Shared::new(queue));
+    let sender = QueueSender::new(producer, waits, Arc::clone(&shared));
+    (sender, QueueReceiver::new(consumer, waits, shared))
+}
+
+/// The size of the first ring of a growable queue; small in the models, where queues must grow.
+const FIRST_RING: usize = if cfg!(all(test, rumpsteak_loom)) {
+    1
+} else {
+    8
+};

@@ -1,0 +1,188 @@
+//! The receiving half of a queue.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+
+use super::parking::{Parker, Unparker};
+use super::ring::{Consumer, Empty, PARKED};
+use super::shared::Shared;
+use crate::polling;
+use crate::sync::Arc;
+use crate::sync::atomic::Ordering;
+use crate::transport::capacity::Queue;
+
+/// The receiving half of a queue.
+///
+/// As a [`Stream`] it ends when the sender is gone and the queue is empty. Dropping it drops the
+/// messages in the queue, and every further send fails with [`Disconnected`].
+pub struct QueueReceiver<M> {
+    consumer: Consumer<M>,
+    /// Whether the sender may wait.
+    sender_waits: bool,
+    shared: Arc<Shared<M>>,
+    sender: Unparker,
+    own: Parker,
+    retry: Retry,
+}
+
+impl<M> QueueReceiver<M> {
+    pub(super) fn new(consumer: Consumer<M>, sender_waits: bool, shared: Arc<Shared<M>>) -> Self {
+        Self {
+            consumer,
+            sender_waits,
+            shared,
+            sender: Unparker::default(),
+            own: Parker::default(),
+            retry: Retry::default(),
+        }
+    }
+
+    /// The names of the queue's roles, and its capacity.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        self.shared.queue
+    }
+
+    /// The next message, if there is one at the moment.
+    pub fn try_receive(&mut self) -> Option<M> {
+        loop {
+            match self.take() {
+                Ok(message) => return Some(message),
+                Err(empty) if empty.is_final() && self.go_on() => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Result<M, Empty> {
+        let message = self.consumer.pop()?;
+        if self.sender_waits {
+            self.shared.sender.unpark(&mut self.sender);
+        }
+        Ok(message)
+    }
+
+    /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
+    /// message that came in between.
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
+        loop {
+            let empty = match self.take() {
+                Ok(message) => return Poll::Ready(Some(message)),
+                Err(empty) => empty,
+            };
+            if empty.is_final() {
+                if !self.go_on() {
+                    return Poll::Ready(None);
+                }
+                continue;
+            }
+            let park = |flags| self.consumer.park(empty, flags);
+            if self
+                .shared
+                .receiver
+                .park(&mut self.own, context.waker(), park)
+            {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Leaves a ring that has ended for the one that follows it, if the queue has grown.
+    fn go_on(&mut self) -> bool {
+        let next = self.shared.next().pop_front();
+        match next {
+            Some(next) => {
+                self.consumer = next;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl<M> Drop for QueueReceiver<M> {
+    fn drop(&mut self) {
+        self.shared.receiver_is_gone.store(true, Ordering::Release);
+        if self.sender_waits {
+            self.shared.sender.unpark(&mut self.sender);
+        }
+        // The ring itself lives as long as its sender. The messages need not, save one that is sent
+        // at this very moment.
+        while self.try_receive().is_some() {}
+    }
+}
+
+impl<M> Stream for QueueReceiver<M> {
+    type Item = M;
+
+    #[inline(always)]
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<M>> {
+        let this = self.get_mut();
+        let empty = match this.take() {
+            Ok(message) => return Poll::Ready(Some(message)),
+            Err(empty) => empty,
+        };
+        if empty.is_final() {
+            return this.wait(context);
+        }
+        if polling::is_polling() && this.retry.is_due(empty) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        // The common case: nobody writes in between, and the sender has the waker from last time.
+        if this.own.is_known(context.waker()) && this.consumer.park(empty, PARKED) {
+            return Poll::Pending;
+        }
+        this.wait(context)
+    }
+}
+
+// It is never pinned: a message is only moved.
+impl<M> Unpin for QueueReceiver<M> {}
+
+impl<M> fmt::Debug for QueueReceiver<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueReceiver")
+            .field("queue", &self.shared.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+/// When a receiver in a [`join`](crate::join()) asks to be polled once more before it parks.
+///
+/// In one task, the sender is mostly polled before the receiver's next turn. Then to ask for a
+/// turn, which only sets a bit, is cheaper than to park and be woken, which takes a step on the
+/// queue's word on which all cores must agree. Where the turn came too soon, the receiver parks,
+/// and does not ask again for a while.
+#[derive(Debug, Default)]
+struct Retry {
+    /// What the receiver saw when it last asked; if it sees the same again, asking was in vain.
+    asked: Option<Empty>,
+    /// How many times to park without asking.
+    parks: u8,
+}
+
+impl Retry {
+    /// How many times a receiver parks at once after it has asked in vain.
+    const PARKS: u8 = 15;
+
+    /// Whether to ask for another turn: at most once for each message.
+    #[inline]
+    fn is_due(&mut self, empty: Empty) -> bool {
+        if self.parks > 0 {
+            self.parks -= 1;
+        } else if self.asked.is_some_and(|asked| asked.is_same(empty)) {
+            self.parks = Self::PARKS;
+        } else {
+            self.asked = Some(empty);
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,221 @@
+//! The sending half of a queue.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_sink::Sink;
+
+use super::parking::{Parker, Unparker};
+use super::ring::{Producer, ring};
+use super::shared::Shared;
+use crate::sync::Arc;
+use crate::sync::atomic::Ordering;
+use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::link::Disconnected;
+
+/// The sending half of a queue.
+///
+/// As a [`Sink`] it is ready unless the queue is one that [waits](Capacity::Waits) and is full. It
+/// closes when it is dropped; the receiver still gets what was sent before.
+pub struct QueueSender<M> {
+    /// The ring into which messages go now. It has ended once this half is closed.
+    producer: Producer<M>,
+    waits: bool,
+    shared: Arc<Shared<M>>,
+    receiver: Unparker,
+    own: Parker,
+}
+
+impl<M> QueueSender<M> {
+    pub(super) fn new(producer: Producer<M>, waits: bool, shared: Arc<Shared<M>>) -> Self {
+        Self {
+            producer,
+            waits,
+            shared,
+            receiver: Unparker::default(),
+            own: Parker::default(),
+        }
+    }
+
+    /// The names of the queue's roles, and its capacity.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        self.shared.queue
+    }
+
+    /// Puts a message into the queue at once.
+    ///
+    /// # Errors
+    ///
+    /// The message, if the receiver is gone, this half was closed, or the queue is full and its
+    /// senders [wait](Capacity::Waits).
+    ///
+    /// # Panics
+    ///
+    /// If the queue is full, and it was proven that it [never is](Capacity::AtMost).
+    pub fn try_send(&mut self, message: M) -> Result<(), M> {
+        let is_refused = self.producer.has_ended()
+            || self.receiver_is_gone()
+            || self.waits && !self.producer.has_room();
+        if is_refused {
+            return Err(message);
+        }
+        let _ = self.put(message);
+        Ok(())
+    }
+
+    #[inline]
+    fn receiver_is_gone(&self) -> bool {
+        self.shared.receiver_is_gone.load(Ordering::Acquire)
+    }
+
+    /// Puts a message into a queue that is ready for it.
+    #[inline]
+    fn put(&mut self, message: M) -> Result<(), Disconnected> {
+        match self.producer.push(message) {
+            Ok(flags) => {
+                if flags != 0 {
+                    self.shared.receiver.wake(&mut self.receiver, flags);
+                }
+                Ok(())
+            }
+            Err(message) => self.overflow(message),
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.producer.has_ended() {
+            self.end_ring();
+        }
+    }
+
+    /// Ends the ring, whose receiver then looks for the next one.
+    fn end_ring(&mut self) {
+        let flags = self.producer.end();
+        if flags != 0 {
+            self.shared.receiver.wake(&mut self.receiver, flags);
+        }
+    }
+
+    /// The rare case of [`poll_ready`](Sink::poll_ready): the ring is full, or the receiver gone.
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, context: &Context<'_>) -> Poll<Result<(), Disconnected>> {
+        if self.producer.has_ended() || self.receiver_is_gone() {
+            return Poll::Ready(Err(Disconnected));
+        }
+        if !self.waits || self.producer.has_room() {
+            return Poll::Ready(Ok(()));
+        }
+        self.shared.sender.park(&mut self.own, context.waker());
+        if self.receiver_is_gone() {
+            Poll::Ready(Err(Disconnected))
+        } else if self.producer.has_room() {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Takes a message for which the ring has no room.
+    #[cold]
+    #[inline(never)]
+    fn overflow(&mut self, message: M) -> Result<(), Disconnected> {
+        if self.producer.has_ended() {
+            return Err(Disconnected);
+        }
+        let Queue { from, to, capacity } = self.shared.queue;
+        match capacity {
+            Capacity::Growable => {
+                let (mut producer, consumer) = ring(self.producer.capacity().saturating_mul(2));
+                // The new ring is empty, has room for at least two, and nobody waits at it.
+                assert!(producer.push(message).is_ok(), "a new ring has room");
+                self.shared.next().push_back(consumer);
+                self.end_ring();
+                self.producer = producer;
+                Ok(())
+            }
+            Capacity::AtMost(most) => {
+                panic!(
+                    "{} is full: its capacity is {most}, and it was proven that its sessions \
+                     never have more messages under way; those that were put into the route by \
+                     hand, past a session, count too",
+                    Named(from, to)
+                )
+            }
+            // The contract of `Sink`: no message without `poll_ready` before.
+            Capacity::Waits(_) => {
+                panic!(
+                    "{} is full, and a message was sent without waiting for room",
+                    Named(from, to)
+                )
+            }
+        }
+    }
+}
+
+impl<M> Sink<M> for QueueSender<M> {
+    type Error = Disconnected;
+
+    #[inline]
+    fn poll_ready(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Disconnected>> {
+        let this = self.get_mut();
+        if this.receiver_is_gone() || !this.producer.has_room() {
+            this.wait(context)
+        } else {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// # Panics
+    ///
+    /// If the queue is full, and not [growable](Capacity::Growable).
+    #[inline]
+    fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Disconnected> {
+        self.get_mut().put(message)
+    }
+
+    #[inline]
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Disconnected>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Disconnected>> {
+        self.get_mut().close();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<M> Drop for QueueSender<M> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+// It is never pinned: a message is only moved.
+impl<M> Unpin for QueueSender<M> {}
+
+impl<M> fmt::Debug for QueueSender<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueSender")
+            .field("queue", &self.shared.queue)
+            .field("closed", &self.producer.has_ended())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name of a queue in the message of a panic.
+struct Named(&'static str, &'static str);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self("", "") => f.write_str("the channel"),
+            Self(from, to) => write!(f, "the channel from `{from}` to `{to}`"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The machine of a session, for tests and tools.
+//!
+//! The build script serialises each `#[session(Role)]` and records the machine with its verdict;
+//! the attribute makes it a constant of the proof, which holds for no other type. So the machine
+//! here is the one that was verified, and to ask for it walks over no type.
+//!
+//! ```text
+//! let machine = Machine::of::<Kernel<'_>>();
+//! println!("{machine}");
+//!
+//! k: 5 states from 0, 0 -s!ready-> 1, 1 -s!ready-> 2, 2 -s?value(i32)-> 3, …
+//! ```
+
+use std::fmt;
+
+use crate::private::proof::{self, Plays};
+use crate::role::Role;
+use crate::states::{Session, State};
+
+/// A communicating machine (PPoPP'22, §2.2): what a session does, with the names of the protocol.
+///
+/// Without a protocol, the names are those of the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    verified: proof::Machine,
+}
+
+impl Machine {
+    /// The machine of a session that a role can begin.
+    ///
+    /// A session whose proof was written by hand, as in documentation, has one state and no
+    /// transition.
+    #[must_use]
+    pub fn of<S>() -> Self
+    where
+        S: Session<State: InRole>,
+        <S::State as InRole>::Role: Plays<S>,
+    {
+        let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
+        Self {
+            verified: verified.unwrap_or(proof::Machine {
+                role: <<S::State as InRole>::Role as Role>::NAME,
+                states: 1,
+                initial: 0,
+                transitions: &[],
+            }),
+        }
+    }
+
+    /// The name of the role.
+    #[must_use]
+    pub fn role(&self) -> &'static str {
+        self.verified.role
+    }
+
+    /// The number of states: they are numbered from 0.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.verified.states
+    }
+
+    /// The state in which the session begins.
+    #[must_use]
+    pub fn initial(&self) -> usize {
+        self.verified.initial
+    }
+
+    /// The transitions, in the order of their sources.
+    pub fn transitions(&self) -> impl ExactSizeIterator<Item = Transition> {
+        let transitions = self.verified.transitions.iter();
+        transitions.map(
+            |&(source, sends, peer, label, payload, target)| Transition {
+                source,
+                sends,
+                peer,
+                label,
+                payload,
+                target,
+            },
+        )
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (role, states, initial) = (self.role(), self.states(), self.initial());
+        write!(f, "{role}: {states} states from {initial}")?;
+        for transition in self.transitions() {
+            write!(f, ", {transition}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A transition of a [`Machine`]: one action.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Transition {
+    /// The state before the action.
+    pub source: usize,
+    /// Whether the action sends; otherwise, it receives.
+    pub sends: bool,
+    /// The role to which the action sends, or from which it receives.
+    pub peer: &'static str,
+    /// The label.
+    pub label: &'static str,
+    /// The sorts of the payload.
+    pub payload: &'static [&'static str],
+    /// The state after the action.
+    pub target: usize,
+}
+
+impl fmt::Display for Transition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = if self.sends { '!' } else { '?' };
+        write!(f, "{} -{}{direction}{}", self.source, self.peer, self.label)?;
+        if !self.payload.is_empty() {
+            write!(f, "({})", self.payload.join(", "))?;
+        }
+        write!(f, "-> {}", self.target)
+    }
+}
+
+/// The state of a session of some role.
+#[doc(hidden)]
+pub trait InRole {
+    /// The role.
+    type Role: Role;
+}
+
+impl<R: Role> InRole for State<'_, R> {
+    type Role = R;
+}

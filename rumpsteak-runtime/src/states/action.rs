@@ -1,0 +1,108 @@
+//! What the actions of all states share: going to the route, and what goes wrong there.
+//!
+//! An action is one hand-written future, whose `poll` goes straight to the route: nested `async`
+//! functions would each keep a state machine and move the result through it. An error is made out
+//! of line, so that only the channel and a match on the message are left in the process.
+
+use std::task::{Context, Poll, ready};
+
+use super::state::State;
+use crate::error::{Action, Error, ErrorKind};
+use crate::message::{Labelled as _, Message};
+use crate::role::{Role, Route};
+use crate::transport::{Incoming, Outgoing, RouteError};
+
+/// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
+/// label is taken out once the route is ready for it.
+#[inline(always)]
+pub(super) fn poll_transmit<R, P, L>(
+    role: &mut R,
+    label: &mut Option<L>,
+    context: &mut Context<'_>,
+) -> Poll<Result<(), RouteError>>
+where
+    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    P: Role,
+{
+    ready!(role.route().poll_send(label, R::Message::upcast, context))?;
+    #[cfg(feature = "tracing")]
+    trace::<R, P>("send", R::Message::NAME);
+    Poll::Ready(Ok(()))
+}
+
+/// Receives a message of the role from `P`.
+#[inline(always)]
+pub(super) fn poll_accept<R, P>(
+    role: &mut R,
+    context: &mut Context<'_>,
+) -> Poll<Result<R::Message, RouteError>>
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+{
+    let message = ready!(role.route().poll_receive(context))?;
+    #[cfg(feature = "tracing")]
+    trace::<R, P>("receive", message.label());
+    Poll::Ready(Ok(message))
+}
+
+/// One event for each action that was performed.
+#[cfg(feature = "tracing")]
+fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
+    tracing::trace!(
+        target: "rumpsteak",
+        protocol = R::PROTOCOL,
+        role = R::NAME,
+        peer = P::NAME,
+        label,
+        "{action}"
+    );
+}
+
+/// The error of an action that failed. Drops the state, so that the role is poisoned and its peers
+/// wake before the process learns of it.
+#[cold]
+#[inline(never)]
+pub(super) fn failed<R: Role, P: Role>(
+    state: State<'_, R>,
+    error: RouteError,
+    action: Action,
+) -> Error {
+    drop(state);
+    let (role, peer) = (R::NAME, P::NAME);
+    match error {
+        RouteError::Closed => ErrorKind::Closed { role, peer, action },
+        RouteError::Transport(source) => ErrorKind::Transport {
+            role,
+            peer,
+            action,
+            source,
+        },
+    }
+    .into()
+}
+
+/// The error of a message that is not legal here. Drops the state, as `failed` does.
+#[cold]
+#[inline(never)]
+pub(super) fn unexpected<R: Role, P: Role>(
+    state: State<'_, R>,
+    message: R::Message,
+    legal: &'static [&'static str],
+) -> Error {
+    drop(state);
+    ErrorKind::Unexpected {
+        role: R::NAME,
+        peer: P::NAME,
+        legal,
+        came: message.label(),
+    }
+    .into()
+}
+
+/// A future of an action was polled after it had given its result.
+#[cold]
+#[inline(never)]
+pub(super) fn polled_again() -> ! {
+    panic!("the future of an action was polled after it had completed")
+}

@@ -1,0 +1,47 @@
+//! Choices between labels.
+
+use super::state::Session;
+
+/// The alternatives of a [`Select`] or [`Branch`]. Implemented by `#[session]` on an enum.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a choice",
+    label = "not a choice",
+    note = "a choice is an enum with `#[session]`, with a label and what follows in each variant: `Stop(Stop, End)`"
+)]
+pub trait Choice: Sized {
+    /// The message type of the role that selects or branches.
+    type Message;
+
+    /// The session in progress, as in [`Session::State`].
+    type State;
+
+    /// The names of the labels in the protocol.
+    const LABELS: &'static [&'static str];
+
+    /// Does not compile unless the choice is what the build script verified: see
+    /// `private::fingerprint`.
+    #[doc(hidden)]
+    const VERIFIED: ();
+
+    /// Enters the alternative that `message` names.
+    ///
+    /// # Errors
+    ///
+    /// What it was given, where no alternative has the label of the message.
+    #[doc(hidden)]
+    fn decide(
+        state: Self::State,
+        message: Self::Message,
+    ) -> Result<Self, (Self::State, Self::Message)>;
+}
+
+/// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not offer the label `{L}`",
+    label = "`{L}` cannot be selected here",
+    note = "select one of the labels in the variants of `{Self}`"
+)]
+pub trait Offers<L>: Choice {
+    /// What follows the label.
+    type Then: Session<State = Self::State>;
+}

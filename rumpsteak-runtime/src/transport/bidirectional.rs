@@ -1,0 +1,149 @@
+//! The route made of a sink and a stream.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_channel::mpsc;
+use futures_core::Stream;
+use futures_sink::Sink;
+
+use super::link::{Arrival, Disconnected, Incoming, Link, Outgoing, RouteError};
+use crate::error::BoxError;
+
+/// A route made of a sink and a stream.
+///
+/// ```
+/// use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+/// use rumpsteak_runtime::{Bidirectional, Nil};
+///
+/// let (tx, _) = mpsc::unbounded::<u8>();
+/// let only_sends = Bidirectional::new(tx, Nil);
+/// assert!(!only_sends.is_closed());
+/// ```
+///
+/// A sink or stream that is not `Unpin` goes in as a `Pin<Box<_>>`.
+pub struct Bidirectional<Tx, Rx> {
+    /// `None` once the route is closed: dropping both halves is what wakes the peer.
+    halves: Option<(Tx, Rx)>,
+    in_session: bool,
+}
+
+impl<Tx, Rx> Bidirectional<Tx, Rx> {
+    /// A route that sends into `tx` and receives from `rx`.
+    pub fn new(tx: Tx, rx: Rx) -> Self {
+        Self {
+            halves: Some((tx, rx)),
+            in_session: false,
+        }
+    }
+
+    /// Whether this end was closed, because a session over it was aborted.
+    pub fn is_closed(&self) -> bool {
+        self.halves.is_none()
+    }
+
+    /// The two halves, unless this end was closed.
+    pub fn into_inner(self) -> Option<(Tx, Rx)> {
+        self.halves
+    }
+}
+
+impl<Tx, Rx> fmt::Debug for Bidirectional<Tx, Rx> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bidirectional")
+            .field("closed", &self.is_closed())
+            .field("in_session", &self.in_session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
+    fn in_session(&self) -> bool {
+        self.in_session
+    }
+
+    fn set_in_session(&mut self, in_session: bool) {
+        self.in_session = in_session;
+    }
+
+    fn close(&mut self) {
+        self.halves = None;
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M, Tx, Rx> Outgoing<M> for Bidirectional<Tx, Rx>
+where
+    Tx: Sink<M, Error: Into<BoxError>> + Unpin,
+{
+    #[inline]
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        Pin::new(tx).poll_ready(context).map_err(classify)
+    }
+
+    #[inline]
+    fn start_send(&mut self, message: M) -> Result<(), RouteError> {
+        let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        Pin::new(tx).start_send(message).map_err(classify)
+    }
+
+    #[inline]
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        Pin::new(tx).poll_flush(context).map_err(classify)
+    }
+
+    #[inline(always)]
+    fn poll_send<L>(
+        &mut self,
+        label: &mut Option<L>,
+        upcast: impl FnOnce(L) -> M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>> {
+        let (tx, _) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        let mut tx = Pin::new(tx);
+        if label.is_some() {
+            ready!(tx.as_mut().poll_ready(context)).map_err(classify)?;
+            if let Some(label) = label.take() {
+                tx.as_mut().start_send(upcast(label)).map_err(classify)?;
+            }
+        }
+        tx.poll_flush(context).map_err(classify)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M, Tx, Rx> Incoming<M> for Bidirectional<Tx, Rx>
+where
+    Rx: Stream<Item: Arrival<M>> + Unpin,
+{
+    // Into the process, where its result is matched on at once: it would go through memory
+    // otherwise.
+    #[inline(always)]
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>> {
+        let (_, rx) = self.halves.as_mut().ok_or(RouteError::Closed)?;
+        Poll::Ready(match ready!(Pin::new(rx).poll_next(context)) {
+            Some(arrival) => arrival.into_message().map_err(classify),
+            None => Err(RouteError::Closed),
+        })
+    }
+}
+
+/// Tells the end of the peer from a failure of the transport.
+///
+/// The sink is generic, so the error can only be recognised by its type. This is the cold path.
+#[cold]
+fn classify(error: impl Into<BoxError>) -> RouteError {
+    let error = error.into();
+    match error.downcast_ref::<mpsc::SendError>() {
+        Some(error) if error.is_disconnected() => RouteError::Closed,
+        None if error.is::<Disconnected>() => RouteError::Closed,
+        _ => RouteError::Transport(error),
+    }
+}
+
+/// The missing half of a route that only sends, or only receives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nil;

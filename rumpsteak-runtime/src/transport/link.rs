@@ -1,0 +1,147 @@
+//! What a route can do: the traits that a transport implements.
+
+use std::fmt;
+use std::task::{Context, Poll, ready};
+
+use crate::error::BoxError;
+
+/// Why a route failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RouteError {
+    /// The other end is gone.
+    Closed,
+    /// The transport failed.
+    Transport(BoxError),
+}
+
+/// A route, in whatever direction. It carries the mark by which a role knows that a session did not
+/// end.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a route",
+    label = "not a route",
+    note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
+)]
+pub trait Link {
+    /// Whether a session uses the route, or did so and never ended.
+    fn in_session(&self) -> bool;
+
+    /// Sets what [`in_session`](Link::in_session) answers.
+    fn set_in_session(&mut self, in_session: bool);
+
+    /// Closes the route for good, so that the peer wakes up when it waits for it.
+    fn close(&mut self);
+}
+
+/// A route that can send messages of type `M`.
+#[diagnostic::on_unimplemented(
+    message = "the route `{Self}` cannot send `{M}`",
+    label = "this route cannot send `{M}`",
+    note = "its first half must be a `Sink<{M}> + Unpin` whose error is a `std::error::Error + Send + Sync`"
+)]
+pub trait Outgoing<M>: Link {
+    /// Waits until the route can take a message.
+    ///
+    /// # Errors
+    ///
+    /// When the other end is gone or the transport failed; no message has been taken.
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
+
+    /// Takes a message. Must follow a successful [`poll_ready`](Outgoing::poll_ready).
+    ///
+    /// # Errors
+    ///
+    /// When the other end is gone or the transport failed; the message is lost.
+    fn start_send(&mut self, message: M) -> Result<(), RouteError>;
+
+    /// Waits until the messages taken are on their way: a session may wait for the answer next.
+    ///
+    /// # Errors
+    ///
+    /// When the other end is gone or the transport failed.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RouteError>>;
+
+    /// All three in turn: what an action of a session does. The label is taken out once the route
+    /// is ready for it, and made a message by `upcast`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the three; the label has not been taken if it is still there.
+    #[inline]
+    fn poll_send<L>(
+        &mut self,
+        label: &mut Option<L>,
+        upcast: impl FnOnce(L) -> M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), RouteError>>
+    where
+        Self: Sized,
+    {
+        if label.is_some() {
+            ready!(self.poll_ready(context))?;
+            if let Some(label) = label.take() {
+                self.start_send(upcast(label))?;
+            }
+        }
+        self.poll_flush(context)
+    }
+}
+
+/// A route that can receive messages of type `M`.
+#[diagnostic::on_unimplemented(
+    message = "the route `{Self}` cannot receive `{M}`",
+    label = "this route cannot receive `{M}`",
+    note = "its second half must be a `Stream + Unpin` of `{M}` or of `Result<{M}, E>`"
+)]
+pub trait Incoming<M>: Link {
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    ///
+    /// When the other end is gone and nothing is left in the queue, or when the transport failed.
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
+}
+
+/// What the stream of a route may yield: messages, or results of messages where the transport can
+/// fail.
+#[diagnostic::on_unimplemented(
+    message = "a stream of `{Self}` does not yield `{M}`",
+    note = "a route's stream yields `{M}` or `Result<{M}, E>` with an error that is `Send + Sync`"
+)]
+pub trait Arrival<M> {
+    /// The message.
+    ///
+    /// # Errors
+    ///
+    /// The transport's own.
+    fn into_message(self) -> Result<M, BoxError>;
+}
+
+impl<M> Arrival<M> for M {
+    #[inline]
+    fn into_message(self) -> Result<M, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<M, E: Into<BoxError>> Arrival<M> for Result<M, E> {
+    #[inline]
+    fn into_message(self) -> Result<M, BoxError> {
+        self.map_err(Into::into)
+    }
+}
+
+/// The other end of a queue is gone, or this end was closed.
+///
+/// A sink with this error, or one of `futures::channel::mpsc`, tells a session that its peer has
+/// [closed](RouteError::Closed) the route; any other error is a failure of the transport.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Disconnected;
+
+impl fmt::Display for Disconnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the other end of the queue is gone")
+    }
+}
+
+impl std::error::Error for Disconnected {}

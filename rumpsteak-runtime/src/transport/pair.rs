@@ -1,0 +1,68 @@
+//! The two ends of a fresh route.
+
+use futures_channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+use super::bidirectional::{Bidirectional, Nil};
+use super::capacity::Queue;
+
+/// The two ends of a fresh route, of which `Other` is the far one. Used by `#[derive(Roles)]`.
+#[diagnostic::on_unimplemented(
+    message = "routes of type `{Self}` and `{Other}` do not fit together",
+    label = "cannot be created as the two ends of one route",
+    note = "`#[derive(Roles)]` pairs `Channel` with `Channel` and `Sender` with `Receiver`, all of one message type; \
+            for other transports, build the roles by hand, or implement `Pair` for your own type"
+)]
+pub trait Pair<Other>: Sized {
+    /// Creates both ends.
+    #[must_use]
+    fn pair() -> (Self, Other);
+
+    /// Creates both ends of a route between two roles: what this end sends, and what it receives.
+    ///
+    /// `#[derive(Roles)]` calls this with the capacities that the build script proved. A transport
+    /// that has no use for them need not implement it: both ends are then those of
+    /// [`pair`](Pair::pair).
+    #[must_use]
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Other) {
+        let _ = (sent, received);
+        Self::pair()
+    }
+}
+
+impl<M> Pair<UnboundedReceiver<M>> for UnboundedSender<M> {
+    fn pair() -> (Self, UnboundedReceiver<M>) {
+        mpsc::unbounded()
+    }
+}
+
+impl<M> Pair<UnboundedSender<M>> for UnboundedReceiver<M> {
+    fn pair() -> (Self, UnboundedSender<M>) {
+        let (tx, rx) = mpsc::unbounded();
+        (rx, tx)
+    }
+}
+
+impl Pair<Nil> for Nil {
+    fn pair() -> (Self, Nil) {
+        (Nil, Nil)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Tx, Rx, FarTx, FarRx> Pair<Bidirectional<FarTx, FarRx>> for Bidirectional<Tx, Rx>
+where
+    Tx: Pair<FarRx>,
+    Rx: Pair<FarTx>,
+{
+    fn pair() -> (Self, Bidirectional<FarTx, FarRx>) {
+        let (tx, far_rx) = Tx::pair();
+        let (rx, far_tx) = Rx::pair();
+        (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
+    }
+
+    fn pair_as(sent: Queue, received: Queue) -> (Self, Bidirectional<FarTx, FarRx>) {
+        let (tx, far_rx) = Tx::pair_as(sent, received);
+        let (rx, far_tx) = Rx::pair_as(sent, received);
+        (Self::new(tx, rx), Bidirectional::new(far_tx, far_rx))
+    }
+}
