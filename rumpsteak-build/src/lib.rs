@@ -46,6 +46,7 @@ pub mod command {
     pub use crate::named_text::NamedText;
     pub use crate::report::excerpt::{Excerpt, Mark, visible};
     pub use crate::report::notice::{Notice, Severity};
+    pub use crate::report::words::{count, did_you_mean, list, split_way_out};
 }
 
 use std::path::{Path, PathBuf};

@@ -1,12 +1,13 @@
-//! The object that `--json` prints.
+//! The object that `--format json` prints.
 
+use rumpsteak_build::command::{Mark, Notice, Severity};
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limit, Sort,
     run::{Run, Step},
 };
 use serde_json::{Map, Value, json};
 
-use crate::{exit::Outcome, report::Report};
+use crate::{outcome::Outcome, terminal::paragraph};
 
 /// What every answer says. Verbs append what else they know to its [`object`](Self::object).
 #[derive(Debug, Default)]
@@ -42,14 +43,49 @@ pub(crate) fn text(value: &Value) -> String {
 }
 
 /// The object for an input or a call that is bad: there is no verdict.
-pub(crate) fn bad_input(report: &Report) -> Value {
+pub(crate) fn bad_input(error: &Notice) -> Value {
     let answer = Answer {
-        reason: Some(report.message().to_owned()),
+        reason: Some(error.message.clone()),
         ..Answer::default()
     };
     let mut object = answer.object(Outcome::BadInput);
-    object["error"] = report.to_json();
+    object["error"] = notice(error);
     object
+}
+
+/// A diagnostic with its places.
+pub(crate) fn notice(notice: &Notice) -> Value {
+    let marks = notice.excerpt.marks().iter().enumerate();
+    let spans: Vec<Value> = marks.map(|(index, mark)| span(mark, index == 0)).collect();
+    json!({
+        "level": match notice.severity {
+            Severity::Error => "error",
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+        },
+        "code": notice.code,
+        "message": notice.message,
+        "spans": spans,
+        "notes": notice.notes,
+        "help": notice.help,
+        "rendered": paragraph(notice, false),
+    })
+}
+
+fn span(mark: &Mark, is_primary: bool) -> Value {
+    let (line_start, column_start) = mark.text.position(mark.span.start);
+    let (line_end, column_end) = mark.text.position(mark.span.end);
+    json!({
+        "file_name": mark.text.name,
+        "byte_start": mark.span.start,
+        "byte_end": mark.span.end,
+        "line_start": line_start,
+        "line_end": line_end,
+        "column_start": column_start,
+        "column_end": column_end,
+        "is_primary": is_primary,
+        "label": mark.label,
+    })
 }
 
 /// A machine: states by number, transitions in the order of the machine.

@@ -1,15 +1,18 @@
-//! Reading machines from files.
+//! Reading machines from files: machines as text, or the projections of a protocol.
 
-use std::{ops::Range, path::Path, rc::Rc};
+use std::{ops::Range, path::Path, sync::Arc};
 
+use rumpsteak_build::command::{NamedText, Notice, did_you_mean, list, split_way_out};
 use rumpsteak_fsm::{
     Defect, Fsm, Role, TransitionId,
     text::{self, Form},
 };
 
 use crate::{
-    input::{Reader, Source},
-    report::{Report, similar},
+    input::Reader,
+    modules::{self, Module},
+    options::Scribble,
+    terminal::Terminal,
 };
 
 /// A machine, and where it was written.
@@ -17,52 +20,102 @@ use crate::{
 pub(crate) struct Machine {
     /// The machine.
     pub(crate) fsm: Fsm,
-    /// The file that it is in.
-    pub(crate) source: Rc<Source>,
+    /// The name of the file that it is in.
+    pub(crate) file: String,
     /// Where each transition was written, by [`TransitionId::index`].
-    actions: Vec<Range<usize>>,
+    places: Vec<Option<Place>>,
 }
+
+/// A place in a text.
+type Place = (Arc<NamedText>, Range<usize>);
 
 impl Machine {
-    /// Where a transition was written.
-    pub(crate) fn place(&self, transition: TransitionId) -> Range<usize> {
-        self.actions
-            .get(transition.index())
-            .cloned()
-            .unwrap_or_default()
+    /// Marks where a transition was written.
+    pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
+        match self.places.get(transition.index()) {
+            Some(Some((text, span))) => notice.mark(text, span.clone(), label),
+            _ => notice,
+        }
     }
 }
 
-/// Reads all machines of a file, `-` being standard input; at least one.
+/// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file are
+/// the projections of its protocol.
 ///
 /// # Errors
-/// The file cannot be read or holds no machines.
-pub(crate) fn read(reader: &mut Reader, path: &Path) -> Result<Vec<Machine>, Report> {
-    let source = Rc::new(reader.read(
+/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are reported.
+pub(crate) fn read(
+    reader: &mut Reader,
+    path: &Path,
+    scribble: &Scribble,
+    terminal: &mut Terminal,
+) -> Result<Vec<Machine>, Notice> {
+    let source = reader.read(
         path,
         "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`",
-    )?);
+    )?;
     let form = Form::detect(&source.text);
+    // What is nothing else is taken for types.
+    let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
+        || matches!(form, Form::Binary | Form::Local) && modules::is_scribble(&source.text);
+    if is_scribble {
+        let module = modules::load(reader, source, path, &scribble.import_path);
+        return projections(&module, scribble.protocol.as_deref(), terminal);
+    }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
         let (message, way_out) = split_way_out(&error.message);
-        let report = Report::error(message)
-            .mark(&source, error.span, "")
-            .maybe_help(way_out);
-        report.remark(format!(
-            "it begins as {}, so it is read as that",
-            described(form)
-        ))
+        let notice = Notice::error(message).mark(&source, error.span, "");
+        let form = described(form);
+        notice
+            .maybe_help(way_out)
+            .remark(format!("it begins as {form}, so it is read as that"))
     })?;
     if machines.is_empty() {
-        return Err(Report::error(format!("`{}` holds no machine", source.name))
+        return Err(Notice::error(format!("`{}` holds no machine", source.name))
             .help("write `digraph NAME { 0 -> 1 [label=\"peer!message\"]; }`"));
     }
-    let machine = |named: text::Named| Machine {
-        fsm: named.fsm,
-        source: Rc::clone(&source),
-        actions: named.actions,
+    let machine = |named: text::Named| {
+        let spans = named.actions.into_iter();
+        Machine {
+            fsm: named.fsm,
+            file: source.name.clone(),
+            places: spans
+                .map(|span| Some((Arc::clone(&source), span)))
+                .collect(),
+        }
     };
     Ok(machines.into_iter().map(machine).collect())
+}
+
+/// The projections of a protocol onto all of its roles.
+fn projections(
+    module: &Module,
+    protocol: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<Vec<Machine>, Notice> {
+    let broken = || Notice::error(format!("`{}` has errors", module.name()));
+    if module.complain(&module.diagnostics, terminal) {
+        return Err(broken());
+    }
+    let projections = modules::project_all(module.pick(protocol)?);
+    let projections = projections.map_err(|diagnostics| {
+        module.complain(&diagnostics, terminal);
+        broken()
+    })?;
+    let machine = |projection: rumpsteak_scribble::Projection| {
+        let places = projection.fsm.transitions().map(|transition| {
+            // The first place: the others say the same to this role.
+            let origin = projection.origins(transition.id).first()?;
+            let (text, range) = module.place(*origin);
+            Some((Arc::clone(text), range))
+        });
+        Machine {
+            file: module.name().to_owned(),
+            places: places.collect(),
+            fsm: projection.fsm,
+        }
+    };
+    Ok(projections.into_iter().map(machine).collect())
 }
 
 /// A form in words.
@@ -77,28 +130,20 @@ fn described(form: Form) -> &'static str {
     }
 }
 
-/// The libraries' messages are `what is wrong; what to do`.
-pub(crate) fn split_way_out(message: &str) -> (&str, Option<&str>) {
-    match message.split_once("; ") {
-        Some((message, way_out)) => (message, Some(way_out)),
-        None => (message, None),
-    }
-}
-
 /// Picks the machine of `role`, or the only one.
 ///
 /// # Errors
 /// There is no machine of this role, or there are several and no role to pick by.
-pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Report> {
+pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
     let roles: Vec<Role> = machines
         .iter()
         .map(|machine| machine.fsm.role().clone())
         .collect();
     let name = machines
         .first()
-        .map(|machine| machine.source.name.clone())
+        .map(|machine| machine.file.clone())
         .unwrap_or_default();
-    let listed = quoted_list(roles.iter().map(Role::as_str));
+    let listed = list(roles.iter().map(Role::as_str));
 
     let count = machines.len();
     let mut found = machines
@@ -107,45 +152,31 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     match (found.next(), found.next(), role) {
         (Some(machine), None, _) => Ok(machine),
         (None, _, Some(role)) => {
-            let report = Report::error(format!("`{name}` holds no machine of `{role}`"));
-            Err(match similar(role, roles.iter().map(Role::as_str)) {
-                Some(other) => report.help(format!("did you mean `{other}`?")),
-                None => report.help(format!("it holds {listed}")),
-            })
+            let meant = did_you_mean(role, roles.iter().map(Role::as_str));
+            let help = meant.unwrap_or_else(|| format!("it holds {listed}"));
+            Err(Notice::error(format!("`{name}` holds no machine of `{role}`")).help(help))
         }
-        (_, _, Some(role)) => Err(Report::error(format!(
+        (_, _, Some(role)) => Err(Notice::error(format!(
             "`{name}` holds several machines of `{role}`"
         ))
         .help("leave one of them in the file")),
-        (_, _, None) => Err(Report::error(format!(
+        (_, _, None) => Err(Notice::error(format!(
             "`{name}` holds {count} machines, and two are compared at a time"
         ))
         .help(format!("say which one with `--role`: {listed}"))),
     }
 }
 
-/// `a`, `b` and `c`, in back-quotes.
-pub(crate) fn quoted_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    match names.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-    }
-}
-
 /// A machine that is no local type, at the place where it is not.
-pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Report {
+pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
     let text = defect.to_string();
     let (message, way_out) = split_way_out(&text);
-    let mut report = Report::error(format!(
-        "the machine of `{}`: {message}",
-        machine.fsm.role()
-    ));
+    let role = machine.fsm.role();
+    let mut notice = Notice::error(format!("the machine of `{role}`: {message}"));
     for (transition, label) in marks(&machine.fsm, defect) {
-        report = report.mark(&machine.source, machine.place(transition), label);
+        notice = machine.mark(notice, transition, label);
     }
-    report.maybe_help(way_out)
+    notice.maybe_help(way_out)
 }
 
 /// The transitions that a defect is about.

@@ -10,12 +10,12 @@
 //!
 //! Nothing here decides anything: a verdict that this command prints is a value of one of the libraries.
 
-mod exit;
 mod input;
 mod json;
 mod machines;
 mod modules;
-mod report;
+mod options;
+mod outcome;
 mod terminal;
 mod verb;
 
@@ -24,7 +24,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::Parser;
 
 use self::{
-    exit::Outcome,
+    outcome::Outcome,
     terminal::{Colour, Terminal},
     verb::Verb,
 };

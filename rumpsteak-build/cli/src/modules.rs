@@ -1,17 +1,15 @@
 //! Reading Scribble modules from files.
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
-    rc::Rc,
+    sync::Arc,
 };
 
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol, Span, parse};
+use rumpsteak_build::command::{NamedText, Notice, did_you_mean, list};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, Span, parse};
 
-use crate::{
-    exit::Outcome,
-    input::{Reader, Source},
-    report::Report,
-};
+use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
 
 /// What a file of protocols holds.
 const SCRIBBLE: &str =
@@ -21,11 +19,11 @@ const SCRIBBLE: &str =
 #[derive(Debug)]
 pub(crate) struct Module {
     /// The module itself, and then what it imports, as spans count them.
-    sources: Vec<Rc<Source>>,
+    sources: Vec<Arc<NamedText>>,
     /// What they say, in the same order.
     pub(crate) modules: Modules,
     /// Imported files that are there and cannot be read.
-    pub(crate) unreadable: Vec<Report>,
+    pub(crate) unreadable: Vec<Notice>,
     /// The protocols without errors that are more than helpers of others.
     pub(crate) protocols: Vec<Protocol>,
     /// Every error, sorted.
@@ -43,8 +41,18 @@ pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,
     import_paths: &[PathBuf],
-) -> Result<Module, Report> {
-    let source = Rc::new(reader.read(path, SCRIBBLE)?);
+) -> Result<Module, Notice> {
+    let source = reader.read(path, SCRIBBLE)?;
+    Ok(load(reader, source, path, import_paths))
+}
+
+/// Checks a module that was read from `path`, as [`read`] does.
+pub(crate) fn load(
+    reader: &mut Reader,
+    source: Arc<NamedText>,
+    path: &Path,
+    import_paths: &[PathBuf],
+) -> Module {
     let header = parse(&source.text).module.header;
     let mut roots = import_paths.to_vec();
     let place = place_of(path);
@@ -57,7 +65,7 @@ pub(crate) fn read(
         roots.extend(path.parent().map(Path::to_owned));
     }
 
-    let mut sources = vec![Rc::clone(&source)];
+    let mut sources = vec![Arc::clone(&source)];
     let mut unreadable = vec![];
     let find = |name: &str| {
         let place = PathBuf::from(name.replace('.', "/") + ".scr");
@@ -66,7 +74,7 @@ pub(crate) fn read(
         match reader.read(&found, SCRIBBLE) {
             Ok(imported) => {
                 let text = imported.text.clone();
-                sources.push(Rc::new(imported));
+                sources.push(imported);
                 Some(text)
             }
             Err(report) => {
@@ -84,13 +92,38 @@ pub(crate) fn read(
     let checked = modules.check(&Limits::default());
     diagnostics.extend(checked.diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
-    Ok(Module {
+    Module {
         sources,
         modules,
         unreadable,
         protocols: checked.protocols,
         diagnostics,
-    })
+    }
+}
+
+/// Whether a text declares protocols.
+pub(crate) fn is_scribble(text: &str) -> bool {
+    !parse(text).module.protocols.is_empty()
+}
+
+/// The projections of a protocol onto all of its roles.
+///
+/// # Errors
+/// What is wrong with any of them.
+pub(crate) fn project_all(protocol: &Protocol) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+    let mut projections = vec![];
+    let mut diagnostics = vec![];
+    for role in protocol.roles() {
+        match protocol.project(role) {
+            Ok(projection) => projections.push(projection),
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    if diagnostics.is_empty() {
+        Ok(projections)
+    } else {
+        Err(diagnostics)
+    }
 }
 
 /// Where a file is, with all folders: as many as its `module` line may name. Nothing for standard input.
@@ -126,31 +159,95 @@ impl Module {
         &self.sources[0].name
     }
 
+    /// The protocol of this name, or the only one.
+    ///
+    /// # Errors
+    /// See [`pick`].
+    pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
+        let names = self
+            .protocols
+            .iter()
+            .map(|protocol| protocol.name().as_str());
+        let names: Vec<&str> = names.collect();
+        let position = pick(self.name(), &names, wanted, "projected")?;
+        Ok(&self.protocols[position])
+    }
+
     /// Diagnostics of this module, ready to print.
     pub(crate) fn reports<'a>(
         &'a self,
         diagnostics: &'a [Diagnostic],
-    ) -> impl Iterator<Item = Report> + 'a {
+    ) -> impl Iterator<Item = Notice> + 'a {
         diagnostics.iter().map(|diagnostic| self.report(diagnostic))
     }
 
+    /// Reports what is wrong with the module; whether something is.
+    pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
+        if diagnostics.is_empty() {
+            return false;
+        }
+        for notice in self.unreadable.iter() {
+            terminal.report(notice);
+        }
+        for notice in self.reports(diagnostics) {
+            terminal.report(&notice);
+        }
+        true
+    }
+
     /// A diagnostic of this module, ready to print.
-    fn report(&self, diagnostic: &Diagnostic) -> Report {
-        let code = diagnostic.code.as_str();
-        let mut report = Report::error(diagnostic.message.clone()).code(code);
+    fn report(&self, diagnostic: &Diagnostic) -> Notice {
+        let mut report = Notice::error(&diagnostic.message);
+        report.code = Some(diagnostic.code.as_str());
         report = self.mark(report, diagnostic.primary, &diagnostic.label);
         for (span, label) in &diagnostic.secondary {
             report = self.mark(report, *span, label);
         }
-        report = diagnostic.notes.iter().fold(report, Report::remark);
+        report = diagnostic.notes.iter().fold(report, Notice::remark);
         report.maybe_help(diagnostic.help.clone())
     }
 
     /// Adds a place of this module to a report.
-    pub(crate) fn mark(&self, report: Report, span: Span, label: &str) -> Report {
-        match self.sources.get(span.source().index()) {
-            Some(source) => report.mark(source, span.range(), label),
-            None => report,
+    pub(crate) fn mark(&self, report: Notice, span: Span, label: &str) -> Notice {
+        let (text, range) = self.place(span);
+        report.mark(text, range, label)
+    }
+
+    /// The text and the bytes of a span; the module itself for a text that does not exist.
+    pub(crate) fn place(&self, span: Span) -> (&Arc<NamedText>, Range<usize>) {
+        let text = self.sources.get(span.source().index());
+        (text.unwrap_or(&self.sources[0]), span.range())
+    }
+}
+
+/// The position of the protocol of this name among those of a file, or of the only one.
+///
+/// # Errors
+/// There is none of this name, or there are several and no name to pick by. `done` says what is done
+/// with protocols, such as "projected".
+pub(crate) fn pick(
+    file: &str,
+    names: &[&str],
+    wanted: Option<&str>,
+    done: &str,
+) -> Result<usize, Notice> {
+    let listed = || list(names.iter().copied());
+    match (wanted, names) {
+        (None, [_]) => Ok(0),
+        (_, []) => Err(
+            Notice::error(format!("`{file}` holds no protocol that can be {done}")).help(format!(
+                "`aux` protocols and those with parameters are {done} where others call them"
+            )),
+        ),
+        (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
+            .help(format!("say which one with `--protocol`: {}", listed()))),
+        (Some(wanted), _) => {
+            let found = names.iter().position(|name| *name == wanted);
+            found.ok_or_else(|| {
+                let meant = did_you_mean(wanted, names.iter().copied());
+                let help = meant.unwrap_or_else(|| format!("it holds {}", listed()));
+                Notice::error(format!("`{file}` holds no protocol `{wanted}`")).help(help)
+            })
         }
     }
 }

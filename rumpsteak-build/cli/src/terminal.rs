@@ -8,7 +8,9 @@ use std::{
 
 use clap::ValueEnum;
 
-use crate::{exit::Outcome, report::Report};
+use rumpsteak_build::command::Notice;
+
+use crate::outcome::Outcome;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,7 +49,7 @@ impl Colour {
 pub(crate) struct Terminal {
     colour: Colour,
     /// The codes of what was reported.
-    codes: BTreeSet<String>,
+    codes: BTreeSet<&'static str>,
     failure: Option<io::Error>,
 }
 
@@ -79,10 +81,10 @@ impl Terminal {
     }
 
     /// Writes a diagnostic to standard error.
-    pub(crate) fn report(&mut self, report: &Report) {
+    pub(crate) fn report(&mut self, notice: &Notice) {
         let colour = self.colours_diagnostics();
-        self.codes.extend(report.known_code().map(str::to_owned));
-        self.remark(&report.render(colour));
+        self.codes.extend(notice.code);
+        self.remark(&paragraph(notice, colour));
     }
 
     /// Writes to standard error.
@@ -92,9 +94,9 @@ impl Terminal {
     }
 
     /// Writes a verdict that is drawn like a diagnostic to standard output.
-    pub(crate) fn print_report(&mut self, report: &Report) {
+    pub(crate) fn print_report(&mut self, notice: &Notice) {
         let colour = self.colour.applies(io::stdout().is_terminal());
-        self.print(&report.render(colour));
+        self.print(&paragraph(notice, colour));
     }
 
     /// Says where to read more, and gives the outcome, given that everything was written.
@@ -104,7 +106,7 @@ impl Terminal {
             let text = match codes.len() {
                 1 => format!("for more about this error, try `cargo rumpsteak explain {first}`\n"),
                 _ => {
-                    let codes = codes.iter().map(String::as_str).collect::<Vec<_>>();
+                    let codes: Vec<&str> = codes.iter().copied().collect();
                     format!(
                         "for more about these errors ({}), try `cargo rumpsteak explain {first}`\n",
                         codes.join(", ")
@@ -115,7 +117,7 @@ impl Terminal {
         }
         match self.failure.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                self.report(&Report::error(format!("cannot write the result: {error}")));
+                self.report(&Notice::error(format!("cannot write the result: {error}")));
                 Outcome::BadInput
             }
             _ => outcome,
@@ -123,16 +125,7 @@ impl Terminal {
     }
 }
 
-/// `text` with its control characters made visible, except line breaks and tabs: names come from files, and a
-/// file shall not speak to the terminal. So are the characters that turn the direction of a line.
-pub(crate) fn plain(text: &str) -> String {
-    let escape = |character: char| match character {
-        '\n' | '\t' => character.to_string(),
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            character.escape_unicode().to_string()
-        }
-        character if character.is_control() => character.escape_default().to_string(),
-        character => character.to_string(),
-    };
-    text.chars().map(escape).collect()
+/// A notice with an empty line behind it.
+pub(crate) fn paragraph(notice: &Notice, colour: bool) -> String {
+    notice.render(colour) + "\n\n"
 }

@@ -120,7 +120,7 @@ fn a_limit_is_named_with_its_setting() {
         "{run:?}"
     );
     let object = folder
-        .call("check ping.scr --configurations 2 --json")
+        .call("check ping.scr --configurations 2 --format json")
         .exits(3)
         .json();
     assert_eq!(object["verdict"], "undecided");
@@ -163,7 +163,7 @@ fn json_is_one_object_with_every_file() {
         .with("ping.scr", PING)
         .with("untold.scr", UNTOLD);
     let object = folder
-        .call("check ping.scr untold.scr --json")
+        .call("check ping.scr untold.scr --format json")
         .exits(1)
         .json();
     assert_eq!(object["verdict"], "unsafe");
@@ -188,13 +188,16 @@ fn json_is_one_object_with_every_file() {
     assert_eq!(object["files"][1]["protocols"][0]["verdict"], "unsafe");
     assert_eq!(object["files"][1]["diagnostics"][0]["code"], "S0404");
 
-    let safe = folder.call("check ping.scr --json").exits(0).json();
+    let safe = folder.call("check ping.scr --format json").exits(0).json();
     assert_eq!(
         (&safe["verdict"], &safe["bound"]),
         (&json!("safe"), &json!(1))
     );
 
-    let missing = folder.call("check nowhere.scr --json").exits(2).json();
+    let missing = folder
+        .call("check nowhere.scr --format json")
+        .exits(2)
+        .json();
     assert_eq!(missing["verdict"], Value::Null);
     assert_eq!(missing["reason"], "there is no file `nowhere.scr`");
 }
@@ -205,7 +208,7 @@ fn messages_as_json_are_one_object_per_line() {
         .with("ping.scr", PING)
         .with("untold.scr", UNTOLD);
     let run = folder
-        .call("check untold.scr ping.scr --message-format json")
+        .call("check untold.scr ping.scr --format json-lines")
         .exits(1)
         .says("");
     let lines: Vec<Value> = run

@@ -177,7 +177,9 @@ fn a_bad_input_is_an_object_with_json() {
     let folder = Folder::new("bad_json")
         .with("good.dot", MACHINE)
         .with("mixed.dot", MIXED);
-    let run = folder.call("subtype --json mixed.dot good.dot").exits(2);
+    let run = folder
+        .call("subtype --format json mixed.dot good.dot")
+        .exits(2);
     let object = run.json();
     assert_eq!(object["verdict"], serde_json::Value::Null);
     assert_eq!(
@@ -193,7 +195,7 @@ fn a_bad_input_is_an_object_with_json() {
     assert_eq!(object["error"]["rendered"], run.stderr);
 
     let missing = folder
-        .call("subtype --json nowhere.dot good.dot")
+        .call("subtype --format json nowhere.dot good.dot")
         .exits(2)
         .json();
     assert_eq!(missing["reason"], "there is no file `nowhere.dot`");
@@ -254,8 +256,8 @@ fn a_closed_pipe_is_no_panic() {
         .with("mixed.dot", MIXED);
     for (arguments, status) in [
         (vec!["subtype", "a.dot", "a.dot"], 0),
-        (vec!["subtype", "a.dot", "a.dot", "--json"], 0),
-        (vec!["subtype", "a.dot", "mixed.dot", "--json"], 2),
+        (vec!["subtype", "a.dot", "a.dot", "--format=json"], 0),
+        (vec!["subtype", "a.dot", "mixed.dot", "--format=json"], 2),
         (vec!["--help"], 0),
         (vec!["subtype"], 2),
     ] {

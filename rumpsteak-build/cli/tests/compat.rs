@@ -261,7 +261,7 @@ fn pairs_of_versions() {
         let holds = roles.iter().all(|(_, _, join, _)| join.is_none());
         let status = i32::from(!holds);
         let object = folder
-            .call("compat old.scr new.scr --json")
+            .call("compat old.scr new.scr --format json")
             .exits(status)
             .json();
         let verdict = |rule: Rule| if rule.is_some() { "unsafe" } else { "safe" };
@@ -463,7 +463,7 @@ fn a_role_that_receives_from_several_peers_is_undecided() {
         "{run:?}"
     );
     let object = folder
-        .call("compat old.scr new.scr --role C --json")
+        .call("compat old.scr new.scr --role C --format json")
         .exits(3)
         .json();
     assert_eq!(object["verdict"], "undecided");
@@ -494,7 +494,7 @@ fn limits_and_bad_calls() {
     let run = folder.call("compat untold.scr old.scr").exits(2).prints("");
     assert!(run.stderr.starts_with("error[S0404]: "), "{run:?}");
     let object = folder
-        .call("compat old.scr broken.scr --json")
+        .call("compat old.scr broken.scr --format json")
         .exits(2)
         .json();
     assert_eq!(object["verdict"], Value::Null);

@@ -12,7 +12,7 @@ fn a_code_is_explained_with_an_example() {
     let run = folder.call("explain S0404").exits(0).says("");
     assert!(run.stdout.contains("```scribble\n"), "{run:?}");
     folder.call("explain s0404").exits(0).prints(&run.stdout);
-    let object = folder.call("explain S0404 --json").exits(0).json();
+    let object = folder.call("explain S0404 --format json").exits(0).json();
     assert_eq!(object["codes"]["S0404"], run.stdout);
 }
 
@@ -26,7 +26,7 @@ fn without_a_code_all_are_listed_on_a_line_each() {
         .map(|line| line.split_once("  ").unwrap().0)
         .collect();
     assert!(codes.len() >= 30 && codes.is_sorted(), "{codes:?}");
-    let object = folder.call("explain --json").exits(0).json();
+    let object = folder.call("explain --format json").exits(0).json();
     assert_eq!(object["codes"].as_object().unwrap().len(), codes.len());
     // What the list names can be asked for.
     for code in codes {
@@ -66,7 +66,7 @@ fn diagnostics_name_the_code_to_ask_for() {
     assert!(run.stderr.ends_with(hint), "{run:?}");
     // A line of its own would be no JSON.
     folder
-        .call("check one.scr --message-format json")
+        .call("check one.scr --format json-lines")
         .exits(1)
         .says("");
 }

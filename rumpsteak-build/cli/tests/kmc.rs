@@ -50,7 +50,7 @@ fn a_safe_system_names_its_least_bound_and_every_property() {
 #[test]
 fn json_carries_every_property() {
     let folder = Folder::new("kmc_json").with("ping.txt", PING);
-    let object = folder.call("kmc ping.txt --json").exits(0).json();
+    let object = folder.call("kmc ping.txt --format json").exits(0).json();
     assert_eq!(object["verdict"], "safe");
     assert_eq!((&object["bound"], &object["k"]), (&json!(1), &json!(1)));
     assert_eq!(
@@ -92,7 +92,7 @@ fn channels_have_capacities_and_occupancies() {
         "{run:?}"
     );
     let object = folder
-        .call("kmc once.txt --repeated --json")
+        .call("kmc once.txt --repeated --format json")
         .exits(0)
         .json();
     assert_eq!(object["channels"][0]["occupancy"], "unbounded");
@@ -110,7 +110,10 @@ fn an_unsafe_system_shows_its_run_and_where_the_roles_wait() {
     assert!(run.stdout.contains("`A` waits for `B?x`"), "{run:?}");
     assert!(run.stdout.contains("`B` waits for `A?y`"), "{run:?}");
 
-    let object = folder.call("kmc deadlock.txt --json").exits(1).json();
+    let object = folder
+        .call("kmc deadlock.txt --format json")
+        .exits(1)
+        .json();
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(object["reason"], "nobody can move");
     assert_eq!(object["run"], json!([]), "it is so from the start");
@@ -131,7 +134,7 @@ fn a_bound_shows_the_properties_there() {
     let folder = Folder::new("kmc_bound").with("ahead.txt", TWO_AHEAD);
     let at = |k: &str| {
         folder
-            .run(["kmc", "ahead.txt", "-k", k, "--json"])
+            .run(["kmc", "ahead.txt", "-k", k, "--format=json"])
             .exits(0)
             .json()
     };
@@ -168,7 +171,7 @@ fn a_limit_is_named_with_its_option() {
         "{run:?}"
     );
     let object = folder
-        .call("kmc ping.txt --configurations 1 --json")
+        .call("kmc ping.txt --configurations 1 --format json")
         .exits(3)
         .json();
     assert_eq!(
@@ -242,7 +245,7 @@ fn the_corpus_has_its_properties() {
             file.as_os_str(),
             "-k".as_ref(),
             value("k").as_ref(),
-            "--json".as_ref(),
+            "--format=json".as_ref(),
         ];
         let object = folder.run(arguments).json();
         for column in ["csa", "directed", "k_exhaustive", "k_safe"] {
@@ -258,4 +261,41 @@ fn the_corpus_has_its_properties() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count >= 200, "only {count} rows");
+}
+
+/// A Scribble file stands for the projections of its protocol.
+#[test]
+fn the_projections_of_a_protocol_are_judged() {
+    let ring = "\
+global protocol Ring(role a, role b, role c) {
+  rec lap { value(i32) from a to b; value(i32) from b to c; value(i32) from c to a; continue lap; }
+}
+";
+    let other = "global protocol Other(role a, role b) { x() from a to b; }\n";
+    let folder = Folder::new("kmc_scribble")
+        .with("ring.scr", ring)
+        .with("two.scr", format!("{ring}{other}"))
+        .with("broken.scr", ring.replace("from c", "form c"));
+    let run = folder.call("kmc ring.scr").exits(0).says("");
+    let of_machines = folder.run_with_input(
+        ["kmc", "-"],
+        &folder.call("project ring.scr").exits(0).stdout,
+    );
+    assert_eq!(run.stdout, of_machines.exits(0).stdout);
+    folder.run_with_input(["kmc", "-"], ring).exits(0);
+
+    folder.call("kmc two.scr").exits(2).prints("").says(
+        "error: `two.scr` holds several protocols\nhelp: say which one with `--protocol`: `Ring` and `Other`\n\n",
+    );
+    folder.call("kmc two.scr --protocol Other").exits(0);
+    let run = folder.call("kmc broken.scr").exits(2).prints("");
+    assert!(
+        run.stderr
+            .starts_with("error[S0104]: expected `from`, found `form`\n --> broken.scr:2:"),
+        "{run:?}"
+    );
+    assert!(
+        run.stderr.contains("error: `broken.scr` has errors\n"),
+        "{run:?}"
+    );
 }

@@ -79,7 +79,7 @@ fn a_safe_package_is_counted() {
         .exits(0)
         .says("")
         .prints("3 of 3 sessions verified against 1 protocol\n");
-    let object = folder.call("check --json").exits(0).json();
+    let object = folder.call("check --format json").exits(0).json();
     assert_eq!(
         object,
         json!({
@@ -114,7 +114,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
     );
     assert!(run.stderr.contains("nobody can move"), "{run:?}");
 
-    let object = folder.call("check --json").exits(1).json();
+    let object = folder.call("check --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(
         (&object["sessions"], &object["verified"]),
@@ -126,7 +126,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
         (&json!("src/main.rs"), &json!(line), &json!(15))
     );
 
-    let lines = folder.call("check --message-format json").exits(1).says("");
+    let lines = folder.call("check --format json-lines").exits(1).says("");
     let kinds: Vec<String> = lines
         .stdout
         .lines()
@@ -213,7 +213,7 @@ fn an_error_in_a_protocol_is_shown_there() {
 
 ",
     );
-    let object = folder.call("check --json").exits(2).json();
+    let object = folder.call("check --format json").exits(2).json();
     assert_eq!(object["problems"], json!([]));
     assert_eq!(object["reports"].as_array().unwrap().len(), 1);
     assert_eq!(
@@ -286,7 +286,7 @@ type Kernel = Send<S, Ready, Loop>;
 struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 ";
     let folder = package("package_undecided", early).with("build.rs", &limited);
-    let object = folder.call("check --json").exits(3).json();
+    let object = folder.call("check --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     package("package_decided", early).call("check").exits(0);
 

@@ -45,8 +45,13 @@ fn every_pair_has_its_exit_status() {
             wrong.push(format!("{name}: {expected}, but {run:?}"));
         }
 
-        // The same with --json, whose verdict agrees with the status.
-        let json = folder.run(["subtype".as_ref(), sub.as_path(), &sup, "--json".as_ref()]);
+        // The same with --format json, whose verdict agrees with the status.
+        let json = folder.run([
+            "subtype".as_ref(),
+            sub.as_path(),
+            &sup,
+            "--format=json".as_ref(),
+        ]);
         let verdict = match status {
             0 => "safe".into(),
             1 => "unsafe".into(),

@@ -129,7 +129,7 @@ fn json_is_an_object_with_the_machines() {
         })
     );
     folder
-        .call("project streaming.scr --role t --json")
+        .call("project streaming.scr --role t --format json")
         .exits(0)
         .prints(&run.stdout);
 }
@@ -164,7 +164,7 @@ fn several_protocols_need_a_name() {
             "error: `two.scr` holds no protocol `Something`\nhelp: it holds `Ping` and `Pong`\n\n",
         );
     // The object says the same.
-    let object = folder.call("project two.scr --json").exits(2).json();
+    let object = folder.call("project two.scr --format json").exits(2).json();
     assert_eq!(
         object["error"]["help"],
         "say which one with `--protocol`: `Ping` and `Pong`"
@@ -212,7 +212,10 @@ fn a_role_that_cannot_be_projected_is_told_and_no_machine_is_printed() {
         .exits(0)
         .prints("B: {A?l; end, A?r; end}\n");
 
-    let object = folder.call("project untold.scr --json").exits(1).json();
+    let object = folder
+        .call("project untold.scr --format json")
+        .exits(1)
+        .json();
     assert_eq!(object["machines"], json!([]));
     assert_eq!(object["diagnostics"][0]["code"], "S0404");
     assert_eq!(object["diagnostics"][0]["spans"][0]["line_start"], 2);

@@ -67,7 +67,7 @@ fn a_refusal_shows_the_two_actions_in_both_files() {
 #[test]
 fn json_of_a_subtype() {
     let object = folder("subtype_json_holds")
-        .call("subtype ahead.txt kernel.txt --json")
+        .call("subtype ahead.txt kernel.txt --format json")
         .exits(0)
         .json();
     assert_eq!(
@@ -82,7 +82,7 @@ fn json_of_a_subtype() {
 #[test]
 fn json_of_a_refusal() {
     let object = folder("subtype_json")
-        .call("subtype stuck.txt kernel.txt --json")
+        .call("subtype stuck.txt kernel.txt --format json")
         .exits(1)
         .json();
     assert_eq!(object["verdict"], "unsafe");
@@ -109,7 +109,7 @@ fn json_of_a_refusal() {
 #[test]
 fn json_of_an_undecided_pair() {
     let object = folder("subtype_json_undecided")
-        .call("subtype ahead.txt kernel.txt --bound 2 --json")
+        .call("subtype ahead.txt kernel.txt --bound 2 --format json")
         .exits(3)
         .json();
     assert_eq!(object["verdict"], "undecided");
@@ -180,7 +180,9 @@ fn among_its_peers_a_refusal_shows_the_shortest_bad_run() {
         "{run:?}"
     );
 
-    let object = with_system("stuck.txt", &["--json"]).exits(1).json();
+    let object = with_system("stuck.txt", &["--format", "json"])
+        .exits(1)
+        .json();
     assert_eq!(object["system"]["end"]["failure"], "nobody can move");
     let waits = object["system"]["end"]["waits"].as_array().unwrap();
     assert!(
@@ -214,7 +216,7 @@ C: B?bye; end
         "{run:?}"
     );
     let object = folder
-        .call("subtype never.txt system.txt --role A --json")
+        .call("subtype never.txt system.txt --role A --format json")
         .exits(0)
         .json();
     assert_eq!(object["starvation"]["end"]["failure"], "C waits for ever");
@@ -305,4 +307,35 @@ fn a_syntax_error_says_which_form_was_read() {
             .contains("= note: it begins as DOT, so it is read as that\n"),
         "{run:?}"
     );
+}
+
+#[test]
+fn a_protocol_is_the_system_of_its_projections() {
+    let folder = folder("subtype_scribble");
+    folder
+        .call("subtype ahead.txt double_buffering.scr --role k")
+        .exits(0)
+        .says("")
+        .prints(
+            "`ahead.txt` may take the place of `double_buffering.scr`: 2 situations compared, at most 3 actions pending\n",
+        );
+    let run = folder
+        .call("subtype stuck.txt double_buffering.scr --role k")
+        .exits(1);
+    assert!(
+        run.stdout.contains(" ::: double_buffering.scr:3:5\n"),
+        "{run:?}"
+    );
+}
+
+/// A semicolon between back-quotes belongs to the text.
+#[test]
+fn an_example_with_a_semicolon_stays_whole() {
+    let run = Folder::new("subtype_semicolon")
+        .with("a.txt", "k: s!ready end\n")
+        .call("subtype a.txt a.txt")
+        .exits(2);
+    let first = run.stderr.lines().next().unwrap();
+    assert_eq!(first.matches('`').count() % 2, 0, "{run:?}");
+    assert!(first.ends_with("as in `B!a; end`"), "{run:?}");
 }

@@ -8,6 +8,7 @@ pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;
 pub(crate) mod text;
+pub(crate) mod words;
 
 use std::fmt;
 use std::sync::Arc;

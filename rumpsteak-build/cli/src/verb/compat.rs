@@ -3,24 +3,24 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rumpsteak_build::command::{Notice, count, did_you_mean, list, split_way_out, visible};
 use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Message, Role, Sort, TransitionId, Verdict,
     subtype::{Proof, Refusal, Rule, Side},
     verify,
     verify::{Evidence, Refused, VerifyError},
 };
-use rumpsteak_scribble::{Projection, Protocol};
+use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
 use serde_json::{Value, json};
 
-use super::{project::pick, subtype::Wording};
+use super::subtype::Wording;
 use crate::{
-    exit::Outcome,
     input::Reader,
     json::{self, Answer},
-    machines::{quoted_list, split_way_out},
     modules::{self, Module},
-    report::{Report, count, similar},
-    terminal::{Terminal, plain},
+    options::{Output, Scribble},
+    outcome::Outcome,
+    terminal::Terminal,
 };
 
 /// Tells whether roles built from NEW may join peers that still run OLD
@@ -37,30 +37,25 @@ pub(crate) struct Arguments {
     /// Only this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Which protocol, where a file holds several
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
-    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
-    #[arg(long, value_name = "DIR")]
-    import_path: Vec<PathBuf>,
+    #[command(flatten)]
+    scribble: Scribble,
     /// Let at most N actions be pending because others are done first
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
     /// Compare at most N actions
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     steps: usize,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Compares the two versions, role by role.
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is in neither.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let mut reader = Reader::default();
-    let mut read = |path| modules::read(&mut reader, path, &arguments.import_path);
+    let mut read = |path| modules::read(&mut reader, path, &arguments.scribble.import_path);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
     let [old, new] = &modules;
     let mut wrong = Outcome::Holds;
@@ -70,10 +65,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     if wrong != Outcome::Holds {
         return Ok(broken(arguments, wrong, terminal));
     }
-    let name = arguments.protocol.as_deref();
+    let name = arguments.scribble.protocol.as_deref();
     let mut versions = vec![];
     for module in [old, new] {
-        match Version::new(module, pick(module, name)?) {
+        match Version::new(module, module.pick(name)?) {
             Ok(version) => versions.push(version),
             Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
         }
@@ -94,11 +89,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             let role = Role::from(role.as_str());
             if !all.contains(&role) {
                 let names = || all.iter().map(Role::as_str);
-                let report = Report::error(format!("neither version has a role `{role}`"));
-                return Err(match similar(role.as_str(), names()) {
-                    Some(other) => report.help(format!("did you mean `{other}`?")),
-                    None => report.help(format!("the roles are {}", quoted_list(names()))),
-                });
+                let meant = did_you_mean(role.as_str(), names());
+                let help = meant.unwrap_or_else(|| format!("the roles are {}", list(names())));
+                let message = format!("neither version has a role `{role}`");
+                return Err(Notice::error(message).help(help));
             }
             vec![role]
         }
@@ -109,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let mut gravest = Answer::default().object(Outcome::Holds);
     for role in &asked {
         let answer = Comparison { role, old, new }.answer(&all, &limits);
-        if !arguments.json {
+        if !arguments.output.json() {
             match &answer.join.report {
                 Some(report) => terminal.print_report(report),
                 None => terminal.print(&answer.line),
@@ -126,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             "stay": answer.stay.object,
         }));
     }
-    if arguments.json {
+    if arguments.output.json() {
         gravest["old"] = old.name().into();
         gravest["new"] = new.name().into();
         gravest["roles"] = objects.into();
@@ -136,19 +130,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 }
 
 /// Reports what is wrong with a version.
-fn complain(
-    module: &Module,
-    diagnostics: &[rumpsteak_scribble::Diagnostic],
-    terminal: &mut Terminal,
-) -> Outcome {
-    if diagnostics.is_empty() {
+fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Outcome {
+    if !module.complain(diagnostics, terminal) {
         return Outcome::Holds;
-    }
-    for report in &module.unreadable {
-        terminal.report(report);
-    }
-    for report in module.reports(diagnostics) {
-        terminal.report(&report);
     }
     // A version that is no safe protocol by itself cannot be compared with another.
     match modules::outcome(diagnostics) {
@@ -159,7 +143,7 @@ fn complain(
 
 /// The answer where a version has errors.
 fn broken(arguments: &Arguments, outcome: Outcome, terminal: &mut Terminal) -> Outcome {
-    if arguments.json {
+    if arguments.output.json() {
         let answer = Answer {
             reason: Some("a version has errors of its own".to_owned()),
             ..Answer::default()
@@ -176,25 +160,12 @@ struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    fn new(
-        module: &'a Module,
-        protocol: &Protocol,
-    ) -> Result<Self, Vec<rumpsteak_scribble::Diagnostic>> {
-        let mut projections = vec![];
-        let mut diagnostics = vec![];
-        for role in protocol.roles() {
-            match protocol.project(role) {
-                Ok(projection) => projections.push(projection),
-                Err(found) => diagnostics.extend(found),
-            }
-        }
-        match diagnostics.is_empty() {
-            true => Ok(Self {
-                module,
-                projections,
-            }),
-            false => Err(diagnostics),
-        }
+    fn new(module: &'a Module, protocol: &Protocol) -> Result<Self, Vec<Diagnostic>> {
+        let projections = modules::project_all(protocol)?;
+        Ok(Self {
+            module,
+            projections,
+        })
     }
 
     fn name(&self) -> &str {
@@ -228,7 +199,7 @@ impl<'a> Version<'a> {
     }
 
     /// Marks the interaction that a transition of `role` stands for.
-    fn mark(&self, report: Report, role: &Role, transition: TransitionId, label: &str) -> Report {
+    fn mark(&self, report: Notice, role: &Role, transition: TransitionId, label: &str) -> Notice {
         let origins = self
             .projection(role)
             .map_or(&[][..], |projection| projection.origins(transition));
@@ -263,7 +234,7 @@ struct Question {
     outcome: Outcome,
     object: Value,
     /// What to say if the answer is no, or not known.
-    report: Option<Report>,
+    report: Option<Notice>,
     /// What to say if it is yes.
     proof: Option<String>,
 }
@@ -289,18 +260,18 @@ impl Comparison<'_> {
             "same" => format!("`{role}` is the same in both\n"),
             "removed" => format!(
                 "`{role}` has no part in {}, and does nothing in {}\n",
-                plain(self.new.name()),
-                plain(self.old.name()),
+                visible(self.new.name()),
+                visible(self.old.name()),
             ),
             "added" => format!(
                 "`{role}` has no part in {}, and does nothing in {}\n",
-                plain(self.old.name()),
-                plain(self.new.name()),
+                visible(self.old.name()),
+                visible(self.new.name()),
             ),
             _ => format!(
                 "`{role}` of {} may join peers that run {}: {proof}\n",
-                plain(self.new.name()),
-                plain(self.old.name()),
+                visible(self.new.name()),
+                visible(self.old.name()),
             ),
         };
         RoleAnswer {
@@ -312,7 +283,7 @@ impl Comparison<'_> {
     }
 
     /// What else helps, where a role may not be upgraded first.
-    fn advise(&self, report: Report, change: &str, stay: &Question) -> Report {
+    fn advise(&self, report: Notice, change: &str, stay: &Question) -> Notice {
         let role = self.role;
         let (old, new) = (self.old.name(), self.new.name());
         if change == "added" {
@@ -375,7 +346,7 @@ impl Comparison<'_> {
                     setting => setting,
                 };
                 let report =
-                    Report::error(title).help(format!("raise the limit with `--{option}`"));
+                    Notice::error(title).help(format!("raise the limit with `--{option}`"));
                 let answer = Answer {
                     limit: Some(limit),
                     reason: Some(limit.to_string()),
@@ -435,7 +406,7 @@ impl Comparison<'_> {
             sub.name(),
             sup.name()
         );
-        let report = Report::error(title).remark(format!("in `{}`, {reason}", version.name()));
+        let report = Notice::error(title).remark(format!("in `{}`, {reason}", version.name()));
         let answer = Answer {
             reason: Some(reason),
             ..Answer::default()
@@ -458,7 +429,7 @@ impl Comparison<'_> {
     ) -> Question {
         let mut report = match &refused.refusal {
             Some(refusal) => self.explained(&title, own, refusal, sub, sup),
-            None => Report::error(title)
+            None => Notice::error(title)
                 .remark("whether it is a subtype is undecided, but this run decides it"),
         };
         let run = match &refused.evidence {
@@ -531,7 +502,7 @@ impl Comparison<'_> {
 
     /// What is wrong, for somebody who knows the two files and nothing else.
     fn sentence(&self, own: &Fsm, refusal: &Refusal, sup: &Version<'_>) -> String {
-        let (place, peers) = (sup.machine(self.role), plain(sup.name()));
+        let (place, peers) = (sup.machine(self.role), visible(sup.name()));
         let done = refusal.sub.map(|id| own.transition(id).action);
         let due = refusal.sup.map(|id| place.transition(id).action);
         let told = |action: &Action| match action.direction {
@@ -552,7 +523,7 @@ impl Comparison<'_> {
                     (&done.message, &due.message);
                 let sorts = |sorts: &[Sort]| match sorts {
                     [] => "nothing".to_owned(),
-                    sorts => quoted_list(sorts.iter().map(Sort::as_str)),
+                    sorts => list(sorts.iter().map(Sort::as_str)),
                 };
                 format!(
                     "its `{}` carries {}, that of its peers {}",
@@ -589,12 +560,12 @@ impl Comparison<'_> {
         refusal: &Refusal,
         sub: &Version<'_>,
         sup: &Version<'_>,
-    ) -> Report {
+    ) -> Notice {
         let role = self.role;
         let rule = self.rule(own, refusal, sup);
         let wording = Wording::of(rule);
         let sentence = self.sentence(own, refusal, sup);
-        let mut report = Report::error(format!("{title}: {sentence}"));
+        let mut report = Notice::error(format!("{title}: {sentence}"));
         let shown = match rule {
             Rule::Forgotten => refusal.cycle.first().map(|&id| (id, wording.sub)),
             Rule::InputNotHandled => {

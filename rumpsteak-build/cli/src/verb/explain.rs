@@ -1,36 +1,31 @@
 //! `explain`: the long form of a diagnostic.
 
 use clap::Args;
+use rumpsteak_build::command::{Notice, did_you_mean};
 use rumpsteak_scribble::Code;
 use serde_json::json;
 
-use crate::{
-    exit::Outcome,
-    json,
-    report::{Report, similar},
-    terminal::Terminal,
-};
+use crate::{json, options::Output, outcome::Outcome, terminal::Terminal};
 
 /// Explains the code of a diagnostic; without a code, lists them all
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The code, such as S0404
     code: Option<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Prints what is behind a code.
 ///
 /// # Errors
 /// There is no such code.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let codes = match &arguments.code {
         None => Code::ALL.to_vec(),
         Some(text) => vec![text.parse().map_err(|_| unknown(text))?],
     };
-    let text = match (arguments.json, arguments.code.is_some()) {
+    let text = match (arguments.output.json(), arguments.code.is_some()) {
         (true, _) => {
             let entry = |code: &Code| (code.as_str().to_owned(), json!(code.explanation()));
             json::text(
@@ -47,13 +42,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     Ok(Outcome::Holds)
 }
 
-fn unknown(text: &str) -> Report {
-    let report = Report::error(format!("there is no code `{text}`"));
+fn unknown(text: &str) -> Notice {
     let upper = text.to_uppercase();
-    match similar(&upper, Code::ALL.iter().map(|code| code.as_str())) {
-        Some(code) => report.help(format!("did you mean `{code}`?")),
-        None => report.help("`cargo rumpsteak explain` lists all codes"),
-    }
+    let meant = did_you_mean(&upper, Code::ALL.iter().map(|code| code.as_str()));
+    let help = meant.unwrap_or_else(|| "`cargo rumpsteak explain` lists all codes".to_owned());
+    Notice::error(format!("there is no code `{text}`")).help(help)
 }
 
 /// The first sentence of an explanation, on one line.

@@ -4,13 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rumpsteak_build::Code;
+use rumpsteak_build::command::Notice;
 
-use crate::{
-    exit::Outcome,
-    machines::quoted_list,
-    report::{Report, similar},
-    terminal::Terminal,
-};
+use crate::{modules, outcome::Outcome, terminal::Terminal};
 
 /// Prints the Rust code of a protocol: its roles, its messages and their sessions
 ///
@@ -35,10 +31,10 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// A file that cannot be read or has errors; a protocol that is not in it; a file that cannot be written.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let file = arguments.file.display().to_string();
     if file == "-" {
-        return Err(Report::error(
+        return Err(Notice::error(
             "the code of a protocol depends on the machines beside its file",
         )
         .help("name the file instead of standard input"));
@@ -49,17 +45,19 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         .code(&std::env::current_dir().unwrap_or_default())
         .map_err(|report| {
             let text = report.to_string();
-            Report::error(text.strip_prefix("error: ").unwrap_or(&text))
+            Notice::error(text.strip_prefix("error: ").unwrap_or(&text))
         })?;
-    let Code { text, problems, .. } = pick(codes, arguments.protocol.as_deref(), &file)?;
-    for problem in &problems {
-        terminal.report(&Report::error(problem));
+    let names: Vec<&str> = codes.iter().map(|code| code.protocol.as_str()).collect();
+    let position = modules::pick(&file, &names, arguments.protocol.as_deref(), "generated")?;
+    let Code { text, problems, .. } = &codes[position];
+    for problem in problems {
+        terminal.report(&Notice::error(problem));
     }
-    let Some(text) = text.filter(|_| problems.is_empty()) else {
+    let Some(text) = text.as_ref().filter(|_| problems.is_empty()) else {
         return Ok(Outcome::Fails);
     };
     let Some(output) = &arguments.output else {
-        terminal.print(&text);
+        terminal.print(text);
         return Ok(Outcome::Holds);
     };
     let old = match std::fs::read_to_string(output) {
@@ -67,13 +65,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(unwritable(output, "read", &error)),
     };
-    if old.as_ref() == Some(&text) {
+    if old.as_ref() == Some(text) {
         return Ok(Outcome::Holds);
     }
     if arguments.check {
         let report = match old {
-            Some(old) => stale(output, &old, &text),
-            None => Report::error(format!("`{}` does not exist", output.display())),
+            Some(old) => stale(output, &old, text),
+            None => Notice::error(format!("`{}` does not exist", output.display())),
         };
         terminal.report(&report.help(format!(
             "run `cargo rumpsteak generate {file} --output {}`",
@@ -85,44 +83,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     Ok(Outcome::Holds)
 }
 
-fn unwritable(path: &Path, verb: &str, error: &std::io::Error) -> Report {
-    Report::error(format!("cannot {verb} `{}`: {error}", path.display()))
-}
-
-/// The protocol of this name, or the only one.
-fn pick(codes: Vec<Code>, name: Option<&str>, file: &str) -> Result<Code, Report> {
-    let names: Vec<String> = codes.iter().map(|code| code.protocol.clone()).collect();
-    let names = || names.iter().map(String::as_str);
-    let count = codes.len();
-    let is_wanted = |code: &Code| name.is_none_or(|name| code.protocol == name);
-    let mut wanted = codes.into_iter().filter(is_wanted);
-    match (wanted.next(), wanted.next(), name) {
-        (Some(code), None, _) => Ok(code),
-        (Some(_), Some(_), _) => Err(Report::error(format!("`{file}` holds several protocols"))
-            .help(format!(
-                "say which one with `--protocol`: {}",
-                quoted_list(names())
-            ))),
-        (None, _, Some(name)) if count > 0 => {
-            let report = Report::error(format!("`{file}` holds no protocol `{name}`"));
-            Err(match similar(name, names()) {
-                Some(other) => report.help(format!("did you mean `{other}`?")),
-                None => report.help(format!("it holds {}", quoted_list(names()))),
-            })
-        }
-        (None, ..) => Err(
-            Report::error(format!("`{file}` holds no protocol that roles can play")).help(
-                "`aux` protocols and those with parameters are generated where others call them",
-            ),
-        ),
-    }
+fn unwritable(path: &Path, verb: &str, error: &std::io::Error) -> Notice {
+    Notice::error(format!("cannot {verb} `{}`: {error}", path.display()))
 }
 
 /// Lines that a difference shows at most, on each side.
 const MOST: usize = 12;
 
 /// What is in the file and should be there instead: the lines between the first and the last that differ.
-fn stale(output: &Path, old: &str, new: &str) -> Report {
+fn stale(output: &Path, old: &str, new: &str) -> Notice {
     let path = output.display();
     let reason = match Code::is_untouched(old) {
         true => "it was generated from another protocol or by another version",
@@ -158,5 +127,5 @@ fn stale(output: &Path, old: &str, new: &str) -> Report {
         show('-', &old[start..old.len() - end]),
         show('+', &new[start..new.len() - end]),
     );
-    Report::error(text.trim_end())
+    Notice::error(text.trim_end())
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::{
     Defect, Limit, Limits, Role, Run, System, TransitionId,
     capacity::{self, Capacities, ChannelCapacity, Occupancy},
@@ -12,24 +13,24 @@ use rumpsteak_fsm::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    exit::Outcome,
     input::Reader,
     json::{self, Answer},
-    machines::{self, Machine, split_way_out},
-    report::{Report, count},
-    terminal::{Terminal, plain},
+    machines::{self, Machine},
+    options::{Output, Scribble},
+    outcome::Outcome,
+    terminal::Terminal,
 };
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text; the
-content tells which.
+The machines of all files make one system, one machine for each role. Files are DOT, local types or CFSM text, or
+Scribble files, of which the projections are taken; the content tells which.
 
 A system that is k-exhaustive and k-safe, and in which the bound k never decides what happens next, is safe with queues
 of any length.
 
-  cargo rumpsteak project protocols/double_buffering.scr | cargo rumpsteak kmc -")]
+  cargo rumpsteak kmc protocols/double_buffering.scr")]
 pub(crate) struct Arguments {
     /// Files with machines; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -49,9 +50,10 @@ pub(crate) struct Arguments {
     /// Let every role start again when it is finished, as roles do that are used for session after session
     #[arg(long)]
     repeated: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    scribble: Scribble,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// A bound: at least 1, because nothing can be sent into a queue of length 0.
@@ -67,11 +69,16 @@ fn bound(text: &str) -> Result<usize, String> {
 ///
 /// # Errors
 /// A file that cannot be read, and machines that make no system.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
-        machines.extend(machines::read(&mut reader, file)?);
+        machines.extend(machines::read(
+            &mut reader,
+            file,
+            &arguments.scribble,
+            terminal,
+        )?);
     }
     let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
     let mut system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
@@ -104,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Verdict::Unsafe(_) => Outcome::Fails,
         Verdict::Undecided { .. } => Outcome::Undecided,
     };
-    if arguments.json {
+    if arguments.output.json() {
         let object = object(&report.verdict, &properties, capacities.as_ref());
         terminal.print(&json::text(&object));
         return Ok(outcome);
@@ -116,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     match &report.verdict {
         Verdict::Safe { bound } => terminal.print(&format!(
             "the system of {} is safe: {bound}-MC\n",
-            plain(&machines::quoted_list(names)),
+            visible(&list(names)),
         )),
         Verdict::Unsafe(run) => terminal.print_report(&unsafe_system(&machines, run)),
         Verdict::Undecided { limit, obstacle } => {
@@ -131,10 +138,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 }
 
 /// Machines that make no system, at the place where they do not.
-fn no_system(machines: &[Machine], error: &SystemError) -> Report {
+fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     let text = error.to_string();
     let (message, way_out) = split_way_out(&text);
-    let report = Report::error(message).maybe_help(way_out);
+    let report = Notice::error(message).maybe_help(way_out);
     match error {
         SystemError::SelfMessage { role, transition } => {
             mark(report, machines, role, *transition, "to itself")
@@ -148,20 +155,20 @@ fn no_system(machines: &[Machine], error: &SystemError) -> Report {
 
 /// Adds the place of a transition.
 fn mark(
-    report: Report,
+    report: Notice,
     machines: &[Machine],
     role: &Role,
     transition: TransitionId,
     label: &str,
-) -> Report {
+) -> Notice {
     match machines.iter().find(|machine| machine.fsm.role() == role) {
-        Some(machine) => report.mark(&machine.source, machine.place(transition), label),
+        Some(machine) => machine.mark(report, transition, label),
         None => report,
     }
 }
 
-fn unsafe_system(machines: &[Machine], run: &Run) -> Report {
-    let mut report = Report::error(format!("the system is not safe: {}", run.failure));
+fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
+    let mut report = Notice::error(format!("the system is not safe: {}", run.failure));
     for wait in &run.waits {
         for (transition, action) in &wait.transitions {
             let label = format!("`{}` waits for `{action}`", wait.role);
@@ -174,8 +181,8 @@ fn unsafe_system(machines: &[Machine], run: &Run) -> Report {
     ))
 }
 
-fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Report {
-    let report = Report::error(format!("undecided whether the system is safe: {limit}"));
+fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
+    let report = Notice::error(format!("undecided whether the system is safe: {limit}"));
     let option = match limit {
         Limit::Queue(_) => "max-k",
         limit => limit.setting(),
@@ -207,7 +214,7 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
 }
 
 /// Adds where a property fails.
-fn witnessed(report: Report, machines: &[Machine], witness: &Witness) -> Report {
+fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
         Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
         Flaw::Competing {
@@ -332,7 +339,7 @@ fn table(properties: &Properties) -> String {
             Finding::Witness(witness) => format!("no: {}", witness.flaw),
             Finding::Unknown => "unknown within the limits".to_owned(),
         };
-        text.push_str(&format!("  {name:<14} {}\n", plain(&value)));
+        text.push_str(&format!("  {name:<14} {}\n", visible(&value)));
     }
     text
 }
@@ -351,7 +358,7 @@ fn channels(capacities: &Capacities) -> String {
         };
         let (from, to, capacity) = (&channel.from, &channel.to, channel.capacity);
         let line = format!("  {from} to {to}: capacity {capacity}, {occupancy}\n");
-        text.push_str(&plain(&line));
+        text.push_str(&visible(&line));
     }
     text
 }

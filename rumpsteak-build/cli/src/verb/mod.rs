@@ -11,7 +11,9 @@ mod subtype;
 
 use clap::Subcommand;
 
-use crate::{exit::Outcome, json, report::Report, terminal::Terminal};
+use rumpsteak_build::command::Notice;
+
+use crate::{json, outcome::Outcome, terminal::Terminal};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -29,16 +31,19 @@ pub(crate) enum Verb {
 /// Does it, and prints what came of it.
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let (result, json) = match verb {
-        Verb::Check(arguments) => (check::run(arguments, terminal), arguments.json),
-        Verb::Compat(arguments) => (compat::run(arguments, terminal), arguments.json),
-        Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.json),
+        Verb::Check(arguments) => (
+            check::run(arguments, terminal),
+            arguments.form() == check::Form::Json,
+        ),
+        Verb::Compat(arguments) => (compat::run(arguments, terminal), arguments.output.json()),
+        Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.output.json()),
         Verb::Generate(arguments) => (generate::run(arguments, terminal), false),
-        Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.json),
-        Verb::Optimise(arguments) => (optimise::run(arguments, terminal), arguments.json),
+        Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.output.json()),
+        Verb::Optimise(arguments) => (optimise::run(arguments, terminal), arguments.json()),
         Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
-        Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.json),
+        Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.output.json()),
     };
-    result.unwrap_or_else(|report: Report| {
+    result.unwrap_or_else(|report: Notice| {
         terminal.report(&report);
         if json {
             terminal.print(&json::text(&json::bad_input(&report)));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rumpsteak_build::command::{Notice, split_way_out};
 use rumpsteak_fsm::{
     Fsm,
     text::{self, Form},
@@ -11,12 +12,11 @@ use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use crate::{
-    exit::Outcome,
     input::Reader,
     json,
-    machines::{quoted_list, split_way_out},
     modules::{self, Module},
-    report::{Report, similar},
+    options::Scribble,
+    outcome::Outcome,
     terminal::Terminal,
 };
 
@@ -25,20 +25,15 @@ use crate::{
 pub(crate) struct Arguments {
     /// The Scribble file; `-` is standard input
     file: PathBuf,
-    /// Which protocol, where the file holds several
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     /// Only this role
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
-    #[arg(long, value_name = "DIR")]
-    import_path: Vec<PathBuf>,
+    #[command(flatten)]
+    scribble: Scribble,
     /// How to print the machines
     #[arg(long, value_enum, default_value = "dot", value_name = "FORM")]
     format: Format,
-    /// Print one JSON object, as `--format json` does
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, hide = true, conflicts_with = "format")]
     json: bool,
 }
 
@@ -80,11 +75,11 @@ impl Arguments {
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let module = modules::read(
         &mut Reader::default(),
         &arguments.file,
-        &arguments.import_path,
+        &arguments.scribble.import_path,
     )?;
     if !module.diagnostics.is_empty() {
         return Ok(refuse(
@@ -95,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             &module.diagnostics,
         ));
     }
-    let protocol = pick(&module, arguments.protocol.as_deref())?;
+    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
 
     let roles = match &arguments.role {
         Some(role) => vec![role.as_str().into()],
@@ -125,8 +120,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             let (message, way_out) = split_way_out(&text);
             match arguments.role {
                 // Participants are numbers there, so a machine makes sense beside its peers only.
-                Some(_) if form == Form::Cfsm => Report::error(message).help("leave out `--role`"),
-                _ => Report::error(message).maybe_help(way_out),
+                Some(_) if form == Form::Cfsm => Notice::error(message).help("leave out `--role`"),
+                _ => Notice::error(message).maybe_help(way_out),
             }
         })?,
         None => json::text(&object(Some(protocol), &machines, vec![])),
@@ -151,47 +146,13 @@ fn refuse(
     protocol: Option<&Protocol>,
     diagnostics: &[Diagnostic],
 ) -> Outcome {
-    let reports: Vec<Report> = module.reports(diagnostics).collect();
+    let reports: Vec<Notice> = module.reports(diagnostics).collect();
     for report in module.unreadable.iter().chain(&reports) {
         terminal.report(report);
     }
     if arguments.json() {
-        let reports = reports.iter().map(Report::to_json).collect();
+        let reports = reports.iter().map(json::notice).collect();
         terminal.print(&json::text(&object(protocol, &[], reports)));
     }
     modules::outcome(diagnostics)
-}
-
-/// The protocol of this name, or the only one.
-pub(super) fn pick<'a>(module: &'a Module, name: Option<&str>) -> Result<&'a Protocol, Report> {
-    let names = || {
-        module
-            .protocols
-            .iter()
-            .map(|protocol| protocol.name().as_str())
-    };
-    let listed = || quoted_list(names());
-    let file = module.name();
-    match (name, module.protocols.as_slice()) {
-        (None, [protocol]) => Ok(protocol),
-        (None, []) => Err(Report::error(format!(
-            "`{file}` holds no protocol that can be projected"
-        ))
-        .help("`aux` protocols and those with parameters are projected where others call them")),
-        (None, _) => Err(Report::error(format!("`{file}` holds several protocols"))
-            .help(format!("say which one with `--protocol`: {}", listed()))),
-        (Some(name), protocols) => {
-            let found = protocols
-                .iter()
-                .find(|protocol| protocol.name().as_str() == name);
-            found.ok_or_else(|| {
-                let report = Report::error(format!("`{file}` holds no protocol `{name}`"));
-                match similar(name, names()) {
-                    Some(other) => report.help(format!("did you mean `{other}`?")),
-                    None if protocols.is_empty() => report,
-                    None => report.help(format!("it holds {}", listed())),
-                }
-            })
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rumpsteak_build::command::{Notice, count, visible};
 use rumpsteak_fsm::{
     Fsm, Limits, Run, System, TransitionId, Verdict,
     subtype::{InputError, Proof, Refusal, Rule, Side},
@@ -13,22 +14,22 @@ use rumpsteak_fsm::{
 use serde_json::{Value, json};
 
 use crate::{
-    exit::Outcome,
     input::Reader,
     json::{self, Answer},
     machines::{self, Machine},
-    report::{Report, count},
-    terminal::{Terminal, plain},
+    options::{Output, Scribble},
+    outcome::Outcome,
+    terminal::{Terminal, paragraph},
 };
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Machines are digraphs in DOT, local types, CFSM text or binary types; the file's content tells which.
-Where SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
+Machines are digraphs in DOT, local types, CFSM text or binary types, or the projections of a Scribble file; the file's
+content tells which. Where SUP is in a file with its peers, SUB is also tried among them: a refusal then shows the shortest run that goes
 wrong, and a role that may wait for ever is noted.
 
-  cargo rumpsteak project protocols/double_buffering.scr | cargo rumpsteak subtype kernel.dot - --role k")]
+  cargo rumpsteak subtype kernel.dot protocols/double_buffering.scr --role k")]
 pub(crate) struct Arguments {
     /// The machine that takes the place; `-` is standard input
     sub: PathBuf,
@@ -46,20 +47,22 @@ pub(crate) struct Arguments {
     /// Compare at most N actions
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     steps: usize,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    scribble: Scribble,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Compares the two machines.
 ///
 /// # Errors
 /// A file that cannot be read, or a machine that is no local type.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
-    let sub = machines::pick(machines::read(&mut reader, &arguments.sub)?, role)?;
-    let system = machines::read(&mut reader, &arguments.sup)?;
+    let mut read = |path| machines::read(&mut reader, path, &arguments.scribble, terminal);
+    let sub = machines::pick(read(&arguments.sub)?, role)?;
+    let system = read(&arguments.sup)?;
     let sup = machines::pick(system.clone(), role)?;
 
     let limits = Limits {
@@ -83,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let (sub, sup) = (&comparison.sub, &comparison.sup);
     if sub.fsm.role() != sup.fsm.role() {
         let roles = (sub.fsm.role(), sup.fsm.role());
-        terminal.report(&Report::note(format!(
+        terminal.report(&Notice::note(format!(
             "SUB is a machine of `{}` and SUP one of `{}`; only the names of their peers are compared",
             roles.0, roles.1
         )));
@@ -93,10 +96,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Verdict::Safe(proof) => {
             let starvation = comparison.starvation(&limits);
             if let Some(run) = &starvation {
-                let note = Report::note(format!("among these peers, {}", run.failure));
+                let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(drawn(run)));
             }
-            if !arguments.json {
+            if !arguments.output.json() {
                 terminal.print(&comparison.accepted(proof));
             }
             let answer = Answer {
@@ -110,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
         Verdict::Unsafe(refused) => {
             let report = comparison.refused(refused);
-            if !arguments.json {
+            if !arguments.output.json() {
                 terminal.print_report(&report);
             }
             (comparison.object(refused, &report), Outcome::Fails)
@@ -120,9 +123,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 "anticipation" => "bound",
                 setting => setting,
             };
-            if !arguments.json {
+            if !arguments.output.json() {
                 let title = format!("undecided whether {}: {limit}", comparison.claim());
-                let report = Report::error(title);
+                let report = Notice::error(title);
                 let help = format!("raise the limit with `--{option}`");
                 terminal.print_report(&report.help(help));
             }
@@ -134,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             (answer.object(Outcome::Undecided), Outcome::Undecided)
         }
     };
-    if arguments.json {
+    if arguments.output.json() {
         terminal.print(&json::text(&object));
     }
     Ok(outcome)
@@ -159,7 +162,7 @@ impl Comparison {
         &self,
         limits: &Limits,
         terminal: &mut Terminal,
-    ) -> Result<Verdict<Proof, Refused>, Report> {
+    ) -> Result<Verdict<Proof, Refused>, Notice> {
         let (sub, sup) = (&self.sub.fsm, &self.sup.fsm);
         if !self.peers.is_empty() {
             match verify(sub, sup, &self.peers, limits) {
@@ -171,18 +174,18 @@ impl Comparison {
                 Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
                 Err(VerifyError::Machine(error)) => return Err(self.bad(&error)),
                 Err(error @ VerifyError::Certificate(_)) => {
-                    return Err(Report::error(error.to_string()));
+                    return Err(Notice::error(error.to_string()));
                 }
-                Err(error) => terminal.report(&Report::note(format!(
+                Err(error) => terminal.report(&Notice::note(format!(
                     "the machines in `{}` are not tried together: {error}",
-                    self.sup.source.name
+                    self.sup.file
                 ))),
             }
         }
         Ok(
             match certified(sub, sup, limits).map_err(|error| match error {
                 VerifyError::Machine(error) => self.bad(&error),
-                error => Report::error(error.to_string()),
+                error => Notice::error(error.to_string()),
             })? {
                 Verdict::Safe(proof) => Verdict::Safe(proof),
                 Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
@@ -195,7 +198,7 @@ impl Comparison {
     }
 
     /// A machine that is no local type.
-    fn bad(&self, error: &InputError) -> Report {
+    fn bad(&self, error: &InputError) -> Notice {
         let machine = match error.side {
             Side::Sub => &self.sub,
             Side::Sup => &self.sup,
@@ -215,14 +218,14 @@ impl Comparison {
 
     /// What is asked.
     fn claim(&self) -> String {
-        let (sub, sup) = (&self.sub.source.name, &self.sup.source.name);
+        let (sub, sup) = (&self.sub.file, &self.sup.file);
         format!("`{sub}` may take the place of `{sup}`")
     }
 
     fn accepted(&self, proof: &Proof) -> String {
         format!(
             "{}: {} compared, {}\n",
-            plain(&self.claim()),
+            visible(&self.claim()),
             count(proof.situations, "situation"),
             match proof.anticipation {
                 Some(0) => "nothing is done early".to_owned(),
@@ -232,14 +235,14 @@ impl Comparison {
         )
     }
 
-    fn refused(&self, Refused { refusal, evidence }: &Refused) -> Report {
+    fn refused(&self, Refused { refusal, evidence }: &Refused) -> Notice {
         let title = format!(
             "`{}` may not take the place of `{}`",
-            self.sub.source.name, self.sup.source.name
+            self.sub.file, self.sup.file
         );
         let mut report = match refusal {
             Some(refusal) => self.explained(title, refusal),
-            None => Report::error(title)
+            None => Notice::error(title)
                 .remark("whether it is a subtype is undecided, but this run decides it"),
         };
         match evidence {
@@ -269,9 +272,9 @@ impl Comparison {
     }
 
     /// The two actions that may not change places.
-    fn explained(&self, title: String, refusal: &Refusal) -> Report {
+    fn explained(&self, title: String, refusal: &Refusal) -> Notice {
         let wording = Wording::of(refusal.rule);
-        let mut report = Report::error(format!("{title}: {}", refusal.rule)).help(wording.help);
+        let mut report = Notice::error(format!("{title}: {}", refusal.rule)).help(wording.help);
         let (sub, sup) = (&self.sub, &self.sup);
         let own = refusal.sub.map(|id| (id, wording.sub));
         // Where the subtype does nothing, what it does last.
@@ -293,10 +296,10 @@ impl Comparison {
             _ => own.or_else(last),
         };
         if let Some((id, label)) = own {
-            report = report.mark(&sub.source, sub.place(id), label);
+            report = sub.mark(report, id, label);
         }
         match refusal.sup {
-            Some(id) => report = report.mark(&sup.source, sup.place(id), wording.sup),
+            Some(id) => report = sup.mark(report, id, wording.sup),
             None => report = report.remark("the protocol may be over then"),
         }
 
@@ -326,7 +329,7 @@ impl Comparison {
     }
 
     /// What `--json` prints of a refusal. Its run is what the subtype does until the rule is broken.
-    fn object(&self, Refused { refusal, evidence }: &Refused, report: &Report) -> Value {
+    fn object(&self, Refused { refusal, evidence }: &Refused, report: &Notice) -> Value {
         let own = |id: &TransitionId| json::action(self.sub.fsm.transition(*id).action);
         let path = refusal
             .as_ref()
@@ -358,7 +361,7 @@ impl Comparison {
             None => Value::Null,
         };
         object["system"] = run.map(|run| json::run(run)).into();
-        object["rendered"] = report.render(false).into();
+        object["rendered"] = paragraph(report, false).into();
         object
     }
 }

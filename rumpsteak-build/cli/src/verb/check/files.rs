@@ -1,5 +1,6 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
+use rumpsteak_build::command::{Notice, count, split_way_out, visible};
 use rumpsteak_fsm::{
     Limit, Limits, Verdict, kmc,
     run::Run,
@@ -8,15 +9,14 @@ use rumpsteak_fsm::{
 use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::{Value, json};
 
-use super::{Arguments, MessageFormat};
+use super::{Arguments, Form};
 use crate::{
-    exit::Outcome,
     input::Reader,
     json::{self, Answer},
-    machines::{marks, split_way_out},
+    machines::marks,
     modules::{self, Module},
-    report::{Report, count},
-    terminal::{Terminal, plain},
+    outcome::Outcome,
+    terminal::Terminal,
 };
 
 /// Checks all files, and goes on after one that is bad.
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
                 output.report(&report);
                 output.weigh(
                     Outcome::BadInput,
-                    because(report.message(), Outcome::BadInput),
+                    because(&report.message, Outcome::BadInput),
                 );
                 Outcome::BadInput
             }
@@ -67,7 +67,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
     let outcome = of_protocols.fold(of_module, Outcome::max);
     if outcome == Outcome::Holds && module.protocols.is_empty() {
         output.report(
-            &Report::note(format!("`{}` declares no protocol to check", module.name())).help(
+            &Notice::note(format!("`{}` declares no protocol to check", module.name())).help(
                 "`aux` protocols and those with parameters are checked where others call them",
             ),
         );
@@ -76,23 +76,19 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
 }
 
 fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>) -> Outcome {
-    let mut projections = vec![];
-    let mut diagnostics = vec![];
-    for role in protocol.roles() {
-        match protocol.project(role) {
-            Ok(projection) => projections.push(projection),
-            Err(found) => diagnostics.extend(found),
+    let projections = match modules::project_all(protocol) {
+        Ok(projections) => projections,
+        Err(diagnostics) => {
+            for report in module.reports(&diagnostics) {
+                output.report(&report);
+            }
+            let outcome = modules::outcome(&diagnostics);
+            let first = diagnostics.first().map(|first| first.message.as_str());
+            let verdict = because(first.unwrap_or_default(), outcome);
+            output.verdict(protocol, outcome, verdict, "");
+            return outcome;
         }
-    }
-    if let Some(first) = diagnostics.first() {
-        for report in module.reports(&diagnostics) {
-            output.report(&report);
-        }
-        let outcome = modules::outcome(&diagnostics);
-        let verdict = because(&first.message, outcome);
-        output.verdict(protocol, outcome, verdict, "");
-        return outcome;
-    }
+    };
 
     for projection in &projections {
         if let Some(note) = undirected(module, protocol, projection) {
@@ -104,7 +100,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Ok(system) => system,
         // A well-formed protocol has none of these defects.
         Err(error) => {
-            output.report(&Report::error(error.to_string()));
+            output.report(&Notice::error(error.to_string()));
             return Outcome::Fails;
         }
     };
@@ -155,7 +151,7 @@ impl Judged<'_> {
         };
         if let Some(run) = &self.exploration.starvation {
             let title = format!("in `{}`, {}", self.protocol.name(), run.failure);
-            output.report(&self.with_run(Report::note(title), run));
+            output.report(&self.with_run(Notice::note(title), run));
             verdict["starvation"] = json::run(run);
         }
         output.verdict(self.protocol, outcome, verdict, &line);
@@ -165,7 +161,7 @@ impl Judged<'_> {
     fn safe(&self, bound: usize, evidence: &str) -> (Outcome, Value, String) {
         let line = format!(
             "{}: `{}` is safe: {}, {evidence}\n",
-            plain(self.module.name()),
+            visible(self.module.name()),
             self.protocol.name(),
             count(self.protocol.roles().len(), "role"),
         );
@@ -180,7 +176,7 @@ impl Judged<'_> {
         let name = self.protocol.name();
         let reason = run.failure.to_string();
         let title = format!("the projections of `{name}` are not safe together: {reason}");
-        output.report(&self.with_run(Report::error(title), run));
+        output.report(&self.with_run(Notice::error(title), run));
         let answer = Answer {
             run: Some(json::steps(&run.steps)),
             reason: Some(reason),
@@ -202,7 +198,7 @@ impl Judged<'_> {
             "undecided whether `{}` is safe: {limit}",
             self.protocol.name()
         );
-        let mut report = Report::error(title);
+        let mut report = Notice::error(title);
         if let Some(kmc::Verdict::Undecided {
             obstacle: Some(obstacle),
             ..
@@ -231,7 +227,7 @@ impl Judged<'_> {
     }
 
     /// Adds where the roles stand at the end of the run, and the run.
-    fn with_run(&self, report: Report, run: &Run) -> Report {
+    fn with_run(&self, report: Notice, run: &Run) -> Notice {
         let mut report = report;
         for wait in &run.waits {
             let plays = |projection: &&Projection| *projection.fsm.role() == wait.role;
@@ -263,7 +259,7 @@ fn because(reason: &str, outcome: Outcome) -> Value {
 }
 
 /// Says that a role may have to wait for several peers at once, which is safe and cannot be written as a session.
-fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> Option<Report> {
+fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> Option<Notice> {
     let defect = projection.fsm.check_directed().err()?;
     let role = projection.fsm.role();
     let title = format!(
@@ -271,7 +267,7 @@ fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> 
         protocol.name(),
         split_way_out(&defect.to_string()).0,
     );
-    let mut report = Report::note(title);
+    let mut report = Notice::note(title);
     for (transition, _) in marks(&projection.fsm, &defect) {
         for span in projection.origins(transition).iter().take(1) {
             report = module.mark(report, *span, "");
@@ -297,12 +293,12 @@ impl Output<'_> {
     }
 
     /// A diagnostic of the file that was opened last.
-    fn report(&mut self, report: &Report) {
-        match self.arguments.message_format {
-            MessageFormat::Human => self.terminal.report(report),
-            MessageFormat::Json => self.line("diagnostic", report.to_json()),
+    fn report(&mut self, report: &Notice) {
+        match self.arguments.form() {
+            Form::Text | Form::Json => self.terminal.report(report),
+            Form::JsonLines => self.line("diagnostic", json::notice(report)),
         }
-        self.append("diagnostics", report.to_json());
+        self.append("diagnostics", json::notice(report));
     }
 
     /// The verdict on a protocol of the file that was opened last; `line` says it to people, if there is anything
@@ -314,10 +310,10 @@ impl Output<'_> {
             "roles": roles.collect::<Vec<_>>(),
         });
         json::extend(&mut object, verdict.clone());
-        match self.arguments.message_format {
-            MessageFormat::Human if self.arguments.json => {}
-            MessageFormat::Human => self.terminal.print(line),
-            MessageFormat::Json => self.line("protocol", object.clone()),
+        match self.arguments.form() {
+            Form::Text => self.terminal.print(line),
+            Form::Json => {}
+            Form::JsonLines => self.line("protocol", object.clone()),
         }
         self.append("protocols", object);
         self.weigh(outcome, verdict);
@@ -358,13 +354,13 @@ impl Output<'_> {
             Some((_, verdict)) => verdict,
             None => Answer::default().object(outcome),
         };
-        match self.arguments.message_format {
-            MessageFormat::Human if self.arguments.json => {
+        match self.arguments.form() {
+            Form::Text => {}
+            Form::Json => {
                 object["files"] = Value::Array(std::mem::take(&mut self.files));
                 self.terminal.print(&json::text(&object));
             }
-            MessageFormat::Human => {}
-            MessageFormat::Json => {
+            Form::JsonLines => {
                 self.files.clear();
                 self.line("finished", object);
             }

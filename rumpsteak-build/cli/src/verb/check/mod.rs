@@ -6,9 +6,10 @@ mod package;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::Limits;
 
-use crate::{exit::Outcome, report::Report, terminal::Terminal};
+use crate::{outcome::Outcome, terminal::Terminal};
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
@@ -42,21 +43,27 @@ pub(crate) struct Arguments {
     /// Explore queues of at most N messages where queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     queue: Option<usize>,
-    /// Print one JSON object at the end
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// How to print diagnostics and verdicts: human, or json for one object on each line
-    #[arg(
-        long,
-        value_enum,
-        default_value = "human",
-        value_name = "FORM",
-        conflicts_with = "json",
-        hide_possible_values = true
-    )]
-    message_format: MessageFormat,
+    /// How to print diagnostics and verdicts
+    #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
+    format: Form,
+    #[arg(long, hide = true, conflicts_with = "format")]
+    json: bool,
+    #[arg(long, hide = true, value_enum, conflicts_with_all = ["format", "json"])]
+    message_format: Option<MessageFormat>,
 }
 
+/// The form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people: verdicts on standard output, diagnostics on standard error
+    Text,
+    /// One JSON object at the end; diagnostics for people on standard error
+    Json,
+    /// One JSON object on each line, for each diagnostic and verdict
+    JsonLines,
+}
+
+/// The form of the answer, as Cargo's option spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MessageFormat {
     Human,
@@ -64,6 +71,16 @@ enum MessageFormat {
 }
 
 impl Arguments {
+    /// The form that was asked for.
+    pub(crate) fn form(&self) -> Form {
+        match self.message_format {
+            Some(MessageFormat::Human) => Form::Text,
+            Some(MessageFormat::Json) => Form::JsonLines,
+            None if self.json => Form::Json,
+            None => self.format,
+        }
+    }
+
     /// These limits, unless the call says otherwise.
     fn limits(&self, limits: Limits) -> Limits {
         Limits {
@@ -78,7 +95,7 @@ impl Arguments {
 ///
 /// # Errors
 /// There is no package, or it cannot be read. What is wrong with one of several files is reported with the others.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     match arguments.files.is_empty() {
         true => package::run(arguments, terminal),
         false => Ok(files::run(arguments, terminal)),

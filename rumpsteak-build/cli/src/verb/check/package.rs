@@ -5,22 +5,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rumpsteak_build::command::{Notice, count, visible};
 use rumpsteak_build::{Cfg, Check, Kind, Limits};
 use serde_json::{Value, json};
 
-use super::{Arguments, MessageFormat};
+use super::{Arguments, Form};
 use crate::{
-    exit::Outcome,
     json::{self, Answer},
-    report::{Report, count},
-    terminal::{Terminal, plain},
+    outcome::Outcome,
+    terminal::Terminal,
 };
 
 /// Checks the package.
 ///
 /// # Errors
 /// There is none here, or it or its protocols cannot be read.
-pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let folder = package_folder()?;
     let mut features = arguments.features.clone();
     if !arguments.no_default_features {
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let settings = Settings::of(&build_script);
     for setting in &settings.computed {
         terminal.report(
-            &Report::warning(format!(
+            &Notice::warning(format!(
                 "the build script computes its `{setting}`, which only the build does"
             ))
             .help("`cargo check` says what the build finds"),
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     for path in &protocols {
         if !folder.join(path).exists() {
             let message = format!("the package has no protocols at `{}`", path.display());
-            return Err(Report::error(message)
+            return Err(Notice::error(message)
                 .remark(format!("its folder is `{}`", folder.display()))
                 .help("say with `--protocols` what its build script says, or name the `.scr` files to check"));
         }
@@ -69,15 +69,15 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Some(Kind::BadInput) => Outcome::BadInput,
         Some(_) => Outcome::Fails,
     };
-    match arguments.message_format {
-        MessageFormat::Json => print_lines(&check, outcome, terminal),
-        MessageFormat::Human => {
+    match arguments.form() {
+        Form::JsonLines => print_lines(&check, outcome, terminal),
+        Form::Json => {
             print_diagnostics(&check, terminal);
-            let text = match arguments.json {
-                true => json::text(&object(&check, outcome)),
-                false => summary(&check),
-            };
-            terminal.print(&text);
+            terminal.print(&json::text(&object(&check, outcome)));
+        }
+        Form::Text => {
+            print_diagnostics(&check, terminal);
+            terminal.print(&summary(&check));
         }
     }
     Ok(outcome)
@@ -85,24 +85,24 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 
 /// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it. Said relative to the
 /// current folder where that is short.
-fn package_folder() -> Result<PathBuf, Report> {
+fn package_folder() -> Result<PathBuf, Notice> {
     let unreadable =
-        |error: io::Error| Report::error(format!("cannot tell the current folder: {error}"));
+        |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
     let here = std::env::current_dir().map_err(unreadable)?;
     let found = here
         .ancestors()
         .find(|folder| folder.join("Cargo.toml").is_file());
     found.map(Path::to_owned).ok_or_else(|| {
-        Report::error("there is no package here: no `Cargo.toml` in this folder or above it")
+        Notice::error("there is no package here: no `Cargo.toml` in this folder or above it")
             .help("go to a package, or name the `.scr` files to check")
     })
 }
 
 /// A package that the library cannot read. Its report is drawn already; only what it says is kept.
-fn whole(report: rumpsteak_build::Report) -> Report {
+fn whole(report: rumpsteak_build::Report) -> Notice {
     let text = report.to_string();
     let title = text.lines().next().unwrap_or_default();
-    Report::error(title.strip_prefix("error: ").unwrap_or(title))
+    Notice::error(title.strip_prefix("error: ").unwrap_or(title))
         .help("go to the folder of a package, or name the `.scr` files to check")
 }
 
@@ -233,7 +233,7 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
         terminal.remark(&format!("{text}\n\n"));
     }
     for warning in &check.warnings {
-        terminal.report(&Report::warning(warning));
+        terminal.report(&Notice::warning(warning));
     }
 }
 
@@ -298,7 +298,7 @@ fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
         line("report", json!({"rendered": report.to_string()}));
     }
     for warning in &check.warnings {
-        line("warning", json!({"message": plain(warning)}));
+        line("warning", json!({"message": visible(warning)}));
     }
     let mut finished = object(check, outcome);
     if let Some(object) = finished.as_object_mut() {

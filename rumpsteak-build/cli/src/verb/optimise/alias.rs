@@ -13,12 +13,16 @@ use rumpsteak_fsm::{Direction, Fsm, StateId, Transition};
 /// Deeper types are hard to read, and get a name in between.
 const DEEPEST: usize = 6;
 
-/// The items, the root first.
-pub(super) fn print(fsm: &Fsm) -> String {
+/// The items, the root first. Those of the first of several proposals have no number in their names.
+pub(super) fn print(fsm: &Fsm, number: usize) -> String {
     let role = rust_name(fsm.role().as_str());
+    let number = match number {
+        1 => String::new(),
+        number => number.to_string(),
+    };
     let mut printer = Printer {
         fsm,
-        base: format!("Optimised{role}"),
+        base: format!("Optimised{role}{number}"),
         names: BTreeMap::new(),
         work: VecDeque::new(),
         entered: entered(fsm),

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::{Action, Direction};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
-use crate::{modules::Module, report::Report, terminal::Terminal};
+use crate::{modules::Module, terminal::Terminal};
 
 /// What is known of the actions of one role.
 #[derive(Debug, Default)]
@@ -66,7 +67,7 @@ impl Data {
                     for label in labels.split(',').map(str::trim) {
                         if !received.contains(label) && warned.insert((annotation.span, label)) {
                             let role = projection.fsm.role();
-                            let report = Report::warning(format!(
+                            let report = Notice::warning(format!(
                                 "`{role}` receives no message `{label}` that this could depend on"
                             ));
                             terminal.report(&module.mark(report, annotation.span, ""));

@@ -6,6 +6,7 @@ mod data;
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, ValueEnum};
+use rumpsteak_build::command::{Notice, count, did_you_mean, list, split_way_out};
 use rumpsteak_fsm::{
     Fsm, Limits, Role, Run,
     optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
@@ -17,14 +18,12 @@ use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use self::data::Data;
-use super::project::pick;
 use crate::{
-    exit::Outcome,
     input::Reader,
     json::{self, Answer},
-    machines::{quoted_list, split_way_out},
     modules::{self, Module},
-    report::{Report, count, similar},
+    options::Scribble,
+    outcome::Outcome,
     terminal::Terminal,
 };
 
@@ -47,12 +46,8 @@ pub(crate) struct Arguments {
     /// Change the orders of all roles together
     #[arg(long, conflicts_with = "role")]
     all_roles: bool,
-    /// Which protocol, where the file holds several
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
-    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
-    #[arg(long, value_name = "DIR")]
-    import_path: Vec<PathBuf>,
+    #[command(flatten)]
+    scribble: Scribble,
     /// What to print of a proposal [default: all]
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
@@ -71,9 +66,8 @@ pub(crate) struct Arguments {
     /// How long a send or a receive takes its role
     #[arg(long, value_name = "N", default_value_t = 1)]
     work: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[arg(long, hide = true, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -84,6 +78,29 @@ enum Format {
     Alias,
     /// What happens first, before and after
     Chart,
+    /// One JSON object
+    Json,
+}
+
+impl Arguments {
+    /// Whether standard output is to be one JSON object.
+    pub(crate) fn json(&self) -> bool {
+        self.json || self.format == Some(Format::Json)
+    }
+
+    /// Whether standard output is to be a file for another tool.
+    fn is_file(&self) -> bool {
+        matches!(self.format, Some(Format::Dot | Format::Alias))
+    }
+
+    /// Prints a sentence about the answer: to standard error where standard output is a file.
+    fn say(&self, text: &str, terminal: &mut Terminal) {
+        if self.is_file() {
+            terminal.remark(text.trim_start());
+        } else {
+            terminal.print(text);
+        }
+    }
 }
 
 /// `5`, or `s:k=5`.
@@ -120,25 +137,24 @@ fn latency(text: &str) -> Result<Latency, String> {
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is not in it.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Report> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let module = modules::read(
         &mut Reader::default(),
         &arguments.file,
-        &arguments.import_path,
+        &arguments.scribble.import_path,
     )?;
     if !module.diagnostics.is_empty() {
         return Ok(refuse(arguments, terminal, &module, &module.diagnostics));
     }
-    let protocol = pick(&module, arguments.protocol.as_deref())?;
+    let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let names = || protocol.roles().iter().map(Role::as_str);
     let known = |role: &Role| match protocol.roles().contains(role) {
         true => Ok(()),
         false => {
-            let report = Report::error(format!("`{}` has no role `{role}`", protocol.name()));
-            Err(match similar(role.as_str(), names()) {
-                Some(other) => report.help(format!("did you mean `{other}`?")),
-                None => report.help(format!("the roles are {}", quoted_list(names()))),
-            })
+            let meant = did_you_mean(role.as_str(), names());
+            let help = meant.unwrap_or_else(|| format!("the roles are {}", list(names())));
+            let message = format!("`{}` has no role `{role}`", protocol.name());
+            Err(Notice::error(message).help(help))
         }
     };
     let role = arguments.role.as_deref().map(Role::from);
@@ -156,17 +172,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
     }
 
-    let mut projections = vec![];
-    let mut diagnostics = vec![];
-    for role in protocol.roles() {
-        match protocol.project(role) {
-            Ok(projection) => projections.push(projection),
-            Err(found) => diagnostics.extend(found),
-        }
-    }
-    if !diagnostics.is_empty() {
-        return Ok(refuse(arguments, terminal, &module, &diagnostics));
-    }
+    let projections = match modules::project_all(protocol) {
+        Ok(projections) => projections,
+        Err(found) => return Ok(refuse(arguments, terminal, &module, &found)),
+    };
     let data: Vec<Data> = projections
         .iter()
         .map(|projection| Data::new(&module, projection, terminal))
@@ -208,14 +217,9 @@ fn refuse(
     module: &Module,
     diagnostics: &[rumpsteak_scribble::Diagnostic],
 ) -> Outcome {
-    for report in &module.unreadable {
-        terminal.report(report);
-    }
-    for report in module.reports(diagnostics) {
-        terminal.report(&report);
-    }
+    module.complain(diagnostics, terminal);
     let outcome = modules::outcome(diagnostics);
-    if arguments.json {
+    if arguments.json() {
         let answer = Answer {
             reason: diagnostics.first().map(|found| found.message.clone()),
             ..Answer::default()
@@ -237,7 +241,7 @@ struct Optimiser<'a> {
 
 impl Optimiser<'_> {
     /// One role, the others as they are.
-    fn one(&self, role: &Role, terminal: &mut Terminal) -> Result<Outcome, Report> {
+    fn one(&self, role: &Role, terminal: &mut Terminal) -> Result<Outcome, Notice> {
         let position = self.machines.iter().position(|fsm| fsm.role() == role);
         // It was found among the protocol's roles, of which there is a machine each.
         let position = position.unwrap_or_default();
@@ -272,10 +276,11 @@ impl Optimiser<'_> {
                 found.refused,
             )),
         };
-        if self.arguments.json {
+        if self.arguments.json() {
             let objects = faster
                 .iter()
-                .map(|proposal| self.object(found.time, proposal));
+                .zip(1..)
+                .map(|(proposal, number)| self.object(found.time, proposal, number));
             let mut object = Answer {
                 reason,
                 ..Answer::default()
@@ -290,17 +295,18 @@ impl Optimiser<'_> {
             return Ok(outcome);
         }
         if let Some(reason) = reason {
-            terminal.print(&format!("{reason}\n"));
+            self.arguments.say(&format!("{reason}\n"), terminal);
             return Ok(outcome);
         }
-        terminal.print(&format!(
+        let summary = format!(
             "`{role}` of `{}`: {} faster and proven, of {tried} tried\n",
             self.protocol.name(),
             count(faster.len(), "order"),
-        ));
+        );
+        self.arguments.say(&summary, terminal);
         if let Some(action) = data.undeclared() {
             let (message, peer) = (&action.message, &action.peer);
-            let report = Report::warning(format!(
+            let report = Notice::warning(format!(
                 "nothing says what `{message}` to `{peer}` is made from, so it may come before all that `{role}` receives"
             ));
             terminal.report(&report.help(format!(
@@ -308,20 +314,21 @@ impl Optimiser<'_> {
             )));
         }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
-            terminal.print(&format!(
-                "\n{number}. {}: {}\n",
-                windows(proposal),
-                gain(found.time, proposal.time)
-            ));
-            let mut system = self.machines.clone();
-            system[position] = proposal.fsm.clone();
-            terminal.print(&self.forms(&proposal.fsm, &system));
+            let gain = gain(found.time, proposal.time);
+            let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
+            self.arguments.say(&summary, terminal);
+            terminal.print(&self.machine_forms(&proposal.fsm, number));
+            if self.wants(Format::Chart) {
+                let mut system = self.machines.clone();
+                system[position] = proposal.fsm.clone();
+                terminal.print(&self.chart(&system));
+            }
         }
         Ok(outcome)
     }
 
     /// All roles together.
-    fn all(&self, terminal: &mut Terminal) -> Result<Outcome, Report> {
+    fn all(&self, terminal: &mut Terminal) -> Result<Outcome, Notice> {
         let depends =
             |position: usize, send: &_, receive: &_| self.data[position].depends(send, receive);
         let found = propose_together(&self.machines, &depends, &self.costs, &self.options);
@@ -347,9 +354,9 @@ impl Optimiser<'_> {
             }
             _ => format!("no order of any role is faster, of {tried} tried"),
         });
-        if self.arguments.json {
+        if self.arguments.json() {
             let proposals = found.proposals.iter().flatten();
-            let objects = proposals.map(|proposal| self.object(found.before, proposal));
+            let objects = proposals.map(|proposal| self.object(found.before, proposal, 1));
             let mut object = Answer {
                 reason,
                 ..Answer::default()
@@ -365,21 +372,19 @@ impl Optimiser<'_> {
             return Ok(outcome);
         }
         if let Some(reason) = reason {
-            terminal.print(&format!("{reason}\n"));
+            self.arguments.say(&format!("{reason}\n"), terminal);
             return Ok(outcome);
         }
-        terminal.print(&format!(
+        let summary = format!(
             "all roles of `{}` together: {}, {tried} tried\n",
             self.protocol.name(),
             gain(found.before, found.after),
-        ));
+        );
+        self.arguments.say(&summary, terminal);
         for proposal in found.proposals.iter().flatten() {
-            terminal.print(&format!(
-                "\n`{}`: {}\n",
-                proposal.fsm.role(),
-                windows(proposal)
-            ));
-            terminal.print(&self.machine_forms(&proposal.fsm));
+            let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
+            self.arguments.say(&summary, terminal);
+            terminal.print(&self.machine_forms(&proposal.fsm, 1));
         }
         if self.wants(Format::Chart) {
             terminal.print(&self.chart(&system));
@@ -394,10 +399,10 @@ impl Optimiser<'_> {
             error => error.to_string(),
         };
         let (reason, way_out) = split_way_out(&text);
-        let report = Report::error(format!(
+        let report = Notice::error(format!(
             "undecided whether another order is faster: {reason}"
         ));
-        if self.arguments.json {
+        if self.arguments.json() {
             let answer = Answer {
                 reason: Some(reason.to_owned()),
                 ..Answer::default()
@@ -413,24 +418,17 @@ impl Optimiser<'_> {
         self.arguments.format.is_none_or(|wanted| wanted == format)
     }
 
-    /// The forms of a proposal that were asked for.
-    fn forms(&self, fsm: &Fsm, system: &[Fsm]) -> String {
-        let mut text = self.machine_forms(fsm);
-        if self.wants(Format::Chart) {
-            text += &self.chart(system);
-        }
-        text
-    }
-
-    fn machine_forms(&self, fsm: &Fsm) -> String {
-        let mut text = String::new();
+    /// The forms of a proposal's machine that were asked for.
+    fn machine_forms(&self, fsm: &Fsm, number: usize) -> String {
+        let mut forms = vec![];
         if self.wants(Format::Dot) {
-            text += &format!("\n{}", dot(fsm));
+            forms.push(dot(fsm));
         }
         if self.wants(Format::Alias) {
-            text += &format!("\n{}", alias::print(fsm));
+            forms.push(alias::print(fsm, number));
         }
-        text
+        let apart = if self.arguments.is_file() { "" } else { "\n" };
+        forms.iter().map(|form| format!("{apart}{form}")).collect()
     }
 
     /// What happens first, before and after.
@@ -467,7 +465,7 @@ impl Optimiser<'_> {
         format!("\nbefore, up to time {first}:\n{before}\nafter, up to time {second}:\n{after}\n")
     }
 
-    fn object(&self, before: u64, proposal: &Proposal) -> Value {
+    fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {
         let windows = proposal.windows.iter();
         json!({
             "role": proposal.fsm.role().as_str(),
@@ -479,7 +477,7 @@ impl Optimiser<'_> {
             "pending": proposal.pending,
             "machine": json::machine(&proposal.fsm),
             "dot": dot(&proposal.fsm),
-            "alias": alias::print(&proposal.fsm),
+            "alias": alias::print(&proposal.fsm, number),
         })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The word that JSON has for it; nothing for an input that is bad.
+    /// The word that JSON has for it; `None` for a bad input.
     pub(crate) fn verdict(self) -> Option<&'static str> {
         match self {
             Self::Holds => Some("safe"),

@@ -1,0 +1,79 @@
+//! Small pieces of sentences that build and command share.
+
+use rumpsteak_scribble::similar;
+
+/// `` `a`, `b` and `c` ``; "none" of no names.
+#[must_use]
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => "none".to_owned(),
+        [name] => name.clone(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
+    }
+}
+
+/// `1 message`, `2 messages`.
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// "did you mean `k`?", if one of the known names is like `wanted`.
+#[must_use]
+pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let known: Vec<&str> = known.into_iter().collect();
+    similar(wanted, &known).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// What is wrong and what to do, of a library's error text: `what is wrong; what to do`.
+///
+/// The way out stands behind the last semicolon that is not between back-quotes: names and
+/// examples, which are, may have semicolons of their own.
+#[must_use]
+pub fn split_way_out(message: &str) -> (&str, Option<&str>) {
+    let semicolons = message.rmatch_indices("; ");
+    let is_quoted = |behind: &str| behind.matches('`').count() % 2 == 1;
+    let mut outside = semicolons.map(|(at, _)| (&message[..at], &message[at + 2..]));
+    match outside.find(|(_, behind)| !is_quoted(behind)) {
+        Some((message, way_out)) => (message, Some(way_out)),
+        None => (message, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_end_with_and() {
+        assert_eq!(list([]), "none");
+        assert_eq!(list(["a"]), "`a`");
+        assert_eq!(list(["a", "b", "c"]), "`a`, `b` and `c`");
+    }
+
+    #[test]
+    fn the_closest_name_is_meant_and_a_distant_one_is_not() {
+        let best = |wanted, known: &[&str]| {
+            did_you_mean(wanted, known.iter().copied()).map(|text| {
+                let name = text.split('`').nth(1);
+                name.map(str::to_owned).unwrap_or_default()
+            })
+        };
+        assert_eq!(best("Kernal", &["kernel", "kettle"]).unwrap(), "kernel");
+        assert_eq!(best("k", &["s", "k1", "t"]), None);
+        assert_eq!(best("k", &["s", "K", "t"]).unwrap(), "K");
+        assert_eq!(best("buyer", &["seller", "agency"]), None);
+        assert_eq!(best("x", &[]), None);
+    }
+
+    #[test]
+    fn a_semicolon_in_a_quoted_text_parts_nothing() {
+        let whole = "expected `;` after the message, as in `B!a; end`";
+        assert_eq!(split_way_out(whole), (whole, None));
+        assert_eq!(
+            split_way_out("the sort `a; b` is wrong; use DOT"),
+            ("the sort `a; b` is wrong", Some("use DOT"))
+        );
+    }
+}
