@@ -7,12 +7,10 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Limits, StateId};
 /// Enough for 1,000 actions that are done early, and for trees of 100,000 states.
 #[must_use]
 pub fn limits() -> Limits {
-    Limits {
-        anticipation: 10_000,
-        steps: 50_000_000,
-        configurations: 10_000_000,
-        ..Limits::default()
-    }
+    Limits::default()
+        .anticipation(10_000)
+        .steps(50_000_000)
+        .configurations(10_000_000)
 }
 
 /// A reception without payload.

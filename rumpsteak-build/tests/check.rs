@@ -733,10 +733,7 @@ fn limits_are_answers() {
     let source =
         format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Send<S, Ready, Loop>>;");
     let folder = package("limits", &[("src/lib.rs", &source)]);
-    let limits = Limits {
-        steps: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(1);
     let check = configure()
         .protocols("protocols")
         .limits(limits)
@@ -750,7 +747,7 @@ fn limits_are_answers() {
         "{text}"
     );
     assert!(
-        text.contains("limits(Limits { steps: 10, ..Limits::default() })"),
+        text.contains("limits(Limits::default().steps(10))"),
         "{text}"
     );
 }

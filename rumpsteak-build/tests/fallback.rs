@@ -159,10 +159,7 @@ fn a_session_with_an_error_is_not_known() {
 
 #[test]
 fn a_limit_is_an_answer() {
-    let limits = Limits {
-        configurations: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(1);
     let check = check_with("limit", &["Swap"], &[LATE, EARLY], limits);
     assert!(
         check.problems[0].text.contains(

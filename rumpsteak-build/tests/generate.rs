@@ -243,11 +243,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
             ),
         ],
     );
-    let limits = Limits {
-        steps: 1,
-        configurations: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(1).configurations(1);
     let check = |limits, accepted: &[&str]| {
         let mut configuration = configure().protocols("protocols").generate().limits(limits);
         for protocol in accepted {
@@ -270,7 +266,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
             "`protocols/double_buffering.k.dot` could not be verified: more than 1 actions would have to be compared (limit `steps`)\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
              help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).limits(Limits { steps: 10, ..Limits::default() }).verify()"
+             rumpsteak_build::configure().protocols(…).limits(Limits::default().steps(10)).verify()"
         ),
         "{}",
         machine.text

@@ -144,10 +144,7 @@ fn what_cannot_be_found_out_is_refused() {
     let parts = [ROLES, source, kernel, sink];
     let fine = check("ahead", &parts);
     assert!(fine.holds(), "{:?}", fine.problems);
-    let limits = Limits {
-        configurations: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(1);
     let short = check_with("ahead-limited", &parts, limits);
     let (problem, others) = main_problem(&short);
     assert!(

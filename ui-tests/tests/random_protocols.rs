@@ -123,19 +123,13 @@ fn system(rng: &mut Rng) -> Option<System> {
     let projections: Vec<Fsm> = (0..shape.roles)
         .map(|role| protocol.project(role))
         .collect::<Option<_>>()?;
-    let limits = Limits {
-        anticipation: 16,
-        configurations: 1_000,
-        steps: 2_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .anticipation(16)
+        .configurations(1_000)
+        .steps(2_000);
     // The generator leaves it to others to find out whether a protocol makes sense.
     let projected = System::new(projections.clone()).ok()?;
-    let few = Limits {
-        configurations: 1_000,
-        queue: 4,
-        ..Limits::default()
-    };
+    let few = Limits::default().configurations(1_000).queue(4);
     if !matches!(
         kmc::check(&projected, &few).verdict,
         kmc::Verdict::Safe { .. }
@@ -207,10 +201,7 @@ struct Tally {
 }
 
 async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
-    let limits = Limits {
-        configurations: 2_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(2_000);
     let repeated = capacity::repeated(system);
     let tight = rng.bool();
     let capacities = match capacity::find(&repeated, &limits) {

@@ -13,7 +13,7 @@ use rumpsteak_benches::workloads::{
     buffering_roles, kernel, limits, nested, nested_roles, ring, ring_roles, source,
     streaming_roles,
 };
-use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype};
+use rumpsteak_fsm::{Fsm, System, Verdict, dot, kmc, subtype};
 
 use crate::{Case, Error, Figure, Mode, Of, Result, Sample, Series, Unit, XAxis, YAxis};
 
@@ -313,11 +313,8 @@ impl Question {
         let least = self.mode.sample_time();
         self.case(series, move |x| {
             let system = System::new(roles(x)).map_err(Error::wrong)?;
-            let limits = Limits {
-                // The least k is at most this.
-                queue: x + 2,
-                ..limits()
-            };
+            // The least k is at most this.
+            let limits = limits().queue(x + 2);
             let check = |&(): &()| {
                 let why = match kmc::check(black_box(&system), &limits).verdict {
                     kmc::Verdict::Safe { .. } => return Ok(()),

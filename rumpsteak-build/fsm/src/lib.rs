@@ -23,22 +23,16 @@
 //! assert_eq!(actions, ["s!ready", "s?value(i32)", "t?ready", "t!value(i32)"]);
 //! ```
 
-#[cfg(feature = "capacity")]
 pub mod capacity;
 pub mod certificate;
-#[cfg(feature = "read")]
-pub mod dot;
 pub mod hashed;
-#[cfg(feature = "kmc")]
 pub mod kmc;
 pub mod machine;
-#[cfg(feature = "optimise")]
 pub mod optimise;
 pub mod run;
 pub mod sorted;
 pub mod subtype;
 pub mod system;
-#[cfg(feature = "read")]
 pub mod text;
 pub mod verdict;
 pub mod verify;
@@ -49,5 +43,6 @@ pub use machine::{
 };
 pub use run::Run;
 pub use system::{Exploration, System};
+pub use text::dot;
 pub use verdict::{Limit, Limits, Verdict};
 pub use verify::verify;

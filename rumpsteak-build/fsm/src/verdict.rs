@@ -34,7 +34,8 @@ impl<S, U> Verdict<S, U> {
 /// ```
 /// use rumpsteak_fsm::Limits;
 ///
-/// let limits = Limits { configurations: 1_000, ..Limits::default() };
+/// let limits = Limits::default().configurations(1_000).queue(16);
+/// assert_eq!(limits.queue, 16);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -68,6 +69,23 @@ impl Default for Limits {
         }
     }
 }
+
+macro_rules! setters {
+    ($($limit:ident)*) => {
+        impl Limits {
+            $(
+                #[doc = concat!("Sets [`", stringify!($limit), "`](field@Self::", stringify!($limit), ").")]
+                #[must_use]
+                pub fn $limit(mut self, most: usize) -> Self {
+                    self.$limit = most;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! { anticipation branching configurations queue steps widening }
 
 /// The limit that ended a search, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -204,10 +204,7 @@ fn what_is_not_minimal_says_so() {
         "a?x; ".repeat(8)
     ));
     let with = |configurations| {
-        let limits = Limits {
-            configurations,
-            ..Limits::default()
-        };
+        let limits = Limits::default().configurations(configurations);
         capacity::find(&far, &limits)
     };
     let least = (1..)
@@ -496,11 +493,7 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
             let mut random = Rng::with_seed(seed);
             let once = random_system(&mut random, directed);
             for system in [capacity::repeated(&once), once] {
-                let limits = Limits {
-                    queue: 6,
-                    configurations: 20_000,
-                    ..Limits::default()
-                };
+                let limits = Limits::default().queue(6).configurations(20_000);
                 let Ok(capacities) = capacity::find(&system, &limits) else {
                     continue;
                 };

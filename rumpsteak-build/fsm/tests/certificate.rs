@@ -770,10 +770,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
 #[test]
 fn no_certificate_proves_what_does_not_hold() {
     let mut rng = Rng::with_seed(5);
-    let limits = Limits {
-        steps: 50_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(50_000);
     let table = cases::CASES
         .iter()
         .map(|case| (local(case.role, case.sub), local(case.role, case.sup)))

@@ -56,7 +56,7 @@ fn the_first_node_is_the_initial_state() {
     let digraphs = dot::parse_named(r#"digraph a { q7 -> q3 [label="b!x"]; "the end"; }"#).unwrap();
     assert_eq!(digraphs[0].states, ["q7", "q3", "the end"]);
     assert_eq!(digraphs[0].fsm.initial().index(), 0);
-    assert_eq!(digraphs[0].labels, vec![28..33]);
+    assert_eq!(digraphs[0].actions, vec![28..33]);
 }
 
 #[test]

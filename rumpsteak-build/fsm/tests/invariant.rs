@@ -687,10 +687,7 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
 fn no_invariant_proves_what_does_not_hold() {
     let rounds = std::env::var("RUMPSTEAK_FUZZ").map_or(1, |count| count.parse().unwrap());
     let mut rng = Rng::with_seed(17);
-    let limits = Limits {
-        steps: 50_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(50_000);
     let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
     for _ in 0..rounds {
         for pair in PAIRS {
@@ -954,10 +951,7 @@ fn random(rng: &mut Rng, peers: usize) -> Fsm {
 fn a_reckless_engine_proves_nothing_false() {
     let pairs = std::env::var("RUMPSTEAK_FUZZ").map_or(1_000, |count| count.parse().unwrap());
     let mut rng = Rng::with_seed(23);
-    let limits = Limits {
-        steps: 20_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(20_000);
     let (mut accepted, mut refused, mut own) = (0, 0, 0);
     for pair in 0..pairs {
         let sup = random(&mut rng, 1 + pair % 2);

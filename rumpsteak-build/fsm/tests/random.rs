@@ -141,11 +141,7 @@ fn accepted_machines_are_safe() {
 }
 
 fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &mut Figures) {
-    let limits = Limits {
-        configurations: 4_000,
-        steps: 50_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(4_000).steps(50_000);
     let verdict = verify(sub, sup, peers, &limits).unwrap();
     let shown = || {
         format!(
@@ -227,14 +223,7 @@ fn the_exploration_agrees_with_the_naive_one() {
         };
         let machines: Vec<Fsm> = std::iter::once(&sub).chain(&peers).cloned().collect();
         let system = system::System::new(machines.clone()).unwrap();
-        let exploration = explore(
-            &system,
-            &Limits {
-                configurations: 8_000,
-                queue: 16,
-                ..Limits::default()
-            },
-        );
+        let exploration = explore(&system, &Limits::default().configurations(8_000).queue(16));
         let shown = || format!("{exploration:?}\n{report:?}\n{}", dot::print_all(&machines));
         match &exploration.verdict {
             Verdict::Safe(()) => {

@@ -417,20 +417,14 @@ fn anticipation_without_bound_is_undecided() {
         common::machine("a: 0 q?go 0, 0 q?stop 1, 1 p?ok 1, 1 p?end 2"),
         common::machine("a: 0 q?go 1, 1 p?ok 0, 0 q?stop 2, 2 p?end 3"),
     );
-    let limits = Limits {
-        anticipation: 5,
-        ..Limits::default()
-    };
+    let limits = Limits::default().anticipation(5);
     let verdict = subtype::check(&sub, &sup, &limits).unwrap();
     assert_eq!(verdict, Verdict::Undecided(Limit::Anticipation(5)));
     assert_eq!(
         Limit::Anticipation(5).to_string(),
         "more than 5 actions would be pending (limit `anticipation`)"
     );
-    let limits = Limits {
-        steps: 3,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(3);
     let kernel = common::machine(KERNEL);
     let verdict = subtype::check(&kernel, &kernel, &limits).unwrap();
     assert_eq!(verdict, Verdict::Undecided(Limit::Steps(3)));
@@ -463,10 +457,7 @@ fn chain(length: usize, text: impl Fn(usize) -> Action) -> Fsm {
 
 #[test]
 fn large_machines_neither_overflow_the_stack_nor_take_long() {
-    let limits = Limits {
-        anticipation: 1_000_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().anticipation(1_000_000);
     let receive = |peer: &'static str| move |_| Action::receive(peer, "x", &[]);
     let long = chain(100_000, receive("b"));
     assert!(subtype::check(&long, &long, &limits).unwrap().is_safe());
@@ -723,11 +714,7 @@ fn what_does_not_branch_keeps_the_limits() {
     );
     let kernel = common::machine(KERNEL);
     let verdict = |anticipation| {
-        let limits = Limits {
-            anticipation,
-            widening: 0,
-            ..Limits::default()
-        };
+        let limits = Limits::default().anticipation(anticipation).widening(0);
         subtype::check(&ahead, &kernel, &limits).unwrap()
     };
     assert_eq!(verdict(2), Verdict::Undecided(Limit::Anticipation(2)));
@@ -741,11 +728,7 @@ fn what_does_not_branch_keeps_the_limits() {
         let steps: Vec<String> = (0..40).map(step).collect();
         common::machine(&format!("m: {}", steps.join(", ")))
     };
-    let limits = |steps| Limits {
-        steps,
-        widening: 0,
-        ..Limits::default()
-    };
+    let limits = |steps| Limits::default().steps(steps).widening(0);
     let (sub, sup) = (forty(&["x", "y"]), forty(&["x"]));
     let verdict = |steps| subtype::check(&sub, &sup, &limits(steps)).unwrap();
     assert_eq!(verdict(200), Verdict::Undecided(Limit::Steps(200)));
@@ -812,11 +795,7 @@ fn limits_are_exact() {
         text::parse(&source).unwrap().remove(0)
     };
     let (sub, sup) = (machine(40), machine(0));
-    let limits = |anticipation| Limits {
-        anticipation,
-        widening: 0,
-        ..Limits::default()
-    };
+    let limits = |anticipation| Limits::default().anticipation(anticipation).widening(0);
     let verdict = |anticipation| subtype::check(&sub, &sup, &limits(anticipation)).unwrap();
     let Verdict::Safe(proof) = subtype::check(&sub, &sup, &Limits::default()).unwrap() else {
         panic!("it holds");
@@ -834,10 +813,7 @@ fn limits_are_exact() {
     assert!(verdict.refusal().is_some(), "{verdict:?}");
 
     // An output that is nearer in each alternative costs none of `branching`.
-    let limits = Limits {
-        branching: 0,
-        ..Limits::default()
-    };
+    let limits = Limits::default().branching(0);
     let sup =
         parse("m: {q!a; {r!a; p!x; end, r!b; p!x; end}, q!b; {r!a; p!x; end, r!b; p!x; end}}");
     let sub = parse("m: p!x; {q!a; r!b; end, q!b; r!a; end}");
@@ -1058,12 +1034,10 @@ fn what_is_pending_is_counted_in_all_alternatives() {
         assert_eq!(proof.anticipation, Some(expected), "{sub} / {sup}");
         // As a limit it suffices, and one fewer does not.
         let verdict = |anticipation| {
-            let limits = Limits {
-                anticipation,
-                steps: 1_000,
-                widening: 0,
-                ..Limits::default()
-            };
+            let limits = Limits::default()
+                .anticipation(anticipation)
+                .steps(1_000)
+                .widening(0);
             subtype::check(&common::machine(sub), &common::machine(sup), &limits).unwrap()
         };
         assert!(verdict(expected).is_safe(), "{sub} / {sup}");
@@ -1089,11 +1063,7 @@ fn what_was_dropped_is_tried_before_anything_is_refused() {
         "m: 0 g!u 1, 0 g!v 1, 1 b!l 2, 1 b!r 3, 2 d?i 4, 4 d?j 6, 6 c!x 7, 3 z!k 5, 5 c!x 7",
     );
     let limited = |sub: &str, sup: &str, branching| {
-        let limits = Limits {
-            branching,
-            widening: 0,
-            ..Limits::default()
-        };
+        let limits = Limits::default().branching(branching).widening(0);
         subtype::check(&common::machine(sub), &common::machine(sup), &limits).unwrap()
     };
     // What is wrong without anything dropped is refused, also if it is met after something was dropped as well,
@@ -1180,11 +1150,7 @@ fn each_action_that_is_compared_looked_at_or_copied_costs_a_step() {
     for (sub, sup, expected) in cases {
         let (own, other) = (common::machine(sub), common::machine(sup));
         let verdict = |steps| {
-            let limits = Limits {
-                steps,
-                widening: 0,
-                ..Limits::default()
-            };
+            let limits = Limits::default().steps(steps).widening(0);
             subtype::check(&own, &other, &limits).unwrap()
         };
         let limited = Verdict::Undecided(Limit::Steps(expected - 1));
@@ -1214,10 +1180,7 @@ fn looking_ahead_ends_at_the_limit() {
     }
     let sup = common::machine(&format!("m: {}", sup.trim_end_matches(", ")));
     let sub = common::machine("m: 0 c!x 1, 1 b!l0 2, 1 b!l1 2, 1 b!l2 2, 1 b!l3 2");
-    let limits = Limits {
-        steps: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(100_000);
     let verdict = subtype::check(&sub, &sup, &limits).unwrap();
     assert_eq!(verdict, Verdict::Undecided(Limit::Steps(100_000)));
 }
@@ -1227,11 +1190,7 @@ fn looking_ahead_ends_at_the_limit() {
 fn an_endless_way_does_not_hide_a_wrong_one() {
     let sub = "m: 0 g!u 1, 0 g!v 6, 1 s!ready 2, 2 s?value 3, 3 t?ready 4, 4 t!value 5, 5 t!value 1, 6 z!bad 7";
     let sup = "m: 0 g!u 1, 0 g!v 5, 1 s!ready 2, 2 s?value 3, 3 t?ready 4, 4 t!value 1, 5 z!good 6";
-    let limits = Limits {
-        steps: 20_000,
-        widening: 0,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(20_000).widening(0);
     let verdict = |sub| {
         let (sub, sup) = (common::machine(sub), common::machine(sup));
         subtype::check(&sub, &sup, &limits).unwrap()
@@ -1419,12 +1378,10 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
 #[test]
 fn as_many_choices_are_passed_over_as_it_says() {
     let verdict = |first, second| {
-        let limits = Limits {
-            anticipation: 1_000_000,
-            steps: 100_000_000,
-            widening: 0,
-            ..Limits::default()
-        };
+        let limits = Limits::default()
+            .anticipation(1_000_000)
+            .steps(100_000_000)
+            .widening(0);
         let (sub, sup) = (nested(first, second, true), nested(first, second, false));
         let verdict = subtype::check(&sub, &sup, &limits).unwrap();
         if let Verdict::Safe(proof) = &verdict {

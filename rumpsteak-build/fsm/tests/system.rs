@@ -241,10 +241,7 @@ fn a_queue_that_no_bound_suffices_for_is_explored_up_to_one() {
          b: 0 c?go 1, 1 a?x 1, 1 a?stop 2
          c: 0 a?go 1, 1 b!go 2",
     );
-    let limits = Limits {
-        queue: 6,
-        ..Limits::default()
-    };
+    let limits = Limits::default().queue(6);
     let exploration = explore(&system, &limits);
     assert_eq!(exploration.verdict, Verdict::Undecided(Limit::Queue(6)));
     let Coverage {
@@ -279,13 +276,7 @@ fn the_run_is_the_shortest_although_it_needs_a_longer_queue() {
 fn a_budget_that_ends_is_an_answer() {
     let system = system(DOUBLE_BUFFERING);
     for configurations in 0..8 {
-        let exploration = explore(
-            &system,
-            &Limits {
-                configurations,
-                ..Limits::default()
-            },
-        );
+        let exploration = explore(&system, &Limits::default().configurations(configurations));
         assert_eq!(
             exploration.verdict,
             Verdict::Undecided(Limit::Configurations(configurations))
@@ -305,13 +296,7 @@ fn a_failure_beyond_growing_queues_is_found_by_bounding_them() {
     let system = system(&format!(
         "a: 0 b!x 0\nb: 0 a?x 0\n{c} 50 d!y 51\n{d} 50 c?z 51"
     ));
-    let exploration = explore(
-        &system,
-        &Limits {
-            configurations: 4_000,
-            ..Limits::default()
-        },
-    );
+    let exploration = explore(&system, &Limits::default().configurations(4_000));
     let run = exploration.verdict.refusal().unwrap();
     assert_eq!(
         run.failure,

@@ -33,11 +33,7 @@ fn check(sub: &str, sup: &str, limits: &Limits) -> Verdict<Proof, Refusal> {
 /// Accepted, and only by this engine.
 #[track_caller]
 fn accepted(sub: &str, sup: &str) {
-    let exact = Limits {
-        widening: 0,
-        steps: 20_000,
-        ..Limits::default()
-    };
+    let exact = Limits::default().widening(0).steps(20_000);
     let verdict = check(sub, sup, &exact);
     assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
     let Verdict::Safe(proof) = check(sub, sup, &Limits::default()) else {
@@ -48,10 +44,7 @@ fn accepted(sub: &str, sup: &str) {
 
 #[track_caller]
 fn undecided(sub: &str, sup: &str) {
-    let limits = Limits {
-        steps: 20_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(20_000);
     let verdict = check(sub, sup, &limits);
     assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
 }
@@ -62,10 +55,7 @@ fn refused(sub: &str, sup: &str, rule: Rule) {
     let refusal = verdict.refusal().unwrap_or_else(|| panic!("{verdict:?}"));
     assert_eq!(refusal.rule, rule);
     // Nor does this engine accept it when it is asked alone.
-    let alone = Limits {
-        anticipation: 0,
-        ..Limits::default()
-    };
+    let alone = Limits::default().anticipation(0);
     assert!(!check(sub, sup, &alone).is_safe());
 }
 
@@ -276,10 +266,7 @@ fn a_message_that_is_not_taken_is_refused() {
 #[test]
 fn who_ends_has_done_everything() {
     // With nothing pending allowed to the exact search, this engine is asked alone.
-    let alone = Limits {
-        anticipation: 0,
-        ..Limits::default()
-    };
+    let alone = Limits::default().anticipation(0);
     let is_safe = |sub: &str, sup: &str| check(sub, sup, &alone).is_safe();
     assert!(is_safe(
         "m: 0 p!ok 1, 1 q?data 2",
@@ -305,11 +292,7 @@ fn as_many_letters_are_known_as_it_takes() {
     let sub = "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0";
     let (twice, once) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
     for widening in 0..4 {
-        let limits = Limits {
-            widening,
-            steps: 20_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default().widening(widening).steps(20_000);
         assert_eq!(check(sub, sup, &limits).is_safe(), widening > 1);
         assert_eq!(check(twice, once, &limits).is_safe(), widening > 0);
     }
@@ -319,18 +302,11 @@ fn as_many_letters_are_known_as_it_takes() {
 fn without_widening_a_bound_is_a_bound() {
     let (sub, sup) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
     for (widening, safe) in [(0, false), (1, true), (4, true)] {
-        let limits = Limits {
-            anticipation: 5,
-            widening,
-            ..Limits::default()
-        };
+        let limits = Limits::default().anticipation(5).widening(widening);
         assert_eq!(check(sub, sup, &limits).is_safe(), safe);
     }
     // The budget ends this search as well.
-    let limits = Limits {
-        steps: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().steps(10);
     let verdict = check(sub, sup, &limits);
     assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
 }
@@ -455,11 +431,9 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
             }
         }
         // With nothing pending allowed to the exact search, this engine is asked alone.
-        let limits = Limits {
-            anticipation: if rng.bool() { 0 } else { 1_000 },
-            steps: 10_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default()
+            .anticipation(if rng.bool() { 0 } else { 1_000 })
+            .steps(10_000);
         let Verdict::Safe(proof) = subtype::check(&sub, &sup, &limits).unwrap() else {
             continue;
         };

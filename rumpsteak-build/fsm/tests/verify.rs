@@ -199,10 +199,7 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
     // Where it is switched off, the limit of the search that remembers everything is named.
     let [written, projected] = [written, projected].map(common::machine);
     let peers = common::machines("p: 0 a!data 1, 1 a?ok 0, 1 a?ko 0");
-    let limits = Limits {
-        widening: 0,
-        ..Limits::default()
-    };
+    let limits = Limits::default().widening(0);
     assert_eq!(
         verify(&written, &projected, &peers, &limits),
         Ok(Verdict::Undecided(Limit::Anticipation(limits.anticipation)))
@@ -218,10 +215,7 @@ fn unbounded(written: &str, projected: &str, peers: &str) {
     };
     assert_eq!(proof.anticipation, None);
     let system = System::new([vec![common::machine(written)], common::machines(peers)].concat());
-    let limits = Limits {
-        queue: 8,
-        ..Limits::default()
-    };
+    let limits = Limits::default().queue(8);
     let exploration = explore(&system.unwrap(), &limits);
     assert_eq!(exploration.verdict.refusal(), None);
     assert_eq!(exploration.starvation, None);

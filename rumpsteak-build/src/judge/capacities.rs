@@ -61,10 +61,7 @@ pub(crate) fn find(
     limits: &Limits,
 ) -> SortedMap<ItemId, System> {
     let Context { tree, pairs, .. } = context;
-    let limits = Limits {
-        configurations: limits.configurations.min(CONFIGURATIONS),
-        ..*limits
-    };
+    let limits = limits.configurations(limits.configurations.min(CONFIGURATIONS));
     let mut seen = SortedSet::new();
     let mut found = SortedMap::new();
     for &start in pairs.roles.keys() {

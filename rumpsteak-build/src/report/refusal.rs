@@ -59,7 +59,7 @@ pub(crate) fn undecided(setting: &Setting<'_>, limit: Limit) -> String {
         "`{name}` could not be verified: {limit}\n\n\
          note: it may be safe, but the search for a proof was stopped\n\
          help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-         rumpsteak_build::configure().protocols(…).limits(Limits {{ {}: {}, ..Limits::default() }}).verify()",
+         rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify()",
         limit.setting(),
         limit.value().saturating_mul(10)
     )

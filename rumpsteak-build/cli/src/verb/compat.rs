@@ -77,11 +77,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         return Ok(broken(arguments, wrong, terminal));
     };
 
-    let limits = Limits {
-        anticipation: arguments.bound,
-        steps: arguments.steps,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .anticipation(arguments.bound)
+        .steps(arguments.steps);
     let all = old.roles_with(new);
     let asked: Vec<Role> = match &arguments.role {
         None => all.clone(),

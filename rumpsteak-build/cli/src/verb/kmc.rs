@@ -86,11 +86,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         system = capacity::repeated(&system);
     }
 
-    let limits = Limits {
-        configurations: arguments.configurations,
-        queue: arguments.k.unwrap_or(arguments.max_k),
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .configurations(arguments.configurations)
+        .queue(arguments.k.unwrap_or(arguments.max_k));
     let report = kmc::check(&system, &limits);
     let properties = match arguments.k {
         Some(k) => {

@@ -65,17 +65,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let system = read(&arguments.sup)?;
     let sup = machines::pick(system.clone(), role)?;
 
-    let limits = Limits {
-        anticipation: arguments.bound,
-        branching: arguments.branching,
-        steps: arguments.steps,
-        // Who lowers the bound wants one.
-        widening: match arguments.bound < Limits::default().anticipation {
-            true => 0,
-            false => Limits::default().widening,
-        },
-        ..Limits::default()
-    };
+    let mut limits = Limits::default()
+        .anticipation(arguments.bound)
+        .branching(arguments.branching)
+        .steps(arguments.steps);
+    // A bound that is lowered is meant as one.
+    if arguments.bound < Limits::default().anticipation {
+        limits.widening = 0;
+    }
     let others = system.iter().map(|machine| &machine.fsm);
     let peers = others
         .filter(|fsm| fsm.role() != sup.fsm.role())

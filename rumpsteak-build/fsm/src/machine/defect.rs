@@ -2,9 +2,13 @@
 
 use std::{error::Error, fmt};
 
-use super::{Action, Role, StateId, TransitionId};
+use super::{
+    action::Action,
+    ids::{StateId, TransitionId},
+    names::Role,
+};
 
-/// A machine that [`check_directed`](super::Fsm::check_directed) refuses, and where.
+/// A machine that [`check_directed`](crate::Fsm::check_directed) refuses, and where.
 ///
 /// A local type (PPoPP'22, Definition 1) offers in each state a choice between messages with distinct labels,
 /// all sent to one peer or all received from one peer. Subtyping is defined on these machines only.

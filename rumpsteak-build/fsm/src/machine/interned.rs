@@ -1,12 +1,17 @@
 //! A machine with numbers instead of names, as the algorithms on pairs of machines want it.
 //!
-//! It is made once per [`Fsm`](super::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
+//! It is made once per [`Fsm`](crate::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
 //! such a pair has the same numbers on both sides, and nothing has to be translated.
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Action, Direction, Fsm, Role, TransitionId};
-use crate::{hashed::HashedMap, sorted};
+use hashbrown::HashMap;
+
+use super::{
+    action::{Action, Direction, Transition},
+    ids::{StateId, TransitionId},
+    names::Role,
+};
 
 /// A peer and a direction, `p?` or `p!`: what the paper's act(π) collects. Dense.
 pub(crate) type Kind = u32;
@@ -27,14 +32,14 @@ pub(crate) struct Names {
 
 /// A machine whose states each send to one peer or receive from one peer.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
+pub(crate) struct InternedMachine {
     pub(crate) initial: u32,
     states: Vec<Node>,
     edges: Vec<Edge>,
     /// The positions of a state's edges, by action; empty if no state has many.
     sorted: Vec<u32>,
-    /// The edges that lead to each state, once somebody asks.
-    incoming: OnceLock<Incoming>,
+    /// For each state, the sources and positions of the edges that lead to it; found when first needed.
+    incoming: OnceLock<Vec<Vec<(u32, u32)>>>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -46,15 +51,8 @@ struct Node {
     end: u32,
     /// Whether a run comes to it.
     reached: bool,
-    /// See [`Machine::is_anchor`].
+    /// See [`InternedMachine::is_anchor`].
     anchor: bool,
-}
-
-/// For each state, the sources and positions of the edges that lead to it, as ranges of one array.
-#[derive(Clone, Debug)]
-struct Incoming {
-    offsets: Vec<u32>,
-    edges: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,57 +94,27 @@ impl Names {
     }
 }
 
-/// The actions met so far, each with its place in the order of meeting.
-#[derive(Default)]
-struct Met<'a> {
-    actions: Vec<(&'a Action, u32)>,
-    /// Once there are more than a few.
-    places: Option<HashedMap<&'a Action, u32>>,
-}
-
-impl<'a> Met<'a> {
-    fn place(&mut self, action: &'a Action) -> u32 {
-        let known = match &self.places {
-            Some(places) => places.get(action).copied(),
-            None => {
-                let own = |&&(met, _): &&(&Action, u32)| met == action;
-                self.actions.iter().find(own).map(|&(_, place)| place)
-            }
-        };
-        if let Some(place) = known {
-            return place;
-        }
-        let next = self.actions.len() as u32;
-        self.actions.push((action, next));
-        match &mut self.places {
-            Some(places) => {
-                places.insert(action, next);
-            }
-            None if self.actions.len() > FEW => {
-                self.places = Some(self.actions.iter().copied().collect());
-            }
-            None => {}
-        }
-        next
-    }
-}
-
-impl Machine {
-    /// Interns a directed machine. O(edges), besides sorting the actions.
-    pub(crate) fn new(fsm: &Fsm) -> Self {
-        let mut met = Met::default();
-        let mut states = Vec::with_capacity(fsm.len());
-        let mut edges = Vec::with_capacity(fsm.transition_count());
-        for state in fsm.states() {
+impl InternedMachine {
+    /// Interns a directed machine, of which `states` has the transitions from each state. O(transitions), besides
+    /// sorting the actions.
+    pub(crate) fn new<'a, T>(initial: StateId, states: impl Iterator<Item = T>) -> Self
+    where
+        T: Iterator<Item = Transition<'a>>,
+    {
+        let mut met: HashMap<&Action, u32> = HashMap::new();
+        let mut nodes = vec![];
+        let mut edges = vec![];
+        for transitions in states {
             let start = edges.len() as u32;
-            for transition in fsm.transitions_from(state) {
+            for transition in transitions {
+                let next = met.len() as u32;
                 edges.push(Edge {
-                    act: met.place(transition.action),
+                    act: *met.entry(transition.action).or_insert(next),
                     target: transition.target.index() as u32,
                     id: transition.id,
                 });
             }
-            states.push(Node {
+            nodes.push(Node {
                 does: State::End,
                 start,
                 end: edges.len() as u32,
@@ -155,16 +123,16 @@ impl Machine {
             });
         }
 
-        let mut actions = met.actions;
-        sorted::sort_by(&mut actions, |left, right| left.0.cmp(right.0));
+        let mut actions: Vec<(&Action, u32)> = met.into_iter().collect();
+        actions.sort_unstable();
         let mut numbers = vec![0; actions.len()];
         for (number, &(_, place)) in actions.iter().enumerate() {
             numbers[place as usize] = number as Act;
         }
         let actions = actions.into_iter().map(|(action, _)| action.clone());
         let mut machine = Self {
-            initial: fsm.initial().index() as u32,
-            states,
+            initial: initial.index() as u32,
+            states: nodes,
             edges,
             sorted: vec![],
             incoming: OnceLock::new(),
@@ -182,7 +150,7 @@ impl Machine {
         }
         let mut actions = left.names.actions.clone();
         actions.extend_from_slice(&right.names.actions);
-        sorted::sort(&mut actions);
+        actions.sort();
         actions.dedup();
         let names = Arc::new(Names::new(actions));
         let renamed = |machine: &Self| {
@@ -221,11 +189,7 @@ impl Machine {
             self.sorted = (0..self.edges.len() as u32).collect();
             for node in &self.states {
                 let sorted = &mut self.sorted[node.start as usize..node.end as usize];
-                sorted::sort_by(sorted, |&left, &right| {
-                    self.edges[left as usize]
-                        .act
-                        .cmp(&self.edges[right as usize].act)
-                });
+                sorted.sort_by_key(|&edge| self.edges[edge as usize].act);
             }
         }
     }
@@ -283,32 +247,19 @@ impl Machine {
 
     /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first state, and known then.
     pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
-        let Incoming { offsets, edges } = self.incoming.get_or_init(|| self.reversed());
-        let range = offsets[state as usize] as usize..offsets[state as usize + 1] as usize;
-        edges[range]
-            .iter()
-            .map(|&(source, edge)| (source, self.edges[edge as usize]))
-    }
-
-    fn reversed(&self) -> Incoming {
-        let mut offsets = vec![0_u32; self.len() + 1];
-        for edge in &self.edges {
-            offsets[edge.target as usize + 1] += 1;
-        }
-        for state in 0..self.len() {
-            offsets[state + 1] += offsets[state];
-        }
-        // Each range is filled from its end, which leaves the offset at its start.
-        let mut free: Vec<u32> = offsets[1..].to_vec();
-        let mut edges = vec![(0, 0); self.edges.len()];
-        for (source, node) in self.states.iter().enumerate() {
-            for edge in node.start..node.end {
-                let free = &mut free[self.edges[edge as usize].target as usize];
-                *free -= 1;
-                edges[*free as usize] = (source as u32, edge);
+        let incoming = self.incoming.get_or_init(|| {
+            let mut incoming = vec![vec![]; self.len()];
+            for (source, node) in self.states.iter().enumerate() {
+                for edge in node.start..node.end {
+                    let target = self.edges[edge as usize].target;
+                    incoming[target as usize].push((source as u32, edge));
+                }
             }
-        }
-        Incoming { offsets, edges }
+            incoming
+        });
+        // The last first, which the searches of subtyping have as their order.
+        let incoming = incoming[state as usize].iter().rev();
+        incoming.map(|&(source, edge)| (source, self.edges[edge as usize]))
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {

@@ -158,11 +158,9 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     // Where more and more is pending, no budget helps the first engine, so the second is asked early. In proportion to the
     // machines, because much may be pending between large ones.
     let size = pair.sub.len() + pair.sup.len();
-    let quick = Limits {
-        anticipation: limits.anticipation.min(16 + 4 * size),
-        steps: limits.steps.min(2_000 + 200 * size),
-        ..*limits
-    };
+    let quick = limits
+        .anticipation(limits.anticipation.min(16 + 4 * size))
+        .steps(limits.steps.min(2_000 + 200 * size));
     let budgets = [quick, *limits];
     let budgets = if quick == *limits {
         &budgets[1..]

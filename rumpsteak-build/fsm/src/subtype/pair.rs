@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::machine::{Fsm, interned::Names};
 
-pub(super) use crate::machine::interned::{Act, Edge, Kind, Machine, State};
+pub(super) use crate::machine::interned::{Act, Edge, InternedMachine as Machine, Kind, State};
 
 /// A pair of directed machines over one table of actions.
 #[derive(Clone)]

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
+use hashbrown::{HashMap, HashSet};
+
 use super::{
-    Form, Named, Unsayable, is_name,
-    lexer::{Kind, Lexer},
+    error::{SpannedMessage, Unsayable},
+    form::Form,
+    lexer::{Kind, Lexer, is_name},
+    named::Named,
     types::payload,
 };
-use crate::{
-    dot::Problem,
-    hashed::HashedMap,
-    machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId},
-};
+use crate::machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
 /// What is read of a machine before all participants are known.
 struct Machine<'a> {
@@ -33,10 +33,10 @@ struct Line<'a> {
     span: Range<usize>,
 }
 
-pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
+pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let mut machines: Vec<Machine<'_>> = vec![];
-    let mut names: HashedMap<Role, ()> = HashedMap::new();
+    let mut names: HashSet<Role> = HashSet::new();
     loop {
         let mut role = machines.len().to_string();
         let mut span = 0..0;
@@ -48,11 +48,14 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
             break;
         }
         if role.is_empty() {
-            return Err(Problem::new(span, "expected a name, as in `--@role k`"));
+            return Err(SpannedMessage::new(
+                span,
+                "expected a name, as in `--@role k`",
+            ));
         }
-        if names.insert(role.as_str().into(), ()).is_some() {
+        if !names.insert(role.as_str().into()) {
             let message = format!("two participants are called `{role}`; rename one");
-            return Err(Problem::new(span, message));
+            return Err(SpannedMessage::new(span, message));
         }
         machines.push(machine(&mut lexer, role.into())?);
     }
@@ -68,11 +71,11 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, Problem> {
 }
 
 /// `.outputs .state graph transition+ .marking STATE .end`
-fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem> {
+fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, SpannedMessage> {
     keyword(lexer, &["outputs"])?;
     keyword(lexer, &["state", "graph"])?;
     let mut builder = Fsm::builder(role.clone());
-    let mut ids: HashedMap<&'a str, StateId> = HashedMap::new();
+    let mut ids: HashMap<&'a str, StateId> = HashMap::new();
     let mut states = vec![];
     let mut transitions = vec![];
     loop {
@@ -81,7 +84,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
             break;
         }
         let mut state = |name: &'a str| {
-            *ids.or_insert_with(name, || {
+            *ids.entry(name).or_insert_with(|| {
                 states.push(name.to_owned());
                 builder.add_state()
             })
@@ -96,7 +99,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
             Kind::Mark('?') => Direction::Receive,
             _ => {
                 let message = "expected `!` or `?` after the peer, as in `q0 1 ! a q1`";
-                return Err(Problem::new(token.span, message));
+                return Err(SpannedMessage::new(token.span, message));
             }
         };
         let (label, _) = lexer.name("the label of a message, as in `q0 1 ! a q1`")?;
@@ -119,13 +122,13 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
     if transitions.is_empty() {
         let message =
             "expected a transition, as in `q0 1 ! a q1`; CFSM text has no role that does nothing";
-        return Err(Problem::new(dot, message));
+        return Err(SpannedMessage::new(dot, message));
     }
     keyword(lexer, &["marking"])?;
     let (name, span) = lexer.name("the initial state")?;
     let Some(&initial) = ids.get(name) else {
         let message = format!("no transition is at the initial state `{name}`; name another");
-        return Err(Problem::new(span, message));
+        return Err(SpannedMessage::new(span, message));
     };
     keyword(lexer, &["end"])?;
     Ok(Machine {
@@ -138,11 +141,11 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Problem
 }
 
 /// `.` and its words.
-fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), Problem> {
+fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
     skip_roles(lexer)?;
     let written = words.join(" ");
     let dot = lexer.next()?;
-    let expected = |span| Problem::new(span, format!("expected `.{written}`"));
+    let expected = |span| SpannedMessage::new(span, format!("expected `.{written}`"));
     if dot.kind != Kind::Mark('.') {
         return Err(expected(dot.span));
     }
@@ -156,7 +159,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), Problem> {
 }
 
 /// Within a machine `--@role` is a comment.
-fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), Problem> {
+fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), SpannedMessage> {
     while let Kind::Role(_) = lexer.peek()?.kind {
         lexer.next()?;
     }
@@ -164,7 +167,7 @@ fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), Problem> {
 }
 
 /// Numbers become roles.
-fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, Problem> {
+fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage> {
     let Machine {
         mut builder,
         initial,
@@ -181,7 +184,7 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, Problem> {
                 line.peer,
                 roles.len()
             );
-            return Err(Problem::new(line.peer_span, message));
+            return Err(SpannedMessage::new(line.peer_span, message));
         };
         let action = Action {
             peer: peer.clone(),
@@ -199,7 +202,7 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, Problem> {
 }
 
 pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {
-    let mut numbers: HashedMap<&Role, usize> = HashedMap::new();
+    let mut numbers: HashMap<&Role, usize> = HashMap::new();
     for (number, fsm) in machines.iter().enumerate() {
         let role = fsm.role();
         let name = role.as_str();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::dot::Problem;
+use super::error::SpannedMessage;
 
 /// What [`Lexer::next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(super) fn peek(&mut self) -> Result<Token<'a>, Problem> {
+    pub(super) fn peek(&mut self) -> Result<Token<'a>, SpannedMessage> {
         let token = match self.peeked.take() {
             Some(token) => token,
             None => self.scan()?,
@@ -54,14 +54,14 @@ impl<'a> Lexer<'a> {
         Ok(token)
     }
 
-    pub(super) fn next(&mut self) -> Result<Token<'a>, Problem> {
+    pub(super) fn next(&mut self) -> Result<Token<'a>, SpannedMessage> {
         let token = self.peek()?;
         self.peeked = None;
         Ok(token)
     }
 
     /// Takes the next token if it is this mark.
-    pub(super) fn follows(&mut self, mark: char) -> Result<bool, Problem> {
+    pub(super) fn follows(&mut self, mark: char) -> Result<bool, SpannedMessage> {
         let follows = self.peek()?.kind == Kind::Mark(mark);
         if follows {
             self.peeked = None;
@@ -69,27 +69,27 @@ impl<'a> Lexer<'a> {
         Ok(follows)
     }
 
-    pub(super) fn expect(&mut self, mark: char, context: &str) -> Result<(), Problem> {
+    pub(super) fn expect(&mut self, mark: char, context: &str) -> Result<(), SpannedMessage> {
         let token = self.next()?;
         match token.kind == Kind::Mark(mark) {
             true => Ok(()),
-            false => Err(Problem::new(
+            false => Err(SpannedMessage::new(
                 token.span,
                 format!("expected `{mark}` {context}"),
             )),
         }
     }
 
-    pub(super) fn name(&mut self, what: &str) -> Result<(&'a str, Range<usize>), Problem> {
+    pub(super) fn name(&mut self, what: &str) -> Result<(&'a str, Range<usize>), SpannedMessage> {
         let token = self.next()?;
         match token.kind {
             Kind::Name(name) => Ok((name, token.span)),
-            _ => Err(Problem::new(token.span, format!("expected {what}"))),
+            _ => Err(SpannedMessage::new(token.span, format!("expected {what}"))),
         }
     }
 
     /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks around them.
-    pub(super) fn payload(&mut self) -> Result<Vec<&'a str>, Problem> {
+    pub(super) fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
         let opening = self.peek()?;
         if opening.kind != Kind::Mark('<') {
             return Ok(vec![]);
@@ -100,11 +100,11 @@ impl<'a> Lexer<'a> {
                 self.at = opening.span.start + length;
                 Ok(sorts)
             }
-            Err(message) => Err(Problem::new(opening.span, message)),
+            Err(message) => Err(SpannedMessage::new(opening.span, message)),
         }
     }
 
-    fn scan(&mut self) -> Result<Token<'a>, Problem> {
+    fn scan(&mut self) -> Result<Token<'a>, SpannedMessage> {
         loop {
             let rest = &self.source[self.at..];
             let blank = rest.len() - rest.trim_start().len();
@@ -125,7 +125,7 @@ impl<'a> Lexer<'a> {
                     Some(after) => self.at = self.source.len() - after.len(),
                     None => {
                         let message = "this comment has no end; close it with `*/`";
-                        return Err(Problem::new(self.at..self.at + 2, message));
+                        return Err(SpannedMessage::new(self.at..self.at + 2, message));
                     }
                 }
             } else {
@@ -157,6 +157,11 @@ impl<'a> Lexer<'a> {
 
 pub(super) fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+/// Whether a name is one word of the forms that have no quotes.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_name_char)
 }
 
 /// What comes after the nested comment that `text` begins with; `None` if it has no end.

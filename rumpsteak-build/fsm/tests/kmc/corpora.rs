@@ -62,10 +62,7 @@ const WRONG_ROWS: &[(&str, &[usize], (bool, bool))] = &[
 #[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_have_their_expected_properties() {
     let folder = corpus("kmc");
-    let limits = Limits {
-        configurations: 2_000_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(2_000_000);
     let rows = rows(&folder);
     assert_eq!(rows.iter().filter(|row| row.is_full).count(), 202);
     for row in rows {
@@ -137,10 +134,7 @@ fn the_corpora_have_their_verdicts() {
     let folder = corpus("kmc");
     let mut files: Vec<String> = rows(&folder).into_iter().map(|row| row.file).collect();
     files.dedup();
-    let limits = Limits {
-        configurations: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(100_000);
     let mut bounds = [0; 6];
     let mut unsafe_count = 0;
     let mut undecided = vec![];

@@ -70,11 +70,7 @@ fn the_explorer_agrees() {
             continue;
         };
         let report = explore(&reference);
-        let limits = Limits {
-            queue: 8,
-            configurations: 20_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default().queue(8).configurations(20_000);
         let verdict = kmc::check(&system, &limits).verdict;
         let context = || {
             format!(

@@ -201,10 +201,7 @@ fn a_verdict_is_right_at_every_bound() {
         for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
             let mut random = Rng::with_seed(seed ^ 0x5eed_0000);
             let system = random_system(&mut random, shape);
-            let limits = Limits {
-                queue: 6,
-                ..Limits::default()
-            };
+            let limits = Limits::default().queue(6);
             let report = kmc::check(&system, &limits);
             let context = || {
                 format!(

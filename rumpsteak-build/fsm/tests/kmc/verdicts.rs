@@ -108,17 +108,11 @@ fn the_least_bound_is_found() {
             "a?x; ".repeat(least),
         );
         is_safe_at(&source, least);
-        let limits = Limits {
-            queue: least,
-            ..Limits::default()
-        };
+        let limits = Limits::default().queue(least);
         let verdict = kmc::check(&system(&source), &limits).verdict;
         assert_eq!(verdict, Verdict::Safe { bound: least });
         if least > 1 {
-            let limits = Limits {
-                queue: least - 1,
-                ..limits
-            };
+            let limits = limits.queue(least - 1);
             let Verdict::Undecided { limit, obstacle } =
                 kmc::check(&system(&source), &limits).verdict
             else {
@@ -354,10 +348,7 @@ fn a_budget_that_is_too_small_is_named() {
             })
             .collect::<String>()
     };
-    let limits = Limits {
-        configurations: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(10);
     assert_eq!(
         kmc::check(&system(&ring(12)), &limits).verdict,
         Verdict::Undecided {
@@ -378,10 +369,7 @@ fn a_budget_that_is_too_small_is_named() {
 
 /// With this many configurations in all.
 fn within(source: &str, configurations: usize) -> Report {
-    let limits = Limits {
-        configurations,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(configurations);
     kmc::check(&system(source), &limits)
 }
 
@@ -566,10 +554,7 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
         }
     };
     let system = system(&(0..n).map(role).collect::<String>());
-    let limits = Limits {
-        configurations: 5_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(5_000);
     let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
         panic!("a refusal is expected");
     };
@@ -624,10 +609,7 @@ fn what_a_fault_needs_depends_on_the_fault() {
             }
         };
         let system = system(&((0..n).map(role).collect::<String>() + rest));
-        let limits = Limits {
-            configurations: 5_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default().configurations(5_000);
         let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
             panic!("a refusal is expected");
         };
@@ -840,10 +822,7 @@ fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
          p: rec X . {a?x; a!done; X, s?y; a!done; X}",
     );
     let at = |configurations| {
-        let limits = Limits {
-            configurations,
-            ..Limits::default()
-        };
+        let limits = Limits::default().configurations(configurations);
         kmc::check_at(&system, 1, Reduction::None, &limits)
     };
     let needed = (0..100).find(|&budget| at(budget).cibi.holds().is_some());

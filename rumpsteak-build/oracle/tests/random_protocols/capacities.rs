@@ -68,10 +68,7 @@ fn capacities_are_enough_and_minimal() {
 
 fn judge(composed: &system::System, watch: &mut Watch) -> Result<Tally, String> {
     let mut tally = Tally::default();
-    let limits = Limits {
-        configurations: 8_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().configurations(8_000);
     let Ok(found) = watch.time(Tool::Capacities, || capacity::find(composed, &limits)) else {
         tally.unsafe_or_undecided += 1;
         return Ok(tally);

@@ -28,11 +28,7 @@ const CONFIGURATIONS: usize = 4_000;
 
 /// What the verifier may spend: less than by default, since here thousands of systems are tried.
 fn limits() -> Limits {
-    Limits {
-        configurations: 8_000,
-        steps: 200_000,
-        ..Limits::default()
-    }
+    Limits::default().configurations(8_000).steps(200_000)
 }
 
 #[derive(Debug, Default)]

@@ -83,11 +83,9 @@ impl Arguments {
 
     /// These limits, unless the call says otherwise.
     fn limits(&self, limits: Limits) -> Limits {
-        Limits {
-            configurations: self.configurations.unwrap_or(limits.configurations),
-            queue: self.queue.unwrap_or(limits.queue),
-            ..limits
-        }
+        limits
+            .configurations(self.configurations.unwrap_or(limits.configurations))
+            .queue(self.queue.unwrap_or(limits.queue))
     }
 }
 

@@ -2,31 +2,34 @@
 
 use std::ops::Range;
 
-use super::{
-    super::{
-        Named,
-        lexer::{Kind, Lexer},
-    },
-    BINARY_PEER, BINARY_ROLE,
-};
+use hashbrown::{HashMap, HashSet};
+
 use crate::{
-    dot::Problem,
-    hashed::HashedMap,
     machine::{Action, Direction, Fsm, Message},
+    text::{
+        error::SpannedMessage,
+        lexer::{Kind, Lexer},
+        named::Named,
+    },
 };
 
+/// What the only machine of a binary type is called.
+pub(super) const BINARY_ROLE: &str = "self";
+/// What the peer of a binary type is called.
+pub(super) const BINARY_PEER: &str = "peer";
+
 /// `A: type B: type …`
-pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, Problem> {
+pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let mut machines = vec![];
-    let mut known: HashedMap<&str, ()> = HashedMap::new();
+    let mut known = HashSet::new();
     while !at_end(&mut lexer)? {
         let (role, span) = lexer.name("a participant, as in `A: B!a; end`")?;
         lexer.expect(':', "after the participant, as in `A: B!a; end`")?;
-        if known.insert(role, ()).is_some() {
+        if !known.insert(role) {
             let message =
                 format!("the participant `{role}` is defined twice; leave one of the two");
-            return Err(Problem::new(span, message));
+            return Err(SpannedMessage::new(span, message));
         }
         machines.push(Tree::parse(&mut lexer, true)?.machine(role)?);
     }
@@ -34,23 +37,23 @@ pub(in crate::text) fn parse_local(source: &str) -> Result<Vec<Named>, Problem> 
 }
 
 /// One type without participants.
-pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, Problem> {
+pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let tree = Tree::parse(&mut lexer, false)?;
     if !at_end(&mut lexer)? {
         let message = "expected the end of the type; a file holds one";
-        return Err(Problem::new(lexer.next()?.span, message));
+        return Err(SpannedMessage::new(lexer.next()?.span, message));
     }
     Ok(vec![tree.machine(BINARY_ROLE)?])
 }
 
-fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, Problem> {
+fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
     skip_roles(lexer)?;
     Ok(lexer.peek()?.kind == Kind::End)
 }
 
 /// `--@role` is a comment here.
-fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), Problem> {
+fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), SpannedMessage> {
     while let Kind::Role(_) = lexer.peek()?.kind {
         lexer.next()?;
     }
@@ -104,14 +107,14 @@ enum Open<'a> {
 
 impl Tree {
     /// Reads one type.
-    fn parse<'a>(lexer: &mut Lexer<'a>, peers: bool) -> Result<Self, Problem> {
+    fn parse<'a>(lexer: &mut Lexer<'a>, peers: bool) -> Result<Self, SpannedMessage> {
         let mut tree = Self {
             nodes: vec![],
             spans: vec![],
         };
         let mut open: Vec<Open<'a>> = vec![];
         // The binders in scope, innermost last.
-        let mut binders: HashedMap<&'a str, Vec<Place>> = HashedMap::new();
+        let mut binders: HashMap<&'a str, Vec<Place>> = HashMap::new();
         loop {
             let mut done = loop {
                 skip_roles(lexer)?;
@@ -145,7 +148,7 @@ impl Tree {
                             Kind::Mark('[') => ']',
                             _ => {
                                 let message = "expected `{` or `[` after the sign of a choice";
-                                return Err(Problem::new(bracket.span, message));
+                                return Err(SpannedMessage::new(bracket.span, message));
                             }
                         };
                         let node = match owner {
@@ -163,7 +166,7 @@ impl Tree {
                         if owner.is_some() {
                             let message = "a branch begins with an action or a choice; \
                                            put `rec`, `end` or a variable after an action";
-                            return Err(Problem::new(token.span, message));
+                            return Err(SpannedMessage::new(token.span, message));
                         }
                         if word == "end" {
                             tree.push(Node::End, token.span);
@@ -175,7 +178,7 @@ impl Tree {
                             let (variable, _) = lexer.name("a variable, as in `rec X . B!a; X`")?;
                             lexer.expect('.', "after the variable, as in `rec X . B!a; X`")?;
                             tree.push(Node::Rec { body: place }, token.span);
-                            binders.or_default(variable).push(place);
+                            binders.entry(variable).or_default().push(place);
                             open.push(Open::Rec(place, variable));
                         } else {
                             let message = match peers {
@@ -188,7 +191,7 @@ impl Tree {
                                      or write `!{word}` or `?{word}` for a message"
                                 ),
                             };
-                            return Err(Problem::new(token.span, message));
+                            return Err(SpannedMessage::new(token.span, message));
                         }
                     }
                     _ => {
@@ -196,7 +199,7 @@ impl Tree {
                         let message = format!(
                             "expected a type: an action as in `{example}`, a choice, `rec`, `end` or a variable"
                         );
-                        return Err(Problem::new(token.span, message));
+                        return Err(SpannedMessage::new(token.span, message));
                     }
                 }
             };
@@ -254,7 +257,7 @@ impl Tree {
         direction: Direction,
         owner: Option<Place>,
         start: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), SpannedMessage> {
         let (label, span) = lexer.name("the label of a message, as in `B!a; end`")?;
         let payload = lexer.payload()?;
         lexer.expect(';', "after the message, as in `B!a; end`")?;
@@ -283,10 +286,10 @@ impl Tree {
     ///
     /// States are the places that something leads to, once `rec` and variables are followed; their order is the
     /// order of the text.
-    fn machine(self, role: &str) -> Result<Named, Problem> {
+    fn machine(self, role: &str) -> Result<Named, SpannedMessage> {
         let stands_for = self.resolve()?;
         let mut builder = Fsm::builder(role);
-        let mut states = HashedMap::new();
+        let mut states = HashMap::new();
         let mut is_state = vec![false; self.nodes.len()];
         is_state[stands_for[0]] = true;
         for node in &self.nodes {
@@ -336,7 +339,7 @@ impl Tree {
     }
 
     /// For each place the action, choice or end that it stands for.
-    fn resolve(&self) -> Result<Vec<Place>, Problem> {
+    fn resolve(&self) -> Result<Vec<Place>, SpannedMessage> {
         const UNKNOWN: Place = Place::MAX;
         let mut stands_for = vec![UNKNOWN; self.nodes.len()];
         let mut path = vec![];
@@ -355,7 +358,7 @@ impl Tree {
                 // A way through `rec` and variables only that is longer than the text goes round.
                 if path.len() > self.nodes.len() {
                     let message = "this recursion does nothing; put an action before its variable";
-                    return Err(Problem::new(self.spans[place].clone(), message));
+                    return Err(SpannedMessage::new(self.spans[place].clone(), message));
                 }
                 at = next;
             };
@@ -368,11 +371,11 @@ impl Tree {
     }
 }
 
-fn is_direction(lexer: &mut Lexer<'_>) -> Result<bool, Problem> {
+fn is_direction(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
     Ok(matches!(lexer.peek()?.kind, Kind::Mark('!' | '?')))
 }
 
-fn direction(lexer: &mut Lexer<'_>) -> Result<Direction, Problem> {
+fn direction(lexer: &mut Lexer<'_>) -> Result<Direction, SpannedMessage> {
     Ok(match lexer.next()?.kind {
         Kind::Mark('!') => Direction::Send,
         _ => Direction::Receive,

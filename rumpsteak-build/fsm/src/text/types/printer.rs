@@ -2,11 +2,15 @@
 
 use std::fmt::Write;
 
-use super::{
-    super::{Form, Unsayable, is_name, lexer::sorts},
-    BINARY_PEER, BINARY_ROLE,
+use super::parser::{BINARY_PEER, BINARY_ROLE};
+use crate::{
+    machine::{Action, Fsm, StateId},
+    text::{
+        error::Unsayable,
+        form::Form,
+        lexer::{is_name, sorts},
+    },
 };
-use crate::machine::{Action, Fsm, StateId};
 
 /// One line for each machine.
 pub(in crate::text) fn print_local(machines: &[Fsm]) -> Result<String, Unsayable> {

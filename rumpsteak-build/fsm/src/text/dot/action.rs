@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Problem;
 use crate::machine::{Action, Direction, Message, Sort};
+use crate::text::error::SpannedMessage;
 
 /// Reads an action.
 ///
@@ -16,7 +16,7 @@ use crate::machine::{Action, Direction, Message, Sort};
 ///
 /// A name has no blanks; a sort is any text whose brackets match. A backslash makes the next character
 /// ordinary. No recursion: brackets are counted.
-pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, Problem> {
+pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, SpannedMessage> {
     let end = match text.last() {
         Some(&(position, c)) => position + c.len_utf8(),
         // Just inside the quotes.
@@ -69,16 +69,16 @@ impl Reader<'_> {
         self.text.get(self.at).map(|&(_, c)| c)
     }
 
-    fn problem(&self, message: impl Into<String>) -> Problem {
+    fn problem(&self, message: impl Into<String>) -> SpannedMessage {
         let position = |at: usize| {
             self.text
                 .get(at)
                 .map_or(self.end, |&(position, _)| position)
         };
-        Problem::new(position(self.at)..position(self.at + 1), message)
+        SpannedMessage::new(position(self.at)..position(self.at + 1), message)
     }
 
-    fn name(&mut self, what: &str) -> Result<String, Problem> {
+    fn name(&mut self, what: &str) -> Result<String, SpannedMessage> {
         self.peek();
         let mut name = String::new();
         while let Some(&(_, c)) = self.text.get(self.at) {
@@ -103,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// `(i32, x: u8)`, from its opening parenthesis.
-    fn payload(&mut self) -> Result<Vec<Sort>, Problem> {
+    fn payload(&mut self) -> Result<Vec<Sort>, SpannedMessage> {
         let opening = self.at;
         self.at += 1;
         let mut sorts = vec![];
@@ -120,7 +120,7 @@ impl Reader<'_> {
     }
 
     /// One sort, up to the `,` or `)` that ends it.
-    fn sort(&mut self, opening: usize) -> Result<Sort, Problem> {
+    fn sort(&mut self, opening: usize) -> Result<Sort, SpannedMessage> {
         let mut sort = String::new();
         // How much of `sort` is to be kept at its end although it is blank.
         let mut kept = 0;

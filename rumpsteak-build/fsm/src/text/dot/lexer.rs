@@ -2,7 +2,7 @@
 
 use std::{fmt, iter::Peekable, ops::Range, str::CharIndices};
 
-use super::Problem;
+use crate::text::error::SpannedMessage;
 
 /// A word and the bytes that it stands on.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
         Self { source, chars }
     }
 
-    pub(super) fn token(&mut self) -> Result<Token, Problem> {
+    pub(super) fn token(&mut self) -> Result<Token, SpannedMessage> {
         self.skip_blanks()?;
         let Some((start, first)) = self.chars.next() else {
             let end = self.source.len();
@@ -95,7 +95,7 @@ impl<'a> Lexer<'a> {
                     "`{}` cannot stand here; quote names that contain it",
                     c.escape_debug()
                 );
-                return Err(Problem::new(start..self.position(), message));
+                return Err(SpannedMessage::new(start..self.position(), message));
             }
         };
         Ok(Token {
@@ -114,7 +114,7 @@ impl<'a> Lexer<'a> {
         self.chars.next_if(|&(_, c)| c == expected).is_some()
     }
 
-    fn skip_blanks(&mut self) -> Result<(), Problem> {
+    fn skip_blanks(&mut self) -> Result<(), SpannedMessage> {
         loop {
             match self.chars.peek() {
                 Some(&(_, c)) if c.is_whitespace() => {
@@ -129,7 +129,7 @@ impl<'a> Lexer<'a> {
                         self.skip_block(start)?;
                     } else {
                         let message = "`/` cannot stand here; quote names that contain it";
-                        return Err(Problem::new(start..start + 1, message));
+                        return Err(SpannedMessage::new(start..start + 1, message));
                     }
                 }
                 _ => return Ok(()),
@@ -141,13 +141,13 @@ impl<'a> Lexer<'a> {
         while self.chars.next_if(|&(_, c)| c != '\n').is_some() {}
     }
 
-    fn skip_block(&mut self, start: usize) -> Result<(), Problem> {
+    fn skip_block(&mut self, start: usize) -> Result<(), SpannedMessage> {
         while let Some((_, c)) = self.chars.next() {
             if c == '*' && self.follows('/') {
                 return Ok(());
             }
         }
-        Err(Problem::new(
+        Err(SpannedMessage::new(
             start..start + 2,
             "this comment has no end; close it with `*/`",
         ))
@@ -161,7 +161,7 @@ impl<'a> Lexer<'a> {
 
     /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align) become one; a backslash at
     /// the end of a line joins it with the next; any other escape stays as it is, for the label's own grammar.
-    fn quoted(&mut self, start: usize) -> Result<Text, Problem> {
+    fn quoted(&mut self, start: usize) -> Result<Text, SpannedMessage> {
         let mut text = Text::default();
         while let Some((position, c)) = self.chars.next() {
             match c {
@@ -176,13 +176,13 @@ impl<'a> Lexer<'a> {
                 c => text.0.push((position, c)),
             }
         }
-        Err(Problem::new(
+        Err(SpannedMessage::new(
             start..start + 1,
             "this name has no end; close it with `\"`",
         ))
     }
 
-    fn html(&mut self, start: usize) -> Result<Kind, Problem> {
+    fn html(&mut self, start: usize) -> Result<Kind, SpannedMessage> {
         let mut depth = 1_usize;
         for (_, c) in self.chars.by_ref() {
             match c {
@@ -194,7 +194,7 @@ impl<'a> Lexer<'a> {
                 return Ok(Kind::Html);
             }
         }
-        Err(Problem::new(
+        Err(SpannedMessage::new(
             start..start + 1,
             "this markup has no end; close it with `>`",
         ))

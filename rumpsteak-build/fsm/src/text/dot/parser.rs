@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
+use hashbrown::HashMap;
+
 use super::{
-    Digraph, Problem, action,
+    action,
     lexer::{Kind, Lexer, Text, Token},
 };
 use crate::{
-    hashed::HashedMap,
     machine::{Fsm, FsmBuilder, StateId},
+    text::{error::SpannedMessage, named::Named},
 };
 
-pub(super) fn file(source: &str) -> Result<Vec<Digraph>, Problem> {
+pub(super) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);
     let next = lexer.token()?;
     let mut parser = Parser { lexer, next };
@@ -32,7 +34,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn advance(&mut self) -> Result<Token, Problem> {
+    fn advance(&mut self) -> Result<Token, SpannedMessage> {
         let next = self.lexer.token()?;
         Ok(std::mem::replace(&mut self.next, next))
     }
@@ -41,7 +43,7 @@ impl Parser<'_> {
         self.next.kind == Kind::Punctuation(punctuation)
     }
 
-    fn eat(&mut self, punctuation: char) -> Result<bool, Problem> {
+    fn eat(&mut self, punctuation: char) -> Result<bool, SpannedMessage> {
         let found = self.at(punctuation);
         if found {
             self.advance()?;
@@ -53,18 +55,18 @@ impl Parser<'_> {
         matches!(&self.next.kind, Kind::Bare(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    fn unexpected(&self, expected: &str) -> Problem {
+    fn unexpected(&self, expected: &str) -> SpannedMessage {
         let message = format!("expected {expected}, found {}", self.next.kind);
-        Problem::new(self.next.span.clone(), message)
+        SpannedMessage::new(self.next.span.clone(), message)
     }
 
-    fn digraph(&mut self) -> Result<Digraph, Problem> {
+    fn digraph(&mut self) -> Result<Named, SpannedMessage> {
         if self.at_keyword("strict") {
             self.advance()?;
         }
         if self.at_keyword("graph") {
             let message = "a machine is a directed graph; write `digraph`";
-            return Err(Problem::new(self.next.span.clone(), message));
+            return Err(SpannedMessage::new(self.next.span.clone(), message));
         }
         if !self.at_keyword("digraph") {
             return Err(self.unexpected("`digraph`"));
@@ -73,7 +75,7 @@ impl Parser<'_> {
         if self.at('{') {
             let message =
                 "this digraph has no name; name it after the role, as in `digraph k { … }`";
-            return Err(Problem::new(keyword, message));
+            return Err(SpannedMessage::new(keyword, message));
         }
         let role = self.name("the name of the role")?.text.to_string();
         if !self.eat('{')? {
@@ -82,7 +84,7 @@ impl Parser<'_> {
 
         let mut digraph = Builder {
             fsm: Fsm::builder(role),
-            ids: HashedMap::new(),
+            ids: HashMap::new(),
             states: vec![],
             labels: vec![],
         };
@@ -92,18 +94,18 @@ impl Parser<'_> {
         let closing = self.advance()?.span;
         if digraph.states.is_empty() {
             let message = "this machine has no state; write at least its initial one, as in `0;`";
-            return Err(Problem::new(closing, message));
+            return Err(SpannedMessage::new(closing, message));
         }
         Ok(digraph.build())
     }
 
-    fn statement(&mut self, digraph: &mut Builder) -> Result<(), Problem> {
+    fn statement(&mut self, digraph: &mut Builder) -> Result<(), SpannedMessage> {
         if self.eat(';')? || self.eat(',')? {
             return Ok(());
         }
         if self.at('{') || self.at_keyword("subgraph") {
             let message = "a machine has no subgraphs; write its nodes and edges directly";
-            return Err(Problem::new(self.next.span.clone(), message));
+            return Err(SpannedMessage::new(self.next.span.clone(), message));
         }
         let default = ["node", "edge", "graph"]
             .iter()
@@ -123,7 +125,7 @@ impl Parser<'_> {
             self.advance()?;
             if self.at('{') {
                 let message = "an edge ends in one node; write an edge for each";
-                return Err(Problem::new(self.next.span.clone(), message));
+                return Err(SpannedMessage::new(self.next.span.clone(), message));
             }
             let end = self.name("the node where the edge ends")?;
             self.port()?;
@@ -131,7 +133,7 @@ impl Parser<'_> {
         }
         if self.next.kind == Kind::Line {
             let message = "a transition has a direction; write `->`";
-            return Err(Problem::new(self.next.span.clone(), message));
+            return Err(SpannedMessage::new(self.next.span.clone(), message));
         }
 
         let end = self.next.span.start;
@@ -140,7 +142,7 @@ impl Parser<'_> {
             let Some(Name { text, span }) = label else {
                 let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
                 let span = first.span.start..end.max(first.span.end);
-                return Err(Problem::new(span, message));
+                return Err(SpannedMessage::new(span, message));
             };
             let action = action::parse(&text.0, span.clone())?;
             for edge in ends.windows(2) {
@@ -152,7 +154,7 @@ impl Parser<'_> {
     }
 
     /// `:port` or `:port:compass` after a node, which say where Graphviz attaches an edge.
-    fn port(&mut self) -> Result<(), Problem> {
+    fn port(&mut self) -> Result<(), SpannedMessage> {
         while self.eat(':')? {
             self.name("a port")?;
         }
@@ -160,7 +162,7 @@ impl Parser<'_> {
     }
 
     /// Any number of `[a=b, c; d]`; the last `label` among them.
-    fn attributes(&mut self) -> Result<Option<Name>, Problem> {
+    fn attributes(&mut self) -> Result<Option<Name>, SpannedMessage> {
         let mut label = None;
         while self.eat('[')? {
             while !self.eat(']')? {
@@ -180,7 +182,7 @@ impl Parser<'_> {
     }
 
     /// What an attribute is set to; markup counts as an empty text.
-    fn value(&mut self) -> Result<Name, Problem> {
+    fn value(&mut self) -> Result<Name, SpannedMessage> {
         if self.next.kind == Kind::Html {
             let span = self.advance()?.span;
             return Ok(Name {
@@ -192,7 +194,7 @@ impl Parser<'_> {
     }
 
     /// A bare name, or quoted ones joined by `+`.
-    fn name(&mut self, expected: &str) -> Result<Name, Problem> {
+    fn name(&mut self, expected: &str) -> Result<Name, SpannedMessage> {
         if !matches!(self.next.kind, Kind::Bare(_) | Kind::Quoted(_)) {
             return Err(self.unexpected(expected));
         }
@@ -227,7 +229,7 @@ struct Name {
 
 struct Builder {
     fsm: FsmBuilder,
-    ids: HashedMap<String, StateId>,
+    ids: HashMap<String, StateId>,
     states: Vec<String>,
     labels: Vec<Range<usize>>,
 }
@@ -244,11 +246,11 @@ impl Builder {
     }
 
     /// The machine, started in its first node; the caller has seen that there is one.
-    fn build(self) -> Digraph {
-        Digraph {
+    fn build(self) -> Named {
+        Named {
             fsm: self.fsm.build(StateId::from_index(0)),
             states: self.states,
-            labels: self.labels,
+            actions: self.labels,
         }
     }
 }

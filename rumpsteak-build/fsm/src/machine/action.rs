@@ -1,0 +1,99 @@
+//! What a transition does: a message sent to a peer or received from one.
+
+use std::fmt;
+
+use super::{
+    ids::{StateId, TransitionId},
+    names::{Label, Role, Sort},
+};
+
+/// Which way a message goes, seen from the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From a peer to this machine, written `?`.
+    Receive,
+    /// From this machine to a peer, written `!`.
+    Send,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Receive => "?",
+            Self::Send => "!",
+        })
+    }
+}
+
+/// A label and the sorts of its payload: `value(i32)`.
+///
+/// Payloads have sorts, not names: `x(a: i32)` and `x(b: i32)` are one message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Message {
+    /// What it is called.
+    pub label: Label,
+    /// What it carries, in order; often nothing.
+    pub payload: Vec<Sort>,
+}
+
+/// `ready` without a payload, `value(i32, u8)` with one.
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.label)?;
+        for (index, sort) in self.payload.iter().enumerate() {
+            write!(f, "{}{sort}", if index == 0 { "(" } else { ", " })?;
+        }
+        f.write_str(if self.payload.is_empty() { "" } else { ")" })
+    }
+}
+
+/// A message sent to a peer or received from one: `s!ready`, `t?value(i32)`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Action {
+    /// The other end.
+    pub peer: Role,
+    /// Which way the message goes.
+    pub direction: Direction,
+    /// The message.
+    pub message: Message,
+}
+
+impl Action {
+    /// `peer!label(payload)`.
+    pub fn send(peer: impl Into<Role>, label: impl Into<Label>, payload: &[&str]) -> Self {
+        Self::new(peer.into(), Direction::Send, label.into(), payload)
+    }
+
+    /// `peer?label(payload)`.
+    pub fn receive(peer: impl Into<Role>, label: impl Into<Label>, payload: &[&str]) -> Self {
+        Self::new(peer.into(), Direction::Receive, label.into(), payload)
+    }
+
+    fn new(peer: Role, direction: Direction, label: Label, payload: &[&str]) -> Self {
+        let payload = payload.iter().map(|&sort| sort.into()).collect();
+        Self {
+            peer,
+            direction,
+            message: Message { label, payload },
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.peer, self.direction, self.message)
+    }
+}
+
+/// One transition of a machine, borrowed from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition<'a> {
+    /// Its id.
+    pub id: TransitionId,
+    /// Where it starts.
+    pub source: StateId,
+    /// What it does.
+    pub action: &'a Action,
+    /// Where it ends.
+    pub target: StateId,
+}

@@ -1,0 +1,55 @@
+//! DOT: machines as Graphviz draws them.
+//!
+//! ```text
+//! digraph k {                                the digraph's name is the role
+//!   0; 1; 2; 3;                              the first node is the initial state
+//!   0 -> 1 [label="s!ready", ];              `!` sends, `?` receives
+//!   1 -> 2 [label="s?value(i32)"];           sorts in parentheses; `s?value(x: i32)` is the same
+//!   2 -> 3 [label="t?ready()"];
+//!   3 -> 0 [label="t!value(i32)"];
+//! }                                          further digraphs make a system
+//! ```
+//!
+//! Read tolerantly: names bare or quoted, attributes and default attributes of any kind (only an edge's
+//! `label` means something), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`, comments `//`,
+//! `/* */` and `#`. What a machine cannot mean is refused at its place: undirected graphs, subgraphs, an edge
+//! without a label, a digraph without a name or a node.
+//!
+//! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the role `a!b`),
+//! on top of DOT's own escapes inside quotes, so that every machine whose names are not empty can be printed
+//! and read back. [`print()`] writes such names so.
+
+mod action;
+mod lexer;
+mod parser;
+mod printer;
+
+use super::{error::ParseError, named::Named};
+use crate::machine::Fsm;
+
+pub use self::printer::{escape, print, print_all};
+
+/// Reads the machines of a DOT text, in order.
+///
+/// ```
+/// let machines = rumpsteak_fsm::dot::parse(r#"digraph k { 0 -> 1 [label="s!ready(i32)", ]; }"#).unwrap();
+/// assert_eq!(machines[0].role().as_str(), "k");
+/// assert_eq!(machines[0].transitions().next().unwrap().action.to_string(), "s!ready(i32)");
+/// ```
+///
+/// # Errors
+/// The first place that is no DOT, or no machine. Time and memory are linear in the text.
+pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
+    Ok(parse_named(source)?
+        .into_iter()
+        .map(|digraph| digraph.fsm)
+        .collect())
+}
+
+/// As [`parse`], and keeps what the states were called and where the transitions were written.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_named(source: &str) -> Result<Vec<Named>, ParseError> {
+    parser::file(source).map_err(|problem| ParseError::new(source, problem))
+}

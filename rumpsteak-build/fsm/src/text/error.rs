@@ -1,0 +1,88 @@
+//! Why a text cannot be read, and why a machine cannot be written.
+
+use std::{error::Error, fmt, ops::Range};
+
+use super::form::Form;
+use crate::machine::Role;
+
+/// Why a text is not machines in its form, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// The bytes of the text that are at fault; empty at its end.
+    pub span: Range<usize>,
+    /// The line of its first byte, from 1.
+    pub line: usize,
+    /// The column of its first byte in characters, from 1.
+    pub column: usize,
+    /// What is wrong and what is expected instead.
+    pub message: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(source: &str, SpannedMessage { span, message }: SpannedMessage) -> Self {
+        let before = source.get(..span.start).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            span,
+            message,
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl Error for ParseError {}
+
+/// A [`ParseError`] before its line is counted, which only the outermost function does.
+#[derive(Debug)]
+pub(crate) struct SpannedMessage {
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+}
+
+impl SpannedMessage {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            span,
+            message: message.into(),
+        }
+    }
+}
+
+/// Why machines cannot be written in a form: what it has no words for, and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsayable {
+    /// The form.
+    pub form: Form,
+    /// The machine, where it is about one.
+    pub role: Option<Role>,
+    /// What cannot be said and what to do.
+    pub message: String,
+}
+
+impl Unsayable {
+    pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
+        Self {
+            form,
+            role: Some(role.clone()),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Unsayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.role {
+            Some(role) => write!(f, "the machine of `{role}`: {}", self.message),
+            None => self.message.fmt(f),
+        }
+    }
+}
+
+impl Error for Unsayable {}

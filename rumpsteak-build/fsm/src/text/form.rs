@@ -1,0 +1,88 @@
+//! The text forms of machines, and how to tell them apart.
+
+use std::fmt;
+
+use super::lexer::{after_block_comment, is_name_char};
+
+/// A way to write machines as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// A binary session type: `rec X . &[?a; !x; X, ?b; end]`. One machine.
+    Binary,
+    /// Communicating machines as k-MC tools read them: `.outputs`, `.state graph`, …
+    Cfsm,
+    /// Graphviz digraphs, see [`dot`](crate::text::dot).
+    Dot,
+    /// Local types, one per participant: `A: rec X . {B!a; X, B!stop; end}`.
+    Local,
+    /// Mermaid state diagrams, which code hosts draw. Printed only.
+    Mermaid,
+}
+
+impl Form {
+    /// The form that a text is in, by the first thing in it that is neither blank nor a comment.
+    ///
+    /// ```
+    /// use rumpsteak_fsm::text::Form;
+    ///
+    /// assert_eq!(Form::detect("-- one role\nA: B!a; end"), Form::Local);
+    /// assert_eq!(Form::detect("rec X . !a; X"), Form::Binary);
+    /// assert_eq!(Form::detect(".outputs .state graph"), Form::Cfsm);
+    /// assert_eq!(Form::detect("digraph a { 0 }"), Form::Dot);
+    /// ```
+    ///
+    /// An empty text is in any form; it is taken for DOT, where no machines are a system.
+    pub fn detect(source: &str) -> Self {
+        let rest = skip_comments(source);
+        let word_end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(word_end);
+        let keyword = |name: &str| word.eq_ignore_ascii_case(name);
+        if !word.is_empty() && skip_comments(after).starts_with(':') {
+            Self::Local
+        } else if rest.is_empty() || keyword("digraph") || keyword("strict") || keyword("graph") {
+            Self::Dot
+        } else if word.starts_with("stateDiagram") {
+            Self::Mermaid
+        } else if rest.starts_with('.') {
+            Self::Cfsm
+        } else {
+            Self::Binary
+        }
+    }
+
+    /// The name that a command takes: `dot`, `local`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Cfsm => "cfsm",
+            Self::Dot => "dot",
+            Self::Local => "local",
+            Self::Mermaid => "mermaid",
+        }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The text without the blanks and comments of all forms at its start.
+fn skip_comments(mut rest: &str) -> &str {
+    rest = rest.trim_start_matches('\u{feff}');
+    loop {
+        rest = rest.trim_start();
+        let line = ["--", "//", "#"]
+            .iter()
+            .any(|marker| rest.starts_with(marker));
+        rest = if line {
+            rest.find('\n').map_or("", |end| &rest[end..])
+        } else if rest.starts_with("/*") {
+            after_block_comment(rest).unwrap_or("")
+        } else {
+            return rest;
+        };
+    }
+}
