@@ -3,7 +3,6 @@
 pub(crate) mod cfg;
 pub(crate) mod crate_tree;
 pub(crate) mod items;
-pub(crate) mod manifest;
 pub(crate) mod names;
 pub(crate) mod package_root;
 pub(crate) mod targets;

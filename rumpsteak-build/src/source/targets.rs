@@ -1,15 +1,18 @@
 //! The targets of a package: where rustc begins to read.
 //!
-//! Cargo does not tell a build script which targets the package has, so this follows its rules: what `Cargo.toml` says
-//! under `[lib]`, `[[bin]]`, `[[example]]`, `[[test]]` and `[[bench]]`, and what lies in the conventional places unless
-//! `autobins = false` and the like forbid it.
+//! Cargo does not tell a build script which targets the package has, so this follows its rules: what
+//! `Cargo.toml` says under `[lib]`, `[[bin]]`, `[[example]]`, `[[test]]` and `[[bench]]`, and what
+//! lies in the conventional places unless `autobins = false` and the like forbid it. Calling
+//! `cargo metadata` from a build script would wait for the lock of the Cargo that runs it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rumpsteak_contract::verdict::{Target, TargetKind};
-use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
-
-use crate::source::manifest::{self, Table, Value};
+use toml::de::{DeTable, DeValue};
 
 /// A target and its first file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,7 +27,7 @@ pub(crate) struct Package {
     /// The targets whose files exist: the library first, then by kind and name.
     pub(crate) roots: Vec<Root>,
     /// The features that are on unless the user switches them off.
-    pub(crate) default_features: SortedSet<String>,
+    pub(crate) default_features: BTreeSet<String>,
     /// The folders in which a new file would be a new target.
     pub(crate) folders: Vec<PathBuf>,
 }
@@ -33,54 +36,53 @@ pub(crate) struct Package {
 ///
 /// # Errors
 ///
-/// If the manifest cannot be read or is none of a package.
+/// If the manifest cannot be read, is not TOML, or has no `[package]`.
 pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     let path = folder.join("Cargo.toml");
-    let text = std::fs::read_to_string(&path)
+    let text = fs::read_to_string(&path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let manifest = manifest::parse(&text);
+    let manifest = DeTable::parse(&text)
+        .map_err(|error| format!("cannot read {}: {}", path.display(), error.message()))?
+        .into_inner();
     let Some(package) = table(&manifest, "package") else {
         return Err(format!("{} has no [package]", path.display()));
     };
-    let name = string(package, "name").unwrap_or_default().to_owned();
+    let name = string(package, "name").unwrap_or_default();
+    let is_discovered = |auto: &str| !matches!(value(package, auto), Some(DeValue::Boolean(false)));
 
-    let mut roots: SortedMap<(u8, TargetKind, String), PathBuf> = SortedMap::new();
-    let mut add = |kind: TargetKind, name: String, path: PathBuf| {
+    let mut roots: BTreeMap<(u8, TargetKind, String), PathBuf> = BTreeMap::new();
+    let mut add = |kind: TargetKind, name: &str, path: PathBuf| {
         let order = u8::from(kind != TargetKind::Lib);
         if path.is_file() {
-            roots.or_insert_with((order, kind, name), || path);
+            roots.entry((order, kind, name.to_owned())).or_insert(path);
         }
     };
 
     let lib = table(&manifest, "lib");
-    let lib_path = lib.and_then(|lib| string(lib, "path"));
-    if lib.is_some() || package.get("autolib") != Some(&Value::Bool(false)) {
-        let lib_name = lib.and_then(|lib| string(lib, "name")).unwrap_or(&name);
-        add(
-            TargetKind::Lib,
-            lib_name.to_owned(),
-            folder.join(lib_path.unwrap_or("src/lib.rs")),
-        );
+    if lib.is_some() || is_discovered("autolib") {
+        let key = |key| lib.and_then(|lib| string(lib, key));
+        let path = folder.join(key("path").unwrap_or("src/lib.rs"));
+        add(TargetKind::Lib, key("name").unwrap_or(name), path);
     }
     let mut folders = vec![folder.join("src")];
     for kind in &KINDS {
-        let mut claimed = SortedSet::new();
+        let mut claimed = BTreeSet::new();
         for target in tables(&manifest, kind.key) {
             let Some(target_name) = string(target, "name") else {
                 continue;
             };
             let path = string(target, "path").map(|path| folder.join(path));
-            let path = path.or_else(|| kind.conventional(folder, target_name, &name));
+            let path = path.or_else(|| kind.conventional(folder, target_name, name));
             if let Some(path) = path {
                 claimed.insert(path.clone());
-                add(kind.kind, target_name.to_owned(), path);
+                add(kind.kind, target_name, path);
             }
         }
-        if package.get(kind.auto) != Some(&Value::Bool(false)) {
-            for (target_name, path) in kind.discover(folder, &name) {
+        if is_discovered(kind.auto) {
+            for (target_name, path) in kind.discover(folder, name) {
                 // A file that the manifest names is that target only, whatever its own name.
                 if !claimed.contains(&path) {
-                    add(kind.kind, target_name, path);
+                    add(kind.kind, &target_name, path);
                 }
             }
             if kind.folder != "src/bin" {
@@ -89,15 +91,12 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
         }
     }
     folders.retain(|folder| folder.is_dir());
-    let roots = roots
-        .into_iter()
-        .map(|((_, kind, name), path)| Root {
-            target: Target { kind, name },
-            path,
-        })
-        .collect();
+    let roots = roots.into_iter().map(|((_, kind, name), path)| Root {
+        target: Target { kind, name },
+        path,
+    });
     Ok(Package {
-        roots,
+        roots: roots.collect(),
         default_features: default_features(&manifest),
         folders,
     })
@@ -158,68 +157,81 @@ impl Kind {
         if self.kind == TargetKind::Bin {
             found.push((package_name.to_owned(), package.join("src/main.rs")));
         }
-        let Ok(entries) = std::fs::read_dir(package.join(self.folder)) else {
+        let Ok(entries) = fs::read_dir(package.join(self.folder)) else {
             return found;
         };
         for path in entries.flatten().map(|entry| entry.path()) {
-            let is_file = path.extension().is_some_and(|extension| extension == "rs");
             let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
                 continue;
             };
-            if is_file {
+            if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push((name.to_owned(), path));
             } else if path.is_dir() {
                 found.push((name.to_owned(), path.join("main.rs")));
             }
         }
-        sorted::sort(&mut found);
+        found.sort();
         found
     }
 }
 
 /// The features that `default` switches on, through other features too.
-fn default_features(manifest: &Table) -> SortedSet<String> {
+fn default_features(manifest: &DeTable<'_>) -> BTreeSet<String> {
+    let mut on = BTreeSet::new();
     let Some(features) = table(manifest, "features") else {
-        return SortedSet::new();
+        return on;
     };
-    let mut on = SortedSet::new();
-    let mut pending = vec!["default".to_owned()];
+    let mut pending = vec!["default"];
     while let Some(feature) = pending.pop() {
         // `dep:x` and `x/y` concern other packages.
-        if !on.contains(&feature)
-            && let Some(Value::Array(implied)) = features.get(&feature)
+        if let Some(DeValue::Array(implied)) = value(features, feature)
+            && on.insert(feature.to_owned())
         {
-            pending.extend(implied.iter().filter_map(|value| match value {
-                Value::String(name) => Some(name.clone()),
-                _ => None,
-            }));
-            on.insert(feature);
+            pending.extend(implied.iter().filter_map(|value| value.get_ref().as_str()));
         }
     }
     on
 }
 
-fn table<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
-    match table.get(key) {
-        Some(Value::Table(inner)) => Some(inner),
-        _ => None,
-    }
+fn value<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t DeValue<'i>> {
+    table.get(key).map(|value| value.get_ref())
 }
 
-fn tables<'a>(table: &'a Table, key: &str) -> impl Iterator<Item = &'a Table> {
-    let values = match table.get(key) {
-        Some(Value::Array(values)) => values.as_slice(),
-        _ => &[],
-    };
-    values.iter().filter_map(|value| match value {
-        Value::Table(inner) => Some(inner),
-        _ => None,
-    })
+fn string<'t>(table: &'t DeTable<'_>, key: &str) -> Option<&'t str> {
+    value(table, key)?.as_str()
 }
 
-fn string<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
-    match table.get(key) {
-        Some(Value::String(text)) => Some(text),
-        _ => None,
+fn table<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t DeTable<'i>> {
+    value(table, key)?.as_table()
+}
+
+fn tables<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> impl Iterator<Item = &'t DeTable<'i>> {
+    let tables = value(table, key).and_then(|value| value.as_array());
+    let tables = tables.into_iter().flat_map(|tables| tables.iter());
+    tables.filter_map(|table| table.get_ref().as_table())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_that_is_none_is_an_error() {
+        let folder = std::env::temp_dir().join(format!("rumpsteak-targets-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
+        let deep = [
+            "[".repeat(100_000),
+            format!("a = {}", "[".repeat(100_000)),
+            format!("a = {}", "{a=".repeat(100_000)),
+            format!("{}b = 1", "a.".repeat(100_000)),
+            format!("[{}b]", "a.".repeat(100_000)),
+        ];
+        let texts = ["", "[workspace]", "a =", "[package"];
+        for text in texts.into_iter().chain(deep.iter().map(String::as_str)) {
+            let written = fs::write(folder.join("Cargo.toml"), text);
+            written.unwrap_or_else(|error| panic!("{error}"));
+            assert!(package(&folder).is_err(), "{:.20}", text);
+        }
+        let _ = fs::remove_dir_all(folder);
     }
 }
