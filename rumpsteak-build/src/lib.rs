@@ -44,6 +44,9 @@ mod source;
 #[doc(hidden)]
 pub mod command {
     pub use crate::named_text::NamedText;
+    pub use crate::report::comparison::{
+        Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,
+    };
     pub use crate::report::excerpt::{Excerpt, Mark, visible};
     pub use crate::report::notice::{Notice, Severity};
     pub use crate::report::words::{count, did_you_mean, list, split_way_out};

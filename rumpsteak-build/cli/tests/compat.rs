@@ -340,7 +340,7 @@ fn a_verdict_as_it_is_told() {
 2 |     order(i32) from buyer to seller;
   |     -------------------------------- … this is sent
   |
-  = note: with these peers, nobody can move; the shortest run that leads there:
+  = note: among these peers, nobody can move; the shortest run that leads there:
                buyer                   seller
                │                       │
             buyer waits for terms(String) from seller
@@ -374,7 +374,7 @@ fn a_missing_branch_is_named() {
 4 |         or { help() from buyer to seller; text(String) from seller to buyer; continue Loop; }
   |              ---------------------------- the peer may send this
   |
-  = note: with these peers, seller cannot receive the next message from buyer; the shortest run that leads there:
+  = note: among these peers, seller cannot receive the next message from buyer; the shortest run that leads there:
                seller                  buyer
             1  │◁────────help──────────┤
                │                       │

@@ -49,7 +49,7 @@ fn a_subtype_says_what_was_compared() {
 #[test]
 fn a_refusal_shows_the_two_actions_in_both_files() {
     folder("subtype_refused").call("subtype stuck.txt kernel.txt").exits(1).says("").prints(
-        "error: `stuck.txt` may not take the place of `kernel.txt`: a receive may not overtake a send\n \
+        "error: `stuck.txt` may not take the place of `kernel.txt`: it takes `value(i32)` from `s` before it sends `ready` to `s`\n \
          --> stuck.txt:1:12\n  \
            |\n\
          1 | k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n  \
@@ -86,7 +86,7 @@ fn json_of_a_refusal() {
         .exits(1)
         .json();
     assert_eq!(object["verdict"], "unsafe");
-    assert_eq!(object["reason"], "a receive may not overtake a send");
+    assert_eq!(object["reason"], "it takes `value(i32)` from `s` before it sends `ready` to `s`");
     assert_eq!(
         object["run"],
         json!([]),

@@ -4,6 +4,7 @@
 //! plain, because it lands in JSON and in editors, and shows only what rustc cannot know, the `.scr` file and the run.
 //! A report on stderr is complete and may have colours.
 
+pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;

@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, count, did_you_mean, list, split_way_out, visible};
+use rumpsteak_build::command::{
+    self, Explanation, Notice, among_peers, did_you_mean, list, proven, split_way_out, visible,
+};
 use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, Message, Role, Sort, TransitionId, Verdict,
-    subtype::{Proof, Refusal, Rule, Side},
+    Fsm, Limits, Role, TransitionId, Verdict,
+    subtype::{Proof, Side},
     verify,
     verify::{Evidence, Refused, VerifyError},
 };
 use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
 use serde_json::{Value, json};
 
-use super::subtype::Wording;
 use crate::{
     input::Reader,
     json::{self, Answer},
@@ -366,22 +367,11 @@ impl Comparison<'_> {
             bound: proof.map_or(Some(0), |proof| proof.anticipation),
             ..Answer::default()
         };
-        let text = proof.map(|proof| {
-            let situations = count(proof.situations, "situation");
-            match proof.anticipation {
-                Some(0) => format!("{situations} compared, nothing is done early"),
-                Some(pending) => format!(
-                    "{situations} compared, at most {} pending",
-                    count(pending, "action")
-                ),
-                None => format!("{situations} compared, more and more actions may be pending"),
-            }
-        });
         Question {
             outcome: Outcome::Holds,
             object: answer.object(Outcome::Holds),
             report: None,
-            proof: text,
+            proof: proof.map(proven),
         }
     }
 
@@ -425,193 +415,52 @@ impl Comparison<'_> {
         sub: &Version<'_>,
         sup: &Version<'_>,
     ) -> Question {
-        let mut report = match &refused.refusal {
-            Some(refusal) => self.explained(&title, own, refusal, sub, sup),
-            None => Notice::error(title)
-                .remark("whether it is a subtype is undecided, but this run decides it"),
+        let explanation = self.explained(own, refused, sup);
+        let mut notice = match &explanation {
+            Some(found) => {
+                let notice = Notice::error(format!("{title}: {}", found.sentence));
+                let blamed = [(sub, found.own), (sup, found.due)];
+                let notice = blamed.into_iter().fold(notice, |notice, (version, mark)| {
+                    match mark {
+                        Some((id, label)) => version.mark(notice, self.role, id, label),
+                        None => notice,
+                    }
+                });
+                found.notes.iter().fold(notice, Notice::remark)
+            }
+            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
         };
+        notice = notice.remark(among_peers(&refused.evidence));
         let run = match &refused.evidence {
-            Evidence::Run(run) => {
-                report = report.remark(format!(
-                    "with these peers, {}; the shortest run that leads there:\n{}",
-                    run.failure,
-                    run.chart().trim_end()
-                ));
-                Some(run)
-            }
-            Evidence::NoRun(coverage) => {
-                let how_far = match coverage.exhaustive {
-                    true => String::new(),
-                    false => format!(
-                        " as long as no queue holds more than {}",
-                        count(coverage.bound, "message")
-                    ),
-                };
-                report = report.remark(format!(
-                    "with these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
-                ));
-                None
-            }
-            Evidence::NoSystem(error) => {
-                report = report.remark(error.to_string());
-                None
-            }
+            Evidence::Run(run) => Some(run),
+            _ => None,
         };
         let action = |id: &TransitionId| json::action(own.transition(*id).action);
-        let reason = match (&refused.refusal, run) {
-            (Some(refusal), _) => Some(self.sentence(own, refusal, sup)),
-            (None, Some(run)) => Some(run.failure.to_string()),
-            (None, None) => None,
-        };
-        let path = refused.refusal.as_ref();
+        let path = refused.refusal.as_ref().map(|refusal| &refusal.path);
+        let sentence = explanation.as_ref().map(|found| found.sentence.clone());
         let answer = Answer {
-            run: path.map(|refusal| refusal.path.iter().map(action).collect()),
-            reason,
+            run: path.map(|path| path.iter().map(action).collect()),
+            reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
             ..Answer::default()
         };
         let mut object = answer.object(Outcome::Fails);
-        object["rule"] = path
-            .map(|refusal| Wording::of(self.rule(own, refusal, sup)).code)
-            .map_or(Value::Null, Value::from);
+        object["rule"] = explanation.map(|found| found.code).into();
         object["system"] = run.map(|run| json::run(run)).into();
         Question {
             outcome: Outcome::Fails,
             object,
-            report: Some(report),
+            report: Some(notice),
             proof: None,
         }
     }
 
-    /// The rule, as far as versions are concerned: a message that a role takes nowhere is a branch that is missing, whatever it takes
-    /// instead.
-    fn rule(&self, own: &Fsm, refusal: &Refusal, sup: &Version<'_>) -> Rule {
-        let missing = refusal
-            .sup
-            .map(|id| sup.machine(self.role).transition(id).action.clone());
-        let is_missing = |action: &Action| {
-            own.transitions()
-                .all(|transition| transition.action != action)
+    /// The refusal in words.
+    fn explained(&self, own: &Fsm, refused: &Refused, sup: &Version<'_>) -> Option<Explanation> {
+        let comparison = command::Comparison {
+            sub: own,
+            sup: &sup.machine(self.role),
+            sup_name: sup.name(),
         };
-        match (refusal.rule, missing) {
-            (Rule::InputsFromOnePeer, Some(action)) if is_missing(&action) => Rule::InputNotHandled,
-            (rule, _) => rule,
-        }
-    }
-
-    /// What is wrong, for somebody who knows the two files and nothing else.
-    fn sentence(&self, own: &Fsm, refusal: &Refusal, sup: &Version<'_>) -> String {
-        let (place, peers) = (sup.machine(self.role), visible(sup.name()));
-        let done = refusal.sub.map(|id| own.transition(id).action);
-        let due = refusal.sup.map(|id| place.transition(id).action);
-        let told = |action: &Action| match action.direction {
-            Direction::Receive => format!("takes `{}` from `{}`", action.message, action.peer),
-            Direction::Send => format!("sends `{}` to `{}`", action.message, action.peer),
-        };
-        match (self.rule(own, refusal, sup), done, due) {
-            (Rule::InputNotHandled, _, Some(due)) => format!(
-                "it does not take `{}`, which `{}` may send",
-                due.message, due.peer
-            ),
-            (Rule::OutputNotOffered, Some(done), _) => format!(
-                "it may send `{}`, which `{}` does not take there",
-                done.message, done.peer
-            ),
-            (Rule::PayloadDiffers, Some(done), Some(due)) => {
-                let (Message { payload: own, .. }, Message { payload, .. }) =
-                    (&done.message, &due.message);
-                let sorts = |sorts: &[Sort]| match sorts {
-                    [] => "nothing".to_owned(),
-                    sorts => list(sorts.iter().map(Sort::as_str)),
-                };
-                format!(
-                    "its `{}` carries {}, that of its peers {}",
-                    done.message.label,
-                    sorts(own),
-                    sorts(payload)
-                )
-            }
-            (Rule::InputNotReached, Some(done), _) => format!(
-                "it waits for `{}` from `{}`, which need not come",
-                done.message, done.peer
-            ),
-            (Rule::OutputNotReached, Some(done), _) => format!(
-                "it sends `{}` to `{}`, which need not be waiting for it",
-                done.message, done.peer
-            ),
-            (Rule::Forgotten, _, Some(due)) => {
-                format!("it never {}, as it does in `{peers}`", told(due))
-            }
-            (
-                Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer,
-                Some(done),
-                Some(due),
-            ) => format!("it {} before it {}", told(done), told(due)),
-            (rule, ..) => rule.to_string(),
-        }
-    }
-
-    /// The two interactions that do not fit together.
-    fn explained(
-        &self,
-        title: &str,
-        own: &Fsm,
-        refusal: &Refusal,
-        sub: &Version<'_>,
-        sup: &Version<'_>,
-    ) -> Notice {
-        let role = self.role;
-        let rule = self.rule(own, refusal, sup);
-        let wording = Wording::of(rule);
-        let sentence = self.sentence(own, refusal, sup);
-        let mut report = Notice::error(format!("{title}: {sentence}"));
-        let shown = match rule {
-            Rule::Forgotten => refusal.cycle.first().map(|&id| (id, wording.sub)),
-            Rule::InputNotHandled => {
-                let mut offered = own.transitions_from(refusal.sub_state);
-                let first = refusal.sub.or_else(|| offered.next().map(|other| other.id));
-                first.map(|id| (id, "this is taken there instead"))
-            }
-            _ => refusal.sub.map(|id| (id, wording.sub)),
-        };
-        let last = || {
-            let last = refusal.path.last();
-            last.map(|&id| (id, "nothing more is done behind this"))
-        };
-        let place = match shown.or_else(last) {
-            Some((id, label)) => {
-                report = sub.mark(report, role, id, label);
-                true
-            }
-            None => false,
-        };
-        if let Some(id) = refusal.sup {
-            // `the protocol` would be one of two.
-            let label = match rule {
-                Rule::OutputNotOffered => "this is taken there",
-                Rule::InputNotReached | Rule::OutputNotReached => "its peers may go on with this",
-                Rule::PayloadDiffers => "its peers have this one",
-                _ => wording.sup,
-            };
-            report = sup.mark(report, role, id, label);
-        } else if place {
-            report = report.remark("its peers may have finished then");
-        }
-        if !refusal.path.is_empty() {
-            const MOST: usize = 12;
-            let skipped = refusal.path.len().saturating_sub(MOST);
-            let shown: Vec<String> = refusal.path[skipped..]
-                .iter()
-                .map(|&id| format!("`{}`", own.transition(id).action))
-                .collect();
-            let shown = shown.join(", ");
-            report = report.remark(match skipped {
-                0 => format!("this is after {shown}"),
-                _ => format!(
-                    "this is after {} and {shown}",
-                    count(skipped, "other action")
-                ),
-            });
-        }
-        report
+        Some(comparison.explain(refused.refusal.as_ref()?))
     }
 }

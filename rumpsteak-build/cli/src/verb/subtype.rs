@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, count, visible};
+use rumpsteak_build::command::{
+    self, Explanation, Notice, among_peers, proven, shortest, visible,
+};
 use rumpsteak_fsm::{
     Fsm, Limits, Run, System, TransitionId, Verdict,
-    subtype::{InputError, Proof, Refusal, Rule, Side},
+    subtype::{InputError, Proof, Refusal, Side},
     system::explore,
     verify,
     verify::{Evidence, VerifyError, certified},
@@ -94,10 +96,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             let starvation = comparison.starvation(&limits);
             if let Some(run) = &starvation {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
-                terminal.report(&note.remark(drawn(run)));
+                terminal.report(&note.remark(shortest(run)));
             }
             if !arguments.output.json() {
-                terminal.print(&comparison.accepted(proof));
+                terminal.print(&format!(
+                    "{}: {}\n",
+                    visible(&comparison.claim()),
+                    proven(proof)
+                ));
             }
             let answer = Answer {
                 bound: proof.anticipation,
@@ -219,239 +225,76 @@ impl Comparison {
         format!("`{sub}` may take the place of `{sup}`")
     }
 
-    fn accepted(&self, proof: &Proof) -> String {
-        format!(
-            "{}: {} compared, {}\n",
-            visible(&self.claim()),
-            count(proof.situations, "situation"),
-            match proof.anticipation {
-                Some(0) => "nothing is done early".to_owned(),
-                Some(pending) => format!("at most {} pending", count(pending, "action")),
-                None => "more and more actions may be pending".to_owned(),
-            },
-        )
+    /// The refusal in words, if subtyping is what refuses.
+    fn explained(&self, refused: &Refused) -> Option<Explanation> {
+        let comparison = command::Comparison {
+            sub: &self.sub.fsm,
+            sup: &self.sup.fsm,
+            sup_name: &self.sup.file,
+        };
+        Some(comparison.explain(refused.refusal.as_ref()?))
     }
 
-    fn refused(&self, Refused { refusal, evidence }: &Refused) -> Notice {
+    fn refused(&self, refused: &Refused) -> Notice {
         let title = format!(
             "`{}` may not take the place of `{}`",
             self.sub.file, self.sup.file
         );
-        let mut report = match refusal {
-            Some(refusal) => self.explained(title, refusal),
-            None => Notice::error(title)
-                .remark("whether it is a subtype is undecided, but this run decides it"),
+        let mut notice = match self.explained(refused) {
+            Some(Explanation {
+                sentence,
+                own,
+                due,
+                notes,
+                help,
+                ..
+            }) => {
+                let mut notice = Notice::error(format!("{title}: {sentence}")).help(help);
+                if let Some((id, label)) = own {
+                    notice = self.sub.mark(notice, id, label);
+                }
+                if let Some((id, label)) = due {
+                    notice = self.sup.mark(notice, id, label);
+                }
+                notes.into_iter().fold(notice, Notice::remark)
+            }
+            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
         };
-        match evidence {
-            Some(Evidence::Run(run)) => {
-                report = report.remark(format!(
-                    "among these peers, {}; {}",
-                    run.failure,
-                    drawn(run)
-                ));
-            }
-            Some(Evidence::NoRun(coverage)) => {
-                let how_far = match coverage.exhaustive {
-                    true => String::new(),
-                    false => format!(
-                        " as long as no queue holds more than {}",
-                        count(coverage.bound, "message")
-                    ),
-                };
-                report = report.remark(format!(
-                    "among these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
-                ));
-            }
-            Some(Evidence::NoSystem(error)) => report = report.remark(error.to_string()),
-            None => {}
+        if let Some(evidence) = &refused.evidence {
+            notice = notice.remark(among_peers(evidence));
         }
-        report
+        notice
     }
 
-    /// The two actions that may not change places.
-    fn explained(&self, title: String, refusal: &Refusal) -> Notice {
-        let wording = Wording::of(refusal.rule);
-        let mut report = Notice::error(format!("{title}: {}", refusal.rule)).help(wording.help);
-        let (sub, sup) = (&self.sub, &self.sup);
-        let own = refusal.sub.map(|id| (id, wording.sub));
-        // Where the subtype does nothing, what it does last.
-        let last = || {
-            refusal
-                .path
-                .last()
-                .map(|&id| (id, "nothing more is done behind this"))
-        };
-        let own = match refusal.rule {
-            Rule::Forgotten => {
-                let in_loop = refusal.cycle.first().map(|&id| (id, wording.sub));
-                in_loop.or_else(last)
-            }
-            Rule::InputNotHandled => {
-                let mut offered = sub.fsm.transitions_from(refusal.sub_state);
-                own.or_else(|| offered.next().map(|other| (other.id, wording.sub)))
-            }
-            _ => own.or_else(last),
-        };
-        if let Some((id, label)) = own {
-            report = sub.mark(report, id, label);
-        }
-        match refusal.sup {
-            Some(id) => report = sup.mark(report, id, wording.sup),
-            None => report = report.remark("the protocol may be over then"),
-        }
-
-        if !refusal.path.is_empty() {
-            report = report.remark(format!("this is after {}", self.actions(&refusal.path)));
-        }
-        if !refusal.cycle.is_empty() {
-            report = report.remark(format!("the loop is {}", self.actions(&refusal.cycle)));
-        }
-        report
-    }
-
-    /// `` `s!ready`, `t?value` ``, the last ones if they are many.
-    fn actions(&self, path: &[TransitionId]) -> String {
-        const MOST: usize = 12;
-        let skipped = path.len().saturating_sub(MOST);
-        let action = |&id: &TransitionId| format!("`{}`", self.sub.fsm.transition(id).action);
-        let shown = path[skipped..]
-            .iter()
-            .map(action)
-            .collect::<Vec<_>>()
-            .join(", ");
-        match skipped {
-            0 => shown,
-            _ => format!("{} and {shown}", count(skipped, "other action")),
-        }
-    }
-
-    /// What `--json` prints of a refusal. Its run is what the subtype does until the rule is broken.
-    fn object(&self, Refused { refusal, evidence }: &Refused, report: &Notice) -> Value {
+    /// What `--format json` prints of a refusal. Its run is what the subtype does until the rule is broken.
+    fn object(&self, refused: &Refused, notice: &Notice) -> Value {
         let own = |id: &TransitionId| json::action(self.sub.fsm.transition(*id).action);
-        let path = refusal
-            .as_ref()
-            .map(|refusal| refusal.path.iter().map(own).collect());
-        let run = match evidence {
+        let refusal = refused.refusal.as_ref();
+        let explanation = self.explained(refused);
+        let run = match &refused.evidence {
             Some(Evidence::Run(run)) => Some(run),
             _ => None,
         };
-        let reason = match (refusal, run) {
-            (Some(refusal), _) => Some(refusal.rule.to_string()),
-            (None, Some(run)) => Some(run.failure.to_string()),
-            (None, None) => None,
-        };
+        let sentence = explanation.as_ref().map(|found| found.sentence.clone());
         let answer = Answer {
-            run: path,
-            reason,
+            run: refusal.map(|refusal| refusal.path.iter().map(own).collect()),
+            reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
             ..Answer::default()
         };
         let mut object = answer.object(Outcome::Fails);
-        object["refusal"] = match refusal {
-            Some(refusal) => json!({
-                "rule": Wording::of(refusal.rule).code,
+        object["refusal"] = match (refusal, explanation) {
+            (Some(refusal), Some(explanation)) => json!({
+                "rule": explanation.code,
                 "sub": refusal.sub.as_ref().map(own),
                 "sub_state": refusal.sub_state.index(),
                 "sup": refusal.sup.map(|id| json::action(self.sup.fsm.transition(id).action)),
                 "sup_state": refusal.sup_state.index(),
                 "cycle": refusal.cycle.iter().map(own).collect::<Vec<_>>(),
             }),
-            None => Value::Null,
+            _ => Value::Null,
         };
         object["system"] = run.map(|run| json::run(run)).into();
-        object["rendered"] = paragraph(report, false).into();
+        object["rendered"] = paragraph(notice, false).into();
         object
-    }
-}
-
-fn drawn(run: &Run) -> String {
-    format!(
-        "the shortest run that leads there:\n{}",
-        run.chart().trim_end()
-    )
-}
-
-/// How a rule is told.
-pub(super) struct Wording {
-    /// What JSON calls it.
-    pub(super) code: &'static str,
-    /// What is written at the subtype's action.
-    pub(super) sub: &'static str,
-    /// What is written at the supertype's action.
-    pub(super) sup: &'static str,
-    /// The way out.
-    pub(super) help: &'static str,
-}
-
-impl Wording {
-    pub(super) fn of(rule: Rule) -> Self {
-        let (code, sub, sup, help) = match rule {
-            Rule::Forgotten => (
-                "forgotten",
-                "goes on for ever without it",
-                "never done",
-                "do the action, or take it out of the protocol",
-            ),
-            Rule::InputBeforeOutput => (
-                "input-before-output",
-                "received before …",
-                "… this is sent",
-                "send first",
-            ),
-            Rule::InputNotHandled => (
-                "input-not-handled",
-                "not received in this state",
-                "the peer may send this",
-                "receive this message here too",
-            ),
-            Rule::InputNotReached => (
-                "input-not-reached",
-                "waits for this",
-                "the protocol may go on with this instead",
-                "receive it only where the protocol has decided that it comes",
-            ),
-            Rule::InputsFromOnePeer => (
-                "inputs-from-one-peer",
-                "received before …",
-                "… this, which comes first from the same peer",
-                "receive them in the order of the protocol",
-            ),
-            Rule::OutputNotOffered => (
-                "output-not-offered",
-                "this is sent",
-                "the protocol offers this",
-                "send a message that the protocol offers",
-            ),
-            Rule::OutputNotReached => (
-                "output-not-reached",
-                "this is sent",
-                "the protocol may go on with this instead",
-                "send it only where the protocol has decided on it",
-            ),
-            Rule::OutputsToOnePeer => (
-                "outputs-to-one-peer",
-                "sent before …",
-                "… this, which goes first to the same peer",
-                "send them in the order of the protocol",
-            ),
-            Rule::PayloadDiffers => (
-                "payload-differs",
-                "this payload",
-                "the protocol has this one",
-                "make the payloads equal",
-            ),
-            // A rule of a later version of the library.
-            _ => (
-                "other",
-                "this",
-                "against this",
-                "keep to the order of the protocol",
-            ),
-        };
-        Self {
-            code,
-            sub,
-            sup,
-            help,
-        }
     }
 }

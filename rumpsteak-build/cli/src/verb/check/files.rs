@@ -1,6 +1,6 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use rumpsteak_build::command::{Notice, count, split_way_out, visible};
+use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::{
     Limit, Limits, Verdict, kmc,
     run::Run,
@@ -242,10 +242,7 @@ impl Judged<'_> {
                 }
             }
         }
-        report.remark(format!(
-            "the shortest run that leads there:\n{}",
-            run.chart().trim_end()
-        ))
+        report.remark(shortest(run))
     }
 }
 

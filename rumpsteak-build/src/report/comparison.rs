@@ -1,0 +1,283 @@
+//! Two machines compared by the command: what subtyping and the peers say, in the words of the
+//! machines.
+
+use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
+use rumpsteak_fsm::verify::Evidence;
+use rumpsteak_fsm::{Action, Direction, Fsm, Run, Sort, TransitionId};
+
+use super::words::{count, list};
+
+/// The note where subtyping has no answer and a run among the peers is the proof.
+pub const DECIDED_BY_RUN: &str = "whether it is a subtype is undecided, but this run decides it";
+
+/// Two machines of one role: the subtype in the place of the supertype.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// The machine that takes the place.
+    pub sub: &'a Fsm,
+    /// The machine whose place it takes.
+    pub sup: &'a Fsm,
+    /// Where the supertype stands.
+    pub sup_name: &'a str,
+}
+
+/// A refusal, in words.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The rule, as JSON calls it.
+    pub code: &'static str,
+    /// What is wrong, with "it" for the subtype.
+    pub sentence: String,
+    /// The subtype's action to blame, and what is written at it.
+    pub own: Option<(TransitionId, &'static str)>,
+    /// The supertype's action that is due, and what is written at it.
+    pub due: Option<(TransitionId, &'static str)>,
+    /// How the machines got there.
+    pub notes: Vec<String>,
+    /// The way out.
+    pub help: &'static str,
+}
+
+impl Comparison<'_> {
+    /// Why the subtype may not take the place.
+    #[must_use]
+    pub fn explain(&self, refusal: &Refusal) -> Explanation {
+        let rule = self.rule(refusal);
+        let words = RuleWords::of(rule);
+        let own = match rule {
+            Rule::Forgotten => refusal.cycle.first().copied(),
+            Rule::InputNotHandled => {
+                let mut offered = self.sub.transitions_from(refusal.sub_state);
+                refusal.sub.or_else(|| offered.next().map(|other| other.id))
+            }
+            _ => refusal.sub,
+        };
+        // Where the subtype does nothing, its last action is shown.
+        let last = || Some((*refusal.path.last()?, "nothing more is done behind this"));
+        let mut notes = Vec::new();
+        if refusal.sup.is_none() {
+            notes.push("its peers may have finished then".to_owned());
+        }
+        if !refusal.path.is_empty() {
+            notes.push(format!("this is after {}", self.actions(&refusal.path)));
+        }
+        if !refusal.cycle.is_empty() {
+            notes.push(format!("the loop is {}", self.actions(&refusal.cycle)));
+        }
+        Explanation {
+            code: words.code,
+            sentence: self.sentence(rule, refusal),
+            own: own.map(|id| (id, words.own)).or_else(last),
+            due: refusal.sup.map(|id| (id, words.due)),
+            notes,
+            help: words.help,
+        }
+    }
+
+    /// The rule that is told: a message that the subtype takes nowhere is an option that is missing,
+    /// even if it takes another one instead.
+    fn rule(&self, refusal: &Refusal) -> Rule {
+        let is_missing = |id: TransitionId| {
+            let action = self.sup.transition(id).action;
+            self.sub.transitions().all(|own| own.action != action)
+        };
+        if refusal.rule == Rule::InputsFromOnePeer && refusal.sup.is_some_and(is_missing) {
+            Rule::InputNotHandled
+        } else {
+            refusal.rule
+        }
+    }
+
+    fn sentence(&self, rule: Rule, refusal: &Refusal) -> String {
+        let done = refusal.sub.map(|id| self.sub.transition(id).action);
+        let due = refusal.sup.map(|id| self.sup.transition(id).action);
+        match (rule, done, due) {
+            (Rule::InputNotHandled, _, Some(due)) => format!(
+                "it does not take `{}`, which `{}` may send",
+                due.message, due.peer
+            ),
+            (Rule::OutputNotOffered, Some(done), _) => format!(
+                "it may send `{}`, which `{}` does not take there",
+                done.message, done.peer
+            ),
+            (Rule::PayloadDiffers, Some(done), Some(due)) => format!(
+                "its `{}` carries {}, that of its peers {}",
+                done.message.label,
+                sorts(&done.message.payload),
+                sorts(&due.message.payload)
+            ),
+            (Rule::InputNotReached, Some(done), _) => format!(
+                "it waits for `{}` from `{}`, which need not come",
+                done.message, done.peer
+            ),
+            (Rule::OutputNotReached, Some(done), _) => format!(
+                "it sends `{}` to `{}`, which need not be waiting for it",
+                done.message, done.peer
+            ),
+            (Rule::Forgotten, _, Some(due)) => {
+                format!("it never {}, as it does in `{}`", told(due), self.sup_name)
+            }
+            (
+                Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer,
+                Some(done),
+                Some(due),
+            ) => format!("it {} before it {}", told(done), told(due)),
+            (rule, ..) => rule.to_string(),
+        }
+    }
+
+    /// `` `s!ready`, `t?value` ``: the last ones if they are many.
+    fn actions(&self, path: &[TransitionId]) -> String {
+        const MOST: usize = 12;
+        let skipped = path.len().saturating_sub(MOST);
+        let shown: Vec<String> = path[skipped..]
+            .iter()
+            .map(|&id| format!("`{}`", self.sub.transition(id).action))
+            .collect();
+        let shown = shown.join(", ");
+        if skipped == 0 {
+            shown
+        } else {
+            format!("{} and {shown}", count(skipped, "other action"))
+        }
+    }
+}
+
+/// How much was compared, and how far ahead the subtype is.
+#[must_use]
+pub fn proven(proof: &Proof) -> String {
+    let ahead = match proof.anticipation {
+        Some(0) => "nothing is done early".to_owned(),
+        Some(pending) => format!("at most {} pending", count(pending, "action")),
+        None => "more and more actions may be pending".to_owned(),
+    };
+    format!("{} compared, {ahead}", count(proof.situations, "situation"))
+}
+
+/// What happens with the peers as they are.
+#[must_use]
+pub fn among_peers(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Run(run) => format!("among these peers, {}; {}", run.failure, shortest(run)),
+        Evidence::NoRun(coverage) => {
+            let how_far = if coverage.exhaustive {
+                String::new()
+            } else {
+                format!(
+                    " as long as no queue holds more than {}",
+                    count(coverage.bound, "message")
+                )
+            };
+            format!(
+                "among these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
+            )
+        }
+        Evidence::NoSystem(error) => error.to_string(),
+    }
+}
+
+/// A run, drawn below its introduction.
+#[must_use]
+pub fn shortest(run: &Run) -> String {
+    format!(
+        "the shortest run that leads there:\n{}",
+        run.chart().trim_end()
+    )
+}
+
+fn told(action: &Action) -> String {
+    match action.direction {
+        Direction::Receive => format!("takes `{}` from `{}`", action.message, action.peer),
+        Direction::Send => format!("sends `{}` to `{}`", action.message, action.peer),
+    }
+}
+
+fn sorts(sorts: &[Sort]) -> String {
+    if sorts.is_empty() {
+        "nothing".to_owned()
+    } else {
+        list(sorts.iter().map(Sort::as_str))
+    }
+}
+
+/// What is said of a rule, whatever the machines are.
+struct RuleWords {
+    code: &'static str,
+    own: &'static str,
+    due: &'static str,
+    help: &'static str,
+}
+
+impl RuleWords {
+    fn of(rule: Rule) -> Self {
+        let (code, own, due, help) = match rule {
+            Rule::Forgotten => (
+                "forgotten",
+                "goes on for ever without it",
+                "never done",
+                "do the action, or take it out of the protocol",
+            ),
+            Rule::InputBeforeOutput => (
+                "input-before-output",
+                "received before …",
+                "… this is sent",
+                "send first",
+            ),
+            Rule::InputNotHandled => (
+                "input-not-handled",
+                "this is taken there instead",
+                "the peer may send this",
+                "receive this message here too",
+            ),
+            Rule::InputNotReached => (
+                "input-not-reached",
+                "waits for this",
+                "its peers may go on with this",
+                "receive it only where the protocol has decided that it comes",
+            ),
+            Rule::InputsFromOnePeer => (
+                "inputs-from-one-peer",
+                "received before …",
+                "… this, which comes first from the same peer",
+                "receive them in the order of the protocol",
+            ),
+            Rule::OutputNotOffered => (
+                "output-not-offered",
+                "this is sent",
+                "this is taken there",
+                "send a message that the protocol offers",
+            ),
+            Rule::OutputNotReached => (
+                "output-not-reached",
+                "this is sent",
+                "its peers may go on with this",
+                "send it only where the protocol has decided on it",
+            ),
+            Rule::OutputsToOnePeer => (
+                "outputs-to-one-peer",
+                "sent before …",
+                "… this, which goes first to the same peer",
+                "send them in the order of the protocol",
+            ),
+            Rule::PayloadDiffers => (
+                "payload-differs",
+                "this payload",
+                "its peers have this one",
+                "make the payloads equal",
+            ),
+            // A rule of a later version of the library.
+            _ => (
+                "other",
+                "this",
+                "against this",
+                "keep to the order of the protocol",
+            ),
+        };
+        Self {
+            code,
+            own,
+            due,
+            help,
+        }
+    }
+}
