@@ -23,6 +23,22 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// The answer that says no more than why.
+    pub(crate) fn because(reason: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason.into()),
+            ..Self::default()
+        }
+    }
+
+    /// The answer of a search that a limit ended.
+    pub(crate) fn limited(limit: Limit) -> Self {
+        Self {
+            limit: Some(limit),
+            ..Self::because(limit.to_string())
+        }
+    }
+
     /// `verdict`, `bound`, `limit`, `run` and `reason`, in this order and always all of them: what does not apply is
     /// `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
@@ -44,11 +60,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// The object for an input or a call that is bad: there is no verdict.
 pub(crate) fn bad_input(error: &Notice) -> Value {
-    let answer = Answer {
-        reason: Some(error.message.clone()),
-        ..Answer::default()
-    };
-    let mut object = answer.object(Outcome::BadInput);
+    let mut object = Answer::because(&error.message).object(Outcome::BadInput);
     object["error"] = notice(error);
     object
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use rumpsteak_fsm::Limit;
 
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,4 +40,13 @@ pub(crate) struct Scribble {
     /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
     #[arg(long, value_name = "DIR")]
     pub(crate) import_path: Vec<PathBuf>,
+}
+
+/// How to raise a limit of a search.
+pub(crate) fn raise(limit: Limit) -> String {
+    let option = match limit.setting() {
+        "anticipation" => "bound",
+        setting => setting,
+    };
+    format!("raise the limit with `--{option}`")
 }

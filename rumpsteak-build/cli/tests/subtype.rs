@@ -86,7 +86,10 @@ fn json_of_a_refusal() {
         .exits(1)
         .json();
     assert_eq!(object["verdict"], "unsafe");
-    assert_eq!(object["reason"], "it takes `value(i32)` from `s` before it sends `ready` to `s`");
+    assert_eq!(
+        object["reason"],
+        "it takes `value(i32)` from `s` before it sends `ready` to `s`"
+    );
     assert_eq!(
         object["run"],
         json!([]),

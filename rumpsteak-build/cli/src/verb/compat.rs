@@ -19,7 +19,7 @@ use crate::{
     input::Reader,
     json::{self, Answer},
     modules::{self, Module},
-    options::{Output, Scribble},
+    options::{Output, Scribble, raise},
     outcome::Outcome,
     terminal::Terminal,
 };
@@ -143,10 +143,7 @@ fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal
 /// The answer where a version has errors.
 fn broken(arguments: &Arguments, outcome: Outcome, terminal: &mut Terminal) -> Outcome {
     if arguments.output.json() {
-        let answer = Answer {
-            reason: Some("a version has errors of its own".to_owned()),
-            ..Answer::default()
-        };
+        let answer = Answer::because("a version has errors of its own");
         terminal.print(&json::text(&answer.object(outcome)));
     }
     outcome
@@ -236,6 +233,17 @@ struct Question {
     report: Option<Notice>,
     /// What to say if it is yes.
     proof: Option<String>,
+}
+
+impl Question {
+    fn undecided(answer: Answer, notice: Notice) -> Self {
+        Self {
+            outcome: Outcome::Undecided,
+            object: answer.object(Outcome::Undecided),
+            report: Some(notice),
+            proof: None,
+        }
+    }
 }
 
 impl Comparison<'_> {
@@ -340,23 +348,8 @@ impl Comparison<'_> {
                     sub.name(),
                     sup.name()
                 );
-                let option = match limit.setting() {
-                    "anticipation" => "bound",
-                    setting => setting,
-                };
-                let report =
-                    Notice::error(title).help(format!("raise the limit with `--{option}`"));
-                let answer = Answer {
-                    limit: Some(limit),
-                    reason: Some(limit.to_string()),
-                    ..Answer::default()
-                };
-                Question {
-                    outcome: Outcome::Undecided,
-                    object: answer.object(Outcome::Undecided),
-                    report: Some(report),
-                    proof: None,
-                }
+                let notice = Notice::error(title).help(raise(limit));
+                Question::undecided(Answer::limited(limit), notice)
             }
             Err(error) => self.undecided(&error, sub, sup),
         }
@@ -394,17 +387,8 @@ impl Comparison<'_> {
             sub.name(),
             sup.name()
         );
-        let report = Notice::error(title).remark(format!("in `{}`, {reason}", version.name()));
-        let answer = Answer {
-            reason: Some(reason),
-            ..Answer::default()
-        };
-        Question {
-            outcome: Outcome::Undecided,
-            object: answer.object(Outcome::Undecided),
-            report: Some(report),
-            proof: None,
-        }
+        let notice = Notice::error(title).remark(format!("in `{}`, {reason}", version.name()));
+        Question::undecided(Answer::because(reason), notice)
     }
 
     fn refused(
@@ -420,12 +404,13 @@ impl Comparison<'_> {
             Some(found) => {
                 let notice = Notice::error(format!("{title}: {}", found.sentence));
                 let blamed = [(sub, found.own), (sup, found.due)];
-                let notice = blamed.into_iter().fold(notice, |notice, (version, mark)| {
-                    match mark {
-                        Some((id, label)) => version.mark(notice, self.role, id, label),
-                        None => notice,
-                    }
-                });
+                let notice =
+                    blamed
+                        .into_iter()
+                        .fold(notice, |notice, (version, mark)| match mark {
+                            Some((id, label)) => version.mark(notice, self.role, id, label),
+                            None => notice,
+                        });
                 found.notes.iter().fold(notice, Notice::remark)
             }
             None => Notice::error(title).remark(command::DECIDED_BY_RUN),

@@ -93,9 +93,10 @@ const MOST: usize = 12;
 /// What is in the file and should be there instead: the lines between the first and the last that differ.
 fn stale(output: &Path, old: &str, new: &str) -> Notice {
     let path = output.display();
-    let reason = match Code::is_untouched(old) {
-        true => "it was generated from another protocol or by another version",
-        false => "it was changed by hand",
+    let reason = if Code::is_untouched(old) {
+        "it was generated from another protocol or by another version"
+    } else {
+        "it was changed by hand"
     };
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = |left: &mut dyn Iterator<Item = &&str>, right: &mut dyn Iterator<Item = &&str>| {

@@ -92,9 +92,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let report = kmc::check(&system, &limits);
     let properties = match arguments.k {
         Some(k) => {
-            let reduction = match arguments.unreduced {
-                true => Reduction::None,
-                false => Reduction::PartialOrder,
+            let reduction = if arguments.unreduced {
+                Reduction::None
+            } else {
+                Reduction::PartialOrder
             };
             kmc::check_at(&system, k, reduction, &limits)
         }
@@ -237,12 +238,11 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
         .steps
         .iter()
         .map(|step| format!("`{}`: `{}`", step.role, step.action));
-    match witness.steps.is_empty() {
-        true => report.remark("this is so from the start"),
-        false => report.remark(format!(
-            "this is after {}",
-            steps.collect::<Vec<_>>().join(", ")
-        )),
+    if witness.steps.is_empty() {
+        report.remark("this is so from the start")
+    } else {
+        let steps: Vec<String> = steps.collect();
+        report.remark(format!("this is after {}", steps.join(", ")))
     }
 }
 
@@ -344,10 +344,12 @@ fn table(properties: &Properties) -> String {
 
 /// The channels for people, one on each line.
 fn channels(capacities: &Capacities) -> String {
-    let mut text = match capacities.is_minimal {
-        true => "channels, with the least capacities that are enough:\n".to_owned(),
-        false => "channels, with capacities that are enough:\n".to_owned(),
+    let least = if capacities.is_minimal {
+        "the least "
+    } else {
+        ""
     };
+    let mut text = format!("channels, with {least}capacities that are enough:\n");
     for channel in &capacities.channels {
         let occupancy = match channel.occupancy {
             Occupancy::AtMost(most) => format!("holds at most {}", count(most, "message")),
@@ -400,8 +402,7 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
             let obstacle = obstacle.as_ref().map(ToString::to_string);
             let answer = Answer {
                 limit: Some(*limit),
-                reason: obstacle.or_else(|| Some(limit.to_string())),
-                ..Answer::default()
+                ..Answer::because(obstacle.unwrap_or_else(|| limit.to_string()))
             };
             answer.object(Outcome::Undecided)
         }

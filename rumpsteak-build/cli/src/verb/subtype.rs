@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{
-    self, Explanation, Notice, among_peers, proven, shortest, visible,
-};
+use rumpsteak_build::command::{self, Explanation, Notice, among_peers, proven, shortest, visible};
 use rumpsteak_fsm::{
-    Fsm, Limits, Run, System, TransitionId, Verdict,
+    Fsm, Limit, Limits, Run, System, TransitionId, Verdict,
     subtype::{InputError, Proof, Refusal, Side},
     system::explore,
     verify,
@@ -19,7 +17,7 @@ use crate::{
     input::Reader,
     json::{self, Answer},
     machines::{self, Machine},
-    options::{Output, Scribble},
+    options::{Output, Scribble, raise},
     outcome::Outcome,
     terminal::{Terminal, paragraph},
 };
@@ -91,59 +89,33 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         )));
     }
 
-    let (object, outcome) = match &verdict {
+    let (answer, outcome) = match &verdict {
         Verdict::Safe(proof) => {
             let starvation = comparison.starvation(&limits);
             if let Some(run) = &starvation {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
             }
-            if !arguments.output.json() {
-                terminal.print(&format!(
-                    "{}: {}\n",
-                    visible(&comparison.claim()),
-                    proven(proof)
-                ));
-            }
-            let answer = Answer {
-                bound: proof.anticipation,
-                ..Answer::default()
-            };
-            let mut object = answer.object(Outcome::Holds);
-            object["situations"] = proof.situations.into();
-            object["starvation"] = starvation.as_ref().map(json::run).into();
-            (object, Outcome::Holds)
+            (
+                comparison.accepted(proof, starvation.as_ref()),
+                Outcome::Holds,
+            )
         }
-        Verdict::Unsafe(refused) => {
-            let report = comparison.refused(refused);
-            if !arguments.output.json() {
-                terminal.print_report(&report);
-            }
-            (comparison.object(refused, &report), Outcome::Fails)
-        }
-        Verdict::Undecided(limit) => {
-            let option = match limit.setting() {
-                "anticipation" => "bound",
-                setting => setting,
-            };
-            if !arguments.output.json() {
-                let title = format!("undecided whether {}: {limit}", comparison.claim());
-                let report = Notice::error(title);
-                let help = format!("raise the limit with `--{option}`");
-                terminal.print_report(&report.help(help));
-            }
-            let answer = Answer {
-                limit: Some(*limit),
-                reason: Some(limit.to_string()),
-                ..Answer::default()
-            };
-            (answer.object(Outcome::Undecided), Outcome::Undecided)
-        }
+        Verdict::Unsafe(refused) => (comparison.refused(refused), Outcome::Fails),
+        Verdict::Undecided(limit) => (comparison.undecided(*limit), Outcome::Undecided),
     };
-    if arguments.output.json() {
-        terminal.print(&json::text(&object));
+    match answer {
+        (_, object) if arguments.output.json() => terminal.print(&json::text(&object)),
+        (Told::Line(line), _) => terminal.print(&line),
+        (Told::Notice(notice), _) => terminal.print_report(&notice),
     }
     Ok(outcome)
+}
+
+/// The answer for people.
+enum Told {
+    Line(String),
+    Notice(Notice),
 }
 
 /// The two machines, and the others in the file of the second.
@@ -235,28 +207,49 @@ impl Comparison {
         Some(comparison.explain(refused.refusal.as_ref()?))
     }
 
-    fn refused(&self, refused: &Refused) -> Notice {
+    fn accepted(&self, proof: &Proof, starvation: Option<&Run>) -> (Told, Value) {
+        let line = format!("{}: {}\n", visible(&self.claim()), proven(proof));
+        let answer = Answer {
+            bound: proof.anticipation,
+            ..Answer::default()
+        };
+        let mut object = answer.object(Outcome::Holds);
+        object["situations"] = proof.situations.into();
+        object["starvation"] = starvation.map(json::run).into();
+        (Told::Line(line), object)
+    }
+
+    fn undecided(&self, limit: Limit) -> (Told, Value) {
+        let title = format!("undecided whether {}: {limit}", self.claim());
+        let notice = Notice::error(title).help(raise(limit));
+        let object = Answer::limited(limit).object(Outcome::Undecided);
+        (Told::Notice(notice), object)
+    }
+
+    fn refused(&self, refused: &Refused) -> (Told, Value) {
+        let explanation = self.explained(refused);
+        let notice = self.notice(refused, explanation.as_ref());
+        let object = self.object(refused, explanation.as_ref(), &notice);
+        (Told::Notice(notice), object)
+    }
+
+    fn notice(&self, refused: &Refused, explanation: Option<&Explanation>) -> Notice {
         let title = format!(
             "`{}` may not take the place of `{}`",
             self.sub.file, self.sup.file
         );
-        let mut notice = match self.explained(refused) {
-            Some(Explanation {
-                sentence,
-                own,
-                due,
-                notes,
-                help,
-                ..
-            }) => {
-                let mut notice = Notice::error(format!("{title}: {sentence}")).help(help);
-                if let Some((id, label)) = own {
-                    notice = self.sub.mark(notice, id, label);
-                }
-                if let Some((id, label)) = due {
-                    notice = self.sup.mark(notice, id, label);
-                }
-                notes.into_iter().fold(notice, Notice::remark)
+        let mut notice = match explanation {
+            Some(found) => {
+                let notice = Notice::error(format!("{title}: {}", found.sentence)).help(found.help);
+                let blamed = [(&self.sub, found.own), (&self.sup, found.due)];
+                let notice =
+                    blamed
+                        .into_iter()
+                        .fold(notice, |notice, (machine, mark)| match mark {
+                            Some((id, label)) => machine.mark(notice, id, label),
+                            None => notice,
+                        });
+                found.notes.iter().fold(notice, Notice::remark)
             }
             None => Notice::error(title).remark(command::DECIDED_BY_RUN),
         };
@@ -267,15 +260,19 @@ impl Comparison {
     }
 
     /// What `--format json` prints of a refusal. Its run is what the subtype does until the rule is broken.
-    fn object(&self, refused: &Refused, notice: &Notice) -> Value {
+    fn object(
+        &self,
+        refused: &Refused,
+        explanation: Option<&Explanation>,
+        notice: &Notice,
+    ) -> Value {
         let own = |id: &TransitionId| json::action(self.sub.fsm.transition(*id).action);
         let refusal = refused.refusal.as_ref();
-        let explanation = self.explained(refused);
         let run = match &refused.evidence {
             Some(Evidence::Run(run)) => Some(run),
             _ => None,
         };
-        let sentence = explanation.as_ref().map(|found| found.sentence.clone());
+        let sentence = explanation.map(|found| found.sentence.clone());
         let answer = Answer {
             run: refusal.map(|refusal| refusal.path.iter().map(own).collect()),
             reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),

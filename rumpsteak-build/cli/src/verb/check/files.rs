@@ -9,12 +9,13 @@ use rumpsteak_fsm::{
 use rumpsteak_scribble::{Projection, Protocol};
 use serde_json::{Value, json};
 
-use super::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 use crate::{
     input::Reader,
     json::{self, Answer},
     machines::marks,
     modules::{self, Module},
+    options::raise,
     outcome::Outcome,
     terminal::Terminal,
 };
@@ -214,13 +215,11 @@ impl Judged<'_> {
         report = report.remark(format!(
             "nothing goes wrong as long as no queue holds more than {so_far}"
         ));
-        output.report(&report.help(format!("raise the limit with `--{}`", limit.setting())));
+        output.report(&report.help(raise(limit)));
 
         let answer = Answer {
             bound: Some(bound),
-            limit: Some(limit),
-            reason: Some(limit.to_string()),
-            ..Answer::default()
+            ..Answer::limited(limit)
         };
         let verdict = answer.object(Outcome::Undecided);
         (Outcome::Undecided, verdict, String::new())
@@ -248,11 +247,7 @@ impl Judged<'_> {
 
 /// A verdict of which no more is known than why.
 fn because(reason: &str, outcome: Outcome) -> Value {
-    let answer = Answer {
-        reason: Some(reason.to_owned()),
-        ..Answer::default()
-    };
-    answer.object(outcome)
+    Answer::because(reason).object(outcome)
 }
 
 /// Says that a role may have to wait for several peers at once, which is safe and cannot be written as a session.

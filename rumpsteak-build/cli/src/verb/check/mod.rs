@@ -1,101 +1,22 @@
 //! `check`: is everything all right?
 
+mod arguments;
 mod files;
 mod package;
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
 use rumpsteak_build::command::Notice;
-use rumpsteak_fsm::Limits;
 
+pub(crate) use self::arguments::{Arguments, Form};
 use crate::{outcome::Outcome, terminal::Terminal};
-
-/// Checks protocol files, or without files the package in this folder
-#[derive(Debug, Args)]
-#[command(after_help = "\
-With files: syntax, well-formedness, the projection onto each role, and that the projections are safe together.
-Without files: what the build script does for the package in this folder, without building it.")]
-pub(crate) struct Arguments {
-    /// Scribble files; `-` is standard input
-    #[arg(value_name = "FILE.scr")]
-    files: Vec<PathBuf>,
-    /// Look for imported modules below DIR: `shop.Base` is `shop/Base.scr`
-    #[arg(long, value_name = "DIR")]
-    import_path: Vec<PathBuf>,
-    /// Where the package keeps its protocols, as its build script says it [default: protocols]
-    #[arg(long, value_name = "PATH", conflicts_with = "files")]
-    protocols: Vec<PathBuf>,
-    /// Features of the package to check with, besides the default ones
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        conflicts_with = "files"
-    )]
-    features: Vec<String>,
-    /// Check the package without its default features
-    #[arg(long, conflicts_with = "files")]
-    no_default_features: bool,
-    /// Explore at most N configurations of the roles and their queues [default: 100000]
-    #[arg(long, value_name = "N")]
-    configurations: Option<usize>,
-    /// Explore queues of at most N messages where queues grow for ever [default: 64]
-    #[arg(long, value_name = "N")]
-    queue: Option<usize>,
-    /// How to print diagnostics and verdicts
-    #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
-    format: Form,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
-    #[arg(long, hide = true, value_enum, conflicts_with_all = ["format", "json"])]
-    message_format: Option<MessageFormat>,
-}
-
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// For people: verdicts on standard output, diagnostics on standard error
-    Text,
-    /// One JSON object at the end; diagnostics for people on standard error
-    Json,
-    /// One JSON object on each line, for each diagnostic and verdict
-    JsonLines,
-}
-
-/// The form of the answer, as Cargo's option spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MessageFormat {
-    Human,
-    Json,
-}
-
-impl Arguments {
-    /// The form that was asked for.
-    pub(crate) fn form(&self) -> Form {
-        match self.message_format {
-            Some(MessageFormat::Human) => Form::Text,
-            Some(MessageFormat::Json) => Form::JsonLines,
-            None if self.json => Form::Json,
-            None => self.format,
-        }
-    }
-
-    /// These limits, unless the call says otherwise.
-    fn limits(&self, limits: Limits) -> Limits {
-        limits
-            .configurations(self.configurations.unwrap_or(limits.configurations))
-            .queue(self.queue.unwrap_or(limits.queue))
-    }
-}
 
 /// Checks the files, or the package if there are none.
 ///
 /// # Errors
 /// There is no package, or it cannot be read. What is wrong with one of several files is reported with the others.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
-    match arguments.files.is_empty() {
-        true => package::run(arguments, terminal),
-        false => Ok(files::run(arguments, terminal)),
+    if arguments.files.is_empty() {
+        package::run(arguments, terminal)
+    } else {
+        Ok(files::run(arguments, terminal))
     }
 }

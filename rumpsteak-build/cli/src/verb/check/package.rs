@@ -9,7 +9,7 @@ use rumpsteak_build::command::{Notice, count, visible};
 use rumpsteak_build::{Cfg, Check, Kind, Limits};
 use serde_json::{Value, json};
 
-use super::{Arguments, Form};
+use super::arguments::{Arguments, Form};
 use crate::{
     json::{self, Answer},
     outcome::Outcome,

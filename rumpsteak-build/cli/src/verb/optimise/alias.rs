@@ -98,10 +98,7 @@ impl<'a> Printer<'a> {
         }
         if self.names.contains_key(&state) || self.entered[state.index()] > 1 || depth >= DEEPEST {
             let name = self.name(state, false);
-            return match name == own {
-                true => "Self".to_owned(),
-                false => name,
-            };
+            return if name == own { "Self".to_owned() } else { name };
         }
         self.body(state, own, depth)
     }
@@ -126,10 +123,12 @@ impl<'a> Printer<'a> {
         if let Some(name) = self.names.get(&state) {
             return name.clone();
         }
-        let (kind, number) = match choice {
-            true => ("Choice", &mut self.choices),
-            false if returns(self.fsm, state) => ("Loop", &mut self.loops),
-            false => ("Rest", &mut self.rests),
+        let (kind, number) = if choice {
+            ("Choice", &mut self.choices)
+        } else if returns(self.fsm, state) {
+            ("Loop", &mut self.loops)
+        } else {
+            ("Rest", &mut self.rests)
         };
         *number += 1;
         let number = match *number {

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, did_you_mean, list, split_way_out};
 use rumpsteak_fsm::{
-    Fsm, Limits, Role, Run,
+    Action, Fsm, Limits, Role, Run,
     optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
     run::{Failure, Step},
     text::{self, Form},
@@ -148,9 +148,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let names = || protocol.roles().iter().map(Role::as_str);
-    let known = |role: &Role| match protocol.roles().contains(role) {
-        true => Ok(()),
-        false => {
+    let known = |role: &Role| {
+        if protocol.roles().contains(role) {
+            Ok(())
+        } else {
             let meant = did_you_mean(role.as_str(), names());
             let help = meant.unwrap_or_else(|| format!("the roles are {}", list(names())));
             let message = format!("`{}` has no role `{role}`", protocol.name());
@@ -220,10 +221,8 @@ fn refuse(
     module.complain(diagnostics, terminal);
     let outcome = modules::outcome(diagnostics);
     if arguments.json() {
-        let answer = Answer {
-            reason: diagnostics.first().map(|found| found.message.clone()),
-            ..Answer::default()
-        };
+        let first = diagnostics.first().map(|found| found.message.as_str());
+        let answer = Answer::because(first.unwrap_or_default());
         terminal.print(&json::text(&answer.object(outcome)));
     }
     outcome
@@ -257,41 +256,35 @@ impl Optimiser<'_> {
             .iter()
             .filter(|proposal| proposal.time < found.time)
             .collect();
-        let outcome = match faster.is_empty() {
-            false => Outcome::Holds,
-            true if found.cut || found.undecided > 0 => Outcome::Undecided,
-            true => Outcome::Fails,
-        };
         let tried = count(found.candidates, "order");
-        let reason = match outcome {
-            Outcome::Holds => None,
-            Outcome::Undecided => Some(format!(
-                "no faster order was found among {tried}, which are not all"
-            )),
-            _ if found.candidates == 0 => Some(format!(
+        let (outcome, reason) = if !faster.is_empty() {
+            (Outcome::Holds, None)
+        } else if found.cut || found.undecided > 0 {
+            (Outcome::Undecided, Some(not_all(&tried)))
+        } else if found.candidates == 0 {
+            let reason = format!(
                 "no order of `{role}` is faster: it sends nothing that could come before a receive"
-            )),
-            _ => Some(format!(
+            );
+            (Outcome::Fails, Some(reason))
+        } else {
+            let reason = format!(
                 "no order of `{role}` is faster: of {tried} tried, {} may not take the place of what the protocol says",
                 found.refused,
-            )),
+            );
+            (Outcome::Fails, Some(reason))
         };
         if self.arguments.json() {
             let objects = faster
                 .iter()
                 .zip(1..)
                 .map(|(proposal, number)| self.object(found.time, proposal, number));
-            let mut object = Answer {
-                reason,
-                ..Answer::default()
-            }
-            .object(outcome);
-            object["protocol"] = self.protocol.name().as_str().into();
-            object["role"] = role.as_str().into();
-            object["time"] = found.time.into();
-            object["tried"] = found.candidates.into();
-            object["proposals"] = objects.collect();
-            terminal.print(&json::text(&object));
+            let more = json!({
+                "role": role.as_str(),
+                "time": found.time,
+                "tried": found.candidates,
+                "proposals": objects.collect::<Vec<_>>(),
+            });
+            self.answer(outcome, reason, more, terminal);
             return Ok(outcome);
         }
         if let Some(reason) = reason {
@@ -305,13 +298,7 @@ impl Optimiser<'_> {
         );
         self.arguments.say(&summary, terminal);
         if let Some(action) = data.undeclared() {
-            let (message, peer) = (&action.message, &action.peer);
-            let report = Notice::warning(format!(
-                "nothing says what `{message}` to `{peer}` is made from, so it may come before all that `{role}` receives"
-            ));
-            terminal.report(&report.help(format!(
-                "if it is made from a message, say so behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`"
-            )));
+            terminal.report(&undeclared(role, action));
         }
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time);
@@ -336,10 +323,14 @@ impl Optimiser<'_> {
             Ok(found) => found,
             Err(error) => return Ok(self.impossible(&error, terminal)),
         };
-        let outcome = match found.after < found.before {
-            true => Outcome::Holds,
-            false if found.cut => Outcome::Undecided,
-            false => Outcome::Fails,
+        let tried = count(found.candidates, "order");
+        let (outcome, reason) = if found.after < found.before {
+            (Outcome::Holds, None)
+        } else if found.cut {
+            (Outcome::Undecided, Some(not_all(&tried)))
+        } else {
+            let reason = format!("no order of any role is faster, of {tried} tried");
+            (Outcome::Fails, Some(reason))
         };
         let system: Vec<Fsm> = self
             .machines
@@ -347,28 +338,17 @@ impl Optimiser<'_> {
             .zip(&found.proposals)
             .map(|(own, proposal)| proposal.as_ref().map_or(own, |found| &found.fsm).clone())
             .collect();
-        let tried = count(found.candidates, "order");
-        let reason = (outcome != Outcome::Holds).then(|| match outcome {
-            Outcome::Undecided => {
-                format!("no faster order was found among {tried}, which are not all")
-            }
-            _ => format!("no order of any role is faster, of {tried} tried"),
-        });
         if self.arguments.json() {
             let proposals = found.proposals.iter().flatten();
             let objects = proposals.map(|proposal| self.object(found.before, proposal, 1));
-            let mut object = Answer {
-                reason,
-                ..Answer::default()
-            }
-            .object(outcome);
-            object["protocol"] = self.protocol.name().as_str().into();
-            object["role"] = Value::Null;
-            object["time"] = found.before.into();
-            object["after"] = found.after.into();
-            object["tried"] = found.candidates.into();
-            object["proposals"] = objects.collect();
-            terminal.print(&json::text(&object));
+            let more = json!({
+                "role": null,
+                "time": found.before,
+                "after": found.after,
+                "tried": found.candidates,
+                "proposals": objects.collect::<Vec<_>>(),
+            });
+            self.answer(outcome, reason, more, terminal);
             return Ok(outcome);
         }
         if let Some(reason) = reason {
@@ -403,15 +383,30 @@ impl Optimiser<'_> {
             "undecided whether another order is faster: {reason}"
         ));
         if self.arguments.json() {
-            let answer = Answer {
-                reason: Some(reason.to_owned()),
-                ..Answer::default()
-            };
+            let answer = Answer::because(reason);
             terminal.print(&json::text(&answer.object(Outcome::Undecided)));
         } else {
             terminal.print_report(&report.maybe_help(way_out));
         }
         Outcome::Undecided
+    }
+
+    /// Prints the answer as JSON.
+    fn answer(
+        &self,
+        outcome: Outcome,
+        reason: Option<String>,
+        more: Value,
+        terminal: &mut Terminal,
+    ) {
+        let answer = Answer {
+            reason,
+            ..Answer::default()
+        };
+        let mut object = answer.object(outcome);
+        object["protocol"] = self.protocol.name().as_str().into();
+        json::extend(&mut object, more);
+        terminal.print(&json::text(&object));
     }
 
     fn wants(&self, format: Format) -> bool {
@@ -480,6 +475,21 @@ impl Optimiser<'_> {
             "alias": alias::print(&proposal.fsm, number),
         })
     }
+}
+
+fn not_all(tried: &str) -> String {
+    format!("no faster order was found among {tried}, which are not all")
+}
+
+/// Warns that an order may be faster because the protocol does not say what a message is made from.
+fn undeclared(role: &Role, action: &Action) -> Notice {
+    let (message, peer) = (&action.message, &action.peer);
+    Notice::warning(format!(
+        "nothing says what `{message}` to `{peer}` is made from, so it may come before all that `{role}` receives"
+    ))
+    .help(format!(
+        "if it is made from a message, say so behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`"
+    ))
 }
 
 fn dot(fsm: &Fsm) -> String {
