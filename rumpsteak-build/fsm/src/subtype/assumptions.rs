@@ -19,7 +19,7 @@ use hashbrown::HashMap;
 use super::{
     pair::{Kind, Pair, State},
     reachability::{heights, may_avoid},
-    record::Record,
+    record::{Done, Record},
     refusal::{Blame, Failure, Reason, Rule},
     rules::Situation,
 };
@@ -34,7 +34,6 @@ pub(super) struct Assumptions<'a> {
     avoids: Vec<Option<Rc<[bool]>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
-    trails: Vec<u32>,
     /// For each node and each kind that is pending there, the first promise.
     promises: Vec<(Kind, u32)>,
     record: Record,
@@ -53,7 +52,7 @@ struct Node {
 struct Step {
     from: u32,
     to: u32,
-    /// The actions of the subtype, a range of [`Assumptions::trails`].
+    /// The actions of the subtype, a range of [`Record::trails`].
     trail: (u32, u32),
 }
 
@@ -62,11 +61,12 @@ pub(super) struct Way {
     /// The last situation before it.
     from: Option<u32>,
     /// The actions of the subtype since.
-    pub(super) trail: Vec<u32>,
-    /// Where its rules are recorded.
+    pub(super) trail: Vec<Done>,
+    /// Where the actions from position `recorded` on belong.
     fragment: u32,
-    /// The rules since the last branching.
-    pub(super) rules: Vec<Inference>,
+    recorded: u32,
+    /// How often the spine was unfolded since the last action.
+    pub(super) unfolded: u32,
 }
 
 impl Way {
@@ -76,8 +76,15 @@ impl Way {
             from: None,
             trail: vec![],
             fragment: 0,
-            rules: vec![],
+            recorded: 0,
+            unfolded: 0,
         }
+    }
+
+    /// Adds an action that was done after the unfoldings.
+    pub(super) fn done(&mut self, transition: u32) {
+        let unfoldings = std::mem::take(&mut self.unfolded);
+        self.trail.push(Done::after(transition, unfoldings));
     }
 }
 
@@ -89,7 +96,6 @@ impl<'a> Assumptions<'a> {
             avoids: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
-            trails: vec![],
             promises: vec![],
             record: Record::new(pair),
         }
@@ -103,26 +109,22 @@ impl<'a> Assumptions<'a> {
     /// ASM; otherwise its number, and the way that starts from it.
     pub(super) fn meet(
         &mut self,
-        key: Vec<u32>,
+        key: &[u32],
         situation: &Situation,
-        mut way: Way,
+        way: Way,
     ) -> Option<(u32, Way)> {
-        let start = self.trails.len() as u32;
-        self.trails.append(&mut way.trail);
-        let trail = (start, self.trails.len() as u32);
-        let known = self.record.keys.get_index_of(key.as_slice());
-        let to = known.map_or(self.nodes.len() as u32, |known| known as u32);
+        let trail = self.record.append(&way.trail);
+        let (to, new) = self.record.intern(key);
         let parent = way.from.map(|from| {
-            way.rules.push(Inference::Assume(to));
-            self.record.close(way.fragment, way.rules, 0);
+            let own = (trail.0 + way.recorded, trail.1);
+            self.record.assume(way.fragment, own, to);
             self.steps.push(Step { from, to, trail });
             self.steps.len() as u32 - 1
         });
-        if known.is_some() {
+        if !new {
             return None;
         }
 
-        self.record.keys.insert(key.into());
         let start = self.promises.len() as u32;
         for kind in 0..self.pair.kinds() as Kind {
             if let Some(promise) = situation.prefix.promise(self.pair, kind) {
@@ -136,34 +138,38 @@ impl<'a> Assumptions<'a> {
         });
         let way = Way {
             from: Some(to),
-            trail: vec![],
             fragment: self.record.root(),
-            rules: vec![],
+            ..Way::start()
         };
         Some((to, way))
     }
 
     /// Ends a way with rule END.
-    pub(super) fn end(&mut self, mut way: Way) {
-        way.rules.push(Inference::End);
-        self.record.close(way.fragment, way.rules, 0);
+    pub(super) fn end(&mut self, way: &Way) {
+        let own = &way.trail[way.recorded as usize..];
+        self.record.end(way.fragment, own, way.unfolded);
+    }
+
+    /// Prolongs a way by an action that is done by these rules.
+    pub(super) fn prolong(&mut self, way: &mut Way, transition: u32, rules: Vec<Inference>) {
+        let unfoldings = std::mem::take(&mut way.unfolded);
+        way.trail
+            .push(self.record.list(transition, unfoldings, rules));
     }
 
     /// Splits a way in `count`.
-    pub(super) fn branch(&mut self, way: Way, count: usize) -> impl Iterator<Item = Way> {
-        let Way {
-            from,
-            trail,
-            fragment,
-            rules,
-        } = way;
-        let first = self.record.close(fragment, rules, count);
-        (0..count as u32).map(move |nth| Way {
-            from,
-            trail: trail.clone(),
+    pub(super) fn branch(&mut self, way: Way, count: usize) -> Vec<Way> {
+        let own = &way.trail[way.recorded as usize..];
+        let first = self.record.branch(way.fragment, own, count);
+        let branch = |nth: u32| Way {
+            from: way.from,
+            trail: way.trail.clone(),
             fragment: first + nth,
-            rules: vec![],
-        })
+            recorded: way.trail.len() as u32,
+            // They come before the rules of the first.
+            unfolded: if nth == 0 { way.unfolded } else { 0 },
+        };
+        (0..count as u32).map(branch).collect()
     }
 
     /// The actions of the subtype from its initial state, along a way.
@@ -171,8 +177,8 @@ impl<'a> Assumptions<'a> {
         self.path_to(way.from, &way.trail)
     }
 
-    fn path_to(&self, mut node: Option<u32>, trail: &[u32]) -> Vec<TransitionId> {
-        let mut path: Vec<u32> = trail.iter().rev().copied().collect();
+    fn path_to(&self, mut node: Option<u32>, trail: &[Done]) -> Vec<TransitionId> {
+        let mut path: Vec<Done> = trail.iter().rev().copied().collect();
         while let Some(step) = node.and_then(|node| self.nodes[node as usize].parent) {
             let step = &self.steps[step as usize];
             path.extend(self.trail(step).iter().rev());
@@ -181,8 +187,8 @@ impl<'a> Assumptions<'a> {
         path.into_iter().rev().map(transition).collect()
     }
 
-    fn trail(&self, step: &Step) -> &[u32] {
-        &self.trails[step.trail.0 as usize..step.trail.1 as usize]
+    fn trail(&self, step: &Step) -> &[Done] {
+        &self.record.trails[step.trail.0 as usize..step.trail.1 as usize]
     }
 
     /// Refuses a situation from which the subtype need never do an action that is promised.
@@ -317,7 +323,7 @@ impl<'a> Assumptions<'a> {
     /// Whether the subtype does an action of `kind` on a step.
     fn does(&self, step: &Step, kind: Kind) -> bool {
         let mut trail = self.trail(step).iter();
-        trail.any(|&id| self.kind_of[id as usize] == kind)
+        trail.any(|done| self.kind_of[done.transition as usize] == kind)
     }
 
     /// What was recorded for the certificate.
@@ -326,8 +332,8 @@ impl<'a> Assumptions<'a> {
     }
 }
 
-fn transition(id: u32) -> TransitionId {
-    TransitionId::from_index(id as usize)
+fn transition(done: Done) -> TransitionId {
+    TransitionId::from_index(done.transition as usize)
 }
 
 fn forgotten(

@@ -213,8 +213,8 @@ impl Prefix {
     ///
     /// Nothing is chosen on the way, so these actions are pending whatever the subtype does next. Stops after as many
     /// actions as the supertype has states: then it goes round a loop without `kind`.
-    pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> usize {
-        for times in 0..pair.sup.len() {
+    pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> u32 {
+        for times in 0..pair.sup.len() as u32 {
             let Rest::State(state) = self.rest else {
                 return times;
             };
@@ -232,7 +232,7 @@ impl Prefix {
             self.spine.push(own, Promise::of(edge));
             self.rest = Rest::State(edge.target);
         }
-        pair.sup.len()
+        pair.sup.len() as u32
     }
 
     /// Appends numbers that are equal for two prefixes if and only if the same actions are pending in the same order,

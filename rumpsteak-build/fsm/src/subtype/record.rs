@@ -1,24 +1,24 @@
-//! What a search keeps for its certificate: the rules that it applied, where it applied them.
+//! The record of a search, from which its certificate is written: the rules that it applied, where it applied them.
 //!
 //! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first, so it records
-//! *fragments*: the rules between one branching of the search and the next. The fragments of a situation
+//! *fragments*: what the subtype did between one branching of the search and the next. The fragments of a situation
 //! form a tree, and in preorder its fragments are the derivation.
 //!
 //! ```text
-//!   fragment                    Unfold Choose
-//!     ├─ first output           Take Assume 1
-//!     └─ second output          Unfold Take End
+//!   fragment                    s!ready after 3 unfoldings
+//!     ├─ first output           t!value after none, then as situation 1
+//!     └─ second output          t!stop after 2, then the end
 //! ```
 //!
 //! The record is not trusted: [`certificate::check`](crate::certificate::check) decides.
 
-use std::{iter::Copied, slice};
+use std::{hash::BuildHasher, iter::Copied, slice};
 
-use indexmap::IndexSet;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{
-    pair::{Act, Pair},
-    prefix,
+    pair::{Act, Pair, State},
+    prefix::Prefix,
 };
 use crate::{
     certificate::derivation::{Derivation, Rule as Inference, Situation, Tail, Tree},
@@ -26,79 +26,183 @@ use crate::{
 };
 
 /// The situations of a search, numbered in the order in which they were met, and their derivations.
-#[derive(Default)]
 pub(super) struct Record {
-    /// By situation, its state and pending actions, [encoded](encode).
-    pub(super) keys: IndexSet<Box<[u32]>, hashbrown::DefaultHashBuilder>,
+    pair: Pair,
+    /// The state and pending actions of all situations, [encoded](encode).
+    keys: Vec<u32>,
+    /// By situation, the end of its key.
+    ends: Vec<u32>,
+    ids: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     /// By situation, its first fragment.
     roots: Vec<u32>,
     fragments: Vec<Fragment>,
+    /// The actions of all fragments.
+    pub(super) trails: Vec<Done>,
+    /// The rules by which actions were done, where they are not just unfoldings of the spine.
+    rules: Vec<Vec<Inference>>,
     /// The ranks that are not 0: the situation, a transition of the supertype with the kind, and the rank.
     pub(super) ranks: Vec<(u32, u32, u32)>,
-    /// By action, a transition of the supertype that does it.
-    transitions: Vec<u32>,
 }
 
-/// Rules that are applied one after the other.
-#[derive(Default)]
+/// An action of the subtype.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    pub(super) transition: u32,
+    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a list in [`Record::rules`].
+    by: u32,
+}
+
+/// No search unfolds as often without a branching, and no machine has as many states.
+const LISTED: u32 = 1 << 31;
+
+impl Done {
+    /// The action of a transition, after so many unfoldings of the supertype's spine.
+    pub(super) fn after(transition: u32, unfoldings: u32) -> Self {
+        Self {
+            transition,
+            by: unfoldings,
+        }
+    }
+}
+
+/// Actions that are done one after the other.
 struct Fragment {
-    rules: Vec<Inference>,
-    /// The fragments that follow, one for each goal that is left: from the first to before the last.
-    next: (u32, u32),
+    /// A range of [`Record::trails`].
+    trail: (u32, u32),
+    end: End,
 }
 
-/// A situation as a sequence of numbers, equal for equal situations.
+/// What follows a fragment.
+enum End {
+    /// The first and the number of the fragments for the goals that are left; 0 where it is not known yet.
+    Branch(u32, u32),
+    /// Rule ASM, with the situation.
+    Assume(u32),
+    /// Rule END, after unfoldings.
+    End(u32),
+}
+
+/// Writes a situation as a sequence of numbers, equal for equal situations.
 ///
 /// `lossy` tells two situations apart that the search judges differently; to a certificate they are two equal claims.
-pub(super) fn encode(state: u32, prefix: &prefix::Prefix, lossy: bool) -> Vec<u32> {
-    let mut key = Vec::with_capacity(prefix.spine.len() + 4);
+pub(super) fn encode(state: u32, prefix: &Prefix, lossy: bool, key: &mut Vec<u32>) {
+    key.clear();
     key.push(state << 1 | u32::from(lossy));
-    prefix.encode(&mut key);
-    key
+    prefix.encode(key);
 }
 
 impl Record {
     pub(super) fn new(pair: &Pair) -> Self {
-        let mut transitions = vec![0; pair.acts()];
-        for state in 0..pair.sup.len() as u32 {
-            for edge in pair.sup.edges(state) {
-                transitions[edge.act as usize] = edge.id.index() as u32;
-            }
-        }
         Self {
-            transitions,
-            ..Self::default()
+            pair: pair.clone(),
+            keys: vec![],
+            ends: vec![],
+            ids: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            roots: vec![],
+            fragments: vec![],
+            trails: vec![],
+            rules: vec![],
+            ranks: vec![],
         }
+    }
+
+    /// The number of the situation with a key, and whether it is new.
+    pub(super) fn intern(&mut self, key: &[u32]) -> (u32, bool) {
+        let Self { keys, ends, .. } = self;
+        let hash = |key: &[u32]| self.hasher.hash_one(key);
+        let same = |&id: &u32| nth(keys, ends, id) == key;
+        if let Some(&id) = self.ids.find(hash(key), same) {
+            return (id, false);
+        }
+        let id = ends.len() as u32;
+        keys.extend_from_slice(key);
+        ends.push(keys.len() as u32);
+        self.ids
+            .insert_unique(hash(key), id, |&id| hash(nth(keys, ends, id)));
+        (id, true)
     }
 
     /// Adds the situation that was met last; its first fragment.
     pub(super) fn root(&mut self) -> u32 {
-        let (root, _) = self.open(1);
+        let root = self.open(1);
         self.roots.push(root);
         root
     }
 
-    /// Ends a fragment, after which `count` goals are left; the first of their fragments, which are numbered one after the other.
-    pub(super) fn close(&mut self, fragment: u32, rules: Vec<Inference>, count: usize) -> u32 {
-        let next = self.open(count);
-        self.fragments[fragment as usize] = Fragment { rules, next };
-        next.0
+    /// An action that is done by these rules, after so many unfoldings of the supertype's spine.
+    pub(super) fn list(&mut self, transition: u32, unfoldings: u32, rules: Vec<Inference>) -> Done {
+        let mut all = unfold(unfoldings);
+        all.extend(rules);
+        self.rules.push(all);
+        let by = LISTED | (self.rules.len() - 1) as u32;
+        Done { transition, by }
     }
 
-    fn open(&mut self, count: usize) -> (u32, u32) {
+    /// Ends a fragment where a situation is met again, or for the first time.
+    pub(super) fn assume(&mut self, fragment: u32, trail: (u32, u32), situation: u32) {
+        let end = End::Assume(situation);
+        self.fragments[fragment as usize] = Fragment { trail, end };
+    }
+
+    /// Ends a fragment where both machines end, after so many unfoldings.
+    pub(super) fn end(&mut self, fragment: u32, trail: &[Done], unfoldings: u32) {
+        let trail = self.append(trail);
+        let end = End::End(unfoldings);
+        self.fragments[fragment as usize] = Fragment { trail, end };
+    }
+
+    /// Ends a fragment after which `count` goals are left; the first of their fragments, which have successive numbers.
+    pub(super) fn branch(&mut self, fragment: u32, trail: &[Done], count: usize) -> u32 {
+        let trail = self.append(trail);
+        let first = self.open(count);
+        let end = End::Branch(first, count as u32);
+        self.fragments[fragment as usize] = Fragment { trail, end };
+        first
+    }
+
+    pub(super) fn append(&mut self, trail: &[Done]) -> (u32, u32) {
+        let start = self.trails.len() as u32;
+        self.trails.extend_from_slice(trail);
+        (start, self.trails.len() as u32)
+    }
+
+    fn open(&mut self, count: usize) -> u32 {
         let first = self.fragments.len();
-        self.fragments.resize_with(first + count, Fragment::default);
-        (first as u32, self.fragments.len() as u32)
+        self.fragments.resize_with(first + count, || Fragment {
+            trail: (0, 0),
+            end: End::Branch(0, 0),
+        });
+        first as u32
     }
 
     /// The certificate. O(its size).
     pub(super) fn derivation(&self) -> Derivation {
-        let mut situations: Vec<Situation> = self
-            .keys
-            .iter()
-            .zip(&self.roots)
-            .map(|(key, &root)| self.situation(key, root))
-            .collect();
+        let mut transitions = vec![0; self.pair.acts()];
+        for state in 0..self.pair.sup.len() as u32 {
+            for edge in self.pair.sup.edges(state) {
+                transitions[edge.act as usize] = edge.id.index() as u32;
+            }
+        }
+        let mut sends = vec![];
+        for state in 0..self.pair.sub.len() as u32 {
+            for edge in self.pair.sub.edges(state) {
+                sends.resize(sends.len().max(edge.id.index() + 1), false);
+                sends[edge.id.index()] = matches!(self.pair.sub.state(state), State::Send(_));
+            }
+        }
+        let mut situations: Vec<Situation> = vec![];
+        for (id, &root) in self.roots.iter().enumerate() {
+            let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();
+            let state = numbers.next().unwrap_or_default() >> 1;
+            situations.push(Situation {
+                state: StateId::from_index(state as usize),
+                tree: tree(&mut numbers, &transitions),
+                rules: self.rules(root, &sends),
+                ranks: vec![],
+            });
+        }
         for &(situation, transition, rank) in &self.ranks {
             let ranks = &mut situations[situation as usize].ranks;
             ranks.push((TransitionId::from_index(transition as usize), rank));
@@ -106,55 +210,68 @@ impl Record {
         Derivation { situations }
     }
 
-    fn situation(&self, key: &[u32], root: u32) -> Situation {
-        let mut numbers = key.iter().copied();
-        let state = numbers.next().unwrap_or_default() >> 1;
+    /// The rules of a situation. `sends` says which transitions of the subtype are outputs.
+    fn rules(&self, root: u32, sends: &[bool]) -> Vec<Inference> {
         let mut rules = vec![];
         let mut open = vec![root];
         while let Some(fragment) = open.pop() {
-            let Fragment {
-                rules: own,
-                next: (start, end),
-            } = &self.fragments[fragment as usize];
-            rules.extend_from_slice(own);
-            open.extend((*start..*end).rev());
-        }
-        Situation {
-            state: StateId::from_index(state as usize),
-            tree: self.tree(&mut numbers),
-            rules,
-            ranks: vec![],
-        }
-    }
-
-    /// Decodes a tree. Recursion follows open choices inside each other, which the search bounds.
-    fn tree(&self, numbers: &mut Copied<slice::Iter<'_, u32>>) -> Tree {
-        let len = numbers.next().unwrap_or_default() as usize;
-        let spine = numbers
-            .by_ref()
-            .take(len)
-            .map(|act| self.transition(act))
-            .collect();
-        let mut alternatives = vec![];
-        loop {
-            let (left, number) = (numbers.next(), numbers.next().unwrap_or_default());
-            match left {
-                None | Some(0) => {
-                    let tail = Tail::State(StateId::from_index(number as usize));
-                    return Tree { spine, tail };
+            let Fragment { trail, ref end } = self.fragments[fragment as usize];
+            for done in &self.trails[trail.0 as usize..trail.1 as usize] {
+                if done.by >= LISTED {
+                    rules.extend_from_slice(&self.rules[(done.by - LISTED) as usize]);
+                    continue;
                 }
-                Some(left) => {
-                    alternatives.push((self.transition(number), self.tree(numbers)));
-                    if left == 1 {
-                        let tail = Tail::Choice(alternatives);
-                        return Tree { spine, tail };
-                    }
+                if sends[done.transition as usize] {
+                    rules.push(Inference::Choose);
+                }
+                rules.extend(unfold(done.by));
+                rules.push(Inference::Take);
+            }
+            match *end {
+                End::Branch(first, count) => open.extend((first..first + count).rev()),
+                End::Assume(situation) => rules.push(Inference::Assume(situation)),
+                End::End(unfoldings) => {
+                    rules.extend(unfold(unfoldings));
+                    rules.push(Inference::End);
                 }
             }
         }
+        rules
     }
+}
 
-    fn transition(&self, act: Act) -> TransitionId {
-        TransitionId::from_index(self.transitions[act as usize] as usize)
+/// The key of a situation.
+fn nth<'a>(keys: &'a [u32], ends: &[u32], id: u32) -> &'a [u32] {
+    let start = (id as usize)
+        .checked_sub(1)
+        .map_or(0, |before| ends[before]);
+    &keys[start as usize..ends[id as usize] as usize]
+}
+
+fn unfold(times: u32) -> Vec<Inference> {
+    vec![Inference::Unfold(vec![]); times as usize]
+}
+
+/// Decodes a tree. Recursion follows open choices inside each other, which the search bounds.
+fn tree(numbers: &mut Copied<slice::Iter<'_, u32>>, transitions: &[u32]) -> Tree {
+    let transition = |act: Act| TransitionId::from_index(transitions[act as usize] as usize);
+    let len = numbers.next().unwrap_or_default() as usize;
+    let spine = numbers.by_ref().take(len).map(transition).collect();
+    let mut alternatives = vec![];
+    loop {
+        let (left, number) = (numbers.next(), numbers.next().unwrap_or_default());
+        match left {
+            None | Some(0) => {
+                let tail = Tail::State(StateId::from_index(number as usize));
+                return Tree { spine, tail };
+            }
+            Some(left) => {
+                alternatives.push((transition(number), tree(numbers, transitions)));
+                if left == 1 {
+                    let tail = Tail::Choice(alternatives);
+                    return Tree { spine, tail };
+                }
+            }
+        }
     }
 }

@@ -102,18 +102,14 @@ impl<'a> Rules<'a> {
     }
 
     /// Does the next action of the subtype in place where there is nothing to choose, which is the most frequent
-    /// case. `None` if [`successors`](Self::successors) must decide; the situation is still the same then.
-    pub(super) fn direct(
-        &self,
-        situation: &mut Situation,
-        rules: &mut Vec<Inference>,
-    ) -> Option<Edge> {
+    /// case. `None` if [`successors`](Self::successors) must decide; the situation is still the same then, but the
+    /// supertype may be unfolded further. `unfolded` counts the unfoldings.
+    pub(super) fn direct(&self, situation: &mut Situation, unfolded: &mut u32) -> Option<Edge> {
         let edge = match self.pair.sub.state(situation.state) {
             State::End => return None,
-            State::Send(kind) => self.direct_output(situation, kind, rules)?,
-            State::Receive(kind) => self.direct_input(situation, kind, rules)?,
+            State::Send(kind) => self.direct_output(situation, kind, unfolded)?,
+            State::Receive(kind) => self.direct_input(situation, kind, unfolded)?,
         };
-        rules.push(Inference::Take);
         situation.state = edge.target;
         Some(edge)
     }
@@ -122,7 +118,7 @@ impl<'a> Rules<'a> {
         &self,
         situation: &mut Situation,
         kind: Kind,
-        rules: &mut Vec<Inference>,
+        unfolded: &mut u32,
     ) -> Option<Edge> {
         let pair = self.pair;
         let prefix = &mut situation.prefix;
@@ -134,23 +130,17 @@ impl<'a> Rules<'a> {
                 return None;
             }
             prefix.spine.take(kind);
-            rules.push(Inference::Choose);
             return Some(edge);
         }
-        let times = prefix.stretch(pair, kind, false);
-        let found = match prefix.rest {
-            Rest::State(state) if pair.sup.state(state) == State::Send(kind) => {
-                pair.sup.edge(state, edge.act)
-            }
-            _ => None,
-        };
-        let Some(found) = found else {
-            unfold(times, rules);
+        *unfolded += prefix.stretch(pair, kind, false);
+        let Rest::State(state) = prefix.rest else {
             return None;
         };
-        rules.push(Inference::Choose);
-        unfold(times + 1, rules);
-        prefix.rest = Rest::State(found.target);
+        if pair.sup.state(state) != State::Send(kind) {
+            return None;
+        }
+        prefix.rest = Rest::State(pair.sup.edge(state, edge.act)?.target);
+        *unfolded += 1;
         Some(edge)
     }
 
@@ -158,7 +148,7 @@ impl<'a> Rules<'a> {
         &self,
         situation: &mut Situation,
         kind: Kind,
-        rules: &mut Vec<Inference>,
+        unfolded: &mut u32,
     ) -> Option<Edge> {
         let pair = self.pair;
         let edges = pair.sub.edges(situation.state);
@@ -178,7 +168,7 @@ impl<'a> Rules<'a> {
         if send.is_some() {
             return None;
         }
-        unfold(prefix.stretch(pair, kind, true), rules);
+        *unfolded += prefix.stretch(pair, kind, true);
         let Rest::State(state) = prefix.rest else {
             return None;
         };
@@ -190,7 +180,7 @@ impl<'a> Rules<'a> {
         }
         let edge = own(other.act)?;
         prefix.rest = Rest::State(other.target);
-        unfold(1, rules);
+        *unfolded += 1;
         Some(edge)
     }
 
@@ -376,7 +366,7 @@ impl<'a> Rules<'a> {
                 let sup = Blame::Transition(edges[0].id.index() as u32);
                 return Err(refused(Rule::InputNotReached, sup, Some(sub)));
             }
-            unfold(1, &mut rules);
+            rules.push(Inference::Unfold(vec![]));
             if own == kind {
                 for edge in edges {
                     let segment = Segment {
@@ -407,11 +397,6 @@ impl<'a> Rules<'a> {
         self.spend(1 + prefix.spine.len())?;
         Ok(prefix.clone())
     }
-}
-
-/// Records that the supertype's next actions are unfolded, on the one spine that there is.
-fn unfold(times: usize, rules: &mut Vec<Inference>) {
-    rules.extend(std::iter::repeat_n(Inference::Unfold(vec![]), times));
 }
 
 /// A refusal that is final, whatever was dropped.

@@ -36,6 +36,8 @@ pub(super) struct Search<'a> {
     assumptions: Assumptions<'a>,
     tasks: VecDeque<Task>,
     longest: usize,
+    /// Room for a key.
+    key: Vec<u32>,
 }
 
 /// A situation between two anchors, and the way to it.
@@ -75,6 +77,7 @@ impl<'a> Search<'a> {
             assumptions: Assumptions::new(pair),
             tasks: VecDeque::from([Task { situation, way }]),
             longest: 0,
+            key: vec![],
         }
     }
 
@@ -129,8 +132,8 @@ impl<'a> Search<'a> {
             }
             self.longest = self.longest.max(pending);
 
-            if let Some(edge) = self.rules.direct(&mut situation, &mut way.rules) {
-                way.trail.push(edge.id.index() as u32);
+            if let Some(edge) = self.rules.direct(&mut situation, &mut way.unfolded) {
+                way.done(edge.id.index() as u32);
                 continue;
             }
             let sub_state = situation.state;
@@ -138,13 +141,13 @@ impl<'a> Search<'a> {
             let mut successors = successors.map_err(|stop| self.halt(stop, &way, sub_state))?;
             match successors.len() {
                 0 => {
-                    self.assumptions.end(way);
+                    self.assumptions.end(&way);
                     return Ok(());
                 }
                 1 => {
                     let successor = successors.remove(0);
-                    way.trail.push(successor.transition);
-                    way.rules.extend(successor.rules);
+                    let (transition, rules) = (successor.transition, successor.rules);
+                    self.assumptions.prolong(&mut way, transition, rules);
                     situation = successor.situation;
                 }
                 count => {
@@ -157,8 +160,7 @@ impl<'a> Search<'a> {
                             situation,
                             rules,
                         } = successor;
-                        way.trail.push(transition);
-                        way.rules = rules;
+                        self.assumptions.prolong(&mut way, transition, rules);
                         self.rules
                             .spend(way.trail.len() + situation.prefix.spine.len())?;
                         self.tasks.push_back(Task { situation, way });
@@ -173,9 +175,10 @@ impl<'a> Search<'a> {
     fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>, Halt> {
         // Where no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);
-        let key = encode(situation.state, &situation.prefix, situation.lossy);
-        self.rules.spend(key.len())?;
-        let Some((node, way)) = self.assumptions.meet(key, situation, way) else {
+        let (state, prefix) = (situation.state, &situation.prefix);
+        encode(state, prefix, situation.lossy, &mut self.key);
+        self.rules.spend(self.key.len())?;
+        let Some((node, way)) = self.assumptions.meet(&self.key, situation, way) else {
             return Ok(None);
         };
         match self.assumptions.avoided(node) {

@@ -7,6 +7,8 @@
     reason = "each test file uses a part of it and asserts by unwrapping"
 )]
 
+pub mod pairs;
+
 use rumpsteak_fsm::Fsm;
 
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is `role:`.

@@ -1,0 +1,142 @@
+//! The pairs of `tests/cases`, and their answers as text.
+
+use std::{env, fmt::Write, fs, path::Path};
+
+use rumpsteak_fsm::{
+    Fsm, Limits, StateId, TransitionId, Verdict,
+    subtype::{self, Refusal},
+    text,
+};
+
+/// Two machines, of which the first may or may not be a subtype of the second.
+pub struct Pair {
+    pub sub: Fsm,
+    pub sup: Fsm,
+    pub limits: Limits,
+    /// The number of steps that suffices, where the case states it.
+    pub steps: Option<usize>,
+    /// The answer that is expected.
+    pub expected: String,
+    /// The case as it is written.
+    pub source: String,
+}
+
+impl Pair {
+    pub fn check(&self, limits: &Limits) -> Verdict<subtype::Proof, Refusal> {
+        subtype::check(&self.sub, &self.sup, limits).unwrap()
+    }
+}
+
+/// All pairs. With `RUMPSTEAK_UPDATE=1`, their answers are rewritten first, to be read in the diff.
+pub fn pairs() -> Vec<Pair> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut pairs = vec![];
+    for name in ["subtyping.md", "unbounded.md"] {
+        let path = folder.join(name);
+        let mut document = fs::read_to_string(&path).unwrap();
+        let start = pairs.len();
+        let fences = document.split("```pairs\n").skip(1);
+        for fence in fences.map(|fence| fence.split("```").next().unwrap()) {
+            pairs.extend(fence.split("\n\n").map(pair));
+        }
+        if env::var_os("RUMPSTEAK_UPDATE").is_some() {
+            for pair in &mut pairs[start..] {
+                let answer = answer(pair);
+                let inputs = pair.source.strip_suffix(&pair.expected).unwrap();
+                document = document.replacen(&pair.source, &format!("{inputs}{answer}"), 1);
+                pair.expected = answer;
+            }
+            fs::write(&path, document).unwrap();
+        }
+    }
+    pairs
+}
+
+fn pair(source: &str) -> Pair {
+    let source = source.trim();
+    let mut pair = Pair {
+        sub: super::machine("m:"),
+        sup: super::machine("m:"),
+        limits: Limits::default(),
+        steps: None,
+        expected: String::new(),
+        source: source.to_owned(),
+    };
+    for line in source.lines() {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "sub" => pair.sub = machine(rest),
+            "sup" => pair.sup = machine(rest),
+            "steps" => pair.steps = Some(rest.parse().unwrap()),
+            "limit" => {
+                let (name, value) = rest.split_once(' ').unwrap();
+                let value = value.parse().unwrap();
+                pair.limits = match name {
+                    "anticipation" => pair.limits.anticipation(value),
+                    "branching" => pair.limits.branching(value),
+                    "steps" => pair.limits.steps(value),
+                    "widening" => pair.limits.widening(value),
+                    _ => panic!("no limit: {line}"),
+                };
+            }
+            _ => pair.expected = line.to_owned(),
+        }
+    }
+    pair
+}
+
+/// A machine as a list of transitions or as a local type.
+fn machine(source: &str) -> Fsm {
+    let (_, body) = source.split_once(':').unwrap();
+    match body.trim_start().bytes().next() {
+        None | Some(b'0'..=b'9') => super::machine(source),
+        Some(_) => text::parse(source).unwrap().remove(0),
+    }
+}
+
+/// The answer to a pair in one line.
+pub fn answer(pair: &Pair) -> String {
+    match pair.check(&pair.limits) {
+        Verdict::Safe(proof) => match proof.anticipation {
+            Some(most) => format!("subtype, at most {most} pending"),
+            None => "subtype, without a bound".to_owned(),
+        },
+        Verdict::Unsafe(refusal) => refused(&pair.sub, &pair.sup, &refusal),
+        Verdict::Undecided(limit) => format!("undecided: {limit}"),
+    }
+}
+
+/// `rule: sub / sup after path in cycle`. The path and the cycle are ways through the machine.
+fn refused(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> String {
+    let name = |fsm: &Fsm, id: Option<TransitionId>, state: StateId| match id {
+        Some(id) => {
+            assert_eq!(fsm.transition(id).source, state);
+            fsm.transition(id).action.to_string()
+        }
+        None => format!("state {state}"),
+    };
+    let walk = |mut state: StateId, ids: &[TransitionId]| {
+        for &id in ids {
+            assert_eq!(sub.transition(id).source, state);
+            state = sub.transition(id).target;
+        }
+        state
+    };
+    assert_eq!(walk(sub.initial(), &refusal.path), refusal.sub_state);
+    assert_eq!(walk(refusal.sub_state, &refusal.cycle), refusal.sub_state);
+    let mut text = format!(
+        "{:?}: {} / {}",
+        refusal.rule,
+        name(sub, refusal.sub, refusal.sub_state),
+        name(sup, refusal.sup, refusal.sup_state)
+    );
+    for (word, ids) in [("after", &refusal.path), ("in", &refusal.cycle)] {
+        if !ids.is_empty() {
+            write!(text, " {word}").unwrap();
+        }
+        for &id in ids {
+            write!(text, " {}", sub.transition(id).action).unwrap();
+        }
+    }
+    text
+}
