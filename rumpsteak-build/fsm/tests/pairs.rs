@@ -85,13 +85,13 @@ fn the_engines_agree() {
 fn limits_are_exact() {
     for pair in pairs() {
         let exact = pair.limits.widening(0);
-        if let Verdict::Safe(proof) = pair.check(&pair.limits) {
-            if let Some(most @ 1..) = proof.anticipation {
-                let with = |most| pair.check(&exact.anticipation(most));
-                assert!(with(most).is_safe(), "{}", pair.source);
-                let limited = Verdict::Undecided(Limit::Anticipation(most - 1));
-                assert_eq!(with(most - 1), limited, "{}", pair.source);
-            }
+        if let Verdict::Safe(proof) = pair.check(&pair.limits)
+            && let Some(most @ 1..) = proof.anticipation
+        {
+            let with = |most| pair.check(&exact.anticipation(most));
+            assert!(with(most).is_safe(), "{}", pair.source);
+            let limited = Verdict::Undecided(Limit::Anticipation(most - 1));
+            assert_eq!(with(most - 1), limited, "{}", pair.source);
         }
         if let Some(steps) = pair.steps {
             let with = |steps| pair.check(&exact.steps(steps));

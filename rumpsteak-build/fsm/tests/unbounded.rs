@@ -16,58 +16,31 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, Role, StateId, Verdict, certificate, dot,
-    subtype::{self, Proof, Refusal, Rule},
-    text,
+    Action, Direction, Fsm, Limits, Role, StateId, Verdict, certificate, dot, subtype, text,
 };
 use rumpsteak_oracle::{self as oracle, Coverage, Mutation, corpus, mutate};
 
 use peers::shown_to;
 
-fn check(sub: &str, sup: &str, limits: &Limits) -> Verdict<Proof, Refusal> {
-    let (sub, sup) = (common::machine(sub), common::machine(sup));
-    walks(&sub, &sup, limits);
-    subtype::check(&sub, &sup, limits).unwrap()
+/// No walk of an accepted pair gets stuck.
+fn walks(sub: &Fsm, sup: &Fsm) {
+    let mut rng = Rng::with_seed(5);
+    for _ in 0..20 {
+        assert_eq!(walk(sub, sup, 200, &mut rng), Ok(()));
+    }
 }
 
-/// Accepted, and only by this engine.
-#[track_caller]
-fn accepted(sub: &str, sup: &str) {
-    let exact = Limits::default().widening(0).steps(20_000);
-    let verdict = check(sub, sup, &exact);
-    assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
-    let Verdict::Safe(proof) = check(sub, sup, &Limits::default()) else {
-        panic!("not accepted");
-    };
-    assert_eq!(proof.anticipation, None);
-}
-
-#[track_caller]
-fn undecided(sub: &str, sup: &str) {
-    let limits = Limits::default().steps(20_000);
-    let verdict = check(sub, sup, &limits);
-    assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
-}
-
-#[track_caller]
-fn refused(sub: &str, sup: &str, rule: Rule) {
-    let verdict = check(sub, sup, &Limits::default());
-    let refusal = verdict.refusal().unwrap_or_else(|| panic!("{verdict:?}"));
-    assert_eq!(refusal.rule, rule);
-    // Nor does this engine accept it when it is asked alone.
-    let alone = Limits::default().anticipation(0);
-    assert!(!check(sub, sup, &alone).is_safe());
-}
-
-/// If the pair is accepted, its certificate is valid, and no walk of the subtype gets stuck.
-fn walks(sub: &Fsm, sup: &Fsm, limits: &Limits) {
-    if let Verdict::Safe(proof) = subtype::check(sub, sup, limits).unwrap() {
-        assert_eq!(certificate::check(&proof.certificate(), sub, sup), Ok(()));
-        let mut rng = Rng::with_seed(5);
-        for _ in 0..20 {
-            assert_eq!(walk(sub, sup, 200, &mut rng), Ok(()));
+#[test]
+fn walks_through_accepted_pairs_do_not_get_stuck() {
+    let mut walked = 0;
+    for pair in common::pairs::pairs() {
+        let verdict = pair.check(&pair.limits);
+        if matches!(verdict, Verdict::Safe(proof) if proof.anticipation.is_none()) {
+            walks(&pair.sub, &pair.sup);
+            walked += 1;
         }
     }
+    assert!(walked > 15, "{walked}");
 }
 
 /// The definition, unfolded along one run: one sequence of pending actions, of which the subtype does one or what the supertype does
@@ -129,189 +102,6 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
 }
 
 #[test]
-fn a_client_asks_on_before_it_is_answered() {
-    // The pair of CONCUR'19, §1 (the conference version of LMCS'21), a client of a video service: it asks for high or for low quality, and is told
-    // whether that works out. The subtype asks for high quality first. Where that fails, it asks for low quality and does not wait for the answer.
-    accepted(
-        "c: 0 s!hq 1, 1 s?ok 0, 1 s?ko 2, 2 s!lq 0",
-        "c: 0 s!hq 1, 0 s!lq 1, 1 s?ok 0, 1 s?ko 0",
-    );
-}
-
-#[test]
-fn a_patient_sends_on_before_it_is_answered() {
-    // PPoPP'22, Table 1, refers to LMCS'21, §1, which was not at hand: this is the protocol of `protocols/hospital.scr`, with the anticipation of
-    // the pair above. After a refusal a patient sends the next data and reads the answer later, so answers pile up.
-    accepted(
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!ask 3, 3 h?ok 3, 3 h?ko 3, 3 h?report 0",
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!ask 2, 2 h?report 0",
-    );
-    // One that does not expect late answers, and one that may send for ever and read nothing.
-    let sup = "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 0, 0 h!ask 2, 2 h?report 0";
-    refused(
-        "p: 0 h!data 1, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 0 h!ask 3, 3 h?report 0",
-        sup,
-        Rule::InputsFromOnePeer,
-    );
-    refused(
-        "p: 0 h!data 0, 0 h!ask 1, 1 h?ok 1, 1 h?ko 1, 1 h?report 0",
-        sup,
-        Rule::Forgotten,
-    );
-}
-
-#[test]
-fn a_hospital_answers_before_it_reads() {
-    // The same from the other side: reports on patients come in one by one, and each is answered; answers may be given in advance.
-    accepted(
-        "hospital: 0 p?data 1, 1 p!ok 0, 0 p?done 2, 2 p!bye 3",
-        "hospital: 0 p?data 1, 0 p?done 2, 1 p?data 3, 1 p?done 2, 3 p!ok 0, 2 p!ok 2, 2 p!bye 4",
-    );
-    // Two answers, and one of them is never given.
-    accepted(
-        "hospital: 0 p!ok 1, 1 p!ok 2, 2 p?data 0",
-        "hospital: 0 p?data 1, 1 p!ok 0, 1 p!ko 0",
-    );
-    // Whatever the questions are.
-    accepted(
-        "hospital: 0 p!ok 1, 1 p!ok 2, 2 p?data 0, 2 p?urgent 0",
-        "hospital: 0 p?data 1, 0 p?urgent 1, 1 p!ok 0, 1 p!ko 0",
-    );
-}
-
-#[test]
-fn a_third_role_may_have_more_and_more_to_be_read() {
-    // The questions come from q, the answers go to p.
-    accepted(
-        "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 0, 2 q?urgent 0",
-        "m: 0 q?data 1, 0 q?urgent 1, 1 p!ok 0, 1 p!ko 0",
-    );
-    // From two roles in turn: each piles up, and their order among each other is free.
-    accepted(
-        "m: 0 p!ok 1, 1 p!ok 2, 2 r?x 3, 3 q?data 0, 3 q?urgent 0",
-        "m: 0 q?data 1, 0 q?urgent 1, 1 r?x 2, 2 p!ok 0",
-    );
-    // Outputs pile up as well: what r is told is put off, but not for ever.
-    accepted("m: 0 p!ok 1, 1 p!ok 2, 2 r!x 0", "m: 0 r!x 1, 1 p!ok 0");
-}
-
-#[test]
-fn what_is_pending_is_known_in_its_order() {
-    // Pending is a·b·a·b…; the other order is not taken.
-    let sup = "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0";
-    accepted(
-        "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0",
-        sup,
-    );
-    refused(
-        "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?b 4, 4 p!x 5, 5 p?a 0",
-        sup,
-        Rule::InputsFromOnePeer,
-    );
-}
-
-#[test]
-fn nothing_is_put_off_for_ever() {
-    // q is never read while p sends, and p may send for ever.
-    undecided(
-        "m: 0 q?go 0, 0 q?stop 1, 1 p?ok 1, 1 p?end 2",
-        "m: 0 q?go 1, 1 p?ok 0, 0 q?stop 2, 2 p?end 3",
-    );
-    // Nothing is read before what is due has been sent.
-    refused(
-        "m: 0 p!x 1, 1 r?go 2, 2 p?data 3, 3 q!ok 0",
-        "m: 0 r?go 1, 1 p!x 2, 2 q!ok 3, 3 p?data 0",
-        Rule::InputBeforeOutput,
-    );
-    // The data is never read.
-    refused("m: 0 p!ok 0", "m: 0 p?data 1, 1 p!ok 0", Rule::Forgotten);
-    refused("m: 0 p!ok 0", "m: 0 q?data 1, 1 p!ok 0", Rule::Forgotten);
-    refused("m: 0 p!ok 0", "m: 0 q!data 1, 1 p!ok 0", Rule::Forgotten);
-    // It may be left unread for ever, if the subtype likes.
-    refused(
-        "m: 0 p!ok 0, 0 p!ko 1, 1 q?data 0",
-        "m: 0 q?data 1, 1 p!ok 0, 1 p!ko 0",
-        Rule::Forgotten,
-    );
-}
-
-#[test]
-fn a_receive_does_not_overtake_a_send_that_piles_up() {
-    refused(
-        "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 3, 3 r!x 0",
-        "m: 0 r!x 1, 1 q?data 2, 2 p!ok 0",
-        Rule::InputBeforeOutput,
-    );
-}
-
-#[test]
-fn a_send_that_piles_up_is_no_choice() {
-    refused(
-        "m: 0 p!ok 1, 1 p!ok 2, 2 r!x 0, 2 r!y 0",
-        "m: 0 r!x 1, 1 p!ok 0",
-        Rule::OutputNotOffered,
-    );
-}
-
-#[test]
-fn a_message_that_is_not_taken_is_refused() {
-    refused(
-        "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 0",
-        "m: 0 q?data 1, 0 q?urgent 1, 1 p!ok 0",
-        // What it does take comes later in the protocol, after `urgent`.
-        Rule::InputsFromOnePeer,
-    );
-}
-
-#[test]
-fn who_ends_has_done_everything() {
-    // With nothing pending allowed to the exact search, this engine is asked alone.
-    let alone = Limits::default().anticipation(0);
-    let is_safe = |sub: &str, sup: &str| check(sub, sup, &alone).is_safe();
-    assert!(is_safe(
-        "m: 0 p!ok 1, 1 q?data 2",
-        "m: 0 q?data 1, 1 p!ok 2"
-    ));
-    // Something is pending.
-    assert!(!is_safe("m: 0 p!ok 1", "m: 0 q?data 1, 1 p!ok 2"));
-    // The supertype goes on, or the subtype does.
-    assert!(!is_safe(
-        "m: 0 p!ok 1, 1 q?data 2",
-        "m: 0 q?data 1, 1 p!ok 2, 2 r?more 3"
-    ));
-    assert!(!is_safe(
-        "m: 0 p!ok 1, 1 q?data 2, 2 r?more 3",
-        "m: 0 q?data 1, 1 p!ok 2"
-    ));
-}
-
-#[test]
-fn as_many_letters_are_known_as_it_takes() {
-    // What comes next in a·b·a·b… the letter before it tells. Where only a comes, nothing need be known.
-    let sup = "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0";
-    let sub = "m: 0 p!x 1, 1 p!x 2, 2 p!x 3, 3 p?a 4, 4 p!x 5, 5 p?b 0";
-    let (twice, once) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
-    for widening in 0..4 {
-        let limits = Limits::default().widening(widening).steps(20_000);
-        assert_eq!(check(sub, sup, &limits).is_safe(), widening > 1);
-        assert_eq!(check(twice, once, &limits).is_safe(), widening > 0);
-    }
-}
-
-#[test]
-fn without_widening_a_bound_is_a_bound() {
-    let (sub, sup) = ("m: 0 p!x 1, 1 p!x 2, 2 p?a 0", "m: 0 p?a 1, 1 p!x 0");
-    for (widening, safe) in [(0, false), (1, true), (4, true)] {
-        let limits = Limits::default().anticipation(5).widening(widening);
-        assert_eq!(check(sub, sup, &limits).is_safe(), safe);
-    }
-    // The budget ends this search as well.
-    let limits = Limits::default().steps(10);
-    let verdict = check(sub, sup, &limits);
-    assert!(matches!(verdict, Verdict::Undecided(_)), "{verdict:?}");
-}
-
-#[test]
 #[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_binary_corpus_is_decided() {
     let folder = corpus("binary");
@@ -328,7 +118,9 @@ fn the_binary_corpus_is_decided() {
         match subtype::check(&sub, &sup, &Limits::default()).unwrap() {
             Verdict::Safe(proof) => {
                 assert_eq!(fields[2], "sub", "{line}");
-                walks(&sub, &sup, &Limits::default());
+                let valid = certificate::check(&proof.certificate(), &sub, &sup);
+                assert_eq!(valid, Ok(()));
+                walks(&sub, &sup);
                 if proof.anticipation.is_none() {
                     unbounded.push(fields[0].to_owned());
                 }

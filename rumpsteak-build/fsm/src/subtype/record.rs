@@ -70,11 +70,11 @@ impl Done {
 struct Fragment {
     /// A range of [`Record::trails`].
     trail: (u32, u32),
-    end: End,
+    then: Then,
 }
 
 /// What follows a fragment.
-enum End {
+enum Then {
     /// The first and the number of the fragments for the goals that are left; 0 where it is not known yet.
     Branch(u32, u32),
     /// Rule ASM, with the situation.
@@ -142,23 +142,23 @@ impl Record {
 
     /// Ends a fragment where a situation is met again, or for the first time.
     pub(super) fn assume(&mut self, fragment: u32, trail: (u32, u32), situation: u32) {
-        let end = End::Assume(situation);
-        self.fragments[fragment as usize] = Fragment { trail, end };
+        let then = Then::Assume(situation);
+        self.fragments[fragment as usize] = Fragment { trail, then };
     }
 
     /// Ends a fragment where both machines end, after so many unfoldings.
     pub(super) fn end(&mut self, fragment: u32, trail: &[Done], unfoldings: u32) {
         let trail = self.append(trail);
-        let end = End::End(unfoldings);
-        self.fragments[fragment as usize] = Fragment { trail, end };
+        let then = Then::End(unfoldings);
+        self.fragments[fragment as usize] = Fragment { trail, then };
     }
 
     /// Ends a fragment after which `count` goals are left; the first of their fragments, which have successive numbers.
     pub(super) fn branch(&mut self, fragment: u32, trail: &[Done], count: usize) -> u32 {
         let trail = self.append(trail);
         let first = self.open(count);
-        let end = End::Branch(first, count as u32);
-        self.fragments[fragment as usize] = Fragment { trail, end };
+        let then = Then::Branch(first, count as u32);
+        self.fragments[fragment as usize] = Fragment { trail, then };
         first
     }
 
@@ -172,7 +172,7 @@ impl Record {
         let first = self.fragments.len();
         self.fragments.resize_with(first + count, || Fragment {
             trail: (0, 0),
-            end: End::Branch(0, 0),
+            then: Then::Branch(0, 0),
         });
         first as u32
     }
@@ -215,7 +215,7 @@ impl Record {
         let mut rules = vec![];
         let mut open = vec![root];
         while let Some(fragment) = open.pop() {
-            let Fragment { trail, ref end } = self.fragments[fragment as usize];
+            let Fragment { trail, ref then } = self.fragments[fragment as usize];
             for done in &self.trails[trail.0 as usize..trail.1 as usize] {
                 if done.by >= LISTED {
                     rules.extend_from_slice(&self.rules[(done.by - LISTED) as usize]);
@@ -227,10 +227,10 @@ impl Record {
                 rules.extend(unfold(done.by));
                 rules.push(Inference::Take);
             }
-            match *end {
-                End::Branch(first, count) => open.extend((first..first + count).rev()),
-                End::Assume(situation) => rules.push(Inference::Assume(situation)),
-                End::End(unfoldings) => {
+            match *then {
+                Then::Branch(first, count) => open.extend((first..first + count).rev()),
+                Then::Assume(situation) => rules.push(Inference::Assume(situation)),
+                Then::End(unfoldings) => {
                     rules.extend(unfold(unfoldings));
                     rules.push(Inference::End);
                 }
