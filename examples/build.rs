@@ -1,7 +1,7 @@
 //! Verifies the sessions of all examples against their protocols, which are at the top level, and generates code for
 //! those who want it.
 
-fn main() {
+fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::configure()
         .protocols("../protocols/alternating_bit.scr")
         .protocols("../protocols/authentication.scr")
@@ -16,5 +16,6 @@ fn main() {
         .protocols("../protocols/three_adder.scr")
         .protocols("../protocols/two_adder.scr")
         .generate()
-        .verify();
+        .verify()?;
+    Ok(())
 }

@@ -20,6 +20,7 @@ fn main() -> std::io::Result<()> {
     rumpsteak_build::configure()
         .protocols("protocols")
         .sources(cases)
-        .verify();
+        .verify()
+        .map_err(std::io::Error::other)?;
     Ok(())
 }

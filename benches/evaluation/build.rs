@@ -25,7 +25,8 @@ fn main() -> io::Result<()> {
     rumpsteak_build::configure()
         .protocols("../../protocols/three_adder.scr")
         .protocols("../protocols")
-        .verify();
+        .verify()
+        .map_err(io::Error::other)?;
 
     let mut files = Vec::new();
     for folder in MEASURED {

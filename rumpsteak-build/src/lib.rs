@@ -1,8 +1,11 @@
 //! Verifies session types against Scribble protocols from a build script.
 //!
 //! ```no_run
-//! // In `main` of build.rs:
-//! rumpsteak_build::verify("protocols");
+//! // build.rs
+//! fn main() -> Result<(), rumpsteak_build::Report> {
+//!     rumpsteak_build::verify("protocols")?;
+//!     Ok(())
+//! }
 //! ```
 //!
 //! The build script reads the protocols in the folder and the `#[session]` items of all targets of the package, and
@@ -29,9 +32,13 @@
 //! not seen; a session that needs one is refused by the `#[session]` macro, never accepted. See [`Configuration`] for
 //! source files outside of the package's targets.
 
+mod analysis;
 mod codegen;
+#[doc(hidden)]
+pub mod command;
 mod configuration;
 mod judge;
+mod limits;
 mod link;
 mod named_text;
 mod outcome;
@@ -40,52 +47,24 @@ mod report;
 mod sessions;
 mod source;
 
-/// What `cargo rumpsteak` shares with the build, and nobody else.
-#[doc(hidden)]
-pub mod command {
-    pub use crate::named_text::NamedText;
-    pub use crate::report::comparison::{
-        Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,
-    };
-    pub use crate::report::excerpt::{Excerpt, Mark, visible};
-    pub use crate::report::notice::{Notice, Severity};
-    pub use crate::report::words::{count, did_you_mean, list, split_way_out};
-}
+use std::path::PathBuf;
 
-use std::path::{Path, PathBuf};
+pub use analysis::Summary;
+pub use configuration::Configuration;
+pub use limits::Limits;
+pub use report::Report;
 
-pub use configuration::{Check, Code, Configuration, Problem, Summary};
-pub use report::{Kind, Report};
-pub use rumpsteak_fsm::Limits;
-pub use source::cfg::Cfg;
-
-/// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or a folder.
-///
-/// Short for `configure().protocols(path).verify()`; see [`Configuration::verify`].
-pub fn verify(path: impl Into<PathBuf>) {
-    configure().protocols(path).verify();
-}
-
-/// Starts to say what to verify.
-///
-/// ```no_run
-/// rumpsteak_build::configure()
-///     .protocols("protocols")
-///     .sources(["fixtures/roles.rs"])
-///     .verify();
-/// ```
-pub fn configure() -> Configuration {
-    Configuration::new()
-}
-
-/// The features of the package in `folder` that are on by default: what [`Cfg::from_features`] takes for a build without
-/// `--features`.
+/// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or
+/// a folder, relative to the package. Short for `configure().protocols(path).verify()`.
 ///
 /// # Errors
 ///
-/// If the manifest cannot be read.
-pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = source::targets::package(folder)
-        .map_err(|message| Report::of(&message, "name the folder of a package"))?;
-    Ok(package.default_features.into_iter().collect())
+/// Those of [`Configuration::verify`].
+pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
+    configure().protocols(path).verify()
+}
+
+/// Begins a [`Configuration`]: what to verify, and how.
+pub fn configure() -> Configuration {
+    Configuration::default()
 }

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::{Cfg, Check, Limits, configure};
+use rumpsteak_build::command::{Cfg, Check};
+use rumpsteak_build::{Limits, configure};
 
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
@@ -56,8 +57,8 @@ fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
 }
 
 fn run(folder: &Path) -> Check {
-    let features =
-        rumpsteak_build::default_features(folder).unwrap_or_else(|report| panic!("{report}"));
+    let features = rumpsteak_build::command::default_features(folder)
+        .unwrap_or_else(|report| panic!("{report}"));
     configure()
         .protocols("protocols")
         .check(folder, &Cfg::from_features(features))
@@ -775,7 +776,7 @@ fn what_cannot_be_read_is_reported() {
     assert!(format!("{report:?}").contains("cannot read"), "{report:?}");
 
     // No build script has called.
-    let Err(report) = configure().try_verify() else {
+    let Err(report) = configure().verify() else {
         panic!("a test is no build script")
     };
     assert!(

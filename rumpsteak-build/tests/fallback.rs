@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use rumpsteak_build::{Cfg, Check, Limits, configure};
+use rumpsteak_build::command::{Cfg, Check};
+use rumpsteak_build::{Limits, configure};
 
 const PROTOCOL: &str =
     "global protocol Swap(role a, role b) {\n  x() from a to b;\n  y() from b to a;\n}\n";
@@ -48,7 +49,7 @@ fn check_with(name: &str, accepted: &[&str], parts: &[&str], limits: Limits) -> 
     }
     let mut configuration = configure().protocols("protocols").limits(limits);
     for protocol in accepted {
-        configuration = configuration.accept_kmc(*protocol);
+        configuration = configuration.accept_closed_system(*protocol);
     }
     configuration
         .check(&folder, &Cfg::from_features(Vec::<String>::new()))
@@ -79,7 +80,7 @@ fn the_diagnostic_says_that_all_sessions_together_are_safe() {
             "\n\nnote: together with the sessions of all other roles as they are written here, it is safe (1-multiparty \
              compatible)\n\
              help: if no other program plays a role of `Swap`, accept that in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).accept_kmc(\"Swap\").verify()"
+             rumpsteak_build::configure().protocols(…).accept_closed_system(\"Swap\").verify()"
         ),
         "{}",
         refused(&check)
@@ -105,7 +106,7 @@ fn a_role_without_a_session_may_be_played_by_anybody() {
     let silent = check("silent", &["Swap"], &[LATE]);
     assert!(
         refused(&silent).ends_with(
-            "note: `accept_kmc(\"Swap\")` does not help: the role `b` has no session in this package, so that it is not \
+            "note: `accept_closed_system(\"Swap\")` does not help: the role `b` has no session in this package, so that it is not \
              known what the others meet"
         ),
         "{}",
@@ -125,7 +126,7 @@ fn every_session_of_every_role_counts() {
     let text = refused(&mixed);
     assert!(
         text.contains(
-            "note: `accept_kmc(\"Swap\")` does not help: the system of all sessions as they are written gets stuck:\n\n"
+            "note: `accept_closed_system(\"Swap\")` does not help: the system of all sessions as they are written gets stuck:\n\n"
         ),
         "{text}"
     );
@@ -137,7 +138,7 @@ fn every_session_of_every_role_counts() {
     fs::write(folder.join("src/main.rs"), [ROLES, PLAIN].concat()).unwrap();
     let targets = configure()
         .protocols("protocols")
-        .accept_kmc("Swap")
+        .accept_closed_system("Swap")
         .check(&folder, &Cfg::from_features(Vec::<String>::new()))
         .unwrap();
     assert!(refused(&targets).contains("does not help: the system of all sessions"));
@@ -176,6 +177,6 @@ fn a_name_of_no_protocol_is_a_warning() {
     assert!(refused(&check).contains("accept that in build.rs"));
     assert_eq!(
         check.warnings,
-        ["build.rs: `accept_kmc(\"Swop\")` names no protocol that roles can play"]
+        ["build.rs: `accept_closed_system(\"Swop\")` names no protocol that roles can play"]
     );
 }

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use rumpsteak_build::{Cfg, configure};
+use rumpsteak_build::command::Cfg;
+use rumpsteak_build::configure;
 use rumpsteak_scribble::Code;
 
 const INTRODUCTION: &str = "\

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::{Cfg, Check, Code, Kind, Limits, configure};
+use rumpsteak_build::command::{Cfg, Check, Code, Kind};
+use rumpsteak_build::{Limits, configure};
 
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
@@ -247,7 +248,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
     let check = |limits, accepted: &[&str]| {
         let mut configuration = configure().protocols("protocols").generate().limits(limits);
         for protocol in accepted {
-            configuration = configuration.accept_kmc(*protocol);
+            configuration = configuration.accept_closed_system(*protocol);
         }
         let cfg = Cfg::from_features(Vec::<String>::new());
         configuration.check(&package, &cfg).unwrap()
@@ -278,7 +279,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
     let without_help = check(limits, &["DoubleBuffering"]);
     assert!(
         without_help.problems[0].text.contains(
-            "note: `accept_kmc(\"DoubleBuffering\")` does not help: it is not known whether all sessions together are safe"
+            "note: `accept_closed_system(\"DoubleBuffering\")` does not help: it is not known whether all sessions together are safe"
         ),
         "{}",
         without_help.problems[0].text
@@ -301,7 +302,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
         let package = package("together", &files);
         let mut configuration = configure().protocols("protocols").generate();
         for protocol in accepted {
-            configuration = configuration.accept_kmc(*protocol);
+            configuration = configuration.accept_closed_system(*protocol);
         }
         let cfg = Cfg::from_features(Vec::<String>::new());
         configuration.check(&package, &cfg).unwrap()
@@ -315,7 +316,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     assert!(
         said.problems[0]
             .text
-            .ends_with("accept_kmc(\"Swap\").verify()"),
+            .ends_with("accept_closed_system(\"Swap\").verify()"),
         "{}",
         said.problems[0].text
     );
@@ -328,7 +329,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     let stuck = check(&both[..1], &["Swap"]);
     assert!(
         stuck.problems[0].text.contains(
-            "note: `accept_kmc(\"Swap\")` does not help: the system of all sessions as they are written gets stuck"
+            "note: `accept_closed_system(\"Swap\")` does not help: the system of all sessions as they are written gets stuck"
         ),
         "{}",
         stuck.problems[0].text

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use rumpsteak_build::{Cfg, Check, Limits, Problem, configure};
+use rumpsteak_build::command::{Cfg, Check, Problem};
+use rumpsteak_build::{Limits, configure};
 
 const ROLES: &str = "\
 #[derive(Roles)] #[system(kmc)] pub struct Roles { pub s: S, pub k: K, pub t: T }

@@ -20,8 +20,9 @@
 //! The build script, in `build.rs`, with `rumpsteak-build` under `[build-dependencies]`:
 //!
 //! ```text
-//! fn main() {
-//!     rumpsteak_build::verify("protocols")
+//! fn main() -> Result<(), rumpsteak_build::Report> {
+//!     rumpsteak_build::verify("protocols")?;
+//!     Ok(())
 //! }
 //! ```
 //!

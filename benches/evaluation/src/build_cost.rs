@@ -260,7 +260,7 @@ impl Package {
         package.lock()?;
         package.write(
             "build.rs",
-            "fn main() {\n    rumpsteak_build::verify(\"protocols\");\n}\n",
+            "fn main() -> Result<(), rumpsteak_build::Report> {\n    rumpsteak_build::verify(\"protocols\").map(drop)\n}\n",
         )?;
         let mut modules = String::new();
         for index in 0..count {

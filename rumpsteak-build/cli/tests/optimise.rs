@@ -254,7 +254,7 @@ fn calls_that_have_no_answer() {
 fn the_session_types_can_be_pasted() {
     const MANIFEST: &str =
         "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    const BUILD: &str = "fn main() { rumpsteak_build::verify(\"protocols\"); }\n";
+    const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
     const KERNEL: &str = "\
 use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session};
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 /// `[workspace]`: the folder may lie below the root of this workspace.
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n\n[workspace]\n";
-const BUILD: &str = "fn main() { rumpsteak_build::verify(\"protocols\"); }\n";
+const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
   rec loop {
@@ -169,7 +169,7 @@ fn the_build_script_says_where_the_protocols_are() {
     let folder = package("package_elsewhere", SAFE)
         .with(
             "build.rs",
-            "fn main() { rumpsteak_build::verify(\"spec\"); }\n",
+            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"spec\").map(drop) }\n",
         )
         .with("spec/double_buffering.scr", PROTOCOL);
     std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();

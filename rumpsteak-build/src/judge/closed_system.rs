@@ -16,7 +16,7 @@
 //! that was sent to it, and its own messages will be received. Messages of the next session stand behind those of this
 //! one in every queue.
 //!
-//! At most [`COMBINATIONS`] systems are judged, each within the limits of the build.
+//! At most [`Limits::combinations`] systems are judged, each within the limits of the build.
 
 use std::fmt::Write as _;
 
@@ -24,15 +24,13 @@ use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::kmc::{self, Verdict};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::sorted::SortedMap;
-use rumpsteak_fsm::{Fsm, Limits, Run, System};
+use rumpsteak_fsm::{Fsm, Run, System};
 
+use crate::limits::Limits;
 use crate::report::Kind;
 use crate::sessions::{Fault, Place, Written};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};
-
-/// How many combinations of sessions are judged.
-pub(crate) const COMBINATIONS: usize = 256;
 
 /// A set of roles that is verified as a whole.
 #[derive(Debug)]
@@ -216,9 +214,10 @@ pub(crate) fn combine(machines: &[Vec<&Fsm>], limits: &Limits) -> Result<usize, 
     let count = machines
         .iter()
         .fold(1_usize, |count, all| count.saturating_mul(all.len()));
-    if count > COMBINATIONS {
+    if count > limits.combinations {
         return Err(Obstacle::Undecided(format!(
-            "the roles have {count} combinations of sessions, and at most {COMBINATIONS} are looked at"
+            "the roles have {count} combinations of sessions, and at most {} are judged (`Limits::combinations`)",
+            limits.combinations
         )));
     }
     let mut bound = 0;
@@ -233,7 +232,7 @@ pub(crate) fn combine(machines: &[Vec<&Fsm>], limits: &Limits) -> Result<usize, 
             rest /= all.len();
         }
         let system = System::new(system).map_err(|error| Obstacle::Undecided(error.to_string()))?;
-        match kmc::check(&system, limits).verdict {
+        match kmc::check(&system, &limits.verifier).verdict {
             Verdict::Safe { bound: least } => bound = bound.max(least),
             Verdict::Unsafe(run) => return Err(Obstacle::Unsafe { run, chosen }),
             Verdict::Undecided { limit, obstacle } => {

@@ -13,10 +13,13 @@
 //! Sessions of all targets of the package count, and every combination of them: a role of one target may be
 //! wired with roles of another. Cost: that of [`set`](crate::judge::closed_system).
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-use rumpsteak_fsm::{Fsm, Limits};
+use std::collections::BTreeSet;
+
+use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::sorted::SortedMap;
 
 use crate::judge::closed_system::{self, Obstacle};
+use crate::limits::Limits;
 use crate::protocols::{Loaded, Lookup, Protocols};
 
 /// A session of a protocol.
@@ -69,7 +72,7 @@ pub(crate) fn note(protocol: &Loaded, judgement: &Result<usize, Gap>, is_accepte
             "\n\nnote: together with the sessions of all other roles as they are written here, it is safe ({bound}-multiparty \
              compatible)\n\
              help: if no other program plays a role of `{name}`, accept that in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).accept_kmc({name:?}).verify()"
+             rumpsteak_build::configure().protocols(…).accept_closed_system({name:?}).verify()"
         ),
         // What was not asked for is no news if it is no help either.
         Ok(_) => String::new(),
@@ -93,7 +96,7 @@ pub(crate) fn note(protocol: &Loaded, judgement: &Result<usize, Gap>, is_accepte
                     format!("it is not known whether all sessions together are safe: {reason}")
                 }
             };
-            format!("\n\nnote: `accept_kmc({name:?})` does not help: {reason}")
+            format!("\n\nnote: `accept_closed_system({name:?})` does not help: {reason}")
         }
     }
 }
@@ -104,13 +107,15 @@ pub(crate) fn names(protocols: &Protocols, name: &str, position: usize) -> bool 
 }
 
 /// One line for each name in build.rs that stands for no protocol.
-pub(crate) fn unknown(protocols: &Protocols, accepted: &SortedSet<String>) -> Vec<String> {
+pub(crate) fn unknown(protocols: &Protocols, accepted: &BTreeSet<String>) -> Vec<String> {
     let is_unknown =
         |name: &&String| !matches!(protocols.lookup(name), Lookup::Broken(_) | Lookup::Found(_));
     let unknown = accepted.iter().filter(is_unknown);
     unknown
         .map(|name| {
-            format!("build.rs: `accept_kmc({name:?})` names no protocol that roles can play")
+            format!(
+                "build.rs: `accept_closed_system({name:?})` names no protocol that roles can play"
+            )
         })
         .collect()
 }

@@ -23,15 +23,18 @@
 mod inclusion;
 pub(crate) mod verdict_file;
 
+use std::collections::BTreeSet;
+
 use rumpsteak_contract::token::{Hasher, Span};
 use rumpsteak_contract::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
+use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
-use rumpsteak_fsm::{Fsm, Limits};
 
 use crate::judge::capacities;
 use crate::judge::fallback;
+use crate::limits::Limits;
 use crate::source::cfg::Truth;
 
 use crate::judge::closed_system::{self, Member};
@@ -92,7 +95,7 @@ pub(crate) fn verify(
     protocols: &Protocols,
     base: &Base,
     limits: &Limits,
-    kmc: &SortedSet<String>,
+    kmc: &BTreeSet<String>,
 ) -> Findings {
     let pairs = Pairs::new(tree, protocols);
     let context = Context {
@@ -244,7 +247,7 @@ impl<'a> State<'a> {
     }
 
     /// Looks at all sessions of each protocol of which one is refused: they may be safe together. See [`fallback`].
-    fn fall_back(&mut self, accepted: &SortedSet<String>) {
+    fn fall_back(&mut self, accepted: &BTreeSet<String>) {
         let Context {
             tree,
             protocols,
@@ -348,7 +351,7 @@ impl<'a> State<'a> {
                 return;
             }
         };
-        let (reached, faults) = reach(self.context, id, role, linked);
+        let (reached, faults) = reach(self.context, id, role, linked, self.limits.items);
         let mut refused = !faults.is_empty();
         let mut judged = None;
         let mut refusal = None;
@@ -371,7 +374,7 @@ impl<'a> State<'a> {
                 role: role_id,
                 machine: None,
             };
-            refusal = subtype::judge(&setting, &written, self.limits);
+            refusal = subtype::judge(&setting, &written, &self.limits.verifier);
             if let Some((Fault { place, text }, kind)) = refusal.clone() {
                 refused = true;
                 self.kinds.insert(text.clone(), kind);
@@ -692,7 +695,7 @@ impl<'a> State<'a> {
         }
         unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
         sessions.retain(|role, _| !unknown.contains(role));
-        capacities::find(self.context, &sessions, self.limits)
+        capacities::find(self.context, &sessions, &self.limits.verifier)
     }
 
     /// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
@@ -860,7 +863,7 @@ impl<'a> State<'a> {
                 _ => None,
             };
             let written: Vec<Option<&Fsm>> = machines[position].iter().map(only).collect();
-            let run = starvation::find(protocol, &written, self.limits)?;
+            let run = starvation::find(protocol, &written, &self.limits.verifier)?;
             let (role, awaited) = starvation::describe(&run)?;
             let file = &protocols.files[protocol.file];
             Some(text::starving(protocol, file, &role, &awaited))

@@ -28,7 +28,7 @@ pub(crate) fn write<'a>(
 ///
 /// The file is written beside its place and moved there, so that a build that is interrupted leaves the old one or the
 /// new one, and nothing in between.
-fn write_file(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }

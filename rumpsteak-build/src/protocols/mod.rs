@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rumpsteak_contract::name;
 use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Message, Role};
-use rumpsteak_scribble::{Code, Diagnostic, Modules, Projection, Protocol, SourceId};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId};
 
 use crate::named_text::NamedText;
 use crate::report::Kind;
@@ -91,7 +91,7 @@ impl Protocols {
     /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
     ///
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
-    pub(crate) fn load(base: &Base, paths: &[PathBuf]) -> Self {
+    pub(crate) fn load(base: &Base, paths: &[PathBuf], limits: &Limits) -> Self {
         let mut loaded = Self::default();
         let mut files: SortedMap<PathBuf, PathBuf> = SortedMap::new();
         for path in paths {
@@ -110,6 +110,7 @@ impl Protocols {
                         NamedText::new(base.show(&path), text),
                         &path,
                         &imports,
+                        limits,
                     );
                 }
                 Err(error) => loaded
@@ -156,7 +157,7 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path) {
+    fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path, limits: &Limits) {
         let source = text.text.clone();
         let mut texts = vec![Arc::new(text)];
         let mut read = SortedSet::new();
@@ -172,7 +173,7 @@ impl Protocols {
         let place = path.with_extension("");
         let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
         diagnostics.extend(modules.misplaced(&place));
-        let checked = modules.check(&Default::default());
+        let checked = modules.check(limits);
         diagnostics.extend(checked.diagnostics);
         let file = self.files.len();
         let mut usable = Vec::new();

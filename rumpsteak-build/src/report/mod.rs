@@ -12,6 +12,7 @@ pub(crate) mod text;
 pub(crate) mod words;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::notice::Notice;
@@ -40,17 +41,23 @@ fn file_with(file: &ScrFile, styled: bool) -> String {
 }
 
 /// A problem in Rust source, drawn as rustc would draw it.
-pub(crate) fn problem(problem: &crate::Problem, source: Option<&str>, styled: bool) -> String {
-    let (message, rest) = match problem.text.split_once('\n') {
+pub(crate) fn problem(
+    text: &str,
+    file: &str,
+    range: Range<usize>,
+    source: Option<&str>,
+    styled: bool,
+) -> String {
+    let (message, rest) = match text.split_once('\n') {
         Some((message, rest)) => (message, Some(rest)),
-        None => (problem.text.as_str(), None),
+        None => (text, None),
     };
     let mut notice = Notice::error(message);
     if let Some(source) = source
-        && problem.range.end <= source.len()
+        && range.end <= source.len()
     {
-        let text = Arc::new(NamedText::new(problem.file.clone(), source));
-        notice.excerpt.mark(&text, problem.range.clone(), "");
+        let text = Arc::new(NamedText::new(file, source));
+        notice.excerpt.mark(&text, range, "");
     }
     let mut drawn = notice.render(styled);
     if let Some(rest) = rest {
@@ -103,6 +110,19 @@ impl Report {
         }
     }
 
+    /// Several reports as one. `None` if there are none.
+    pub(crate) fn join(reports: &[Self]) -> Option<Self> {
+        let texts = |part: fn(&Self) -> &str| {
+            let texts: Vec<&str> = reports.iter().map(part).collect();
+            texts.join("\n\n")
+        };
+        Some(Self {
+            plain: texts(|report| &report.plain),
+            styled: texts(|report| &report.styled),
+            kind: reports.iter().map(|report| report.kind).max()?,
+        })
+    }
+
     /// What it means for the package.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -116,9 +136,10 @@ impl Report {
     }
 }
 
+/// In a line of its own: a `main` that returns an error prints `Error: ` before it.
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.plain)
+        write!(f, "\n{}", self.plain)
     }
 }
 

@@ -233,7 +233,8 @@ pub(crate) fn recursive_alias(name: &str) -> String {
 
 pub(crate) fn too_many_items(limit: usize) -> String {
     format!(
-        "this session consists of more than {limit} items, which is more than the build script reads"
+        "this session consists of more than {limit} items, which is more than the build script reads\n\n\
+         help: split it, or raise `Limits::items` in build.rs"
     )
 }
 

@@ -61,9 +61,6 @@ pub(crate) struct Reached {
     pub(crate) linked: bool,
 }
 
-/// How many items a root may reach.
-const ITEMS: usize = 10_000;
-
 #[derive(Debug)]
 pub(crate) struct ResolvedChain {
     /// For an option of a choice: its label, and the token that is its name.
@@ -142,6 +139,7 @@ pub(crate) fn reach(
     root: ItemId,
     role: &RolePair,
     linked: Option<Linked>,
+    most_items: usize,
 ) -> (Reached, SortedSet<Fault>) {
     let mut reader = Reader {
         context,
@@ -156,8 +154,8 @@ pub(crate) fn reach(
         if items.contains_key(&id) {
             continue;
         }
-        if items.len() == ITEMS {
-            reader.fault(root, 0, text::too_many_items(ITEMS));
+        if items.len() == most_items {
+            reader.fault(root, 0, text::too_many_items(most_items));
             break;
         }
         if let ItemKind::Session(session) = &*context.tree.item(id).kind {

@@ -96,7 +96,7 @@ fn a_set_without_a_protocol_is_composed_as_well() {
     let package = Package::new("capacities-set");
     package.remove("protocols/double_buffering.scr").write(
         "build.rs",
-        "fn main() { rumpsteak_build::configure().verify(); }\n",
+        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().verify().map(drop) }\n",
     );
     let source: Vec<String> = double_buffering()
         .lines()
@@ -295,11 +295,12 @@ fn a_limit_leaves_the_queues_growing() {
     // Subtyping compares actions, and needs no configurations.
     package.write(
         "build.rs",
-        "fn main() {
+        "fn main() -> Result<(), rumpsteak_build::Report> {
             rumpsteak_build::configure()
                 .protocols(\"protocols\")
-                .limits(rumpsteak_build::Limits { configurations: 2, ..Default::default() })
-                .verify();
+                .limits(rumpsteak_build::Limits::default().configurations(2))
+                .verify()
+                .map(drop)
         }",
     );
     let outcome = package.check(&[]);

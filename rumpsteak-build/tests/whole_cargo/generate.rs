@@ -2,8 +2,7 @@
 
 use crate::harness::{PROTOCOL, Package};
 
-const SCRIPT: &str =
-    "fn main() { rumpsteak_build::configure().protocols(\"protocols\").generate().verify(); }\n";
+const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
 
 /// PPoPP'22, Fig. 4b.
 const OPTIMISED: &str = "\
@@ -151,7 +150,7 @@ fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
     let package = package("generate-undecided");
     let limited = SCRIPT.replace(
         ".generate()",
-        ".generate().limits(rumpsteak_build::Limits { steps: 1, configurations: 1, ..Default::default() })",
+        ".generate().limits(rumpsteak_build::Limits::default().steps(1).configurations(1))",
     );
     package.write("build.rs", &limited).write(
         "src/lib.rs",
@@ -224,7 +223,7 @@ fn code_of_another_build_is_refused() {
     // A script that verifies and generates nothing leaves the old file where it is.
     package.write(
         "build.rs",
-        "fn main() { rumpsteak_build::verify(\"protocols\"); }\n",
+        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
@@ -275,7 +274,7 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
     package
         .write(
             "build.rs",
-            "fn main() { rumpsteak_build::verify(\"protocols\"); }\n",
+            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
         )
         .write("src/double_buffering.rs", &text)
         .edit(

@@ -119,7 +119,7 @@ impl Package {
         let package = Self::empty(name);
         package.write(
             "build.rs",
-            "fn main() { rumpsteak_build::verify(\"protocols\"); }\n",
+            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
         );
         package.write("protocols/double_buffering.scr", PROTOCOL);
         package.write("src/lib.rs", &double_buffering());

@@ -119,7 +119,7 @@ fn no_source_however_nested_stops_the_script() {
     package.write(
         "build.rs",
         &format!(
-            "fn main() {{ rumpsteak_build::configure().protocols(\"protocols\").sources([{}]).verify(); }}",
+            "fn main() -> Result<(), rumpsteak_build::Report> {{ rumpsteak_build::configure().protocols(\"protocols\").sources([{}]).verify().map(drop) }}",
             names.join(", ")
         ),
     );

@@ -159,7 +159,10 @@ fn the_example_runs_in_the_other_workflows() {
     assert!(bottom_up.contains(&format!("`{script}`")));
     let (package, _) = example("readme-bottom-up", &complete);
     package.remove("protocols/double_buffering.scr");
-    package.write("build.rs", &format!("fn main() {{ {script}; }}\n"));
+    package.write(
+        "build.rs",
+        &format!("fn main() -> Result<(), rumpsteak_build::Report> {{ {script}.map(drop) }}\n"),
+    );
     let source = package.read("src/main.rs");
     let lines: Vec<&str> = source
         .lines()

@@ -19,7 +19,7 @@ fn package(name: &str) -> Package {
         .remove("protocols/double_buffering.scr")
         .write(
             "build.rs",
-            "fn main() { rumpsteak_build::configure().verify(); }\n",
+            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().verify().map(drop) }\n",
         )
         .write(
             "src/lib.rs",
@@ -154,11 +154,11 @@ fn the_fallback_lets_the_sessions_run_and_is_recorded() {
         .error()
         .is_at("src/lib.rs", "Receive")
         .says("it is safe (1-multiparty compatible)")
-        .says("accept_kmc(\"DoubleBuffering\")");
+        .says("accept_closed_system(\"DoubleBuffering\")");
     package.edit(
         "build.rs",
         "verify(\"protocols\")",
-        "configure().protocols(\"protocols\").accept_kmc(\"DoubleBuffering\").verify()",
+        "configure().protocols(\"protocols\").accept_closed_system(\"DoubleBuffering\").verify()",
     );
     package.check(&[]).passes();
     assert_eq!(package.verdicts().matches("\nkmc\t1\n").count(), 3);

@@ -153,7 +153,7 @@ fn files_that_are_no_targets_are_named_in_the_build_script() {
     let package = Package::new("targets-sources");
     package.write(
         "build.rs",
-        "fn main() { rumpsteak_build::configure().protocols(\"protocols\").sources([\"other/it.rs\"]).verify(); }",
+        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").sources([\"other/it.rs\"]).verify().map(drop) }",
     );
     package.write(
         "other/it.rs",
@@ -167,7 +167,7 @@ fn files_that_are_no_targets_are_named_in_the_build_script() {
     package.check(&[]).passes();
     package.write(
         "build.rs",
-        "fn main() { rumpsteak_build::verify(\"protocols\"); }",
+        "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }",
     );
     let outcome = package.check(&[]);
     outcome.errors()[0].says("the build script did not see this item");

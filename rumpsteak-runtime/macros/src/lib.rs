@@ -139,7 +139,7 @@ pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Includes the code that the build script generated for a protocol, as a module.
 ///
 /// ```text
-/// // build.rs: rumpsteak_build::configure().protocols("protocols").generate().verify()
+/// // build.rs: rumpsteak_build::configure().protocols("protocols").generate().verify()?
 /// rumpsteak_runtime::protocol!(DoubleBuffering);            mod double_buffering { … }
 /// rumpsteak_runtime::protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
 /// ```

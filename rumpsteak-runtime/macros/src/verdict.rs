@@ -154,14 +154,15 @@ help: add to Cargo.toml
         [build-dependencies]
         rumpsteak-build = "0.1"
       and, beside it, a file build.rs
-        fn main() {
-            rumpsteak_build::verify("protocols")
+        fn main() -> Result<(), rumpsteak_build::Report> {
+            rumpsteak_build::verify("protocols")?;
+            Ok(())
         }"#;
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
 help: call in build.rs
-        rumpsteak_build::verify("protocols")"#;
+        rumpsteak_build::verify("protocols")?"#;
 
 const STALE_VERDICTS: &str =
     "the verdicts in OUT_DIR are not those of the last run of the build script

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rumpsteak_build::Code;
-use rumpsteak_build::command::Notice;
+use rumpsteak_build::command::{Code, Notice};
 
 use crate::{modules, outcome::Outcome, terminal::Terminal};
 

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rumpsteak_build::command::{Notice, count, visible};
-use rumpsteak_build::{Cfg, Check, Kind, Limits};
+use rumpsteak_build::command::{Cfg, Check, Kind, Notice, count, visible};
+use rumpsteak_fsm::Limits;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let folder = package_folder()?;
     let mut features = arguments.features.clone();
     if !arguments.no_default_features {
-        features.extend(rumpsteak_build::default_features(&folder).map_err(whole)?);
+        features.extend(rumpsteak_build::command::default_features(&folder).map_err(whole)?);
     }
 
     let build_script = std::fs::read_to_string(folder.join("build.rs")).unwrap_or_default();
@@ -320,7 +320,9 @@ mod tests {
             paths.map(|path| path.display().to_string()).collect()
         };
         assert_eq!(
-            paths("fn main() { rumpsteak_build::verify(\"../protocols\") }"),
+            paths(
+                "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"../protocols\").map(drop) }"
+            ),
             ["../protocols"]
         );
         assert_eq!(

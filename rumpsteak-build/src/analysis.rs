@@ -1,0 +1,213 @@
+//! The way of a package through the rooms.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_contract::verdict::{Target, TargetKind};
+
+use crate::codegen::Generator;
+use crate::configuration::{Configuration, PATH};
+use crate::outcome::{self, Findings, verdict_file};
+use crate::protocols::Protocols;
+use crate::report::Report;
+use crate::source::cfg::Cfg;
+use crate::source::crate_tree;
+use crate::source::package_root::Base;
+use crate::source::targets::{self, Package, Root};
+
+/// What was verified.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many protocols there are.
+    pub protocols: usize,
+    /// How many sessions with a role, `#[session(K)]`, there are in all targets.
+    pub sessions: usize,
+    /// How many of them hold. The others are errors that rustc will show.
+    pub verified: usize,
+}
+
+impl Configuration {
+    /// Verifies the package whose build script this is.
+    ///
+    /// Errors with a place in the Rust source are not returned: the macros raise them there.
+    ///
+    /// # Errors
+    ///
+    /// Errors in protocol files that no item of the Rust source can show; a package or a folder of
+    /// protocols that cannot be read; a caller that is no build script.
+    pub fn verify(self) -> Result<Summary, Report> {
+        let folder = variable("CARGO_MANIFEST_DIR")?;
+        let out_dir = variable("OUT_DIR")?;
+        let unwritable = |error: std::io::Error| {
+            let message = format!("cannot write to {}: {error}", out_dir.display());
+            Report::of(&message, "check the permissions and the space left")
+        };
+        verdict_file::write_file(&out_dir.join(PATH), &self.print()).map_err(unwritable)?;
+        let vars = std::env::vars_os()
+            .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+        let mut analysis = Analysis::new(&self, &folder, &Cfg::from_vars(vars))?;
+        analysis.announce();
+
+        let mut reports = analysis.reports();
+        let mut verdicts = std::mem::take(&mut analysis.findings.verdicts);
+        if analysis.findings.includes_protocols {
+            verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
+        }
+        verdict_file::write(&out_dir, &verdicts, analysis.generated()).map_err(unwritable)?;
+        Report::join(&reports).map_or_else(|| Ok(analysis.summary()), Err)
+    }
+}
+
+/// All that is known about a package.
+pub(crate) struct Analysis {
+    pub(crate) base: Base,
+    pub(crate) package: Package,
+    pub(crate) tree: crate_tree::Tree,
+    pub(crate) protocols: Protocols,
+    pub(crate) findings: Findings,
+}
+
+impl Analysis {
+    pub(crate) fn new(
+        configuration: &Configuration,
+        folder: &Path,
+        cfg: &Cfg,
+    ) -> Result<Self, Report> {
+        let package = targets::package(folder).map_err(|message| {
+            Report::of(
+                &message,
+                "this is called from the build script of a package, or with its folder",
+            )
+        })?;
+        let base = Base::new(folder);
+        let mut roots = package.roots.clone();
+        roots.extend(configuration.sources.iter().map(|source| {
+            let name = source
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned());
+            let target = Target {
+                kind: TargetKind::Source,
+                name: name.unwrap_or_default(),
+            };
+            Root {
+                target,
+                path: base.join(source),
+            }
+        }));
+        let mut protocols = Protocols::load(
+            &base,
+            &configuration.protocols,
+            &configuration.limits.scribble(),
+        );
+        if configuration.generate {
+            protocols.watch_folders();
+        }
+        let mut generator = Generator::new(
+            &protocols,
+            &base,
+            &configuration.limits.verifier,
+            configuration.generate,
+        );
+        let tree = crate_tree::walk(&roots, cfg, &mut generator);
+        let warnings = generator.warnings();
+        let mut findings = outcome::verify(
+            &tree,
+            &protocols,
+            &base,
+            &configuration.limits,
+            &configuration.closed_systems,
+        );
+        findings.warnings.extend(warnings);
+        Ok(Analysis {
+            base,
+            package,
+            tree,
+            protocols,
+            findings,
+        })
+    }
+
+    /// The generated files with code: paths below `OUT_DIR`, and texts.
+    fn generated(&self) -> impl Iterator<Item = (&str, &str)> {
+        let modules = self
+            .tree
+            .files
+            .iter()
+            .filter_map(|file| file.generated.as_ref());
+        modules.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)))
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            protocols: self.protocols.protocols.len(),
+            sessions: self.findings.roots,
+            verified: self.findings.passed,
+        }
+    }
+
+    /// The errors that belong to no item of the Rust source.
+    pub(crate) fn reports(&self) -> Vec<Report> {
+        let unreadable = unreadable(&self.protocols);
+        let broken = self
+            .findings
+            .unanchored
+            .iter()
+            .map(|&file| Report::of_file(&self.protocols.files[file]));
+        unreadable.chain(broken).collect()
+    }
+
+    /// Tells Cargo what was read, and what was not verified.
+    fn announce(&self) {
+        let mut watched: BTreeSet<PathBuf> = BTreeSet::from([self.base.join("Cargo.toml")]);
+        watched.extend(
+            self.package
+                .folders
+                .iter()
+                .map(|folder| crate_tree::normalise(folder)),
+        );
+        let read = self
+            .tree
+            .files
+            .iter()
+            .filter(|file| file.generated.is_none());
+        watched.extend(read.map(|file| file.path.clone()));
+        watched.extend(self.tree.awaited.iter().cloned());
+        watched.extend(self.protocols.looked_at.iter().cloned());
+        let mut text = String::new();
+        for path in &watched {
+            // Cargo watches a folder with all that is below it.
+            let is_below = |ancestor: &Path| watched.contains(ancestor);
+            if path.exists() && !path.ancestors().skip(1).any(is_below) {
+                let shown = self.base.relative(path);
+                let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
+            }
+        }
+        for warning in &self.findings.warnings {
+            let _ = writeln!(text, "cargo::warning={warning}");
+        }
+        // If nobody listens there is nobody to tell.
+        let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+    }
+}
+
+/// The paths of protocols that cannot be read.
+pub(crate) fn unreadable(protocols: &Protocols) -> impl Iterator<Item = Report> {
+    protocols.unreadable.iter().map(|(path, error)| {
+        Report::of(
+            &format!("cannot read the protocols in `{path}`: {error}"),
+            "build.rs names the folder or the file relative to the package: `rumpsteak_build::verify(\"protocols\")`",
+        )
+    })
+}
+
+/// A folder that Cargo names to build scripts.
+fn variable(name: &str) -> Result<PathBuf, Report> {
+    std::env::var_os(name).map(PathBuf::from).ok_or_else(|| {
+        Report::of(
+            &format!("`{name}` is not set: this was not called from a build script"),
+            "call it in `main` of build.rs; elsewhere, `cargo rumpsteak check` verifies a package",
+        )
+    })
+}

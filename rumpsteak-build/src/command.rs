@@ -1,0 +1,223 @@
+//! What `cargo rumpsteak` shares with the build. No part of the public face: it may change at any
+//! time.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::analysis::{Analysis, Summary, unreadable};
+use crate::codegen::{self, Generator};
+use crate::configuration::Configuration;
+use crate::protocols::Protocols;
+use crate::source::package_root::Base;
+use crate::source::targets;
+
+pub use crate::named_text::NamedText;
+pub use crate::report::Kind;
+pub use crate::report::comparison::{
+    Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,
+};
+pub use crate::report::excerpt::{Excerpt, Mark, visible};
+pub use crate::report::notice::{Notice, Severity};
+pub use crate::report::words::{count, did_you_mean, list, split_way_out};
+use crate::report::{self, Report};
+pub use crate::source::cfg::Cfg;
+
+/// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
+/// left nothing there, or is of another version.
+#[must_use]
+pub fn configuration(out_dir: &Path) -> Option<Configuration> {
+    Configuration::read(out_dir)
+}
+
+/// The features of the package in `folder` that are on by default: those of a build without
+/// `--features`.
+///
+/// # Errors
+///
+/// If the manifest cannot be read.
+pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
+    let package = targets::package(folder)
+        .map_err(|message| Report::of(&message, "name the folder of a package"))?;
+    Ok(package.default_features.into_iter().collect())
+}
+
+impl Configuration {
+    /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths are
+    /// relative to `folder`. Nothing is written and nothing is printed.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or has errors.
+    pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
+        let base = Base::new(folder);
+        let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
+        let files = protocols.files.iter();
+        let broken = files
+            .filter(|file| !file.diagnostics.is_empty())
+            .map(Report::of_file);
+        let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
+        if let Some(report) = Report::join(&reports) {
+            return Err(report);
+        }
+        let generator = Generator::new(&protocols, &base, &self.limits.verifier, true);
+        let code = generator.all().map(|(protocol, module)| Code {
+            protocol: protocol.to_owned(),
+            text: module.text,
+            problems: module.problems.into_iter().map(|p| p.text).collect(),
+        });
+        Ok(code.collect())
+    }
+
+    /// Verifies the package in `folder` without Cargo: nothing is written and nothing is printed.
+    ///
+    /// # Errors
+    ///
+    /// If the package cannot be read.
+    pub fn check(self, folder: &Path, cfg: &Cfg) -> Result<Check, Report> {
+        let analysis = Analysis::new(&self, folder, cfg)?;
+        let mut reports = analysis.reports();
+        // No macro raises the errors of protocol files here, so each is reported once, and without
+        // its echoes: each macro raises one, because it cannot know whether another one does.
+        let mut problems = problems(&analysis);
+        problems.retain(|problem| !analysis.findings.echoes.contains(&problem.text));
+        for (position, file) in analysis.protocols.files.iter().enumerate() {
+            if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
+                reports.push(Report::of_file(file));
+            }
+        }
+        Ok(Check {
+            problems,
+            reports,
+            warnings: analysis.findings.warnings.clone(),
+            summary: analysis.summary(),
+        })
+    }
+}
+
+/// What [`Configuration::check`] found out about a package.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The problems in the Rust source, by place.
+    pub problems: Vec<Problem>,
+    /// What is wrong with the protocol files and the package itself.
+    pub reports: Vec<Report>,
+    /// What was not verified because nothing asks for it: one line each.
+    pub warnings: Vec<String>,
+    /// How much was verified.
+    pub summary: Summary,
+}
+
+/// A problem at a place in the Rust source.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The file, as rustc would show it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The bytes of the offending token in the file.
+    pub range: Range<usize>,
+    /// The text of the error, without colours, of several lines.
+    pub text: String,
+    /// What it means for the package.
+    pub kind: Kind,
+    /// The problem drawn with its source line: plain, then styled.
+    rendered: [String; 2],
+}
+
+impl Problem {
+    /// The problem as rustc would draw it, with colours or without.
+    #[must_use]
+    pub fn render(&self, styled: bool) -> &str {
+        &self.rendered[usize::from(styled)]
+    }
+}
+
+/// The Rust code of a protocol. Made by [`Configuration::code`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Code {
+    /// The protocol.
+    pub protocol: String,
+    /// The code, if the protocol can be said in Rust. Not to be used if there are problems.
+    pub text: Option<String>,
+    /// What is wrong with the protocol or with a machine beside its file: texts of several lines.
+    pub problems: Vec<String>,
+}
+
+impl Code {
+    /// Whether a text that [`Configuration::code`] gave is as it was then: no hand has changed it since.
+    ///
+    /// ```
+    /// assert!(!rumpsteak_build::command::Code::is_untouched("struct Mine;"));
+    /// ```
+    #[must_use]
+    pub fn is_untouched(text: &str) -> bool {
+        codegen::is_untouched(text)
+    }
+}
+
+impl Check {
+    /// Whether everything holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.problems.is_empty() && self.reports.is_empty()
+    }
+
+    /// The gravest of what is wrong; nothing if everything holds.
+    #[must_use]
+    pub fn gravest(&self) -> Option<Kind> {
+        let problems = self.problems.iter().map(|problem| problem.kind);
+        problems.chain(self.reports.iter().map(Report::kind)).max()
+    }
+}
+
+/// The problems in the Rust source, by place.
+fn problems(analysis: &Analysis) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = analysis
+        .findings
+        .problems
+        .iter()
+        .map(|located| {
+            let file = &analysis.tree.files[located.file.0];
+            let path = &file.path;
+            let source = match &file.generated {
+                Some(module) => module.text.clone(),
+                None => std::fs::read_to_string(path).ok(),
+            };
+            let range = located.span.start..located.span.end;
+            let before = source.as_deref().and_then(|text| text.get(..range.start));
+            let before = before.unwrap_or_default();
+            let line = before.rfind('\n').map_or(0, |end| end + 1);
+            let mut problem = Problem {
+                file: analysis.base.show(path),
+                line: before.matches('\n').count() + 1,
+                column: before[line..].chars().count() + 1,
+                range,
+                text: located.text.clone(),
+                kind: analysis.findings.kind(&located.text),
+                rendered: Default::default(),
+            };
+            problem.rendered = [false, true].map(|styled| {
+                report::problem(
+                    &problem.text,
+                    &problem.file,
+                    problem.range.clone(),
+                    source.as_deref(),
+                    styled,
+                )
+            });
+            problem
+        })
+        .collect();
+    problems.sort_by(|left, right| {
+        let at = |problem: &Problem| (problem.line, problem.column);
+        (left.file.cmp(&right.file)).then_with(|| at(left).cmp(&at(right)))
+    });
+    // One file may belong to several targets.
+    problems.dedup();
+    problems
+}
