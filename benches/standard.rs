@@ -3,9 +3,9 @@
 /// A route in both directions.
 pub type Both<M> = rumpsteak_runtime::Channel<M>;
 /// A route that only sends.
-pub type Out<M> = rumpsteak_runtime::Sender<M>;
+pub type Out<M> = rumpsteak_runtime::channel::Sender<M>;
 /// A route that only receives.
-pub type In<M> = rumpsteak_runtime::Receiver<M>;
+pub type In<M> = rumpsteak_runtime::channel::Receiver<M>;
 
 #[path = "sessions/double_buffering.rs"]
 pub mod double_buffering;

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
-use rumpsteak_runtime::{Bidirectional, Nil, Pair};
+use rumpsteak_runtime::transport::{Bidirectional, Nil, Pair};
 
 /// A route in both directions.
 pub type Both<M> = Bidirectional<Tx<M>, Rx<M>>;

@@ -23,7 +23,10 @@ use std::time::Duration;
 use futures::channel::mpsc::{self, SendError, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
 use rumpsteak_runtime::{
-    Bidirectional, Branch, Labelled, Message, Result, Role, Send, session, try_session,
+    Message, Result, Role, session,
+    states::{Branch, Send},
+    transport::{Bidirectional, Labelled},
+    try_run,
 };
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
@@ -97,7 +100,7 @@ enum ExpectOne {
 }
 
 async fn sender(role: &mut S, data: &[u8]) -> Result<Infallible> {
-    try_session(role, async |mut session: Sender<'_, _>| {
+    try_run(role, async |mut session: Sender<'_>| {
         for pair in data.chunks(2) {
             // After the last one, if it is alone, comes an empty one.
             let (zero, one) = (vec![pair[0]], pair[1..].to_vec());
@@ -126,7 +129,7 @@ async fn receiver(
     count: usize,
     done: oneshot::Sender<Vec<u8>>,
 ) -> Result<Infallible> {
-    try_session(role, async |mut session: Receiver<'_, _>| {
+    try_run(role, async |mut session: Receiver<'_>| {
         let mut done = Some(done);
         let mut received = Vec::new();
         loop {

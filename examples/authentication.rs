@@ -6,7 +6,9 @@
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
+    try_run,
 };
 
 #[derive(Roles)]
@@ -97,7 +99,7 @@ pub enum Access {
 }
 
 async fn service(role: &mut S, is_open: bool) -> Result<Access> {
-    try_session(role, async |session: Service<'_, _>| {
+    try_run(role, async |session: Service<'_>| {
         if !is_open {
             println!("service: closed");
             return Ok((Access::Cancelled, session.select(Cancel).await?));
@@ -113,7 +115,7 @@ async fn service(role: &mut S, is_open: bool) -> Result<Access> {
 }
 
 async fn client(role: &mut C, password: &str) -> Result<()> {
-    try_session(role, async |session: Client<'_, _>| {
+    try_run(role, async |session: Client<'_>| {
         let end = match session.branch().await? {
             ClientChoice::Login(Login, next) => {
                 println!("client: says {password:?}");
@@ -127,7 +129,7 @@ async fn client(role: &mut C, password: &str) -> Result<()> {
 }
 
 async fn authenticator(role: &mut A, expected: &str) -> Result<()> {
-    try_session(role, async |session: Authenticator<'_, _>| {
+    try_run(role, async |session: Authenticator<'_>| {
         let end = match session.branch().await? {
             AuthenticatorChoice::Password(Password(password), next) => {
                 next.send(Auth(password == expected)).await?

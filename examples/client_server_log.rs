@@ -7,7 +7,9 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, Receive, Select, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -87,7 +89,7 @@ enum LogChoice {
 }
 
 async fn client(role: &mut C, first: u32) -> Result<Infallible> {
-    try_session(role, async |mut session: Client<'_, _>| {
+    try_run(role, async |mut session: Client<'_>| {
         let mut number = first;
         loop {
             session = match session.send(Request(number)).await?.branch().await? {
@@ -108,7 +110,7 @@ async fn client(role: &mut C, first: u32) -> Result<Infallible> {
 }
 
 async fn server(role: &mut S) -> Result<Infallible> {
-    try_session(role, async |mut session: Server<'_, _>| {
+    try_run(role, async |mut session: Server<'_>| {
         loop {
             let (Request(number), next) = session.receive().await?;
             session = match number % 2 {
@@ -129,7 +131,7 @@ async fn log(
     entries: usize,
     done: oneshot::Sender<Vec<(u32, bool)>>,
 ) -> Result<Infallible> {
-    try_session(role, async |mut session: Log<'_, _>| {
+    try_run(role, async |mut session: Log<'_>| {
         let mut kept = Vec::new();
         while kept.len() < entries {
             session = match session.branch().await? {

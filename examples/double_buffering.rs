@@ -10,7 +10,9 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Channel, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Receive, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -83,7 +85,7 @@ pub type Sink = SinkLoop;
 pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);
 
 pub async fn source(role: &mut S) -> Result<Infallible> {
-    try_session(role, async |mut session: Source<'_, _>| {
+    try_run(role, async |mut session: Source<'_>| {
         for value in 1.. {
             let (Ready, next) = session.receive().await?;
             println!("source: sends {value}");
@@ -95,7 +97,7 @@ pub async fn source(role: &mut S) -> Result<Infallible> {
 }
 
 async fn kernel(role: &mut K) -> Result<Infallible> {
-    try_session(role, async |session: Kernel<'_, _>| pass_on(session).await).await
+    try_run(role, async |session: Kernel<'_>| pass_on(session).await).await
 }
 
 /// What the kernel does for ever, and also the one of `optimised_double_buffering.rs`.
@@ -109,7 +111,7 @@ pub async fn pass_on<T>(mut session: KernelLoop<'_, K>) -> Result<T> {
 }
 
 pub async fn sink(role: &mut T, count: i32, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_session(role, async |mut session: Sink<'_, _>| {
+    try_run(role, async |mut session: Sink<'_>| {
         let mut sum = 0;
         let mut done = Some(done);
         for received in 1.. {

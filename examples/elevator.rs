@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use rumpsteak_runtime::{
-    Branch, Channel, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, Receive, Select, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -180,7 +182,7 @@ impl Record {
 
 /// Has the closing door stopped so many times at each floor.
 async fn user(role: &mut User, stops: &[usize], done: oneshot::Sender<()>) -> Result<Infallible> {
-    try_session(role, async |mut session: UserSession<'_, _>| {
+    try_run(role, async |mut session: UserSession<'_>| {
         for &stops in stops {
             let mut rest = session.send(OpenDoor).await?;
             let mut left = stops;
@@ -204,7 +206,7 @@ async fn user(role: &mut User, stops: &[usize], done: oneshot::Sender<()>) -> Re
 }
 
 async fn elevator(role: &mut Elevator, record: &Record) -> Result<Infallible> {
-    try_session(role, async |mut session: ElevatorSession<'_, _>| {
+    try_run(role, async |mut session: ElevatorSession<'_>| {
         let mut floor = 0;
         loop {
             let (OpenDoor, mut rest) = session.receive().await?;
@@ -232,7 +234,7 @@ async fn elevator(role: &mut Elevator, record: &Record) -> Result<Infallible> {
 }
 
 async fn door(role: &mut Door, record: &Record) -> Result<Infallible> {
-    try_session(role, async |mut session: DoorSession<'_, _>| {
+    try_run(role, async |mut session: DoorSession<'_>| {
         loop {
             let (Open, next) = session.receive().await?;
             record.add(Event::Opens);

@@ -13,7 +13,9 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, Message, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, Select, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -106,7 +108,7 @@ pub struct Stay {
 }
 
 async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> Result<Infallible> {
-    try_session(role, async |mut session: Patient<'_, _>| {
+    try_run(role, async |mut session: Patient<'_>| {
         let mut stay = Stay {
             accepted: 0,
             refused: 0,
@@ -164,7 +166,7 @@ async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> 
 
 /// Refuses readings above 40.
 async fn hospital(role: &mut H) -> Result<Infallible> {
-    try_session(role, async |mut session: Hospital<'_, _>| {
+    try_run(role, async |mut session: Hospital<'_>| {
         let mut accepted = Vec::new();
         loop {
             session = match session.branch().await? {

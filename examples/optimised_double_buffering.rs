@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Result, Send, session, try_session};
+use rumpsteak_runtime::{Result, session, states::Send, try_run};
 use tokio::sync::oneshot;
 
 #[allow(dead_code, reason = "its kernel, and the program")]
@@ -19,7 +19,7 @@ use plain::{K, KernelLoop, Ready, Roles, S, pass_on, sink, source};
 pub type OptimisedKernel = Send<S, Ready, KernelLoop>;
 
 async fn optimised_kernel(role: &mut K) -> Result<Infallible> {
-    try_session(role, async |session: OptimisedKernel<'_, _>| {
+    try_run(role, async |session: OptimisedKernel<'_>| {
         pass_on(session.send(Ready).await?).await
     })
     .await

@@ -7,7 +7,11 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Receive, Result, Send, session, try_session};
+use rumpsteak_runtime::{
+    Result, session,
+    states::{Receive, Send},
+    try_run,
+};
 use tokio::sync::oneshot;
 
 #[allow(dead_code, reason = "its `b` and `c`, and the program")]
@@ -29,7 +33,7 @@ pub type OptimisedRingC = OptimisedRingCLoop;
 pub struct OptimisedRingCLoop(Send<A, Value, Receive<B, Value, Self>>);
 
 async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: OptimisedRingB<'_, _>| {
+    try_run(role, async |mut session: OptimisedRingB<'_>| {
         loop {
             println!("b: sends {held}");
             let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
@@ -41,7 +45,7 @@ async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
 }
 
 async fn optimised_ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: OptimisedRingC<'_, _>| {
+    try_run(role, async |mut session: OptimisedRingC<'_>| {
         loop {
             println!("c: sends {held}");
             let (Value(value), next) = session.send(Value(held)).await?.receive().await?;

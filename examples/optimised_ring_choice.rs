@@ -7,7 +7,11 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Receive, Result, Select, session, try_session};
+use rumpsteak_runtime::{
+    Result, session,
+    states::{Receive, Select},
+    try_run,
+};
 use tokio::sync::oneshot;
 
 #[allow(dead_code, reason = "its `b`, and the program")]
@@ -26,7 +30,7 @@ enum OptimisedRingBChoice {
 }
 
 async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: OptimisedRingB<'_, _>| {
+    try_run(role, async |mut session: OptimisedRingB<'_>| {
         loop {
             let next = if held > 0 {
                 println!("b: chooses add");

@@ -6,7 +6,11 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{End, Receive, Result, Select, Send, session, try_session};
+use rumpsteak_runtime::{
+    Result, session,
+    states::{End, Receive, Select, Send},
+    try_run,
+};
 
 #[allow(dead_code, reason = "its source, and the program")]
 #[path = "streaming.rs"]
@@ -28,7 +32,7 @@ enum AheadChoice {
 }
 
 async fn optimised_source(role: &mut S, first: [i32; 2], rest: &[i32]) -> Result<()> {
-    try_session(role, async |session: OptimisedSource<'_, _>| {
+    try_run(role, async |session: OptimisedSource<'_>| {
         println!("source: sends {first:?} at once");
         let session = session.send(Value(first[0])).await?;
         let mut session = session.send(Value(first[1])).await?;

@@ -7,7 +7,9 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Channel, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Receive, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -79,7 +81,7 @@ pub async fn ring_a(
     laps: usize,
     done: oneshot::Sender<i32>,
 ) -> Result<Infallible> {
-    try_session(role, async |mut session: RingA<'_, _>| {
+    try_run(role, async |mut session: RingA<'_>| {
         let mut done = Some(done);
         for lap in 1.. {
             let (Value(value), next) = session.send(Value(held)).await?.receive().await?;
@@ -99,7 +101,7 @@ pub async fn ring_a(
 }
 
 async fn ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: RingB<'_, _>| {
+    try_run(role, async |mut session: RingB<'_>| {
         loop {
             let (Value(value), next) = session.receive().await?;
             println!("b: is sent {value}, sends {held}");
@@ -111,7 +113,7 @@ async fn ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
 }
 
 async fn ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: RingC<'_, _>| {
+    try_run(role, async |mut session: RingC<'_>| {
         loop {
             let (Value(value), next) = session.receive().await?;
             println!("c: is sent {value}, sends {held}");

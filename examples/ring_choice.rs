@@ -7,7 +7,9 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, Receive, Select, Send},
+    try_run,
 };
 use tokio::sync::oneshot;
 
@@ -90,7 +92,7 @@ pub async fn ring_a(
     laps: usize,
     done: oneshot::Sender<i32>,
 ) -> Result<Infallible> {
-    try_session(role, async |mut session: RingA<'_, _>| {
+    try_run(role, async |mut session: RingA<'_>| {
         let mut done = Some(done);
         for lap in 1.. {
             session = match session.send(Add(held)).await?.branch().await? {
@@ -118,7 +120,7 @@ pub async fn ring_a(
 }
 
 async fn ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: RingB<'_, _>| {
+    try_run(role, async |mut session: RingB<'_>| {
         loop {
             let (Add(value), next) = session.receive().await?;
             session = if held > 0 {
@@ -135,7 +137,7 @@ async fn ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
 }
 
 pub async fn ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
-    try_session(role, async |mut session: RingC<'_, _>| {
+    try_run(role, async |mut session: RingC<'_>| {
         loop {
             session = match session.branch().await? {
                 RingCChoice::Add(Add(value), next) => {

@@ -5,7 +5,9 @@
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
+    try_run,
 };
 
 #[derive(Roles)]
@@ -60,7 +62,7 @@ pub enum SinkChoice {
 }
 
 async fn source(role: &mut S, values: &[i32]) -> Result<()> {
-    try_session(role, async |mut session: Source<'_, _>| {
+    try_run(role, async |mut session: Source<'_>| {
         for &value in values {
             let (Ready, next) = session.receive().await?;
             println!("source: sends {value}");
@@ -74,7 +76,7 @@ async fn source(role: &mut S, values: &[i32]) -> Result<()> {
 }
 
 pub async fn sink(role: &mut T) -> Result<Vec<i32>> {
-    try_session(role, async |mut session: Sink<'_, _>| {
+    try_run(role, async |mut session: Sink<'_>| {
         let mut values = Vec::new();
         loop {
             session = match session.send(Ready).await?.branch().await? {

@@ -6,7 +6,9 @@
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 #[derive(Roles)]
@@ -46,7 +48,7 @@ pub type AdderB = Receive<A, Add, Send<A, Add, Send<C, Add, Receive<C, Sum, End>
 pub type AdderC = Receive<A, Add, Receive<B, Add, Send<A, Sum, Send<B, Sum, End>>>>;
 
 async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
-    try_session(role, async |session: AdderA<'_, _>| {
+    try_run(role, async |session: AdderA<'_>| {
         let session = session.send(Add(mine)).await?;
         let (Add(theirs), session) = session.receive().await?;
         println!("a: picked {mine}, was told {theirs}");
@@ -58,7 +60,7 @@ async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
 }
 
 async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
-    try_session(role, async |session: AdderB<'_, _>| {
+    try_run(role, async |session: AdderB<'_>| {
         let (Add(theirs), session) = session.receive().await?;
         println!("b: picked {mine}, was told {theirs}");
         let session = session.send(Add(mine)).await?;
@@ -70,7 +72,7 @@ async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
 }
 
 async fn adder_c(role: &mut C) -> Result<()> {
-    try_session(role, async |session: AdderC<'_, _>| {
+    try_run(role, async |session: AdderC<'_>| {
         let (Add(from_a), session) = session.receive().await?;
         let (Add(from_b), session) = session.receive().await?;
         let sum = from_a + from_b;

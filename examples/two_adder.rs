@@ -6,7 +6,9 @@
 use std::process::ExitCode;
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
+    try_run,
 };
 
 #[derive(Roles)]
@@ -61,7 +63,7 @@ enum ServerChoice {
 }
 
 async fn client(role: &mut C, pairs: &[(i32, i32)]) -> Result<Vec<i32>> {
-    try_session(role, async |mut session: Client<'_, _>| {
+    try_run(role, async |mut session: Client<'_>| {
         let mut sums = Vec::new();
         for &(left, right) in pairs {
             let next = session.select(Add(left)).await?.send(Add(right)).await?;
@@ -77,7 +79,7 @@ async fn client(role: &mut C, pairs: &[(i32, i32)]) -> Result<Vec<i32>> {
 }
 
 async fn server(role: &mut S) -> Result<usize> {
-    try_session(role, async |mut session: Server<'_, _>| {
+    try_run(role, async |mut session: Server<'_>| {
         let mut served = 0;
         loop {
             session = match session.branch().await? {

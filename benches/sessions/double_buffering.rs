@@ -1,7 +1,11 @@
 //! Double buffering (PPoPP'22, Listing 1): two buffers, which the kernel copies from the source and
 //! passes on to the sink.
 
-use rumpsteak_runtime::{End, Message, Receive, Result, Role, Roles, Send, session, try_session};
+use rumpsteak_runtime::{
+    Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
+};
 
 use super::Both;
 
@@ -79,7 +83,7 @@ type Sink = Send<K, Ready, Receive<K, Copy, Send<K, Ready, Receive<K, Copy, End>
 ///
 /// Those of the session.
 pub async fn source(role: &mut S, buffers: [&[i32]; 2]) -> Result<()> {
-    try_session(role, async |s: Source<'_, _>| {
+    try_run(role, async |s: Source<'_>| {
         let (Ready, s) = s.receive().await?;
         let s = s.send(Copy(buffers[0].to_vec())).await?;
         let (Ready, s) = s.receive().await?;
@@ -94,7 +98,7 @@ pub async fn source(role: &mut S, buffers: [&[i32]; 2]) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn kernel(role: &mut K) -> Result<()> {
-    try_session(role, async |s: Kernel<'_, _>| {
+    try_run(role, async |s: Kernel<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;
         let (Ready, s) = s.receive().await?;
         let s = s.send(Copy(first)).await?;
@@ -111,7 +115,7 @@ pub async fn kernel(role: &mut K) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn sink(role: &mut T) -> Result<[Vec<i32>; 2]> {
-    try_session(role, async |s: Sink<'_, _>| {
+    try_run(role, async |s: Sink<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;
         let (Copy(second), s) = s.send(Ready).await?.receive().await?;
         Ok(([first, second], s))

@@ -1,6 +1,10 @@
 //! One lap of a ring of three: what it costs to begin and end a session.
 
-use rumpsteak_runtime::{End, Message, Receive, Result, Role, Roles, Send, session, try_session};
+use rumpsteak_runtime::{
+    Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
+};
 
 use super::{In, Out};
 
@@ -67,7 +71,7 @@ type Third = Receive<B, Token, Send<A, Token, End>>;
 ///
 /// Those of the session.
 pub async fn first(role: &mut A, value: i32) -> Result<i32> {
-    try_session(role, async |s: First<'_, _>| {
+    try_run(role, async |s: First<'_>| {
         let (Token(value), end) = s.send(Token(value)).await?.receive().await?;
         Ok((value, end))
     })
@@ -80,7 +84,7 @@ pub async fn first(role: &mut A, value: i32) -> Result<i32> {
 ///
 /// Those of the session.
 pub async fn second(role: &mut B) -> Result<()> {
-    try_session(role, async |s: Second<'_, _>| {
+    try_run(role, async |s: Second<'_>| {
         let (token, s) = s.receive().await?;
         Ok(((), s.send(token).await?))
     })
@@ -93,7 +97,7 @@ pub async fn second(role: &mut B) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn third(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Third<'_, _>| {
+    try_run(role, async |s: Third<'_>| {
         let (token, s) = s.receive().await?;
         Ok(((), s.send(token).await?))
     })

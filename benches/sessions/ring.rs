@@ -2,7 +2,11 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Error, Message, Receive, Result, Role, Roles, Send, session, try_session};
+use rumpsteak_runtime::{
+    Error, Message, Result, Role, Roles, session,
+    states::{Receive, Send},
+    try_run,
+};
 
 use super::{In, Out};
 
@@ -91,7 +95,7 @@ impl From<Error> for Stopped {
 ///
 /// The last value: a session without an end has no other way out.
 pub async fn first(role: &mut A, laps: i32) -> Result<Infallible, Stopped> {
-    try_session(role, async |mut s: First<'_, _>| {
+    try_run(role, async |mut s: First<'_>| {
         let mut value = 0;
         for _ in 0..laps {
             let next = s.send(Value(value + 1)).await?;
@@ -109,7 +113,7 @@ pub async fn first(role: &mut A, laps: i32) -> Result<Infallible, Stopped> {
 ///
 /// Those of the session.
 pub async fn second(role: &mut B) -> Result<Infallible, Stopped> {
-    try_session(role, async |mut s: Second<'_, _>| {
+    try_run(role, async |mut s: Second<'_>| {
         loop {
             let (Value(value), next) = s.receive().await?;
             s = next.send(Value(value + 1)).await?;
@@ -124,7 +128,7 @@ pub async fn second(role: &mut B) -> Result<Infallible, Stopped> {
 ///
 /// Those of the session.
 pub async fn third(role: &mut C) -> Result<Infallible, Stopped> {
-    try_session(role, async |mut s: Third<'_, _>| {
+    try_run(role, async |mut s: Third<'_>| {
         loop {
             let (Value(value), next) = s.receive().await?;
             s = next.send(Value(value + 1)).await?;

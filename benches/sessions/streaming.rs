@@ -2,7 +2,9 @@
 //! before they are asked for.
 
 use rumpsteak_runtime::{
-    Branch, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Message, Result, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
+    try_run,
 };
 
 use super::Both;
@@ -99,7 +101,7 @@ enum SinkChoice {
 ///
 /// Those of the session.
 pub async fn source(role: &mut S, count: i32) -> Result<()> {
-    try_session(role, async |mut s: Source<'_, _>| {
+    try_run(role, async |mut s: Source<'_>| {
         for value in 0..count {
             let (Ready, next) = s.receive().await?;
             s = next.select(Value(value)).await?;
@@ -116,7 +118,7 @@ pub async fn source(role: &mut S, count: i32) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
-    try_session(role, async |s: WindowedSource<'_, _>| {
+    try_run(role, async |s: WindowedSource<'_>| {
         let s = s.send(Value(0)).await?;
         let s = s.send(Value(1)).await?;
         let s = s.send(Value(2)).await?;
@@ -143,7 +145,7 @@ pub async fn windowed_source(role: &mut S, count: i32) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn sink(role: &mut T) -> Result<i32> {
-    try_session(role, async |mut s: Sink<'_, _>| {
+    try_run(role, async |mut s: Sink<'_>| {
         let mut sum = 0;
         loop {
             s = match s.send(Ready).await?.branch().await? {

@@ -68,3 +68,8 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Summary, Report> {
 pub fn configure() -> Configuration {
     Configuration::default()
 }
+
+/// The examples of README.md run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

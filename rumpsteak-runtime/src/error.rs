@@ -100,7 +100,7 @@ pub enum ErrorKind {
         action: Action,
     },
 
-    /// The session returned the [`End`](crate::End) of another session.
+    /// The session returned the [`End`](crate::states::End) of another session.
     ///
     /// Two sessions of one role type exchanged their states. Both roles are poisoned, because
     /// neither can tell how far its own session has come.
@@ -109,8 +109,8 @@ pub enum ErrorKind {
         role: &'static str,
     },
 
-    /// An earlier session of this role did not return its [`End`](crate::End): it failed, panicked,
-    /// was cancelled, or leaked its state.
+    /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
+    /// panicked, was cancelled, or leaked its state.
     ///
     /// Messages of that session may still be under way, so the role cannot begin another. Reset it
     /// together with its peers: see [`Role::is_poisoned`](crate::Role::is_poisoned).
@@ -224,9 +224,9 @@ fn alternatives(f: &mut fmt::Formatter<'_>, labels: &[&str]) -> fmt::Result {
 
 /// A send that failed, with its label where the transport had not yet taken it.
 ///
-/// Returned by [`Send::send_or_return`](crate::Send::send_or_return) and
-/// [`Select::select_or_return`](crate::Select::select_or_return); `?` turns it into the plain
-/// [`Error`].
+/// Returned by [`Send::send_or_return`](crate::states::Send::send_or_return) and
+/// [`Select::select_or_return`](crate::states::Select::select_or_return); `?` turns it into the
+/// plain [`Error`].
 #[non_exhaustive]
 pub struct Unsent<L> {
     /// Why the send failed.

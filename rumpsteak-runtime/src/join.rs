@@ -24,11 +24,10 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker, ready};
+use std::task::{Context, Poll, Waker};
 
-use crate::polling::{self, Polling};
-use crate::sync::AtomicWaker;
-use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::atomic::Ordering;
+use crate::woken::{POLLING, Polling, ProcessWaker, Woken};
 
 /// Runs the processes of several roles in the task that awaits it, and returns the values of all.
 ///
@@ -142,18 +141,21 @@ fn poll_process<F: Future>(
     value: &mut Option<F::Output>,
     context: &mut Context<'_>,
 ) -> Poll<()> {
-    if let Some(running) = process.as_mut().as_pin_mut() {
-        *value = Some(ready!(running.poll(context)));
-        process.set(None);
+    let Some(running) = process.as_mut().as_pin_mut() else {
+        return Poll::Ready(());
+    };
+    match running.poll(context) {
+        Poll::Ready(done) => {
+            *value = Some(done);
+            process.set(None);
+            Poll::Ready(())
+        }
+        Poll::Pending => Poll::Pending,
     }
-    Poll::Ready(())
 }
 
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
-
-/// The task is polling processes: to wake one of them, the task need not be woken.
-const POLLING: usize = 1 << (usize::BITS - 1);
 
 /// Which process is polled next.
 struct Schedule {
@@ -166,36 +168,11 @@ struct Schedule {
     last: usize,
 }
 
-/// The processes that were woken, as sets of bits.
-struct Woken {
-    /// By the thread that polls them, while it does; only that thread uses it.
-    here: AtomicUsize,
-    /// By anybody else. With [`POLLING`] while the task polls processes; otherwise, a task that
-    /// sleeps has an empty set here.
-    elsewhere: AtomicUsize,
-    task: AtomicWaker,
-}
-
-/// Wakes one process.
-struct ProcessWaker {
-    woken: Arc<Woken>,
-    bit: usize,
-}
-
 impl Schedule {
     fn new(count: usize) -> Self {
         let all = (1 << count) - 1;
-        let woken = Arc::new(Woken {
-            here: AtomicUsize::new(all),
-            elsewhere: AtomicUsize::new(0),
-            task: AtomicWaker::new(),
-        });
-        let waker = |index: usize| {
-            Waker::from(Arc::new(ProcessWaker {
-                woken: Arc::clone(&woken),
-                bit: 1 << index,
-            }))
-        };
+        let woken = Arc::new(Woken::new(all));
+        let waker = |index: usize| Waker::from(ProcessWaker::new(&woken, 1 << index));
         Self {
             wakers: (0..count).map(waker).collect(),
             woken,
@@ -256,32 +233,6 @@ impl Schedule {
     }
 }
 
-impl Woken {
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-
-    /// Only for the thread that polls the processes.
-    fn add_here(&self, bits: usize) {
-        let here = self.here.load(Ordering::Relaxed);
-        self.here.store(here | bits, Ordering::Relaxed);
-    }
-}
-
-impl Wake for ProcessWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if polling::is_polling_set(self.woken.address()) {
-            self.woken.add_here(self.bit);
-        } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
-            self.woken.task.wake();
-        }
-    }
-}
-
 impl fmt::Debug for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schedule")
@@ -308,9 +259,9 @@ mod models {
 
     use super::join;
     use crate::channel::QueueSender;
-    use crate::polling::is_polling;
     use crate::sync::AtomicWaker;
     use crate::transport::Pair as _;
+    use crate::woken::is_polling;
 
     /// What one process waits for.
     struct Signal {

@@ -30,7 +30,7 @@
 //!
 //! ```
 //! use futures::{executor::block_on, future::try_join};
-//! use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Roles, Send, session, try_session};
+//! use rumpsteak_runtime::{Channel, Message, Role, Roles, session, try_run};
 //!
 //! #[derive(Roles)] struct Roles(C, S);
 //! #[derive(Role)] #[protocol(Ping::c)] #[message(Label)] struct C(#[route(S)] Channel<Label>);
@@ -39,7 +39,8 @@
 //! struct Ping(i32);
 //! struct Pong(i32);
 //!
-//! # // Documentation tests have no build script: what `#[session]` expands to stands here, less the check.
+//! # // Tests in documentation have no build script: by hand what `#[session]` expands to.
+//! # use rumpsteak_runtime::states::{End, Receive, Send};
 //! # #[cfg(any())]
 //! #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
 //! # type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
@@ -50,8 +51,8 @@
 //! # impl<'s> rumpsteak_runtime::private::Plays<Server<'s>> for S {}
 //!
 //! let Roles(mut c, mut s) = Roles::default();
-//! let client = try_session(&mut c, async |s: Client<'_>| s.send(Ping(41)).await?.receive().await);
-//! let server = try_session(&mut s, async |s: Server<'_>| {
+//! let client = try_run(&mut c, async |s: Client<'_>| s.send(Ping(41)).await?.receive().await);
+//! let server = try_run(&mut s, async |s: Server<'_>| {
 //!     let (Ping(question), s) = s.receive().await?;
 //!     Ok(((), s.send(Pong(question + 1)).await?))
 //! });
@@ -61,34 +62,38 @@
 //! ```
 //!
 //! Let `Client` receive before it sends, and the build shows the run that gets stuck. Let `Server`
-//! send before it receives, were the answer known, and it shows that this is safe: the build
-//! passes.
+//! send before it receives, were the answer known, and the build passes: that is safe.
 //!
 //! Any executor will do. The futures are `Send` where the messages are, so roles may run as tasks
 //! on many threads.
 //!
 //! # What is where
 //!
-//! * A session type is built from [`Send`], [`Receive`], [`Select`], [`Branch`] and [`End`] under
-//!   the attribute [`#[session]`](macro@session). Each is a state with the one method that it
-//!   allows, which consumes it and returns the next.
-//! * A process runs in [`try_session`] or [`session`](fn@session()), which lends it the routes of a
-//!   [`Role`].
-//! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, or by hand over any `Sink` and
-//!   `Stream` in a [`Bidirectional`].
+//! * The attribute [`#[session]`](macro@session) makes a session type of the words `Send`,
+//!   `Receive`, `Select`, `Branch` and `End`, which need no import. Each is a state, in [`states`],
+//!   with the one method that it allows, which consumes the state and returns the next one.
+//! * [`try_run`] lends a process the routes of a [`Role`] for one session.
+//! * Roles are wired by `#[derive(Roles)]` over [`Channel`]s, which [`channel`] explains, or by
+//!   hand over any `Sink` and `Stream`, with [`transport`].
 //! * [`join`](fn@join) runs the processes of a set of roles in one task, fastest where they mostly
 //!   wait for each other.
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
 //!   until the set is [reset](guide::failure#reset).
+//! * [`machine`] has the machine of a session, for tests and tools.
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
 //! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](guide::testing) and
 //! how to read the compiler's [`errors`](guide::errors).
 //!
+//! # Session types in signatures
+//!
+//! Under `#[session(C)]`, `Client` becomes a type with the lifetime of the session: `Client<'_>` in
+//! the signatures of processes. The parts of a session, which name no role (`#[session] struct
+//! Loop(…)`), have the role as a second parameter: `Loop<'_, C>`.
+//!
 //! # Features
 //!
-//! * `serialize`, off by default: the function `serialize`, which gives the machine of a session.
 //! * `tracing`, off by default: one event for each action of a session.
 //!
 //! # When not to use it
@@ -98,12 +103,11 @@
 //! keep the set of connections outside.
 
 pub mod channel;
-mod error;
+pub mod error;
 pub mod guide;
-mod join;
+pub mod join;
 pub mod machine;
 mod message;
-mod polling;
 pub mod prelude;
 #[doc(hidden)]
 pub mod private;
@@ -112,6 +116,7 @@ mod run;
 pub mod states;
 mod sync;
 pub mod transport;
+mod woken;
 
 pub use channel::{
     Capacity, Channel, Disconnected, Queue, QueueReceiver, QueueSender, Receiver, Sender,

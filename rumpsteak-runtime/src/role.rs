@@ -32,7 +32,7 @@ pub trait Role: Sized {
     #[doc(hidden)]
     type Seat: Default;
 
-    /// Whether an earlier session of this role did not return its [`End`](crate::End).
+    /// Whether an earlier session of this role did not return its [`End`](crate::states::End).
     ///
     /// Such a role refuses to begin a session
     /// ([`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned)). It never recovers by itself: its

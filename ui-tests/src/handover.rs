@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use rumpsteak_runtime::{
-    Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 /// Both roles.
@@ -48,7 +50,7 @@ pub type Take = Receive<Giver, Gift, End>;
 ///
 /// Those of the session.
 pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
-    try_session(role, async |s: Give<'_>| {
+    try_run(role, async |s: Give<'_>| {
         Ok(((), s.send(Gift(gift)).await?))
     })
     .await
@@ -60,7 +62,7 @@ pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn take(role: &mut Taker) -> Result<Rc<str>> {
-    try_session(role, async |s: Take<'_>| {
+    try_run(role, async |s: Take<'_>| {
         let (Gift(gift), end) = s.receive().await?;
         Ok((gift, end))
     })

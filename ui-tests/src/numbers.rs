@@ -1,7 +1,9 @@
 //! The protocol `Numbers`: recursion and choice.
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
+    try_run,
 };
 
 /// Both roles.
@@ -77,7 +79,7 @@ pub enum Next {
 /// Those of the session.
 pub async fn producer(role: &mut P, numbers: &[i32]) -> Result<i32> {
     // A closure that returns a future, as in the papers; `numbers` is borrowed by it.
-    try_session(role, |mut s: Producer<'_, _>| async move {
+    try_run(role, |mut s: Producer<'_>| async move {
         for &number in numbers {
             s = s.select(Number(number)).await?;
         }
@@ -93,7 +95,7 @@ pub async fn producer(role: &mut P, numbers: &[i32]) -> Result<i32> {
 ///
 /// Those of the session.
 pub async fn consumer(role: &mut Q) -> Result<i32> {
-    try_session(role, async |mut s: Consumer<'_, _>| {
+    try_run(role, async |mut s: Consumer<'_>| {
         let mut sum = 0;
         loop {
             s = match s.branch().await? {

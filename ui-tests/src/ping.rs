@@ -1,7 +1,9 @@
 //! The protocol `Ping`: one message and its answer.
 
 use rumpsteak_runtime::{
-    Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 /// Both roles, wired in the order opposite to that of the protocol.
@@ -64,7 +66,7 @@ pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 ///
 /// Those of the session.
 pub async fn client(role: &mut C, question: i32) -> Result<i32> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let s = s.send(Ping(question)).await?;
         let (Pong(answer), end) = s.receive().await?;
         Ok((answer, end))
@@ -78,7 +80,7 @@ pub async fn client(role: &mut C, question: i32) -> Result<i32> {
 ///
 /// Those of the session.
 pub async fn server(role: &mut S) -> Result<()> {
-    try_session(role, async |s: Server<'_>| {
+    try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
         let end = s.send(Pong(question + 1)).await?;
         Ok(((), end))

@@ -3,7 +3,11 @@
 use std::convert::Infallible;
 
 use rumpsteak_runtime::{
-    Message, Receive, Receiver, Result, Role, Roles, Send, Sender, session, try_session,
+    Message, Result, Role, Roles,
+    channel::{Receiver, Sender},
+    session,
+    states::{Receive, Send},
+    try_run,
 };
 
 /// All roles. Their routes have one direction each.
@@ -80,7 +84,7 @@ pub struct Third(Receive<Y, Token, Send<X, Token, Self>>);
 ///
 /// The number of hops, or the error of the session: a session without an end has no other way out.
 pub async fn first(role: &mut X, hops: u64) -> Result<Infallible, Stopped> {
-    try_session(role, async |mut s: First<'_, _>| {
+    try_run(role, async |mut s: First<'_>| {
         let mut token = 0;
         loop {
             let next = s.send(Token(token + 1)).await?;
@@ -100,7 +104,7 @@ pub async fn first(role: &mut X, hops: u64) -> Result<Infallible, Stopped> {
 ///
 /// Those of the session.
 pub async fn second(role: &mut Y) -> Result<Infallible> {
-    try_session(role, async |mut s: Second<'_, _>| {
+    try_run(role, async |mut s: Second<'_>| {
         loop {
             let (Token(token), next) = s.receive().await?;
             s = next.send(Token(token + 1)).await?;
@@ -115,7 +119,7 @@ pub async fn second(role: &mut Y) -> Result<Infallible> {
 ///
 /// Those of the session.
 pub async fn third(role: &mut Z) -> Result<Infallible> {
-    try_session(role, |mut s: Third<'_, _>| async {
+    try_run(role, |mut s: Third<'_>| async {
         loop {
             let (Token(token), next) = s.into_session().receive().await?;
             s = next.send(Token(token + 1)).await?;

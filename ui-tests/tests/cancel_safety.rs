@@ -12,7 +12,7 @@ use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, StreamExt as _};
-use rumpsteak_runtime::{Error, ErrorKind, Result, Role as _, try_session};
+use rumpsteak_runtime::{Error, ErrorKind, Result, Role as _, try_run};
 use rumpsteak_ui_tests::numbers::{self, Consumer, Next, Number, Producer, Stop, Sum, consumer};
 use rumpsteak_ui_tests::ping::{Client, Ping, Pong, Roles, Server, client, server};
 
@@ -26,7 +26,7 @@ fn runtime() -> tokio::runtime::Runtime {
 fn a_receive_that_loses_a_select_loses_no_message() {
     let Roles { mut c, mut s } = Roles::default();
     let (tick, mut ticks) = mpsc::unbounded::<u32>();
-    let patient = try_session(&mut c, async |s: Client<'_>| {
+    let patient = try_run(&mut c, async |s: Client<'_>| {
         let mut answer = s.send(Ping(1)).await?.receive();
         let mut seen = Vec::new();
         loop {
@@ -40,7 +40,7 @@ fn a_receive_that_loses_a_select_loses_no_message() {
             }
         }
     });
-    let slow = try_session(&mut s, async |s: Server<'_>| {
+    let slow = try_run(&mut s, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
         for number in 0..3 {
             tick.unbounded_send(number).unwrap();
@@ -55,7 +55,7 @@ fn a_receive_that_loses_a_select_loses_no_message() {
 #[test]
 fn a_branch_that_loses_every_race_loses_no_message() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
-    let restless = try_session(&mut q, async |mut s: Consumer<'_, _>| {
+    let restless = try_run(&mut q, async |mut s: Consumer<'_>| {
         let (mut sum, mut lost) = (0, 0);
         loop {
             let mut next = s.branch();
@@ -78,7 +78,7 @@ fn a_branch_that_loses_every_race_loses_no_message() {
             };
         }
     });
-    let slow = try_session(&mut p, async |mut s: Producer<'_, _>| {
+    let slow = try_run(&mut p, async |mut s: Producer<'_>| {
         for number in 1..=100 {
             s = s.select(Number(number)).await?;
             tokio::task::yield_now().await;
@@ -94,7 +94,7 @@ fn a_branch_that_loses_every_race_loses_no_message() {
 #[test]
 fn an_action_that_is_dropped_poisons_and_wakes_the_peer() {
     let Roles { mut c, mut s } = Roles::default();
-    let hasty = try_session(&mut c, async |s: Client<'_>| {
+    let hasty = try_run(&mut c, async |s: Client<'_>| {
         let answer = s.send(Ping(1)).await?.receive();
         tokio::select! {
             biased;
@@ -105,7 +105,7 @@ fn an_action_that_is_dropped_poisons_and_wakes_the_peer() {
             () = ready(()) => Err(Error::from(ErrorKind::Poisoned { role: "too slow" })),
         }
     });
-    let slow = try_session(&mut s, async |s: Server<'_>| {
+    let slow = try_run(&mut s, async |s: Server<'_>| {
         let (Ping(_), s) = s.receive().await?;
         tokio::task::yield_now().await;
         Ok::<_, Error>(((), s.send(Pong(0)).await?))
@@ -129,7 +129,7 @@ fn an_action_that_is_dropped_poisons_and_wakes_the_peer() {
 #[test]
 fn an_action_that_was_never_polled_poisons_too() {
     let Roles { mut c, mut s } = Roles::default();
-    let result = block_on(try_session(&mut c, async |s: Client<'_>| {
+    let result = block_on(try_run(&mut c, async |s: Client<'_>| {
         drop(s.send(Ping(1)));
         Err::<((), _), Error>(ErrorKind::Poisoned { role: "unsent" }.into())
     }));
@@ -151,7 +151,7 @@ fn a_send_that_waits_and_loses_a_select_sends_once() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
     let sixteen: i32 = 16;
     let mut waited = 0;
-    let eager = try_session(&mut p, async |mut s: Producer<'_, _>| {
+    let eager = try_run(&mut p, async |mut s: Producer<'_>| {
         for number in 1..=3 * sixteen {
             let mut sending = s.select(Number(number));
             s = loop {
@@ -190,12 +190,12 @@ fn a_session_dropped_before_its_first_poll_has_no_effect() {
 fn actions_say_where_they_are() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
     let mut texts = Vec::new();
-    let failed: Result<()> = block_on(try_session(&mut q, async |s: Consumer<'_, _>| {
+    let failed: Result<()> = block_on(try_run(&mut q, async |s: Consumer<'_>| {
         texts.push(format!("{:?}", s.branch()));
         Err(ErrorKind::Poisoned { role: "q" }.into())
     }));
     assert!(failed.is_err());
-    let failed: Result<()> = block_on(try_session(&mut p, async |s: Producer<'_, _>| {
+    let failed: Result<()> = block_on(try_run(&mut p, async |s: Producer<'_>| {
         let mut sending = s.select_or_return(Number(1));
         texts.push(format!("{sending:?}"));
         assert!((&mut sending).await.is_err(), "the consumer is gone");

@@ -13,9 +13,13 @@ use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _, poll};
 use rumpsteak_runtime::{
-    Action, Branch, Capacity, Channel, Disconnected, End, Error, ErrorKind, Message, Outgoing as _,
-    Queue, QueueReceiver, QueueSender, Receive, Result, Role, Roles, Route as _, Select, Send,
-    session, try_session,
+    Channel, Error, ErrorKind, Message, Result, Role, Roles,
+    channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender},
+    error::Action,
+    session,
+    states::{Branch, End, Receive, Select, Send},
+    transport::{Outgoing as _, Route as _},
+    try_run,
 };
 
 #[derive(Debug, Roles)]
@@ -67,7 +71,7 @@ enum Next {
 }
 
 async fn producer(role: &mut P, numbers: std::ops::Range<i32>) -> Result<i32> {
-    try_session(role, async |mut s: Producer<'_>| {
+    try_run(role, async |mut s: Producer<'_>| {
         for number in numbers {
             s = s.select(Number(number)).await?;
         }
@@ -78,7 +82,7 @@ async fn producer(role: &mut P, numbers: std::ops::Range<i32>) -> Result<i32> {
 }
 
 async fn consumer(role: &mut Q) -> Result<i32> {
-    try_session(role, async |mut s: Consumer<'_>| {
+    try_run(role, async |mut s: Consumer<'_>| {
         let mut sum = 0;
         loop {
             s = match s.branch().await? {
@@ -178,7 +182,7 @@ fn a_sender_that_waits_wakes_when_its_peer_goes() {
 fn a_message_that_waits_comes_back_from_a_peer_that_is_gone() {
     let (mut p, q) = roles(Capacity::Waits(1), Capacity::AtMost(1));
     block_on(async {
-        let waiting = try_session(&mut p, async |s: Producer<'_>| {
+        let waiting = try_run(&mut p, async |s: Producer<'_>| {
             let s = s.select(Number(1)).await?;
             let unsent = s.select_or_return(Number(2)).await.unwrap_err();
             assert_eq!(unsent.label.as_ref().unwrap().0, 2);
@@ -255,7 +259,7 @@ fn a_dropped_session_wakes_the_peer() {
         block_on(async {
             let mut waiting = Box::pin(consumer(&mut q));
             let gone = async {
-                let mut dropped = Box::pin(try_session(&mut p, async |s: Producer<'_>| {
+                let mut dropped = Box::pin(try_run(&mut p, async |s: Producer<'_>| {
                     let _s = s.select(Number(1)).await?;
                     std::future::pending::<Result<((), _)>>().await
                 }));
@@ -275,7 +279,7 @@ fn a_dropped_session_wakes_the_peer() {
 fn a_send_to_nobody_returns_its_label() {
     let Roles { mut p, q } = Roles::default();
     drop(q);
-    let result = block_on(try_session(&mut p, async |s: Producer<'_>| {
+    let result = block_on(try_run(&mut p, async |s: Producer<'_>| {
         let unsent = s.select_or_return(Number(8)).await.unwrap_err();
         assert_eq!(unsent.label.as_ref().unwrap().0, 8);
         Err::<((), _), Error>(unsent.into())

@@ -7,7 +7,9 @@ use std::time::Duration;
 use futures::executor::block_on;
 use futures::future::{join, join3};
 use futures::poll;
-use rumpsteak_runtime::{Action, Channel, End, Error, ErrorKind, Pair, Result, Role, try_session};
+use rumpsteak_runtime::{
+    Channel, Error, ErrorKind, Result, Role, error::Action, states::End, transport::Pair, try_run,
+};
 use rumpsteak_ui_tests::numbers::{self, Producer, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Label, Ping, Pong, Roles, Server, client, server};
 use rumpsteak_ui_tests::ring::{self, second, third};
@@ -29,7 +31,7 @@ fn assert_closed<T: std::fmt::Debug>(result: Result<T>, role: &str, peer: &str, 
 #[test]
 fn an_error_poisons_the_role_and_wakes_the_peer() {
     let Roles { mut s, mut c } = Roles::default();
-    let failing = try_session(&mut s, async |s: Server<'_>| {
+    let failing = try_run(&mut s, async |s: Server<'_>| {
         let (Ping(_), _s) = s.receive().await?;
         Err::<((), _), _>(Failed::Process)
     });
@@ -42,7 +44,7 @@ fn an_error_poisons_the_role_and_wakes_the_peer() {
 #[test]
 fn a_panic_poisons_the_role_and_wakes_the_peer() {
     let Roles { mut s, mut c } = Roles::default();
-    let panicking = try_session(&mut s, async |s: Server<'_>| -> Result<((), _)> {
+    let panicking = try_run(&mut s, async |s: Server<'_>| -> Result<((), _)> {
         let (Ping(question), _s) = s.receive().await?;
         panic!("cannot answer {question}")
     });
@@ -59,13 +61,10 @@ fn a_panic_poisons_the_role_and_wakes_the_peer() {
 fn a_dropped_future_poisons_the_role_and_wakes_the_peer() {
     let Roles { mut s, mut c } = Roles::default();
     block_on(async {
-        let mut dropped = Box::pin(try_session(
-            &mut s,
-            async |s: Server<'_>| -> Result<((), _)> {
-                let (Ping(_), _s) = s.receive().await?;
-                pending().await
-            },
-        ));
+        let mut dropped = Box::pin(try_run(&mut s, async |s: Server<'_>| -> Result<((), _)> {
+            let (Ping(_), _s) = s.receive().await?;
+            pending().await
+        }));
         let mut waiting = Box::pin(client(&mut c, 1));
         assert!(poll!(&mut waiting).is_pending());
         assert!(poll!(&mut dropped).is_pending());
@@ -111,7 +110,7 @@ async fn a_timeout_poisons_the_role_and_wakes_the_peers() {
         third(&mut z),
         tokio::time::timeout(
             Duration::from_millis(10),
-            try_session(&mut x, async |_s: ring::First<'_>| -> Result<((), _)> {
+            try_run(&mut x, async |_s: ring::First<'_>| -> Result<((), _)> {
                 pending().await
             }),
         ),
@@ -128,7 +127,7 @@ async fn an_aborted_task_wakes_the_peer() {
     let Roles { mut s, mut c } = Roles::default();
     let (asked, was_asked) = tokio::sync::oneshot::channel();
     let task = tokio::spawn(async move {
-        try_session(&mut s, async |s: Server<'_>| -> Result<((), _)> {
+        try_run(&mut s, async |s: Server<'_>| -> Result<((), _)> {
             let (Ping(_), _s) = s.receive().await?;
             asked.send(()).unwrap();
             pending().await
@@ -145,14 +144,14 @@ async fn an_aborted_task_wakes_the_peer() {
 #[test]
 fn what_was_sent_before_the_failure_still_arrives() {
     let numbers::Roles(mut p, mut q) = numbers::Roles::default();
-    let failed = block_on(try_session(&mut p, async |s: Producer<'_, _>| {
+    let failed = block_on(try_run(&mut p, async |s: Producer<'_>| {
         let s = s.select(numbers::Number(1)).await?;
         let _s = s.select(numbers::Number(2)).await?;
         Err::<((), _), _>(Failed::Process)
     }));
     assert!(matches!(failed, Err(Failed::Process)));
     let mut seen = Vec::new();
-    let result = block_on(try_session(&mut q, async |mut s: numbers::Consumer<'_>| {
+    let result = block_on(try_run(&mut q, async |mut s: numbers::Consumer<'_>| {
         loop {
             s = match s.branch().await? {
                 numbers::Next::Number(number, s) => {
@@ -231,7 +230,7 @@ fn a_reset_of_the_set_reopens_its_roles() {
 #[test]
 fn a_leaked_state_leaves_the_role_poisoned() {
     let Roles { mut s, mut c } = Roles::default();
-    let leaked = block_on(try_session(&mut c, async |s: Client<'_>| {
+    let leaked = block_on(try_run(&mut c, async |s: Client<'_>| {
         std::mem::forget(s);
         Err::<((), _), _>(Failed::Process)
     }));
@@ -266,10 +265,10 @@ fn the_end_of_another_session_completes_neither() {
     ] = two();
     let mut inner = None;
     let outer = block_on(join3(
-        try_session(&mut c, async |s: Client<'_>| {
+        try_run(&mut c, async |s: Client<'_>| {
             let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
             inner = Some(
-                try_session(&mut c2, async |s2: Client<'_>| {
+                try_run(&mut c2, async |s2: Client<'_>| {
                     let (Pong(_), _end2) = s2.send(Ping(2)).await?.receive().await?;
                     Ok::<_, Error>(((), end))
                 })
@@ -307,12 +306,12 @@ fn sessions_that_swap_their_ends_are_both_refused() {
     let (to_first, from_second) = futures::channel::oneshot::channel();
     let (to_second, from_first) = futures::channel::oneshot::channel();
     let (first, second, _) = block_on(join3(
-        try_session(&mut c, async |s: Client<'_>| {
+        try_run(&mut c, async |s: Client<'_>| {
             let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
             to_second.send(end).unwrap();
             Ok::<_, Error>(((), from_second.await.unwrap()))
         }),
-        try_session(&mut c2, async |s: Client<'_>| {
+        try_run(&mut c2, async |s: Client<'_>| {
             let (Pong(_), end) = s.send(Ping(2)).await?.receive().await?;
             to_first.send(end).unwrap();
             Ok::<_, Error>(((), from_first.await.unwrap()))
@@ -348,14 +347,14 @@ fn sessions_that_swap_their_states_are_both_refused() {
     let (to_first, from_second) = futures::channel::oneshot::channel();
     let (to_second, from_first) = futures::channel::oneshot::channel();
     let (first, second, _) = block_on(join3(
-        try_session(&mut c, async |mut s: Client<'_>| {
+        try_run(&mut c, async |mut s: Client<'_>| {
             let mut other = from_second.await.unwrap();
             std::mem::swap(&mut s, &mut other);
             to_second.send(other).unwrap();
             let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
             Ok::<_, Error>((answer, end))
         }),
-        try_session(&mut c2, async |s: Client<'_>| {
+        try_run(&mut c2, async |s: Client<'_>| {
             to_first.send(s).unwrap();
             let (Pong(answer), end) = from_first
                 .await
@@ -389,7 +388,7 @@ fn sessions_that_swap_their_states_are_both_refused() {
 fn an_error_after_the_end_poisons_too() {
     // `Ok` is the only way out that leaves a role clean.
     let Roles { mut s, mut c } = Roles::default();
-    let late = try_session(&mut c, async |s: Client<'_>| {
+    let late = try_run(&mut c, async |s: Client<'_>| {
         let (Pong(_), _end) = s.send(Ping(1)).await?.receive().await?;
         Err::<((), _), _>(Failed::Process)
     });
@@ -404,7 +403,7 @@ fn a_failed_send_returns_its_label() {
     let Roles { s, mut c } = Roles::default();
     drop(s);
     let mut returned = None;
-    let result = block_on(try_session(
+    let result = block_on(try_run(
         &mut c,
         async |s: Client<'_>| -> Result<((), End<'_, C>)> {
             let unsent = s.send_or_return(Ping(7)).await.unwrap_err();
@@ -417,7 +416,7 @@ fn a_failed_send_returns_its_label() {
 
     let numbers::Roles(mut p, q) = numbers::Roles::default();
     drop(q);
-    let result = block_on(try_session(&mut p, async |s: Producer<'_>| {
+    let result = block_on(try_run(&mut p, async |s: Producer<'_>| {
         let unsent = s.select_or_return(numbers::Number(8)).await.unwrap_err();
         assert_eq!(unsent.label.as_ref().unwrap().0, 8);
         assert_eq!(

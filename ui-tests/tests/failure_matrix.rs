@@ -38,8 +38,12 @@ use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
 use futures::{Sink, Stream};
 use rumpsteak_runtime::{
-    Action, Bidirectional, Branch, Channel, End, Error, ErrorKind, Message, Pair, Receive, Result,
-    Role, Roles, Select, Send, session, try_session,
+    Channel, Error, ErrorKind, Message, Result, Role, Roles,
+    error::Action,
+    session,
+    states::{Branch, End, Receive, Select, Send},
+    transport::{Bidirectional, Pair},
+    try_run,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -308,7 +312,7 @@ impl From<Error> for Failed {
 }
 
 async fn victim(role: &mut V, mint: &Mint, halt: &mut Halt) -> Result<(), Failed> {
-    try_session(role, async |s: Victim<'_>| {
+    try_run(role, async |s: Victim<'_>| {
         halt.at(Place::BeforeFirstAction).await?;
         let s = s.send(First(mint.payload())).await?;
         halt.at(Place::BetweenActions).await?;
@@ -333,7 +337,7 @@ async fn victim(role: &mut V, mint: &Mint, halt: &mut Halt) -> Result<(), Failed
 }
 
 async fn prompt(role: &mut P, mint: &Mint, more: bool) -> Result<()> {
-    try_session(role, async |s: Prompt<'_>| {
+    try_run(role, async |s: Prompt<'_>| {
         let (First(first), s) = s.receive().await?;
         mint.check(&first);
         let (Second(second), s) = s.receive().await?;
@@ -352,7 +356,7 @@ async fn prompt(role: &mut P, mint: &Mint, more: bool) -> Result<()> {
 }
 
 async fn patient(role: &mut P, mint: &Mint) -> Result<()> {
-    try_session(role, async |s: Patient<'_>| {
+    try_run(role, async |s: Patient<'_>| {
         let (Fourth(fourth), s) = s.receive().await?;
         mint.check(&fourth);
         let (First(first), s) = s.receive().await?;
@@ -368,7 +372,7 @@ async fn patient(role: &mut P, mint: &Mint) -> Result<()> {
 
 /// The watcher sends `fourth` only when `go` allows.
 async fn watcher(role: &mut W, mint: &Mint, go: impl Future) -> Result<()> {
-    try_session(role, async |s: Watcher<'_>| {
+    try_run(role, async |s: Watcher<'_>| {
         let (Third(third), s) = s.receive().await?;
         mint.check(&third);
         go.await;

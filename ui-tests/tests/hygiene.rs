@@ -6,7 +6,9 @@
 use futures::executor::block_on;
 use futures::future::try_join;
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Result, Role, Roles, Select, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{Branch, End, Select},
+    try_run,
 };
 
 /// Both roles.
@@ -88,7 +90,7 @@ fn names_do_not_clash_with_generated_ones() {
 
 /// Goes on as often as it is told, and sends that number at last.
 async fn send(role: &mut R, times: u8) -> Result<()> {
-    try_session(role, async |mut s: T<'_>| {
+    try_run(role, async |mut s: T<'_>| {
         for _ in 0..times {
             s = s.select(L).await?;
         }
@@ -99,7 +101,7 @@ async fn send(role: &mut R, times: u8) -> Result<()> {
 
 /// Counts how often it goes on.
 async fn count(role: &mut B) -> Result<(u8, u8)> {
-    try_session(role, async |mut s: S<'_>| {
+    try_run(role, async |mut s: S<'_>| {
         let mut times = 0;
         loop {
             s = match s.branch().await? {

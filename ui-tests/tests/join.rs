@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::executor::block_on;
-use rumpsteak_runtime::{Error, ErrorKind, Result, Role as _, join, try_session};
+use rumpsteak_runtime::{Error, ErrorKind, Result, Role as _, join, try_run};
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, Ping, Pong, Server, client, server};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
@@ -177,7 +177,7 @@ fn timers_and_tasks_of_the_executor_work_inside() {
     // Spawning asks for a future that is `Send`.
     let answer = runtime.block_on(runtime.spawn(async {
         let ping::Roles { mut c, mut s } = ping::Roles::default();
-        let slow = try_session(&mut s, async |s: Server<'_>| {
+        let slow = try_run(&mut s, async |s: Server<'_>| {
             let (Ping(question), s) = s.receive().await?;
             tokio::time::sleep(Duration::from_millis(1)).await;
             let answer = tokio::spawn(async move { question + 1 }).await.unwrap();
@@ -212,7 +212,7 @@ fn a_panic_propagates_and_poisons_all() {
     let panic = catch_unwind(AssertUnwindSafe(|| {
         block_on(join((
             client(&mut c, 1),
-            try_session(&mut s, async |s: Server<'_>| {
+            try_run(&mut s, async |s: Server<'_>| {
                 let (Ping(question), _s) = s.receive().await?;
                 panic!("cannot answer {question}");
                 #[allow(unreachable_code, reason = "the type of the process")]

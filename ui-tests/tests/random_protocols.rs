@@ -24,7 +24,10 @@ use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Role, System, kmc, verify};
 use rumpsteak_oracle::{Global, Mutation, Shape, mutate};
-use rumpsteak_runtime::{Capacity, Channel, QueueReceiver, QueueSender};
+use rumpsteak_runtime::{
+    Channel,
+    channel::{Capacity, QueueReceiver, QueueSender},
+};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::timeout;
 

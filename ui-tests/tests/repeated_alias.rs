@@ -3,7 +3,9 @@
 use futures::executor::block_on;
 use futures::future::try_join;
 use rumpsteak_runtime::{
-    Channel, End, Error, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Error, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 #[derive(Debug, Roles)]
@@ -40,7 +42,7 @@ type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
 type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 async fn client(role: &mut C) -> Result<i32> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
         Ok((answer, end))
     })
@@ -48,7 +50,7 @@ async fn client(role: &mut C) -> Result<i32> {
 }
 
 async fn health_check(role: &mut C) -> Result<i32> {
-    try_session(role, async |s: HealthCheck<'_>| {
+    try_run(role, async |s: HealthCheck<'_>| {
         let (Pong(answer), end) = s.send(Ping(0)).await?.receive().await?;
         Ok((answer, end))
     })
@@ -56,7 +58,7 @@ async fn health_check(role: &mut C) -> Result<i32> {
 }
 
 async fn server(role: &mut S) -> Result<()> {
-    try_session(role, async |s: Server<'_>| {
+    try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
         Ok(((), s.send(Pong(question + 1)).await?))
     })

@@ -9,8 +9,12 @@ use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{Sink, SinkExt as _, Stream, StreamExt as _, stream};
 use rumpsteak_runtime::{
-    Action, Bidirectional, End, Error, ErrorKind, Message, Receive, Result, Role, Send, session,
-    try_session,
+    Error, ErrorKind, Message, Result, Role,
+    error::Action,
+    session,
+    states::{End, Receive, Send},
+    transport::Bidirectional,
+    try_run,
 };
 
 type Tx = Pin<Box<dyn Sink<Label, Error = io::Error>>>;
@@ -43,7 +47,7 @@ type Client = Send<S, Ping, Receive<S, Pong, End>>;
 type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 async fn client(role: &mut C, question: i32) -> Result<i32> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let (Pong(answer), end) = s.send(Ping(question)).await?.receive().await?;
         Ok((answer, end))
     })
@@ -51,7 +55,7 @@ async fn client(role: &mut C, question: i32) -> Result<i32> {
 }
 
 async fn server(role: &mut S) -> Result<()> {
-    try_session(role, async |s: Server<'_>| {
+    try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
         Ok(((), s.send(Pong(question + 1)).await?))
     })
@@ -148,7 +152,7 @@ fn an_error_of_the_sink_is_the_source() {
             Box::pin(stream::pending()),
         ));
         let mut returned = None;
-        let failed = try_session(&mut c, async |s: Client<'_>| {
+        let failed = try_run(&mut c, async |s: Client<'_>| {
             let unsent = s.send_or_return(Ping(1)).await.unwrap_err();
             returned = Some(unsent.label.is_some());
             Err::<((), _), Error>(unsent.error)
@@ -174,7 +178,7 @@ fn an_error_of_the_sink_is_the_source() {
 #[test]
 fn an_aborted_session_drops_both_halves() {
     let (mut c, mut s) = roles();
-    let failing = try_session(&mut s, async |s: Server<'_>| {
+    let failing = try_run(&mut s, async |s: Server<'_>| {
         let (Ping(_), _s) = s.receive().await?;
         Err::<((), _), Error>(
             ErrorKind::Poisoned {

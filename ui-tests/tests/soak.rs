@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use futures::future::join;
-use rumpsteak_runtime::{Error, ErrorKind, Result, try_session};
+use rumpsteak_runtime::{Error, ErrorKind, Result, try_run};
 use rumpsteak_ui_tests::numbers::{Consumer, Next, Number, Producer, Q, Roles, Stop, Sum};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
 /// Adds the numbers, and keeps each where a cancellation cannot take it away.
 async fn consume(role: &mut Q, seen: &Mutex<Vec<i32>>) -> Result<i32> {
-    try_session(role, async |mut s: Consumer<'_>| {
+    try_run(role, async |mut s: Consumer<'_>| {
         let mut sum = 0;
         loop {
             s = match s.branch().await? {
@@ -51,7 +51,7 @@ async fn random_cancellation_on_two_threads() {
         let seen = Arc::new(Mutex::new(Vec::new()));
 
         let producing = tokio::spawn(async move {
-            try_session(&mut p, async |mut s: Producer<'_>| {
+            try_run(&mut p, async |mut s: Producer<'_>| {
                 for number in 0..count {
                     s = s.select(Number(number)).await?;
                     if pauses >> number & 1 == 1 {

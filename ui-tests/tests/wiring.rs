@@ -9,7 +9,9 @@ use std::future::poll_fn;
 
 use futures::executor::block_on;
 use rumpsteak_runtime::{
-    Channel, Incoming, Link, Message, Outgoing, Receiver, Role, Roles, Route, Sender,
+    Channel, Message, Role, Roles,
+    channel::{Receiver, Sender},
+    transport::{Incoming, Link, Outgoing, Route},
 };
 
 /// A message that says who sent it to whom.

@@ -1,6 +1,6 @@
 //! Only structs recur.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive, Send}};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

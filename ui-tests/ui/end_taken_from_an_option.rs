@@ -1,10 +1,10 @@
 //! `Option::take` may find nothing, so what it returns is no proof that the session ended.
 
-use rumpsteak_runtime::{End, Result, try_session};
+use rumpsteak_runtime::{Result, try_run, states::End};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};
 
 pub async fn client(role: &mut C, hurry: bool) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let mut slot: Option<End<'_, C>> = None;
         if !hurry {
             let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;

@@ -1,6 +1,6 @@
 //! The build script takes `Rest` for the one in `seen`; rustc takes the one that the macro makes.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive, Send}};
 use seen::*;
 
 #[derive(Role)]

@@ -1,6 +1,6 @@
 //! The protocol says `ping(i32)`.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive, Send}};
 
 #[derive(Role)]
 #[protocol(Ping::c)]

@@ -1,6 +1,6 @@
 //! No file declares `Pong`.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive, Send}};
 
 #[derive(Role)]
 #[protocol(Pong::c)]

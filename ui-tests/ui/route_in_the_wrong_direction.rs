@@ -1,6 +1,6 @@
 //! The client cannot send over a `Receiver`.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Receiver, Result, Role, Send, session, try_session};
+use rumpsteak_runtime::{Channel, Message, Result, Role, session, try_run, channel::Receiver, states::{End, Receive, Send}};
 
 #[derive(Role)]
 #[protocol(Ping::c)]
@@ -34,7 +34,7 @@ pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
 pub type Server = Receive<C, Ping, Send<C, Pong, End>>;
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
         Ok(((), end))
     })

@@ -1,10 +1,10 @@
 //! The choice offers `Number` and `Stop`, not `Sum`.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::numbers::{P, Producer, Sum};
 
 pub async fn producer(role: &mut P) -> Result<()> {
-    try_session(role, async |s: Producer<'_>| {
+    try_run(role, async |s: Producer<'_>| {
         let end = s.select(Sum(1)).await?;
         Ok(((), end))
     })

@@ -1,10 +1,10 @@
 //! Only the root was verified as a whole: a part of it is no session.
 
-use rumpsteak_runtime::{End, Receive, Result, try_session};
+use rumpsteak_runtime::{Result, try_run, states::{End, Receive}};
 use rumpsteak_ui_tests::ping::{C, Pong, S};
 
 pub async fn client(role: &mut C) -> Result<i32> {
-    try_session(role, async |s: Receive<'_, C, S, Pong, End<'_, C>>| {
+    try_run(role, async |s: Receive<'_, C, S, Pong, End<'_, C>>| {
         let (Pong(answer), end) = s.receive().await?;
         Ok((answer, end))
     })

@@ -1,10 +1,10 @@
 //! A process that stops in the middle has no `End` to return.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping};
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         s.send(Ping(1)).await?;
         Ok(())
     })

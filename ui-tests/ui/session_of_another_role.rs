@@ -1,10 +1,10 @@
 //! `Server` is what `S` runs.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Ping, Pong, Server};
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Server<'_>| {
+    try_run(role, async |s: Server<'_>| {
         let (Ping(question), s) = s.receive().await?;
         Ok(((), s.send(Pong(question)).await?))
     })

@@ -1,10 +1,10 @@
 //! A state allows one action: `send` consumes it.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{Client, Ping, Pong, C};
 
 pub async fn client(role: &mut C) -> Result<i32> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         s.send(Ping(1)).await?;
         let (Pong(answer), end) = s.send(Ping(2)).await?.receive().await?;
         Ok((answer, end))

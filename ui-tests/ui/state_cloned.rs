@@ -1,10 +1,10 @@
 //! States are not `Clone`.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Pong};
 
 pub async fn client(role: &mut C) -> Result<i32> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let spare = s.clone();
         s.send(Ping(1)).await?;
         let (Pong(answer), end) = spare.send(Ping(2)).await?.receive().await?;

@@ -1,10 +1,10 @@
 //! `mem::forget` skips the rest of the session, and with it the way to its `End`.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping};
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let s = s.send(Ping(1)).await?;
         std::mem::forget(s);
         Ok(((), ()))

@@ -1,12 +1,12 @@
 //! What a state holds is its own.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client};
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let state = s.state;
-        Ok(((), rumpsteak_runtime::Session::from_state(state)))
+        Ok(((), rumpsteak_runtime::states::Session::from_state(state)))
     })
     .await
 }

@@ -1,13 +1,13 @@
 //! States of different roles, or at different places of a session, cannot change places.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Ping, Roles, S, Server};
 
 pub async fn both(Roles { mut c, mut s }: Roles) -> Result<()> {
     let role: &mut C = &mut c;
-    try_session(role, async |mut client: Client<'_>| {
+    try_run(role, async |mut client: Client<'_>| {
         let role: &mut S = &mut s;
-        try_session(role, async |mut server: Server<'_>| {
+        try_run(role, async |mut server: Server<'_>| {
             (client, server) = (server, client);
             let (Ping(_), server) = server.receive().await?;
             Ok(((), server.send(never()).await?))

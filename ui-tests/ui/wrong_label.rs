@@ -1,10 +1,10 @@
 //! The session sends `Ping`, not `Pong`.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use rumpsteak_ui_tests::ping::{C, Client, Pong};
 
 pub async fn client(role: &mut C) -> Result<()> {
-    try_session(role, async |s: Client<'_>| {
+    try_run(role, async |s: Client<'_>| {
         let (Pong(_), end) = s.send(Pong(1)).await?.receive().await?;
         Ok(((), end))
     })

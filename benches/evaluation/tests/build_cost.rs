@@ -50,7 +50,7 @@ fn the_sessions_of_the_packages_are_verified() {
     package
         .append(
             "src/p1.rs",
-            "#[session(T)]\npub type Wrong = Receive<K, Ready, rumpsteak_runtime::End>;\n",
+            "#[session(T)]\npub type Wrong = Receive<K, Ready, rumpsteak_runtime::states::End>;\n",
         )
         .unwrap();
     match package.build(true) {

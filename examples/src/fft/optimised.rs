@@ -8,7 +8,10 @@
 
 use num_complex::Complex32;
 use rumpsteak_runtime::{
-    Channel, End, Receive, Result, Role, Route, Send, Session, State, session, try_session,
+    Channel, Result, Role, session,
+    states::{End, Receive, Send, Session, State},
+    transport::Route,
+    try_run,
 };
 
 use super::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
@@ -107,7 +110,7 @@ pub type Process7 = Send<
 ///
 /// Those of the session.
 pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process0<'_>| exchanges(s, row, 0).await).await
+    try_run(role, async |s: Process0<'_>| exchanges(s, row, 0).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -116,7 +119,7 @@ pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process1<'_>| exchanges(s, row, 1).await).await
+    try_run(role, async |s: Process1<'_>| exchanges(s, row, 1).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -125,7 +128,7 @@ pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process2<'_>| exchanges(s, row, 2).await).await
+    try_run(role, async |s: Process2<'_>| exchanges(s, row, 2).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -134,7 +137,7 @@ pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process3<'_>| exchanges(s, row, 3).await).await
+    try_run(role, async |s: Process3<'_>| exchanges(s, row, 3).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -143,7 +146,7 @@ pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process4<'_>| exchanges(s, row, 4).await).await
+    try_run(role, async |s: Process4<'_>| exchanges(s, row, 4).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -152,7 +155,7 @@ pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process5<'_>| exchanges(s, row, 5).await).await
+    try_run(role, async |s: Process5<'_>| exchanges(s, row, 5).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -161,7 +164,7 @@ pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process6<'_>| exchanges(s, row, 6).await).await
+    try_run(role, async |s: Process6<'_>| exchanges(s, row, 6).await).await
 }
 
 /// Exchanges its row with three others, one after the other.
@@ -170,7 +173,7 @@ pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process7<'_>| exchanges(s, row, 7).await).await
+    try_run(role, async |s: Process7<'_>| exchanges(s, row, 7).await).await
 }
 
 /// One butterfly, from either side.

@@ -7,7 +7,10 @@
 
 use num_complex::Complex32;
 use rumpsteak_runtime::{
-    Channel, End, Receive, Result, Role, Route, Send, Session, State, session, try_session,
+    Channel, Result, Role, session,
+    states::{End, Receive, Send, Session, State},
+    transport::Route,
+    try_run,
 };
 
 use super::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
@@ -106,7 +109,7 @@ pub type Process7 = Receive<
 ///
 /// Those of the session.
 pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process0<'_>| {
+    try_run(role, async |s: Process0<'_>| {
         let (row, s) = ask(s, row).await?;
         let (row, s) = ask(s, row).await?;
         let (row, s) = ask(s, row).await?;
@@ -121,7 +124,7 @@ pub async fn process0(role: &mut P0, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process1<'_>| {
+    try_run(role, async |s: Process1<'_>| {
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = ask(s, row).await?;
         let (row, s) = ask(s, row).await?;
@@ -136,7 +139,7 @@ pub async fn process1(role: &mut P1, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process2<'_>| {
+    try_run(role, async |s: Process2<'_>| {
         let (row, s) = ask(s, row).await?;
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = ask(s, row).await?;
@@ -151,7 +154,7 @@ pub async fn process2(role: &mut P2, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process3<'_>| {
+    try_run(role, async |s: Process3<'_>| {
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = answer(s, row, Twiddle::Quarter).await?;
         let (row, s) = ask(s, row).await?;
@@ -166,7 +169,7 @@ pub async fn process3(role: &mut P3, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process4<'_>| {
+    try_run(role, async |s: Process4<'_>| {
         let (row, s) = ask(s, row).await?;
         let (row, s) = ask(s, row).await?;
         let (row, s) = answer(s, row, Twiddle::One).await?;
@@ -181,7 +184,7 @@ pub async fn process4(role: &mut P4, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process5<'_>| {
+    try_run(role, async |s: Process5<'_>| {
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = ask(s, row).await?;
         let (row, s) = answer(s, row, Twiddle::Eighth).await?;
@@ -196,7 +199,7 @@ pub async fn process5(role: &mut P5, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process6<'_>| {
+    try_run(role, async |s: Process6<'_>| {
         let (row, s) = ask(s, row).await?;
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = answer(s, row, Twiddle::Quarter).await?;
@@ -211,7 +214,7 @@ pub async fn process6(role: &mut P6, row: Row) -> Result<Row> {
 ///
 /// Those of the session.
 pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
-    try_session(role, async |s: Process7<'_>| {
+    try_run(role, async |s: Process7<'_>| {
         let (row, s) = answer(s, row, Twiddle::One).await?;
         let (row, s) = answer(s, row, Twiddle::Quarter).await?;
         let (row, s) = answer(s, row, Twiddle::ThreeEighths).await?;

@@ -1,6 +1,9 @@
 //! The roles and sessions of `hybrid/double_buffering.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{Channel, Message, Receive, Role, Roles, Send, session};
+use rumpsteak_runtime::{
+    Channel, Message, Role, Roles, session,
+    states::{Receive, Send},
+};
 
 #[derive(Roles)]
 #[system(kmc)]

@@ -1,6 +1,9 @@
 //! The roles and sessions of `hybrid/ring_choice.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{Branch, Channel, Message, Receive, Role, Roles, Select, Send, session};
+use rumpsteak_runtime::{
+    Channel, Message, Role, Roles, session,
+    states::{Branch, Receive, Select, Send},
+};
 
 #[derive(Roles)]
 #[system(kmc)]

@@ -1,7 +1,8 @@
 //! The roles and sessions of `hybrid/streaming.rs` without a protocol: the build checks them together.
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session,
+    Channel, Message, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
 };
 
 #[derive(Roles)]

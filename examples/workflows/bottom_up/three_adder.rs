@@ -1,6 +1,9 @@
 //! The roles and sessions of `hybrid/three_adder.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{Channel, End, Message, Receive, Role, Roles, Send, session};
+use rumpsteak_runtime::{
+    Channel, Message, Role, Roles, session,
+    states::{End, Receive, Send},
+};
 
 #[derive(Roles)]
 #[system(kmc)]

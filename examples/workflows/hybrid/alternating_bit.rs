@@ -1,6 +1,9 @@
 //! The roles and sessions of `protocols/alternating_bit.scr`, by hand: the build compares them with the protocol.
 
-use rumpsteak_runtime::{Branch, Channel, Message, Receive, Role, Roles, Select, Send, session};
+use rumpsteak_runtime::{
+    Channel, Message, Role, Roles, session,
+    states::{Branch, Receive, Select, Send},
+};
 
 #[derive(Roles)]
 pub struct Roles {

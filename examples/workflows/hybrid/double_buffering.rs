@@ -1,6 +1,9 @@
 //! The roles and sessions of `protocols/double_buffering.scr`, by hand: the build compares them with the protocol.
 
-use rumpsteak_runtime::{Channel, Message, Receive, Role, Roles, Send, session};
+use rumpsteak_runtime::{
+    Channel, Message, Role, Roles, session,
+    states::{Receive, Send},
+};
 
 #[derive(Roles)]
 pub struct Roles {

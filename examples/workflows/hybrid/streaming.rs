@@ -1,7 +1,8 @@
 //! The roles and sessions of `protocols/streaming.scr`, by hand: the build compares them with the protocol.
 
 use rumpsteak_runtime::{
-    Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session,
+    Channel, Message, Role, Roles, session,
+    states::{Branch, End, Receive, Select, Send},
 };
 
 #[derive(Roles)]

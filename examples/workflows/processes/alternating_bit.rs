@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use tokio::sync::oneshot;
 
 async fn sender(role: &mut S) -> Result<Infallible> {
-    try_session(role, async |mut s: SSession<'_>| {
+    try_run(role, async |mut s: SSession<'_>| {
         for data in (0_u8..).step_by(2) {
             let mut answer = s.send(D0(vec![data])).await?.branch().await?;
             s = loop {
@@ -23,7 +23,7 @@ async fn sender(role: &mut S) -> Result<Infallible> {
 }
 
 async fn receiver(role: &mut R, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_session(role, async |mut s: RSession<'_>| {
+    try_run(role, async |mut s: RSession<'_>| {
         let mut received = Vec::new();
         for _ in 0..2 {
             let (D0(data), next) = s.receive().await?;

@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use tokio::sync::oneshot;
 
 async fn source(role: &mut S) -> Result<Infallible> {
-    try_session(role, async |mut s: SSession<'_>| {
+    try_run(role, async |mut s: SSession<'_>| {
         for value in 1.. {
             let (Ready, next) = s.receive().await?;
             s = next.send(Value(value)).await?;
@@ -17,7 +17,7 @@ async fn source(role: &mut S) -> Result<Infallible> {
 }
 
 async fn kernel(role: &mut K) -> Result<Infallible> {
-    try_session(role, async |s: KSession<'_>| {
+    try_run(role, async |s: KSession<'_>| {
         let mut s = s.send(Ready).await?;
         loop {
             let (Value(value), next) = s.send(Ready).await?.receive().await?;
@@ -29,7 +29,7 @@ async fn kernel(role: &mut K) -> Result<Infallible> {
 }
 
 async fn sink(role: &mut T, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_session(role, async |mut s: TSession<'_>| {
+    try_run(role, async |mut s: TSession<'_>| {
         let mut sum = 0;
         for _ in 0..5 {
             let (Value(value), next) = s.send(Ready).await?.receive().await?;

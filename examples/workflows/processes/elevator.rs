@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use tokio::sync::oneshot;
 
 async fn user(role: &mut User, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_session(role, async |mut s: UserSession<'_>| {
+    try_run(role, async |mut s: UserSession<'_>| {
         let mut opened = 0;
         for again in [2, 1] {
             // Has the closing door stopped so many times.
@@ -30,7 +30,7 @@ async fn user(role: &mut User, done: oneshot::Sender<i32>) -> Result<Infallible>
 }
 
 async fn elevator(role: &mut Elevator) -> Result<Infallible> {
-    try_session(role, async |mut s: ElevatorSession<'_>| {
+    try_run(role, async |mut s: ElevatorSession<'_>| {
         loop {
             let (OpenDoor, mut rest) = s.receive().await?;
             s = loop {
@@ -54,7 +54,7 @@ async fn elevator(role: &mut Elevator) -> Result<Infallible> {
 }
 
 async fn door(role: &mut Door) -> Result<Infallible> {
-    try_session(role, async |mut s: DoorSession<'_>| {
+    try_run(role, async |mut s: DoorSession<'_>| {
         loop {
             let (Open, next) = s.receive().await?;
             let (Close, next) = next.send(DoorOpened).await?.receive().await?;

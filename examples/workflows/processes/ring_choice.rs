@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 use tokio::sync::oneshot;
 
 async fn begin(role: &mut A, done: oneshot::Sender<i32>) -> Result<Infallible> {
-    try_session(role, async |mut s: ASession<'_>| {
+    try_run(role, async |mut s: ASession<'_>| {
         let mut held = 7;
         for _ in 0..3 {
             s = match s.send(Add(held)).await?.branch().await? {
@@ -27,7 +27,7 @@ async fn begin(role: &mut A, done: oneshot::Sender<i32>) -> Result<Infallible> {
 }
 
 async fn choose(role: &mut B) -> Result<Infallible> {
-    try_session(role, async |mut s: BSession<'_>| {
+    try_run(role, async |mut s: BSession<'_>| {
         loop {
             let (Add(value), next) = s.receive().await?;
             s = if value < 10 {
@@ -41,7 +41,7 @@ async fn choose(role: &mut B) -> Result<Infallible> {
 }
 
 async fn pass_on(role: &mut C) -> Result<Infallible> {
-    try_session(role, async |mut s: CSession<'_>| {
+    try_run(role, async |mut s: CSession<'_>| {
         loop {
             s = match s.branch().await? {
                 CChoice::Add(add, next) => next.send(add).await?,

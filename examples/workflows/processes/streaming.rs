@@ -1,9 +1,9 @@
 // The processes of streaming, the same in all workflows.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 
 async fn source(role: &mut S) -> Result<()> {
-    try_session(role, async |mut s: SSession<'_>| {
+    try_run(role, async |mut s: SSession<'_>| {
         for value in 1..=4 {
             let (Ready, next) = s.receive().await?;
             s = next.select(Value(value)).await?;
@@ -15,7 +15,7 @@ async fn source(role: &mut S) -> Result<()> {
 }
 
 async fn sink(role: &mut T) -> Result<i32> {
-    try_session(role, async |mut s: TSession<'_>| {
+    try_run(role, async |mut s: TSession<'_>| {
         let mut sum = 0;
         loop {
             match s.send(Ready).await?.branch().await? {

@@ -1,9 +1,9 @@
 // The processes of the three adder, the same in all workflows.
 
-use rumpsteak_runtime::{Result, try_session};
+use rumpsteak_runtime::{Result, try_run};
 
 async fn first(role: &mut A, own: i32) -> Result<i32> {
-    try_session(role, async |s: ASession<'_>| {
+    try_run(role, async |s: ASession<'_>| {
         let (Add(other), s) = s.send(Add(own)).await?.receive().await?;
         let (Sum(sum), end) = s.send(Add(other)).await?.receive().await?;
         Ok((sum, end))
@@ -12,7 +12,7 @@ async fn first(role: &mut A, own: i32) -> Result<i32> {
 }
 
 async fn second(role: &mut B, own: i32) -> Result<i32> {
-    try_session(role, async |s: BSession<'_>| {
+    try_run(role, async |s: BSession<'_>| {
         let (Add(other), s) = s.receive().await?;
         let s = s.send(Add(own)).await?.send(Add(other)).await?;
         let (Sum(sum), end) = s.receive().await?;
@@ -22,7 +22,7 @@ async fn second(role: &mut B, own: i32) -> Result<i32> {
 }
 
 async fn adder(role: &mut C) -> Result<()> {
-    try_session(role, async |s: CSession<'_>| {
+    try_run(role, async |s: CSession<'_>| {
         let (Add(left), s) = s.receive().await?;
         let (Add(right), s) = s.receive().await?;
         let s = s.send(Sum(left + right)).await?;

@@ -256,7 +256,7 @@ fn the_session_types_can_be_pasted() {
         "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
     const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
     const KERNEL: &str = "\
-use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
 
 #[derive(Roles)]
 struct Roles { s: S, k: K, t: T }
@@ -282,7 +282,7 @@ struct Ready;
 struct Value(i32);
 ";
     const SOURCE: &str = "\
-use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Role, Roles, Select, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
 
 #[derive(Roles)]
 struct Roles { s: S, t: T }

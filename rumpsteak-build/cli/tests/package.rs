@@ -22,7 +22,7 @@ global protocol DoubleBuffering(role s, role k, role t) {
 }
 ";
 const ROLES: &str = "\
-use rumpsteak_runtime::{Channel, Message, Receive, Role, Roles, Send, session};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Receive, Send}};
 
 #[derive(Roles)]
 struct Roles { s: S, k: K, t: T }

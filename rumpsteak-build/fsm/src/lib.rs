@@ -46,3 +46,8 @@ pub use system::{Exploration, System};
 pub use text::dot;
 pub use verdict::{Limit, Limits, Verdict};
 pub use verify::verify;
+
+/// The examples of README.md run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -72,3 +72,8 @@ pub use self::{
         parser::{Parsed, parse},
     },
 };
+
+/// The examples of README.md run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -266,7 +266,7 @@ fn no_error_of_rustc_beside_ours() {
     package.write(
         "src/main.rs",
         "use gate_alone::{K, Ready, S, Value};
-         use rumpsteak_runtime::{End, Receive, Send, session};
+         use rumpsteak_runtime::{session, states::{End, Receive, Send}};
          #[session(K)] type Own = Send<S, Ready, Receive<S, Value, End>>;
          fn main() {}",
     );

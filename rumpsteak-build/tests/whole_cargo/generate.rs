@@ -22,7 +22,7 @@ const SOURCE: &str = "\
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{Result, protocol, try_session};
+use rumpsteak_runtime::{Result, protocol, try_run};
 
 protocol!(pub DoubleBuffering);
 
@@ -34,7 +34,7 @@ use double_buffering::{K, KSession, Ready, Value};
 ///
 /// If a peer is gone.
 pub async fn kernel(role: &mut K) -> Result<Infallible> {
-    try_session(role, async |s: KSession<'_>| {
+    try_run(role, async |s: KSession<'_>| {
         let mut s = s.send(Ready).await?;
         loop {
             let (Value(value), next) = s.send(Ready).await?.receive().await?;
@@ -284,8 +284,8 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
         )
         .edit(
             "src/lib.rs",
-            "{Result, protocol, try_session}",
-            "{Result, try_session}",
+            "{Result, protocol, try_run}",
+            "{Result, try_run}",
         );
     package.cargo("clippy", &[]).passes();
     package.edit(

@@ -66,7 +66,7 @@ pub(crate) const KERNEL: &str = "\
 /// The process of the kernel, which needs the proof.
 pub(crate) const PROCESS: &str = "\
 pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
-    try_session(role, async |s: Kernel<'_, _>| {
+    try_run(role, async |s: Kernel<'_>| {
         let mut s = s.send(Ready).await?;
         loop {
             let (Value(value), next) = s.send(Ready).await?.receive().await?;
@@ -81,7 +81,7 @@ pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
 /// All that a file with sessions needs.
 pub(crate) const IMPORTS: &str = "\
 #![allow(dead_code, unused_imports)]
-use rumpsteak_runtime::{Branch, Channel, End, Message, Receive, Result, Role, Roles, Select, Send, session, try_session};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run, states::{Branch, End, Receive, Select, Send}};
 ";
 
 /// A library with the whole of double buffering.

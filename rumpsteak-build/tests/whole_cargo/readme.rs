@@ -143,12 +143,12 @@ fn the_example_runs_in_the_other_workflows() {
     let processes = [("Source", "S"), ("Kernel", "K"), ("Sink", "T")]
         .iter()
         .fold(processes.to_owned(), |text, (name, role)| {
-            text.replace(&format!("{name}<'_, _>"), &format!("{role}Session<'_>"))
+            text.replace(&format!("{name}<'_>"), &format!("{role}Session<'_>"))
         });
     package.write(
         "src/main.rs",
         &format!(
-            "use std::convert::Infallible;\nuse rumpsteak_runtime::{{Result, try_session}};\n\
+            "use std::convert::Infallible;\nuse rumpsteak_runtime::{{Result, try_run}};\n\
              use tokio::sync::oneshot;\n\n{included}\n//{processes}"
         ),
     );

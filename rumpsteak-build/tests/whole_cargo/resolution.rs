@@ -32,7 +32,7 @@ fn paths_imports_renames_and_globs() {
     );
     package.write(
         "src/parts/mod.rs",
-        "use rumpsteak_runtime::{Receive, Send, session};
+        "use rumpsteak_runtime::{session, states::{Receive, Send}};
          use super::{roles::*, labels::*};
          #[session] pub struct Source(Receive<K, Ready, Send<K, Value, Self>>);
          pub mod inner;",
@@ -254,7 +254,7 @@ fn a_message_type_that_is_its_own_only_label() {
             #[session(B)] pub struct Second(Send<C, Value, Receive<A, Value, Self>>);
             #[session(C)] pub struct Third(Receive<B, Value, Send<A, Value, Self>>);
             pub async fn second(role: &mut B) -> Result<std::convert::Infallible> {{
-                try_session(role, async |mut s: Second<'_, _>| {{
+                try_run(role, async |mut s: Second<'_>| {{
                     let mut own = 0;
                     loop {{
                         let (Value(value), next) = s.send(Value(own)).await?.receive().await?;

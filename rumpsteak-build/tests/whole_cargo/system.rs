@@ -143,7 +143,7 @@ fn the_fallback_lets_the_sessions_run_and_is_recorded() {
         .edit("src/lib.rs", KERNEL, "#[session(K)] pub struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, Self>>>>);\n")
         .edit("src/lib.rs", "SourceLoop(Receive<K, Ready, Send<K, Value, Self>>)", "SourceLoop(Send<K, Value, Receive<K, Ready, Self>>)")
         .edit("src/lib.rs", PROCESS, "pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
-            try_session(role, async |mut s: Kernel<'_>| loop {
+            try_run(role, async |mut s: Kernel<'_>| loop {
                 let (Value(value), next) = s.receive().await?;
                 let (Ready, next) = next.send(Ready).await?.receive().await?;
                 s = next.send(Value(value)).await?;

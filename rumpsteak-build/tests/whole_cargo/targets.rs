@@ -12,7 +12,7 @@ fn a_library_and_two_binaries() {
         "src/bin/one.rs",
         "use targets_bins::{K, Kernel, KernelLoop, Ready, S};
          pub async fn one(role: &mut K) -> rumpsteak_runtime::Result<std::convert::Infallible> {
-             rumpsteak_runtime::try_session(role, async |s: Kernel<'_, _>| {
+             rumpsteak_runtime::try_run(role, async |s: Kernel<'_>| {
                  let s: KernelLoop<'_, K> = s.send(Ready).await?;
                  loop { let _ = &s; std::future::pending::<()>().await; }
              }).await

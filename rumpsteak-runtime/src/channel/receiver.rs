@@ -9,10 +9,10 @@ use futures_core::Stream;
 use super::parking::{Parker, Unparker};
 use super::ring::{Consumer, Empty, PARKED};
 use super::shared::Shared;
-use crate::polling;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::Queue;
+use crate::woken;
 
 /// The receiving half of a queue.
 ///
@@ -131,7 +131,7 @@ impl<M> Stream for QueueReceiver<M> {
         if empty.is_final() {
             return this.wait(context);
         }
-        if polling::is_polling() && this.retry.is_due(empty) {
+        if woken::is_polling() && this.retry.is_due(empty) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

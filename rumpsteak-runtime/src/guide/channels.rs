@@ -50,8 +50,8 @@
 //! Every send checks for room, in release builds too. A full queue that was proven never to be full
 //! is a panic, which names both roles and the capacity, and poisons the role like any other panic.
 //! It is never undefined behaviour, and never a message that is lost or a sender that waits in
-//! silence. You can provoke it: messages that you put into a [`route`](crate::Route::route) by hand
-//! take room that the sessions were promised.
+//! silence. You can provoke it: messages that you put into a
+//! [`route`](crate::transport::Route::route) by hand take room that the sessions were promised.
 //!
 //! # Capacities of your own
 //!
@@ -60,7 +60,7 @@
 //! ```
 #![doc = include_str!("ping.txt")]
 //! use futures::{executor::block_on, future::try_join};
-//! use rumpsteak_runtime::Capacity;
+//! use rumpsteak_runtime::channel::Capacity;
 //!
 //! let (to_server, to_client) = Channel::with_capacities(Capacity::Waits(1), Capacity::AtMost(1));
 //! let (mut c, mut s) = (C { s: to_server }, S { c: to_client });
@@ -71,7 +71,7 @@
 //!
 //! Then it is on you that waiting roles do not wait in a circle. Any other pair of a sink and a
 //! stream can be a route as well, such as a framed socket: a
-//! [`Bidirectional`](crate::Bidirectional). Each direction must deliver in order and lose nothing,
+//! [`Bidirectional`](crate::transport::Bidirectional). Each direction must deliver in order and lose nothing,
 //! and should have room for every message that can be under way.
 //!
 //! # What it costs

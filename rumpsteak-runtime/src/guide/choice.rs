@@ -1,8 +1,8 @@
 //! Choice: one role decides, the others follow.
 //!
 //! A choice is an enum with `#[session]`. Each variant has a label and what follows it. The role
-//! that decides has a [`Select`](crate::Select) and sends one of the labels; the role that learns
-//! of it has a [`Branch`](crate::Branch), gets a variant, and matches on it.
+//! that decides has a [`Select`](crate::states::Select) and sends one of the labels; the role that
+//! learns of it has a [`Branch`](crate::states::Branch), gets a variant, and matches on it.
 //!
 //! ```text
 //! global protocol Numbers(role p, role q) {
@@ -15,8 +15,9 @@
 //!
 //! ```
 //! # use futures::{executor::block_on, future::try_join};
-//! # use rumpsteak_runtime::{Branch, Channel, End, Error, Message, Receive, Result, Role, Roles, Select, Send, session, try_run};
+//! # use rumpsteak_runtime::{Channel, Error, Message, Result, Role, Roles, session, try_run};
 //! # use rumpsteak_runtime::private::Plays;
+//! # use rumpsteak_runtime::states::{Branch, End, Receive, Select, Send};
 //! # #[derive(Role)] #[protocol(Numbers::p)] #[message(Label)] struct P { #[route(Q)] q: Channel<Label> }
 //! # #[derive(Role)] #[protocol(Numbers::q)] #[message(Label)] struct Q { #[route(P)] p: Channel<Label> }
 //! # #[derive(Roles)] struct Roles { p: P, q: Q }

@@ -18,7 +18,7 @@
 //! ```
 #![doc = include_str!("ping.txt")]
 //! use futures::{executor::block_on, future::join};
-//! use rumpsteak_runtime::Action;
+//! use rumpsteak_runtime::error::Action;
 //!
 //! /// Gives up on hard questions.
 //! async fn choosy(role: &mut S) -> Result<(), Box<dyn std::error::Error>> {
@@ -75,7 +75,7 @@
 //!
 //! # What leaves a role clean
 //!
-//! Only `Ok`: the process returned the [`End`](crate::End) of this session. An error after the last
+//! Only `Ok`: the process returned the [`End`](crate::states::End) of this session. An error after the last
 //! action poisons, too, since `Err` carries no `End`. A future that was never polled has not begun a
 //! session and has no effect.
 //!
@@ -131,6 +131,6 @@
 //! # A send that failed
 //!
 //! `send` and `select` lose the label when they fail. Where it is precious,
-//! [`send_or_return`](crate::Send::send_or_return) and
-//! [`select_or_return`](crate::Select::select_or_return) give it back in an
-//! [`Unsent`](crate::Unsent), unless the transport had already taken it.
+//! [`send_or_return`](crate::states::Send::send_or_return) and
+//! [`select_or_return`](crate::states::Select::select_or_return) give it back in an
+//! [`Unsent`](crate::error::Unsent), unless the transport had already taken it.

@@ -36,7 +36,7 @@
 //! # let (Pong(answer), end) = second.receive().await?; Ok((answer, end)) }).await }
 //! ```
 //!
-//! The other half, *not too seldom*, comes from [`End`](crate::End). A process returns it beside its
+//! The other half, *not too seldom*, comes from [`End`](crate::states::End). A process returns it beside its
 //! value, the only way to get one is to perform all actions, and `try_run` takes nothing else.
 //! This process stops too early, and does not compile either:
 //!

@@ -5,8 +5,9 @@
 //!
 //! ```
 //! # use futures::{executor::block_on, future::join};
-//! # use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Receive, Role, Roles, Send, session, try_run};
+//! # use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Role, Roles, session, try_run};
 //! # use rumpsteak_runtime::private::Plays;
+//! # use rumpsteak_runtime::states::{Receive, Send};
 //! use std::convert::Infallible;
 //!
 //! # #[derive(Role)] #[protocol(Ticks::a)] #[message(Tick)] struct A { #[route(B)] b: Channel<Tick> }
@@ -18,11 +19,12 @@
 //! # #[cfg(any())]
 //! #[session(A)]
 //! struct Ticker(Send<B, Tick, Receive<B, Tick, Self>>);
-//! # #[session] struct Ticker(Send<B, Tick, Receive<B, Tick, Self>>);
-//! # impl<'s> Plays<Ticker<'s, A>> for A {}
+//! # #[session] struct Ticking(Send<B, Tick, Receive<B, Tick, Self>>);
+//! # type Ticker<'s, R = A> = Ticking<'s, R>;
+//! # impl<'s> Plays<Ticker<'s>> for A {}
 //!
 //! async fn tick(role: &mut A, limit: u32) -> Result<Infallible, Stopped> {
-//!     try_run(role, async |mut s: Ticker<'_, _>| {
+//!     try_run(role, async |mut s: Ticker<'_>| {
 //!         let mut count = 0;
 //!         loop {
 //!             let (Tick(came), next) = s.send(Tick(count)).await?.receive().await?;
@@ -46,10 +48,11 @@
 //!         Self::Failed(error)
 //!     }
 //! }
-//! # #[session] struct Echo(Receive<A, Tick, Send<A, Tick, Self>>);
-//! # impl<'s> Plays<Echo<'s, B>> for B {}
+//! # #[session] struct Echoing(Receive<A, Tick, Send<A, Tick, Self>>);
+//! # type Echo<'s, R = B> = Echoing<'s, R>;
+//! # impl<'s> Plays<Echo<'s>> for B {}
 //! # async fn echo(role: &mut B) -> Result<Infallible, Error> {
-//! #     try_run(role, async |mut s: Echo<'_, _>| loop {
+//! #     try_run(role, async |mut s: Echo<'_>| loop {
 //! #         let (Tick(count), next) = s.receive().await?;
 //! #         s = next.send(Tick(count + 1)).await?;
 //! #     })
@@ -67,11 +70,11 @@
 //!
 //! # Sessions without an end
 //!
-//! `Ticker` never ends, so no [`End`](crate::End) of it exists, and its process cannot return `Ok`.
-//! Its value is [`Infallible`](std::convert::Infallible), and it leaves only with an error. That
-//! poisons the role and closes its routes, which is how the peers learn that they may stop: an
-//! endless session is over when the first role has had enough. If stopping is part of the protocol,
-//! say so there, with a [`choice`](super::choice).
+//! `Ticker` never ends, so no [`End`](crate::states::End) of it exists, and its process cannot
+//! return `Ok`. Its value is [`Infallible`](std::convert::Infallible), and it leaves only with an
+//! error. That poisons the role and closes its routes, which is how the peers learn that they may
+//! stop: an endless session is over when the first role has had enough. If stopping is part of the
+//! protocol, say so there, with a [`choice`](super::choice).
 //!
 //! # Several sessions, one after the other
 //!

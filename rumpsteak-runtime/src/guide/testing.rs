@@ -8,7 +8,7 @@
 //! ```
 #![doc = include_str!("ping.txt")]
 //! use futures::{StreamExt, executor::block_on};
-//! use rumpsteak_runtime::Pair;
+//! use rumpsteak_runtime::transport::Pair;
 //!
 //! // The two ends of a route: one for the role, one for the test.
 //! let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
@@ -31,7 +31,7 @@
 //!
 //! # Without an executor
 //!
-//! Since a send over a [`Channel`](crate::Channel) made by [`pair`](crate::Pair::pair) never waits, a role whose messages are all there
+//! Since a send over a [`Channel`](crate::Channel) made by [`pair`](crate::transport::Pair::pair) never waits, a role whose messages are all there
 //! finishes in a single poll. `futures::FutureExt::now_or_never` makes that an assertion: it is
 //! `None` if the role waits for something that the test forgot.
 //!

@@ -70,7 +70,7 @@ impl<'s, R: Role, P, L, C> Send<'s, R, P, L, C> {
     }
 }
 
-/// The future of [`Send::send`] and [`Select::select`](crate::Select::select).
+/// The future of [`Send::send`] and [`Select::select`](crate::states::Select::select).
 ///
 /// # Cancel safety
 ///
@@ -154,7 +154,7 @@ where
 }
 
 /// The future of [`Send::send_or_return`] and
-/// [`Select::select_or_return`](crate::Select::select_or_return).
+/// [`Select::select_or_return`](crate::states::Select::select_or_return).
 ///
 /// # Cancel safety
 ///

@@ -15,7 +15,7 @@ use crate::error::BoxError;
 ///
 /// ```
 /// use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
-/// use rumpsteak_runtime::{Bidirectional, Nil};
+/// use rumpsteak_runtime::transport::{Bidirectional, Nil};
 ///
 /// let (tx, _) = mpsc::unbounded::<u8>();
 /// let only_sends = Bidirectional::new(tx, Nil);

@@ -21,6 +21,5 @@ mod pair;
 pub use self::bidirectional::{Bidirectional, Nil};
 pub use self::link::{Arrival, Incoming, Link, Outgoing, RouteError};
 pub use self::pair::Pair;
-pub use crate::error::BoxError;
 pub use crate::message::Labelled;
 pub use crate::role::Route;

@@ -1,7 +1,9 @@
 //! Over this project's runtime.
 
 use rumpsteak_runtime::{
-    Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 use super::Sums;
@@ -90,7 +92,7 @@ pub async fn join(roles: &mut Roles, first: i32, second: i32) -> Result<Sums> {
 }
 
 async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
-    try_session(role, async |session: AdderA<'_, _>| {
+    try_run(role, async |session: AdderA<'_>| {
         let (Add(theirs), session) = session.send(Add(mine)).await?.receive().await?;
         let (Sum(sum), end) = session.send(Add(theirs)).await?.receive().await?;
         Ok((sum, end))
@@ -99,7 +101,7 @@ async fn adder_a(role: &mut A, mine: i32) -> Result<i32> {
 }
 
 async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
-    try_session(role, async |session: AdderB<'_, _>| {
+    try_run(role, async |session: AdderB<'_>| {
         let (Add(theirs), session) = session.receive().await?;
         let session = session.send(Add(mine)).await?;
         let (Sum(sum), end) = session.send(Add(theirs)).await?.receive().await?;
@@ -109,7 +111,7 @@ async fn adder_b(role: &mut B, mine: i32) -> Result<i32> {
 }
 
 async fn adder_c(role: &mut C) -> Result<()> {
-    try_session(role, async |session: AdderC<'_, _>| {
+    try_run(role, async |session: AdderC<'_>| {
         let (Add(first), session) = session.receive().await?;
         let (Add(second), session) = session.receive().await?;
         let session = session.send(Sum(first + second)).await?;

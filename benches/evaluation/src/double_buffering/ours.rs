@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use rumpsteak_runtime::{
-    Channel, End, Message, Receive, Result, Role, Roles, Send, session, try_session,
+    Channel, Message, Result, Role, Roles, session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 use crate::tasks::pause;
@@ -95,7 +97,7 @@ type Sink = Send<K, Ready, Receive<K, Copy, Send<K, Ready, Receive<K, Copy, End>
 ///
 /// Those of the session.
 pub async fn source(role: &mut S, buffers: [&[i32]; 2], delay: Option<Duration>) -> Result<()> {
-    try_session(role, async |s: Source<'_, _>| {
+    try_run(role, async |s: Source<'_>| {
         let (Ready, s) = s.receive().await?;
         pause(delay).await;
         let s = s.send(Copy(buffers[0].to_vec())).await?;
@@ -112,7 +114,7 @@ pub async fn source(role: &mut S, buffers: [&[i32]; 2], delay: Option<Duration>)
 ///
 /// Those of the session.
 pub async fn kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
-    try_session(role, async |s: Kernel<'_, _>| {
+    try_run(role, async |s: Kernel<'_>| {
         let (copy, s) = s.send(Ready).await?.receive().await?;
         pause(delay).await;
         let (Ready, s) = s.receive().await?;
@@ -131,7 +133,7 @@ pub async fn kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn weak_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
-    try_session(role, async |s: WeakKernel<'_, _>| {
+    try_run(role, async |s: WeakKernel<'_>| {
         let (copy, s) = s.send(Ready).await?.receive().await?;
         pause(delay).await;
         let (Ready, s) = s.send(Ready).await?.receive().await?;
@@ -149,7 +151,7 @@ pub async fn weak_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn optimised_kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
-    try_session(role, async |s: OptimisedKernel<'_, _>| {
+    try_run(role, async |s: OptimisedKernel<'_>| {
         let s = s.send(Ready).await?.send(Ready).await?;
         let (copy, s) = s.receive().await?;
         pause(delay).await;
@@ -168,7 +170,7 @@ pub async fn optimised_kernel(role: &mut K, delay: Option<Duration>) -> Result<(
 ///
 /// Those of the session.
 pub async fn sink(role: &mut T) -> Result<[Vec<i32>; 2]> {
-    try_session(role, async |s: Sink<'_, _>| {
+    try_run(role, async |s: Sink<'_>| {
         let (Copy(first), s) = s.send(Ready).await?.receive().await?;
         let (Copy(second), s) = s.send(Ready).await?.receive().await?;
         Ok(([first, second], s))

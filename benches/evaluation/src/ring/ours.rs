@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use rumpsteak_runtime::{
-    End, Message, Receive, Receiver, Result, Role, Roles, Send, Sender, session, try_session,
+    Message, Result, Role, Roles,
+    channel::{Receiver, Sender},
+    session,
+    states::{End, Receive, Send},
+    try_run,
 };
 
 use super::{Received, SENT};
@@ -108,7 +112,7 @@ pub async fn join(roles: &mut Roles) -> Result<Received> {
 }
 
 async fn ring_a(role: &mut A, delay: Option<Duration>) -> Result<i32> {
-    try_session(role, async |session: RingA<'_, _>| {
+    try_run(role, async |session: RingA<'_>| {
         pause(delay).await;
         let (Token(value), end) = session.send(Token(SENT.0)).await?.receive().await?;
         Ok((value, end))
@@ -117,7 +121,7 @@ async fn ring_a(role: &mut A, delay: Option<Duration>) -> Result<i32> {
 }
 
 async fn ring_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
-    try_session(role, async |session: RingB<'_, _>| {
+    try_run(role, async |session: RingB<'_>| {
         let (Token(value), session) = session.receive().await?;
         pause(delay).await;
         Ok((value, session.send(Token(SENT.1)).await?))
@@ -126,7 +130,7 @@ async fn ring_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
 }
 
 async fn optimised_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
-    try_session(role, async |session: OptimisedB<'_, _>| {
+    try_run(role, async |session: OptimisedB<'_>| {
         pause(delay).await;
         let (Token(value), end) = session.send(Token(SENT.1)).await?.receive().await?;
         Ok((value, end))
@@ -135,7 +139,7 @@ async fn optimised_b(role: &mut B, delay: Option<Duration>) -> Result<i32> {
 }
 
 async fn ring_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
-    try_session(role, async |session: RingC<'_, _>| {
+    try_run(role, async |session: RingC<'_>| {
         let (Token(value), session) = session.receive().await?;
         pause(delay).await;
         Ok((value, session.send(Token(SENT.2)).await?))
@@ -144,7 +148,7 @@ async fn ring_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
 }
 
 async fn optimised_c(role: &mut C, delay: Option<Duration>) -> Result<i32> {
-    try_session(role, async |session: OptimisedC<'_, _>| {
+    try_run(role, async |session: OptimisedC<'_>| {
         pause(delay).await;
         let (Token(value), end) = session.send(Token(SENT.2)).await?.receive().await?;
         Ok((value, end))

@@ -1,0 +1,120 @@
+//! Which processes of a [`join`](crate::join()) were woken, and which set this thread is polling.
+//!
+//! The thread-local variable is in the module of the wakers that read it, where each reads it with
+//! one instruction.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::task::Wake;
+
+use crate::sync::AtomicWaker;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+
+/// The task is polling processes: to wake one of them, the task need not be woken.
+pub(crate) const POLLING: usize = 1 << (usize::BITS - 1);
+
+/// The processes that were woken, as sets of bits.
+pub(crate) struct Woken {
+    /// By the thread that polls them, while it does; only that thread uses it.
+    pub(crate) here: AtomicUsize,
+    /// By anybody else. With [`POLLING`] while the task polls processes; otherwise, a task that
+    /// sleeps has an empty set here.
+    pub(crate) elsewhere: AtomicUsize,
+    pub(crate) task: AtomicWaker,
+}
+
+/// Wakes one process.
+pub(crate) struct ProcessWaker {
+    woken: Arc<Woken>,
+    bit: usize,
+}
+
+impl Woken {
+    /// A set whose processes are all woken.
+    pub(crate) fn new(all: usize) -> Self {
+        Self {
+            here: AtomicUsize::new(all),
+            elsewhere: AtomicUsize::new(0),
+            task: AtomicWaker::new(),
+        }
+    }
+
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Only for the thread that polls the processes.
+    pub(crate) fn add_here(&self, bits: usize) {
+        let here = self.here.load(Ordering::Relaxed);
+        self.here.store(here | bits, Ordering::Relaxed);
+    }
+}
+
+impl ProcessWaker {
+    /// The waker of the process with this bit.
+    pub(crate) fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            woken: Arc::clone(woken),
+            bit,
+        })
+    }
+}
+
+impl Wake for ProcessWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // A thread that is shutting down polls nothing.
+        if POLLED_HERE
+            .try_with(Cell::get)
+            .is_ok_and(|set| set == self.woken.address())
+        {
+            self.woken.add_here(self.bit);
+        } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
+            self.woken.task.wake();
+        }
+    }
+}
+
+#[cfg(not(all(test, rumpsteak_loom)))]
+thread_local! {
+    /// The address of the set whose processes this thread is polling, or 0.
+    static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+#[cfg(all(test, rumpsteak_loom))]
+loom::thread_local! {
+    static POLLED_HERE: Cell<usize> = Cell::new(0);
+}
+
+/// Whether this thread is polling the processes of a set.
+///
+/// A process that then wakes itself is polled again after the others had their turn, at hardly any
+/// cost.
+#[inline]
+pub(crate) fn is_polling() -> bool {
+    // A thread that is shutting down polls nothing.
+    POLLED_HERE.try_with(Cell::get).is_ok_and(|set| set != 0)
+}
+
+/// Marks that this thread polls a set, until it is dropped, also by a panic. Sets may be nested.
+pub(crate) struct Polling {
+    outer: usize,
+}
+
+impl Polling {
+    /// Marks that this thread polls the set at `address`.
+    pub(crate) fn enter(address: usize) -> Self {
+        Self {
+            outer: POLLED_HERE.with(|set| set.replace(address)),
+        }
+    }
+}
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        POLLED_HERE.with(|set| set.set(self.outer));
+    }
+}
