@@ -29,7 +29,6 @@ pub mod hashed;
 pub mod kmc;
 pub mod machine;
 pub mod optimise;
-pub mod run;
 pub mod sorted;
 pub mod subtype;
 pub mod system;
@@ -41,8 +40,10 @@ pub use machine::{
     Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
     TransitionId,
 };
-pub use run::Run;
-pub use system::{Exploration, System};
+pub use system::{
+    Exploration, System,
+    run::{self, Run},
+};
 pub use text::dot;
 pub use verdict::{Limit, Limits, Verdict};
 pub use verify::verify;

@@ -47,21 +47,23 @@
 //! search for each channel, of up to the square of the reduced configurations, rarely more than a few times their
 //! number. All within [`Limits::configurations`] once more.
 
-use std::{error::Error, fmt};
+use std::{collections::BTreeMap, error::Error, fmt};
+
+use petgraph::{algo::kosaraju_scc, graph::DiGraph, visit::EdgeRef};
 
 use crate::{
     kmc::{
-        self, Verdict,
-        full::{self, Full},
-        graph::{Graph, Node},
-        net::{Channel, Net},
-        reduced,
-        space::Space,
-        taint::Taint,
+        Verdict,
+        causality::Causality,
+        check::{conclude, judge, reduces},
+        full, partial_order,
     },
     machine::{Fsm, Role},
-    sorted::{self, SortedMap},
-    system::System,
+    system::{
+        System,
+        explorer::{Explorer, Node, index},
+        interned::{ChannelIndex, InternedSystem},
+    },
     verdict::{Limit, Limits},
 };
 
@@ -148,42 +150,42 @@ impl Error for NotSafe {}
 ///
 /// Cost: see the [module](self).
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
-    let parts = Net::parts(system);
-    let judged = kmc::judge(&parts, &mut limits.configurations.clone(), limits);
-    match kmc::conclude(system, &parts, &judged, limits) {
+    let parts = InternedSystem::parts(system);
+    let judged = judge(&parts, &mut limits.configurations.clone(), limits);
+    match conclude(system, &parts, &judged, limits) {
         Verdict::Safe { .. } => {}
         verdict => return Err(NotSafe(verdict)),
     }
 
     let mut budget = limits.configurations;
     let mut is_minimal = true;
-    let mut channels = SortedMap::new();
-    for (net, part) in parts.iter().zip(&judged) {
-        let bounds = kmc::uniform(net, part.bound);
-        let (capacities, is_least) = shorten(net, bounds.clone(), &mut budget);
+    let mut channels = BTreeMap::new();
+    for (part, judged) in parts.iter().zip(&judged) {
+        let bounds = part.uniform(judged.bound);
+        let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
         let occupancies = occupancies(
-            net,
+            part,
             &bounds,
-            part.evaluated.hits_bounds,
+            judged.evaluated.hits_bounds,
             &mut budget,
             limits,
         );
         is_minimal &= is_least;
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {
-            let (from, to) = net.ends[channel];
+            let (from, to) = part.ends[channel];
             // Room for more than there ever is serves nothing; room for none only where nothing is sent.
             let capacity = match occupancy {
                 Occupancy::AtMost(most) => most.min(capacity as usize),
                 Occupancy::Unbounded | Occupancy::Unknown(_) => capacity as usize,
             };
             let entry = ChannelCapacity {
-                from: net.role(system, from),
-                to: net.role(system, to),
+                from: part.role(system, from),
+                to: part.role(system, to),
                 occupancy,
                 capacity,
             };
-            channels.insert((net.roles()[from], net.roles()[to]), entry);
+            channels.insert((part.roles()[from], part.roles()[to]), entry);
         }
     }
     Ok(Capacities {
@@ -221,24 +223,24 @@ fn repeat(machine: &Fsm) -> Fsm {
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.
-fn shorten(net: &Net, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bool) {
+fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bool) {
     // Where a machine may both send and receive, what a blocked send means is for the implementation to say.
-    if net.is_mixed || !net.is_deterministic {
+    if part.is_mixed || !part.is_deterministic {
         return (bounds, false);
     }
-    let mut is_minimal = kmc::reduces(net);
-    for channel in 0..net.channels() {
+    let mut is_minimal = reduces(part);
+    for channel in 0..part.channels() {
         let mut enough = bounds[channel];
         let mut too_short = 0;
         while enough > too_short + 1 {
-            // What is enough stays so for longer channels only where the net is directed; elsewhere each length is
+            // What is enough stays so for longer channels only where the part is directed; elsewhere each length is
             // tried.
-            let tried = match kmc::reduces(net) {
+            let tried = match reduces(part) {
                 true => too_short + (enough - too_short) / 2,
                 false => enough - 1,
             };
             bounds[channel] = tried;
-            match is_enough(net, &bounds, budget) {
+            match is_enough(part, &bounds, budget) {
                 Some(true) => enough = tried,
                 Some(false) => too_short = tried,
                 None => {
@@ -253,117 +255,124 @@ fn shorten(net: &Net, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bo
 }
 
 /// Whether blocking sends do no harm under these capacities; `None` if the budget does not suffice.
-fn is_enough(net: &Net, bounds: &[u32], budget: &mut usize) -> Option<bool> {
-    let (space_len, is_truncated, is_enough) = match kmc::reduces(net) {
+fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
+    let (space_len, is_truncated, is_enough) = match reduces(part) {
         true => {
-            let at = reduced::explore(net, bounds, *budget);
+            let at = partial_order::explore(part, bounds, *budget);
             let is_enough = at.blocked.is_none() && at.waits.is_none() && at.lost.is_none();
-            (at.space.len(), at.space.is_truncated, is_enough)
+            (at.explorer.len(), at.explorer.is_truncated, is_enough)
         }
         false => {
-            let at = full::explore(net, bounds, *budget);
+            let at = full::explore(part, bounds, *budget);
             let found = [at.exhaustive, at.progress, at.reception, at.obi];
             let is_enough = found.iter().all(Option::is_none);
-            (at.space.len(), at.space.is_truncated, is_enough)
+            (at.explorer.len(), at.explorer.is_truncated, is_enough)
         }
     };
     *budget = budget.saturating_sub(space_len);
     (!is_truncated).then_some(is_enough)
 }
 
-/// The occupancy of each channel of a net that is safe, judged at these bounds.
+/// The occupancy of each channel of a part that is safe, judged at these bounds.
 fn occupancies(
-    net: &Net,
+    part: &InternedSystem,
     bounds: &[u32],
     hits_bounds: bool,
     budget: &mut usize,
     limits: &Limits,
 ) -> Vec<Occupancy> {
     let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
-    let full: Full<'_>;
+    let full: full::Full<'_>;
     let reduced;
-    let space = match kmc::reduces(net) {
+    let explorer = match reduces(part) {
         true => {
-            reduced = reduced::explore(net, bounds, *budget);
-            &reduced.space
+            reduced = partial_order::explore(part, bounds, *budget);
+            &reduced.explorer
         }
         false => {
-            full = full::explore(net, bounds, *budget);
-            &full.space
+            full = full::explore(part, bounds, *budget);
+            &full.explorer
         }
     };
-    *budget = budget.saturating_sub(space.len());
-    if space.is_truncated {
-        return vec![unknown; net.channels()];
+    *budget = budget.saturating_sub(explorer.len());
+    if explorer.is_truncated {
+        return vec![unknown; part.channels()];
     }
-    (0..net.channels())
+    (0..part.channels())
         .map(|channel| match hits_bounds {
             // All that ever happens was seen.
             false => {
-                let held = (0..space.len() as Node).map(|node| space.held(node, channel));
+                let held = explorer.nodes().map(|node| explorer.held(node, channel));
                 Occupancy::AtMost(held.max().unwrap_or(0) as usize)
             }
-            true => occupancy(space, channel, budget).unwrap_or(unknown),
+            true => occupancy(explorer, channel, budget).unwrap_or(unknown),
         })
         .collect()
 }
 
 /// The longest path of what the sender can do without what the receiver does; `None` if the budget does not suffice.
-fn occupancy(space: &Space<'_>, channel: Channel, budget: &mut usize) -> Option<Occupancy> {
-    let (sender, receiver) = space.net.ends[channel];
-    let mut taint = Taint::new(space, *budget);
-    let mut graph = Graph::default();
+fn occupancy(
+    explorer: &Explorer<'_>,
+    channel: ChannelIndex,
+    budget: &mut usize,
+) -> Option<Occupancy> {
+    let (sender, receiver) = explorer.system.ends[channel];
+    let mut causality = Causality::new(explorer, *budget);
+    // The configurations of `causality`, and how many messages each step adds to the channel.
+    let mut graph: DiGraph<(), usize> = DiGraph::new();
     // By start: what the channel holds there.
     let mut held = vec![];
-    for node in 0..space.len() as Node {
-        if let Some((_, true)) = taint.start(node, receiver) {
-            graph.add_node();
-            held.push(space.held(node, channel));
+    for node in explorer.nodes() {
+        if let Some((_, true)) = causality.start(node, receiver) {
+            graph.add_node(());
+            held.push(explorer.held(node, channel) as usize);
         }
     }
     let mut at: Node = 0;
-    while let Some(node) = taint.node(at)
-        && !taint.is_truncated
+    while let Some(node) = causality.node(at)
+        && !causality.is_truncated
     {
         // A sender that depends on the receiver adds nothing.
-        if !taint.depends(at, sender) {
-            for edge in space.edges_from(node) {
-                let by = space.net.get(edge.by as usize);
-                let adds = by.is_send && by.channel as Channel == channel;
-                if let Some((to, is_new)) = taint.step(at, edge) {
+        if !causality.depends(at, sender) {
+            for step in explorer.steps_from(node) {
+                let by = explorer.system.get(step.by as usize);
+                let adds = by.is_send && by.channel as ChannelIndex == channel;
+                if let Some((to, is_new)) = causality.step(at, step) {
                     if is_new {
-                        graph.add_node();
+                        graph.add_node(());
                     }
-                    graph.add_edge(at, to, u32::from(adds));
+                    graph.add_edge(index(at), index(to), usize::from(adds));
                 }
             }
         }
         at += 1;
     }
-    *budget = budget.saturating_sub(taint.len());
-    if taint.is_truncated {
+    *budget = budget.saturating_sub(causality.len());
+    if causality.is_truncated {
         return None;
     }
 
-    let components = graph.components();
-    let (_, nodes) = sorted::grouped(&components, graph.len());
-    // By component: how much can be added from there on.
-    let mut added = vec![0_usize; graph.len()];
-    for &node in &nodes {
-        let own = components[node as usize] as usize;
-        for edge in graph.edges_from(node) {
-            let to = components[edge.to as usize] as usize;
-            if to != own {
-                added[own] = added[own].max(added[to] + edge.by as usize);
-            } else if edge.by > 0 {
+    // By node: its component, and how much can be added from there on.
+    let mut component = vec![0; graph.node_count()];
+    let mut added = vec![0; graph.node_count()];
+    // Those first that lead to no other.
+    for (own, members) in kosaraju_scc(&graph).iter().enumerate() {
+        for member in members {
+            component[member.index()] = own;
+        }
+        let mut most = 0;
+        for edge in members.iter().flat_map(|&member| graph.edges(member)) {
+            let to = edge.target().index();
+            if component[to] != own {
+                most = most.max(added[to] + edge.weight());
+            } else if *edge.weight() > 0 {
                 return Some(Occupancy::Unbounded);
             }
         }
+        for member in members {
+            added[member.index()] = most;
+        }
     }
-    let most = held
-        .iter()
-        .zip(&components)
-        .map(|(&held, &component)| held as usize + added[component as usize])
-        .max();
-    Some(Occupancy::AtMost(most.unwrap_or(0)))
+    let most = held.iter().zip(&added).map(|(held, added)| held + added);
+    Some(Occupancy::AtMost(most.max().unwrap_or(0)))
 }

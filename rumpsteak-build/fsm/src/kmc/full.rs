@@ -1,74 +1,47 @@
 //! Exploring all of RS_k, and judging every property by its definition.
 
-use super::{
-    graph::{Edge, Node},
-    net::{Channel, Kind, Machine, Net},
-    space::{Fault, Space},
-    taint::Taint,
-};
-use crate::{
-    hashed::HashedMap,
-    sorted::{self, SortedMap},
+use std::collections::BTreeMap;
+
+use fixedbitset::FixedBitSet;
+use hashbrown::HashMap;
+use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
+
+use super::{causality::Causality, violation::Violation};
+use crate::system::{
+    explorer::{Continuations, ExploredStep, Explorer, Node, index},
+    interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind},
 };
 
-/// What the full exploration of a net found. Of each property: its first violation in breadth-first order.
+/// What the full exploration of a system found. Of each property: its first violation in breadth-first order.
 #[derive(Debug)]
 pub(crate) struct Full<'a> {
-    pub(crate) space: Space<'a>,
-    pub(crate) exhaustive: Option<(Node, Fault)>,
-    pub(crate) progress: Option<(Node, Fault)>,
-    pub(crate) reception: Option<(Node, Fault)>,
-    pub(crate) obi: Option<(Node, Fault)>,
-    pub(crate) ibi: Option<(Node, Fault)>,
-    pub(crate) sibi: Option<(Node, Fault)>,
-    /// Whether the bounds stopped some send. If not, this is all that the net can do under any bounds.
+    pub(crate) explorer: Explorer<'a>,
+    pub(crate) exhaustive: Option<(Node, Violation)>,
+    pub(crate) progress: Option<(Node, Violation)>,
+    pub(crate) reception: Option<(Node, Violation)>,
+    pub(crate) obi: Option<(Node, Violation)>,
+    pub(crate) ibi: Option<(Node, Violation)>,
+    pub(crate) sibi: Option<(Node, Violation)>,
+    /// Whether the bounds stopped some send. If not, this is all that the system can do under any bounds.
     pub(crate) hits_bounds: bool,
 }
 
-/// Sets of a fixed number of things, one set for each row.
-struct Sets {
-    blocks: usize,
-    bits: Vec<u64>,
-}
-
-impl Sets {
-    fn new(rows: usize, things: usize) -> Self {
-        let blocks = things.div_ceil(64);
-        Self {
-            blocks,
-            bits: vec![0; rows * blocks],
-        }
-    }
-
-    fn insert(&mut self, row: usize, thing: usize) {
-        self.bits[row * self.blocks + thing / 64] |= 1 << (thing % 64);
-    }
-
-    fn contains(&self, row: usize, thing: usize) -> bool {
-        self.bits[row * self.blocks + thing / 64] & (1 << (thing % 64)) != 0
-    }
-
-    /// Adds all of row `other` to `row`.
-    fn union(&mut self, row: usize, other: usize) {
-        for block in 0..self.blocks {
-            let added = self.bits[other * self.blocks + block];
-            self.bits[row * self.blocks + block] |= added;
-        }
-    }
-}
-
-/// Explores a net under these bounds, and judges it if the budget suffices.
-pub(crate) fn explore<'a>(net: &'a Net, bounds: &'a [u32], budget: usize) -> Full<'a> {
-    let mut space = Space::new(net, bounds, budget);
+/// Explores a system under these bounds, and judges it if the budget suffices.
+pub(crate) fn explore<'a>(
+    system: &'a InternedSystem,
+    bounds: &'a [u32],
+    budget: usize,
+) -> Full<'a> {
+    let mut explorer = Explorer::new(system, bounds, budget);
     let mut node: Node = 0;
-    while (node as usize) < space.len() && !space.is_truncated {
-        for machine in 0..net.machines() {
-            space.expand(node, machine);
+    while (node as usize) < explorer.len() && !explorer.is_truncated {
+        for machine in 0..system.machines() {
+            explorer.expand(node, machine);
         }
         node += 1;
     }
     let mut full = Full {
-        space,
+        explorer,
         exhaustive: None,
         progress: None,
         reception: None,
@@ -77,7 +50,7 @@ pub(crate) fn explore<'a>(net: &'a Net, bounds: &'a [u32], budget: usize) -> Ful
         sibi: None,
         hits_bounds: false,
     };
-    if !full.space.is_truncated {
+    if !full.explorer.is_truncated {
         full.judge();
     }
     full
@@ -85,77 +58,63 @@ pub(crate) fn explore<'a>(net: &'a Net, bounds: &'a [u32], budget: usize) -> Ful
 
 impl Full<'_> {
     fn judge(&mut self) {
-        let space = &self.space;
-        let net = space.net;
-        let components = space.graph.components();
-        let count = components
-            .iter()
-            .max()
-            .map_or(0, |&largest| largest as usize + 1);
+        let explorer = &self.explorer;
+        let system = explorer.system;
 
-        // What can happen from a component on: a machine moves, a channel's head is received, a competing message
-        // is sent.
-        let competing = Competing::of(net);
-        let moves = |machine: Machine| machine;
-        let receives = |channel: Channel| net.machines() + channel;
-        let sends = |index: usize| net.machines() + net.channels() + index;
-        let mut future = Sets::new(count, sends(competing.messages.len()));
-        // A component's number is larger than the numbers of those that it leads to.
-        let (_, by_component) = sorted::grouped(&components, count);
-        for &node in &by_component {
-            let own = components[node as usize] as usize;
-            for edge in space.edges_from(node) {
-                let by = net.get(edge.by as usize);
-                future.insert(own, moves(by.machine as Machine));
-                if !by.is_send {
-                    future.insert(own, receives(by.channel as Channel));
-                } else if let Some(index) = competing.index(by.channel, by.message) {
-                    future.insert(own, sends(index));
-                }
-                let to = components[edge.to as usize] as usize;
-                if to != own {
-                    future.union(own, to);
+        // What can happen from a configuration on: a machine moves, the head of a channel is received, a competing
+        // message is sent.
+        let competing = Competing::of(system);
+        let moves = |machine: MachineIndex| machine;
+        let receives = |channel: ChannelIndex| system.machines() + channel;
+        let sends = |index: usize| system.machines() + system.channels() + index;
+        let events = |by| {
+            let by = system.get(by);
+            let other = if by.is_send {
+                competing.index(by.channel, by.message).map(sends)
+            } else {
+                Some(receives(by.channel as ChannelIndex))
+            };
+            other.into_iter().chain([moves(by.machine as MachineIndex)])
+        };
+        let count = sends(competing.messages.len());
+        let continuations = Continuations::of(&explorer.graph, count, events, |_| None);
+        let can = |node, event| continuations.can(node, event);
+
+        let mut reach = Reach::new(explorer);
+        for node in 0..explorer.len() as Node {
+            for channel in 0..system.channels() {
+                if explorer.held(node, channel) > 0 && !can(node, receives(channel)) {
+                    self.reception = self.reception.or(Some((node, Violation::Lost(channel))));
                 }
             }
-        }
-        let can =
-            |node: Node, thing: usize| future.contains(components[node as usize] as usize, thing);
-
-        let mut reach = Reach::new(space);
-        for node in 0..space.len() as Node {
-            for channel in 0..net.channels() {
-                if space.held(node, channel) > 0 && !can(node, receives(channel)) {
-                    self.reception = self.reception.or(Some((node, Fault::Lost(channel))));
-                }
-            }
-            for machine in 0..net.machines() {
-                let kind = space.kind(node, machine);
+            for machine in 0..system.machines() {
+                let kind = explorer.kind(node, machine);
                 if kind.receives_only() && !can(node, moves(machine)) {
-                    self.progress = self.progress.or(Some((node, Fault::Waits(machine))));
+                    self.progress = self.progress.or(Some((node, Violation::Waits(machine))));
                 }
-                if let Kind::Final | Kind::Receives(_) = kind {
+                if let StateKind::Final | StateKind::Receives(_) = kind {
                     continue;
                 }
                 let mut enabled: Option<usize> = None;
                 let mut blocked: Option<usize> = None;
                 let mut received: Option<usize> = None;
-                for number in space.moves(node, machine) {
-                    let by = net.get(number);
+                for number in explorer.moves(node, machine) {
+                    let by = system.get(number);
                     if !by.is_send {
-                        if !space.is_enabled(node, by) {
+                        if !explorer.is_enabled(node, by) {
                             continue;
                         }
                         match received {
-                            Some(first) if net.get(first).channel != by.channel => {
-                                let fault = Fault::Competing(first, number);
+                            Some(first) if system.get(first).channel != by.channel => {
+                                let fault = Violation::Competing(first, number);
                                 self.ibi = self.ibi.or(Some((node, fault)));
                             }
                             _ => received = Some(number),
                         }
                         continue;
                     }
-                    let channel = by.channel as Channel;
-                    if !space.is_full(node, channel) {
+                    let channel = by.channel as ChannelIndex;
+                    if !explorer.is_full(node, channel) {
                         enabled = enabled.or(Some(number));
                         continue;
                     }
@@ -166,24 +125,24 @@ impl Full<'_> {
                     }
                     // A machine with one channel cannot move itself before the channel has room.
                     let gets_room = match kind {
-                        Kind::Sends(_) => can(node, receives(channel)),
+                        StateKind::Sends(_) => can(node, receives(channel)),
                         _ => {
                             can(node, receives(channel))
-                                && reach.without(machine, channel)[node as usize]
+                                && reach.without(machine, channel).contains(node as usize)
                         }
                     };
                     if !gets_room {
-                        self.exhaustive = Some((node, Fault::Blocked(number)));
+                        self.exhaustive = Some((node, Violation::Blocked(number)));
                     }
                 }
                 if let (Some(enabled), Some(blocked)) = (enabled, blocked) {
-                    let fault = Fault::Partial(enabled, blocked);
+                    let fault = Violation::Partial(enabled, blocked);
                     self.obi = self.obi.or(Some((node, fault)));
                 }
             }
             if self.sibi.is_none() {
                 self.sibi =
-                    competing.overtaken(space, node, |after, index| can(after, sends(index)));
+                    competing.overtaken(explorer, node, |after, index| can(after, sends(index)));
             }
         }
     }
@@ -194,66 +153,70 @@ impl Full<'_> {
     /// A search of RS_k together with who depends on the reception: at first the receiver; then whoever receives a
     /// message that was sent by somebody who depended on it. These messages are the last ones of a channel, so that
     /// the number of the others says which they are.
-    pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Fault)>, usize> {
-        let space = &self.space;
-        let net = space.net;
-        let competing = Competing::of(net);
+    pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Violation)>, usize> {
+        let explorer = &self.explorer;
+        let system = explorer.system;
+        let competing = Competing::of(system);
         let mut used = 0;
-        for node in 0..space.len() as Node {
-            if let Some(fault) = competing.overtaken(space, node, |_, _| false) {
+        for node in 0..explorer.len() as Node {
+            if let Some(fault) = competing.overtaken(explorer, node, |_, _| false) {
                 return Ok(Some(fault));
             }
         }
         // One search for all receptions by one machine in one state from one channel: they compete with the same
         // messages.
-        let mut groups: SortedMap<(Machine, u32, u32), Vec<(Node, Edge)>> = SortedMap::new();
-        for node in 0..space.len() as Node {
-            for edge in space.edges_from(node) {
-                let by = net.get(edge.by as usize);
-                let machine = by.machine as Machine;
-                if !by.is_send && space.kind(node, machine) == Kind::ReceivesAny {
-                    let state = space.state(node, machine);
-                    let group = groups.or_default((machine, state, by.channel));
-                    group.push((node, edge));
+        let mut groups: BTreeMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
+            BTreeMap::new();
+        for node in 0..explorer.len() as Node {
+            for step in explorer.steps_from(node) {
+                let by = system.get(step.by as usize);
+                let machine = by.machine as MachineIndex;
+                if !by.is_send && explorer.kind(node, machine) == StateKind::ReceivesAny {
+                    let state = explorer.state(node, machine);
+                    let group = groups.entry((machine, state, by.channel)).or_default();
+                    group.push((node, step));
                 }
             }
         }
         for ((machine, state, channel), receptions) in groups {
-            let rivals: Vec<usize> = net
+            let rivals: Vec<usize> = system
                 .moves_from(state)
-                .filter(|&number| net.get(number).channel != channel)
+                .filter(|&number| system.get(number).channel != channel)
                 .collect();
-            let mut taint = Taint::new(space, budget.saturating_sub(used));
+            let mut causality = Causality::new(explorer, budget.saturating_sub(used));
             // By start: which reception it is.
-            let mut starts: HashedMap<u32, (Node, Edge)> = HashedMap::new();
-            for (node, edge) in receptions {
-                if let Some((start, true)) = taint.start(edge.to, machine) {
-                    starts.insert(start, (node, edge));
+            let mut starts: HashMap<u32, (Node, ExploredStep)> = HashMap::new();
+            for (node, step) in receptions {
+                if let Some((start, true)) = causality.start(step.to, machine) {
+                    starts.insert(start, (node, step));
                 }
             }
             let mut at = 0;
-            while let Some(from) = taint.node(at) {
-                for edge in space.edges_from(from) {
-                    let by = net.get(edge.by as usize);
+            loop {
+                if causality.is_truncated {
+                    return Err(used + causality.len());
+                }
+                let Some(from) = causality.node(at) else {
+                    break;
+                };
+                for step in explorer.steps_from(from) {
+                    let by = system.get(step.by as usize);
                     let rival = rivals.iter().find(|&&rival| {
-                        let rival = net.get(rival);
+                        let rival = system.get(rival);
                         by.is_send && (rival.channel, rival.message) == (by.channel, by.message)
                     });
                     if let Some(&rival) = rival
-                        && !taint.depends(at, by.machine as Machine)
-                        && let Some(&(node, received)) = starts.get(&taint.start_of(at))
+                        && !causality.depends(at, by.machine as MachineIndex)
+                        && let Some(&(node, received)) = starts.get(&causality.start_of(at))
                     {
-                        let fault = Fault::Competing(received.by as usize, rival);
+                        let fault = Violation::Competing(received.by as usize, rival);
                         return Ok(Some((node, fault)));
                     }
-                    taint.step(at, edge);
-                }
-                if taint.is_truncated {
-                    return Err(used + taint.len());
+                    causality.step(at, step);
                 }
                 at += 1;
             }
-            used += taint.len();
+            used += causality.len();
         }
         Ok(None)
     }
@@ -266,17 +229,17 @@ struct Competing {
 }
 
 impl Competing {
-    fn of(net: &Net) -> Self {
+    fn of(system: &InternedSystem) -> Self {
         let mut messages = vec![];
-        for state in 0..net.states() {
-            if net.kind(state) == Kind::ReceivesAny {
-                messages.extend(net.moves_from(state).map(|number| {
-                    let by = net.get(number);
+        for state in 0..system.states() {
+            if system.kind(state) == StateKind::ReceivesAny {
+                messages.extend(system.moves_from(state).map(|number| {
+                    let by = system.get(number);
                     (by.channel, by.message)
                 }));
             }
         }
-        sorted::sort(&mut messages);
+        messages.sort_unstable();
         messages.dedup();
         Self { messages }
     }
@@ -288,29 +251,29 @@ impl Competing {
     /// A reception in `node` that another one competes with: now, or after it, where `sent(after, message)`.
     fn overtaken(
         &self,
-        space: &Space<'_>,
+        explorer: &Explorer<'_>,
         node: Node,
         sent: impl Fn(Node, usize) -> bool,
-    ) -> Option<(Node, Fault)> {
+    ) -> Option<(Node, Violation)> {
         if self.messages.is_empty() {
             return None;
         }
-        let net = space.net;
-        for edge in space.edges_from(node) {
-            let by = net.get(edge.by as usize);
-            let machine = by.machine as Machine;
-            if by.is_send || space.kind(node, machine) != Kind::ReceivesAny {
+        let system = explorer.system;
+        for step in explorer.steps_from(node) {
+            let by = system.get(step.by as usize);
+            let machine = by.machine as MachineIndex;
+            if by.is_send || explorer.kind(node, machine) != StateKind::ReceivesAny {
                 continue;
             }
-            for number in space.moves(node, machine) {
-                let rival = net.get(number);
+            for number in explorer.moves(node, machine) {
+                let rival = system.get(number);
                 let competes = rival.channel != by.channel
-                    && (space.is_enabled(node, rival)
+                    && (explorer.is_enabled(node, rival)
                         || self
                             .index(rival.channel, rival.message)
-                            .is_some_and(|index| sent(edge.to, index)));
+                            .is_some_and(|index| sent(step.to, index)));
                 if competes {
-                    return Some((node, Fault::Competing(edge.by as usize, number)));
+                    return Some((node, Violation::Competing(step.by as usize, number)));
                 }
             }
         }
@@ -318,80 +281,36 @@ impl Competing {
     }
 }
 
-/// From where a channel's head can be received without a machine's moving, found backwards and kept.
+/// From where the head of a channel can be received without a machine's moving: found backwards, and kept.
 struct Reach<'a, 'b> {
-    space: &'a Space<'b>,
-    /// Edges by target: offsets, then sources and moves.
-    offsets: Vec<u32>,
-    sources: Vec<(Node, u32)>,
-    known: HashedMap<(Machine, Channel), Vec<bool>>,
+    explorer: &'a Explorer<'b>,
+    known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,
 }
 
 impl<'a, 'b> Reach<'a, 'b> {
-    fn new(space: &'a Space<'b>) -> Self {
+    fn new(explorer: &'a Explorer<'b>) -> Self {
         Self {
-            space,
-            offsets: vec![],
-            sources: vec![],
-            known: HashedMap::new(),
+            explorer,
+            known: HashMap::new(),
         }
     }
 
-    fn without(&mut self, machine: Machine, channel: Channel) -> &[bool] {
-        if self.offsets.is_empty() {
-            self.reverse();
-        }
-        let Self {
-            space,
-            offsets,
-            sources,
-            known,
-        } = self;
-        known.or_insert_with((machine, channel), || {
-            let mut reaches = vec![false; space.len()];
-            let mut open = vec![];
-            for node in 0..space.len() as Node {
-                let receives = |edge: Edge| {
-                    let by = space.net.get(edge.by as usize);
-                    !by.is_send && by.channel as Channel == channel
-                };
-                if space.edges_from(node).any(receives) {
-                    reaches[node as usize] = true;
-                    open.push(node);
-                }
-            }
-            while let Some(node) = open.pop() {
-                let range = offsets[node as usize] as usize..offsets[node as usize + 1] as usize;
-                for &(source, by) in &sources[range] {
-                    if space.net.get(by as usize).machine as Machine != machine
-                        && !std::mem::replace(&mut reaches[source as usize], true)
-                    {
-                        open.push(source);
-                    }
-                }
-            }
-            reaches
+    fn without(&mut self, machine: MachineIndex, channel: ChannelIndex) -> &FixedBitSet {
+        let Self { explorer, known } = self;
+        known.entry((machine, channel)).or_insert_with(|| {
+            let graph = &explorer.graph;
+            let get = |by: u32| explorer.system.get(by as usize);
+            let receives = |&node: &Node| {
+                let mut steps = explorer.steps_from(node).map(|step| get(step.by));
+                steps.any(|by| !by.is_send && by.channel as ChannelIndex == channel)
+            };
+            let ends = explorer.nodes().filter(receives).map(index).collect();
+            let by_others = |by: u32| get(by).machine as MachineIndex != machine;
+            let others = EdgeFiltered::from_fn(graph, |edge| by_others(*edge.weight()));
+            let others = Reversed(&others);
+            let mut search = Dfs::from_parts(ends, others.visit_map());
+            while search.next(others).is_some() {}
+            search.discovered
         })
-    }
-
-    fn reverse(&mut self) {
-        let space = self.space;
-        let nodes = || 0..space.len() as Node;
-        self.offsets = vec![0; space.len() + 1];
-        for edge in nodes().flat_map(|node| space.edges_from(node)) {
-            self.offsets[edge.to as usize + 1] += 1;
-        }
-        for index in 1..self.offsets.len() {
-            self.offsets[index] += self.offsets[index - 1];
-        }
-        let mut fill = self.offsets.clone();
-        self.sources = vec![(0, 0); space.graph.edge_count()];
-        for node in nodes() {
-            for edge in space.edges_from(node) {
-                let slot = &mut fill[edge.to as usize];
-                self.sources[*slot as usize] = (node, edge.by);
-                *slot += 1;
-            }
-        }
     }
 }

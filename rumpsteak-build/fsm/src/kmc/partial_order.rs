@@ -37,24 +37,29 @@
 //!
 //! Cost: O(configurations · machines) time; every component is looked at once more for each machine left out.
 
-use super::{
-    graph::{NONE, Node},
-    net::{Kind, Net},
-    space::{Fault, Space},
+use petgraph::{Direction::Outgoing, graph::EdgeIndex};
+
+use super::violation::{Violation, definite};
+use crate::system::{
+    explorer::{Explorer, Node, index},
+    interned::{InternedSystem, StateKind},
 };
 
-/// What the reduced exploration of a directed net found.
+/// No number, order or component yet.
+const NONE: u32 = u32::MAX;
+
+/// What the reduced exploration of a directed system found.
 #[derive(Debug)]
 pub(crate) struct Reduced<'a> {
-    pub(crate) space: Space<'a>,
-    /// A machine stays blocked: the net is not exhaustive under these bounds.
-    pub(crate) blocked: Option<(Node, Fault)>,
+    pub(crate) explorer: Explorer<'a>,
+    /// A machine stays blocked: the system is not exhaustive under these bounds.
+    pub(crate) blocked: Option<(Node, Violation)>,
     /// A machine waits for ever under these bounds.
-    pub(crate) waits: Option<(Node, Fault)>,
+    pub(crate) waits: Option<(Node, Violation)>,
     /// A message is never received under these bounds.
-    pub(crate) lost: Option<(Node, Fault)>,
+    pub(crate) lost: Option<(Node, Violation)>,
     /// Something that is wrong whatever the bounds.
-    pub(crate) definite: Option<(Node, Fault)>,
+    pub(crate) definite: Option<(Node, Violation)>,
     /// By node: the number of its strongly connected component. A component's number is larger than those that it
     /// leads to.
     components: Vec<u32>,
@@ -63,15 +68,19 @@ pub(crate) struct Reduced<'a> {
 struct Frame {
     node: Node,
     /// The next of its edges to look at.
-    edge: u32,
+    edge: Option<EdgeIndex>,
     /// Where it stands on the stack of nodes without a component.
     height: usize,
 }
 
-/// Explores a directed net under these bounds.
-pub(crate) fn explore<'a>(net: &'a Net, bounds: &'a [u32], budget: usize) -> Reduced<'a> {
+/// Explores a directed system under these bounds.
+pub(crate) fn explore<'a>(
+    system: &'a InternedSystem,
+    bounds: &'a [u32],
+    budget: usize,
+) -> Reduced<'a> {
     let mut reduced = Reduced {
-        space: Space::new(net, bounds, budget),
+        explorer: Explorer::new(system, bounds, budget),
         blocked: None,
         waits: None,
         lost: None,
@@ -79,10 +88,10 @@ pub(crate) fn explore<'a>(net: &'a Net, bounds: &'a [u32], budget: usize) -> Red
         components: vec![],
     };
     reduced.search();
-    if reduced.space.is_truncated {
+    if reduced.explorer.is_truncated {
         // All that was found is real.
-        reduced.definite = (0..reduced.space.len() as Node).find_map(|node| {
-            let fault = reduced.space.definite_fault(node)?;
+        reduced.definite = (0..reduced.explorer.len() as Node).find_map(|node| {
+            let fault = definite(&reduced.explorer, node)?;
             Some((node, fault))
         });
     }
@@ -102,31 +111,32 @@ impl Reduced<'_> {
         loop {
             if let Some(node) = start.take() {
                 if let Some(machine) = self.choose(node) {
-                    self.space.expand(node, machine);
+                    self.explorer.expand(node, machine);
                 }
-                order.resize(self.space.len(), NONE);
-                low.resize(self.space.len(), NONE);
-                self.components.resize(self.space.len(), NONE);
+                order.resize(self.explorer.len(), NONE);
+                low.resize(self.explorer.len(), NONE);
+                self.components.resize(self.explorer.len(), NONE);
                 order[node as usize] = next_order;
                 low[node as usize] = next_order;
                 next_order += 1;
                 frames.push(Frame {
                     node,
-                    edge: self.space.graph.first_edge(node),
+                    edge: self.explorer.graph.first_edge(index(node), Outgoing),
                     height: stack.len(),
                 });
                 stack.push(node);
             }
-            if self.space.is_truncated {
+            if self.explorer.is_truncated {
                 return;
             }
             let Some(frame) = frames.last_mut() else {
                 return;
             };
             let node = frame.node;
-            if frame.edge != NONE {
-                let to = self.space.graph.edge(frame.edge).to;
-                frame.edge = self.space.graph.next_edge(frame.edge);
+            if let Some(edge) = frame.edge {
+                let graph = &self.explorer.graph;
+                frame.edge = graph.next_edge(edge, Outgoing);
+                let to = graph.raw_edges()[edge.index()].target().index() as Node;
                 if order[to as usize] == NONE {
                     start = Some(to);
                 } else if self.components[to as usize] == NONE {
@@ -137,10 +147,10 @@ impl Reduced<'_> {
             if low[node as usize] == order[node as usize] {
                 let members = &stack[frame.height..];
                 if let Some(machine) = self.finish(members) {
-                    self.space.expand(node, machine);
+                    self.explorer.expand(node, machine);
                     // `low` and the components are asked for where a search has begun, which makes room for them.
-                    order.resize(self.space.len(), NONE);
-                    frame.edge = self.space.graph.first_edge(node);
+                    order.resize(self.explorer.len(), NONE);
+                    frame.edge = self.explorer.graph.first_edge(index(node), Outgoing);
                     continue;
                 }
                 for &member in members {
@@ -160,16 +170,16 @@ impl Reduced<'_> {
     /// The machine to move: one that receives, because it has one way to, before one that sends.
     fn choose(&self, node: Node) -> Option<usize> {
         let mut sender = None;
-        for machine in 0..self.space.net.machines() {
-            match self.space.kind(node, machine) {
-                Kind::Final => {}
-                Kind::Sends(channel) => {
-                    if sender.is_none() && !self.space.is_full(node, channel as usize) {
+        for machine in 0..self.explorer.system.machines() {
+            match self.explorer.kind(node, machine) {
+                StateKind::Final => {}
+                StateKind::Sends(channel) => {
+                    if sender.is_none() && !self.explorer.is_full(node, channel as usize) {
                         sender = Some(machine);
                     }
                 }
                 _ => {
-                    if self.space.can_move(node, machine) {
+                    if self.explorer.can_move(node, machine) {
                         return Some(machine);
                     }
                 }
@@ -181,50 +191,50 @@ impl Reduced<'_> {
     /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine that was left
     /// out of it.
     fn finish(&mut self, members: &[Node]) -> Option<usize> {
-        let space = &self.space;
-        let net = space.net;
+        let explorer = &self.explorer;
+        let system = explorer.system;
         let root = members[0];
-        let mut moved = vec![false; net.machines()];
-        let mut popped = vec![false; net.channels()];
+        let mut moved = vec![false; system.machines()];
+        let mut popped = vec![false; system.channels()];
         for &member in members {
-            for edge in space.edges_from(member) {
-                if self.components[edge.to as usize] != NONE {
+            for step in explorer.steps_from(member) {
+                if self.components[step.to as usize] != NONE {
                     return None;
                 }
-                let by = net.get(edge.by as usize);
+                let by = system.get(step.by as usize);
                 moved[by.machine as usize] = true;
                 popped[by.channel as usize] |= !by.is_send;
             }
         }
         // Who does not move here is in one state throughout, and can move throughout or nowhere.
         let still = |&machine: &usize| !moved[machine];
-        let left_out = (0..net.machines())
+        let left_out = (0..system.machines())
             .filter(still)
-            .find(|&machine| space.can_move(root, machine));
+            .find(|&machine| explorer.can_move(root, machine));
         if left_out.is_some() {
             return left_out;
         }
 
         let mut blocked = None;
         let mut waits = None;
-        for machine in (0..net.machines()).filter(still) {
-            match space.kind(root, machine) {
-                Kind::Final => {}
-                Kind::Sends(_) => {
-                    let first = space.moves(root, machine).start;
-                    blocked = blocked.or(Some((root, Fault::Blocked(first))));
+        for machine in (0..system.machines()).filter(still) {
+            match explorer.kind(root, machine) {
+                StateKind::Final => {}
+                StateKind::Sends(_) => {
+                    let first = explorer.moves(root, machine).start;
+                    blocked = blocked.or(Some((root, Violation::Blocked(first))));
                 }
-                _ => waits = waits.or(Some((root, Fault::Waits(machine)))),
+                _ => waits = waits.or(Some((root, Violation::Waits(machine)))),
             }
         }
-        let lost = (0..net.channels())
-            .find(|&channel| !popped[channel] && space.held(root, channel) > 0)
-            .map(|channel| (root, Fault::Lost(channel)));
-        // Without a blocked machine the net is exhaustive from here on, and what does not happen under these
+        let lost = (0..system.channels())
+            .find(|&channel| !popped[channel] && explorer.held(root, channel) > 0)
+            .map(|channel| (root, Violation::Lost(channel)));
+        // Without a blocked machine the system is exhaustive from here on, and what does not happen under these
         // bounds does not happen under any.
         let definite = match blocked {
             None => waits.or(lost),
-            Some(_) => space.definite_fault(root).map(|fault| (root, fault)),
+            Some(_) => definite(explorer, root).map(|fault| (root, fault)),
         };
         self.blocked = self.blocked.or(blocked);
         self.waits = self.waits.or(waits);

@@ -2,12 +2,8 @@
 
 use std::{collections::VecDeque, error::Error, fmt};
 
-use crate::{
-    machine::{Action, Direction, Message, Role, StateId, TransitionId},
-    system::System,
-};
-
-mod chart;
+use super::composition::System;
+use crate::machine::{Action, Direction, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly: what was done, and how things stand then.
 ///
@@ -159,14 +155,6 @@ impl Run {
             true => Ok(()),
             false => Err(ReplayError::Failure),
         }
-    }
-
-    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing at [`Run`].
-    ///
-    /// Roles that take no part are left out. More than seven roles are listed rather than drawn. Long labels are
-    /// cut with `…`.
-    pub fn chart(&self) -> String {
-        chart::draw(self)
     }
 
     /// The run that these steps of a system are.

@@ -4,7 +4,7 @@
 //! with the message written on it; a receive is a dot on its receiver's lifeline with the message to its right.
 //! Messages travel in queues, so an arrow's end is where the message waits, not where it is taken.
 
-use super::{Run, Step};
+use super::run::{Run, Step};
 use crate::machine::{Direction, Message, Role};
 
 const WIDTH: usize = 80;
@@ -15,7 +15,17 @@ const MOST_ROLES: usize = 7;
 /// Wider columns only make the reader's eye travel.
 const WIDEST: usize = 24;
 
-pub(super) fn draw(run: &Run) -> String {
+impl Run {
+    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing at [`Run`].
+    ///
+    /// Roles that take no part are left out. More than seven roles are listed rather than drawn. Long labels are
+    /// cut with `…`.
+    pub fn chart(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(run: &Run) -> String {
     let roles = participants(run);
     let mut lines = match roles.len() {
         0..=MOST_ROLES => lifelines(run, &roles),

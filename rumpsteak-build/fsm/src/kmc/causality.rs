@@ -4,36 +4,36 @@
 //! that depended on it. What does not depend on it can happen without it: leaving out an event and all that depends
 //! on it leaves a run, if queues are unbounded.
 
-use super::{
-    graph::{Edge, NONE, Node},
-    net::Machine,
-    space::Space,
+use crate::system::{
+    explorer::{ExploredStep, Explorer, Node},
+    interned::MachineIndex,
     store::Rows,
 };
 
 /// Configurations together with who depends on something that happened.
 ///
 /// Each machine depends on it or not; of each channel's messages the first ones do not.
-pub(crate) struct Taint<'a, 'b> {
-    space: &'a Space<'b>,
+pub(crate) struct Causality<'a, 'b> {
+    explorer: &'a Explorer<'b>,
     /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend on the event, if
     /// that matters.
     rows: Rows,
     /// By row: where its search began.
     starts: Vec<u32>,
     scratch: Vec<u32>,
-    budget: usize,
     pub(crate) is_truncated: bool,
 }
 
-impl<'a, 'b> Taint<'a, 'b> {
-    pub(crate) fn new(space: &'a Space<'b>, budget: usize) -> Self {
+impl<'a, 'b> Causality<'a, 'b> {
+    pub(crate) fn new(explorer: &'a Explorer<'b>, budget: usize) -> Self {
         Self {
-            space,
-            rows: Rows::new(1 + space.net.machines() + space.net.channels()),
+            explorer,
+            rows: Rows::new(
+                1 + explorer.system.machines() + explorer.system.channels(),
+                budget,
+            ),
             starts: vec![],
             scratch: vec![],
-            budget,
             is_truncated: false,
         }
     }
@@ -43,14 +43,14 @@ impl<'a, 'b> Taint<'a, 'b> {
     }
 
     /// Begins in `node`, where only `machine` depends on it.
-    pub(crate) fn start(&mut self, node: Node, machine: Machine) -> Option<(u32, bool)> {
-        let net = self.space.net;
+    pub(crate) fn start(&mut self, node: Node, machine: MachineIndex) -> Option<(u32, bool)> {
+        let system = self.explorer.system;
         self.scratch.clear();
         self.scratch.push(node);
         self.scratch
-            .extend((0..net.machines()).map(|other| u32::from(other == machine)));
+            .extend((0..system.machines()).map(|other| u32::from(other == machine)));
         self.scratch
-            .extend((0..net.channels()).map(|channel| self.space.held(node, channel)));
+            .extend((0..system.channels()).map(|channel| self.explorer.held(node, channel)));
         self.forget();
         self.intern(None)
     }
@@ -60,20 +60,20 @@ impl<'a, 'b> Taint<'a, 'b> {
         ((at as usize) < self.rows.len()).then(|| self.rows.row(at)[0])
     }
 
-    pub(crate) fn depends(&self, at: u32, machine: Machine) -> bool {
+    pub(crate) fn depends(&self, at: u32, machine: MachineIndex) -> bool {
         self.rows.row(at)[1 + machine] == 1
     }
 
     /// Takes an edge of the configuration's node. Returns where it leads and whether that is new, if the budget
     /// allows.
-    pub(crate) fn step(&mut self, at: u32, edge: Edge) -> Option<(u32, bool)> {
-        let net = self.space.net;
-        let by = net.get(edge.by as usize);
+    pub(crate) fn step(&mut self, at: u32, step: ExploredStep) -> Option<(u32, bool)> {
+        let system = self.explorer.system;
+        let by = system.get(step.by as usize);
         self.scratch.clear();
         self.scratch.extend_from_slice(self.rows.row(at));
-        self.scratch[0] = edge.to;
+        self.scratch[0] = step.to;
         let machine = 1 + by.machine as usize;
-        let channel = 1 + net.machines() + by.channel as usize;
+        let channel = 1 + system.machines() + by.channel as usize;
         if by.is_send {
             // A sender that depends on it adds a message that does.
             self.scratch[channel] += 1 - self.scratch[machine];
@@ -93,20 +93,19 @@ impl<'a, 'b> Taint<'a, 'b> {
 
     /// What a machine receives does not matter once it depends on the event.
     fn forget(&mut self) {
-        let net = self.space.net;
-        for (channel, &(_, receiver)) in net.ends.iter().enumerate() {
+        let system = self.explorer.system;
+        for (channel, &(_, receiver)) in system.ends.iter().enumerate() {
             if self.scratch[1 + receiver] == 1 {
-                self.scratch[1 + net.machines() + channel] = 0;
+                self.scratch[1 + system.machines() + channel] = 0;
             }
         }
     }
 
     fn intern(&mut self, from: Option<u32>) -> Option<(u32, bool)> {
-        if self.rows.len() >= self.budget.min(NONE as usize) {
+        let Some((at, is_new)) = self.rows.intern(&self.scratch) else {
             self.is_truncated = true;
             return None;
-        }
-        let (at, is_new) = self.rows.intern(&self.scratch);
+        };
         if is_new {
             let start = from.map_or(at, |from| self.starts[from as usize]);
             self.starts.push(start);

@@ -7,33 +7,33 @@
 
 use std::collections::VecDeque;
 
-use super::{
-    graph::Node,
-    net::{Channel, Machine, Net},
-    space::{Fault, Space},
+use super::violation::{Violation, definite, stuck};
+use crate::system::{
+    explorer::{Explorer, Node},
+    interned::{ChannelIndex, InternedSystem, MachineIndex},
 };
 
 /// A part of the run with a fault at its end, no longer than the run; the fault may be another one of the same kind.
-pub(crate) fn prune(net: &Net, path: &[u32]) -> Option<(Vec<u32>, Fault)> {
-    let bounds = vec![u32::MAX; net.channels()];
+pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
+    let bounds = vec![u32::MAX; system.channels()];
     let end = |path: &[u32]| {
-        let mut space = Space::new(net, &bounds, path.len().saturating_add(2));
-        let node = space.walk(path)?;
-        Some((space.definite_fault(node)?, space, node))
+        let mut explorer = Explorer::new(system, &bounds, path.len().saturating_add(2));
+        let node = explorer.walk(path)?;
+        Some((definite(&explorer, node)?, explorer, node))
     };
-    let (_, space, node) = end(path)?;
+    let (_, explorer, node) = end(path)?;
 
-    let fewest = concerned(&space, node)
+    let fewest = concerned(&explorer, node)
         .iter()
-        .map(|concerned| needed(net, path, concerned))
+        .map(|concerned| needed(system, path, concerned))
         .min_by_key(|needed| needed.iter().filter(|&&needed| needed).count())?;
-    let pruned: Vec<u32> = path
+    let sliced: Vec<u32> = path
         .iter()
         .zip(fewest)
         .filter_map(|(&by, needed)| needed.then_some(by))
         .collect();
-    let (fault, ..) = end(&pruned)?;
-    Some((pruned, fault))
+    let (fault, ..) = end(&sliced)?;
+    Some((sliced, fault))
 }
 
 /// What a fault is about.
@@ -45,24 +45,24 @@ struct Concerned {
 }
 
 /// Each fault of a configuration: for a machine that is stuck, the machines that it waits for.
-fn concerned(space: &Space<'_>, node: Node) -> Vec<Concerned> {
-    let net = space.net;
+fn concerned(explorer: &Explorer<'_>, node: Node) -> Vec<Concerned> {
+    let system = explorer.system;
     let nothing = || Concerned {
-        machines: vec![false; net.machines()],
-        channels: vec![false; net.channels()],
+        machines: vec![false; system.machines()],
+        channels: vec![false; system.channels()],
     };
-    let stuck = space.stuck(node);
+    let stuck = stuck(explorer, node);
     let mut all = vec![];
-    for machine in (0..net.machines()).filter(|&machine| stuck[machine]) {
+    for machine in (0..system.machines()).filter(|&machine| stuck[machine]) {
         let mut concerned = nothing();
         concerned.machines[machine] = true;
         let mut open = vec![machine];
         while let Some(waits) = open.pop() {
-            for by in space.moves(node, waits) {
-                let channel = net.get(by).channel as Channel;
-                let sender = net.ends[channel].0;
+            for by in explorer.moves(node, waits) {
+                let channel = system.get(by).channel as ChannelIndex;
+                let sender = system.ends[channel].0;
                 // A channel stays empty because its sender is stuck, too, or finished.
-                if space.held(node, channel) > 0 {
+                if explorer.held(node, channel) > 0 {
                     concerned.channels[channel] = true;
                 } else if !std::mem::replace(&mut concerned.machines[sender], true) {
                     open.push(sender);
@@ -72,10 +72,10 @@ fn concerned(space: &Space<'_>, node: Node) -> Vec<Concerned> {
         all.push(concerned);
     }
     if all.is_empty()
-        && let Some(Fault::Lost(channel)) = space.definite_fault(node)
+        && let Some(Violation::Lost(channel)) = definite(explorer, node)
     {
         let mut concerned = nothing();
-        concerned.machines[net.ends[channel].1] = true;
+        concerned.machines[system.ends[channel].1] = true;
         concerned.channels[channel] = true;
         all.push(concerned);
     }
@@ -83,13 +83,13 @@ fn concerned(space: &Space<'_>, node: Node) -> Vec<Concerned> {
 }
 
 /// Which moves these depend on.
-fn needed(net: &Net, path: &[u32], concerned: &Concerned) -> Vec<bool> {
+fn needed(system: &InternedSystem, path: &[u32], concerned: &Concerned) -> Vec<bool> {
     // The send that each reception takes its message from, and the sends whose messages are left.
-    let mut under_way: Vec<VecDeque<usize>> = vec![VecDeque::new(); net.channels()];
+    let mut under_way: Vec<VecDeque<usize>> = vec![VecDeque::new(); system.channels()];
     let mut sent_by = vec![None; path.len()];
     for (index, &by) in path.iter().enumerate() {
-        let by = net.get(by as usize);
-        let queue = &mut under_way[by.channel as Channel];
+        let by = system.get(by as usize);
+        let queue = &mut under_way[by.channel as ChannelIndex];
         match by.is_send {
             true => queue.push_back(index),
             false => sent_by[index] = queue.pop_front(),
@@ -103,7 +103,7 @@ fn needed(net: &Net, path: &[u32], concerned: &Concerned) -> Vec<bool> {
     }
     let mut machines = concerned.machines.clone();
     for index in (0..path.len()).rev() {
-        let machine = net.get(path[index] as usize).machine as Machine;
+        let machine = system.get(path[index] as usize).machine as MachineIndex;
         machines[machine] |= needed[index];
         needed[index] |= machines[machine];
         if let (true, Some(send)) = (needed[index], sent_by[index]) {

@@ -1,0 +1,513 @@
+//! The judgement of a system: bounds are tried until one decides.
+
+use super::{
+    causal_slice, defects,
+    full::{self, Full},
+    partial_order::{self, Reduced},
+    report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness},
+    violation::{Violation, definite},
+};
+use crate::{
+    system::{
+        self, System,
+        explorer::{Explorer, Node},
+        interned::InternedSystem,
+        run::{Failure, Run, Step},
+    },
+    verdict::{Limit, Limits},
+};
+
+/// Whether configurations that are not needed are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// All of RS_k is explored, and every property is judged by its definition.
+    None,
+    /// Parts that are directed and deterministic are explored one machine at a time.
+    PartialOrder,
+}
+
+/// Judges a system, searching for the least bound.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, kmc, system::System, text};
+///
+/// let machines = text::parse("
+///     K: S!r; S!r; rec X . S?v; T?r; T!v; S!r; X
+///     S: rec X . K?r; K!v; X
+///     T: rec X . K!r; K?v; X
+/// ")?;
+/// let report = kmc::check(&System::new(machines)?, &Limits::default());
+/// assert_eq!(report.verdict, kmc::Verdict::Safe { bound: 1 });
+/// assert!(report.properties.is_directed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: see the [module](self).
+pub fn check(system: &System, limits: &Limits) -> Report {
+    let parts = InternedSystem::parts(system);
+    let mut budget = limits.configurations;
+    let judged = judge(&parts, &mut budget, limits);
+    let verdict = conclude(system, &parts, &judged, limits);
+    let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
+    let properties = properties(
+        system,
+        bound,
+        parts
+            .iter()
+            .zip(judged.into_iter().map(|part| part.evaluated)),
+    );
+    Report {
+        verdict,
+        properties,
+    }
+}
+
+/// Each part at the bound that decides it.
+pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
+    parts
+        .iter()
+        .map(|part| match reduces(part) {
+            true => least_directed(part, budget, limits),
+            false => least(part, budget, limits),
+        })
+        .collect()
+}
+
+/// The properties of a system at one bound.
+///
+/// A bound of 0 is taken for 1: no message can be sent without a place in its queue.
+///
+/// Cost: see the [module](self).
+pub fn check_at(
+    system: &System,
+    bound: usize,
+    reduction: Reduction,
+    limits: &Limits,
+) -> Properties {
+    let parts = InternedSystem::parts(system);
+    let bound = bound.max(1);
+    let mut budget = limits.configurations;
+    let evaluated: Vec<Evaluated> = parts
+        .iter()
+        .map(|part| {
+            let reduction = match reduces(part) {
+                true => reduction,
+                false => Reduction::None,
+            };
+            evaluate(part, &part.uniform(bound), reduction, &mut budget, limits)
+        })
+        .collect();
+    properties(system, bound, parts.iter().zip(evaluated))
+}
+
+/// Whether the reduction is for this part.
+pub(crate) fn reduces(part: &InternedSystem) -> bool {
+    part.is_directed && part.is_deterministic
+}
+
+/// What is wrong with a part, and by which moves it comes to it.
+type Found = (Vec<u32>, Violation);
+
+/// A part at a bound.
+#[derive(Debug)]
+pub(crate) struct Evaluated {
+    exhaustive: Option<Found>,
+    progress: Option<Found>,
+    reception: Option<Found>,
+    obi: Option<Found>,
+    ibi: Option<Found>,
+    sibi: Option<Found>,
+    /// An error is the limit that ended the search.
+    cibi: Result<Option<Found>, Limit>,
+    /// What is wrong whatever the bound; looked for only where nothing else decides.
+    definite: Option<Found>,
+    /// Whether the bound mattered, as far as is known.
+    pub(crate) hits_bounds: bool,
+    /// The limit that ended the search; if so, properties without a violation are unknown.
+    limit: Option<Limit>,
+    configurations: usize,
+}
+
+impl Evaluated {
+    fn is_safe(&self) -> bool {
+        self.progress.is_none() && self.reception.is_none()
+    }
+
+    /// Whether the choices of machines do not depend on the bound.
+    fn dependence(&self) -> Option<&Found> {
+        match (&self.obi, &self.sibi, &self.cibi) {
+            (Some(found), ..) | (None, Some(_), Ok(Some(found))) => Some(found),
+            (None, Some(found), Err(_)) => Some(found),
+            (None, None, _) | (None, Some(_), Ok(None)) => None,
+        }
+    }
+}
+
+fn evaluate(
+    part: &InternedSystem,
+    bounds: &[u32],
+    reduction: Reduction,
+    budget: &mut usize,
+    limits: &Limits,
+) -> Evaluated {
+    let evaluated = match reduction {
+        Reduction::PartialOrder => {
+            let reduced = partial_order::explore(part, bounds, *budget);
+            let limit = reduced.explorer.limit(*budget, limits);
+            evaluate_reduced(&reduced, limit)
+        }
+        Reduction::None => {
+            let full = full::explore(part, bounds, *budget);
+            let limit = full.explorer.limit(*budget, limits);
+            evaluate_full(&full, *budget, limit)
+        }
+    };
+    *budget = budget.saturating_sub(evaluated.configurations);
+    evaluated
+}
+
+fn found(explorer: &Explorer<'_>, at: Option<(Node, Violation)>) -> Option<Found> {
+    at.map(|(node, fault)| (explorer.path(node), fault))
+}
+
+fn evaluate_reduced(reduced: &Reduced<'_>, limit: Limit) -> Evaluated {
+    let explorer = &reduced.explorer;
+    Evaluated {
+        exhaustive: found(explorer, reduced.blocked),
+        progress: found(explorer, reduced.waits),
+        reception: found(explorer, reduced.lost),
+        // One channel for each state: whatever is possible or blocked is so altogether.
+        obi: None,
+        ibi: None,
+        sibi: None,
+        cibi: Ok(None),
+        definite: found(explorer, reduced.definite),
+        hits_bounds: true,
+        limit: explorer.is_truncated.then_some(limit),
+        configurations: explorer.len(),
+    }
+}
+
+fn evaluate_full(full: &Full<'_>, budget: usize, limit: Limit) -> Evaluated {
+    let explorer = &full.explorer;
+    let mut configurations = explorer.len();
+    let cibi = if full.sibi.is_none() {
+        Ok(None)
+    } else {
+        match full.chain(budget.saturating_sub(configurations)) {
+            Ok(at) => Ok(found(explorer, at)),
+            Err(used) => {
+                configurations += used;
+                Err(limit)
+            }
+        }
+    };
+    let mut evaluated = Evaluated {
+        exhaustive: found(explorer, full.exhaustive),
+        progress: found(explorer, full.progress),
+        reception: found(explorer, full.reception),
+        obi: found(explorer, full.obi),
+        ibi: found(explorer, full.ibi),
+        sibi: found(explorer, full.sibi),
+        cibi,
+        definite: None,
+        hits_bounds: full.hits_bounds || explorer.is_truncated,
+        limit: explorer.is_truncated.then_some(limit),
+        configurations,
+    };
+    if decide(explorer.system, &evaluated).is_none() {
+        let at = explorer
+            .nodes()
+            .find_map(|node| Some((node, definite(explorer, node)?)));
+        evaluated.definite = found(explorer, at);
+    }
+    evaluated
+}
+
+/// What the properties of a part at a bound say about it at all bounds.
+pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
+    if at.definite.is_some() {
+        return Some(false);
+    }
+    // Without a bound that mattered, everything was seen.
+    let holds_everywhere = !at.hits_bounds
+        || (!part.is_mixed
+            && part.is_deterministic
+            && at.exhaustive.is_none()
+            && at.dependence().is_none());
+    (at.limit.is_none() && holds_everywhere).then(|| at.is_safe())
+}
+
+/// Why the properties of a part at a bound say nothing about it at all bounds.
+fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Obstacle> {
+    if at.limit.is_some() {
+        None
+    } else if part.is_mixed {
+        let (role, defect) = defects::mixed(system, part.roles())?;
+        Some(Obstacle::Mixed(role, defect))
+    } else if !part.is_deterministic {
+        let (role, defect) = defects::nondeterministic(system, part.roles())?;
+        Some(Obstacle::Nondeterministic(role, defect))
+    } else if let Some(found) = &at.exhaustive {
+        Some(Obstacle::Blocked(witness(system, part, found)))
+    } else {
+        let found = at.dependence()?;
+        Some(Obstacle::Dependent(witness(system, part, found)))
+    }
+}
+
+/// A part at the bound that decided it, or at the last one that the budget sufficed for.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) bound: usize,
+    pub(crate) evaluated: Evaluated,
+    /// The limit that ended the search, if nothing decided it.
+    limit: Limit,
+}
+
+/// Tries bounds until one decides: each, or in steps that double.
+///
+/// What is returned has met all configurations that were met at any bound.
+fn search(
+    part: &InternedSystem,
+    reduction: Reduction,
+    next: impl Fn(usize) -> usize,
+    budget: &mut usize,
+    limits: &Limits,
+) -> Judged {
+    let largest = limits.queue.max(1);
+    let mut bound = 1;
+    let mut last: Option<Judged> = None;
+    loop {
+        let evaluated = evaluate(part, &part.uniform(bound), reduction, budget, limits);
+        let is_decided = decide(part, &evaluated).is_some();
+        match (evaluated.limit, last) {
+            // What is known of a smaller bound is more than nothing of this one.
+            (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
+            (limit, _) => {
+                let judged = Judged {
+                    bound,
+                    evaluated,
+                    limit: limit.unwrap_or(Limit::Queue(largest)),
+                };
+                if is_decided || limit.is_some() || bound == largest {
+                    return judged;
+                }
+                last = Some(judged);
+            }
+        }
+        bound = next(bound).min(largest);
+    }
+}
+
+/// Tries each bound.
+fn least(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+    search(part, Reduction::None, |bound| bound + 1, budget, limits)
+}
+
+/// Doubles the bound until one decides, then looks for the least between the last two.
+fn least_directed(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+    let reduction = Reduction::PartialOrder;
+    let mut judged = search(
+        part,
+        reduction,
+        |bound| bound.saturating_mul(2),
+        budget,
+        limits,
+    );
+    // A violation needs no least bound.
+    if decide(part, &judged.evaluated) != Some(true) {
+        return judged;
+    }
+    // A bound known not to decide: the last one tried was at least half of this one.
+    let mut below = judged.bound / 2;
+    while judged.bound - below > 1 {
+        let bound = below + (judged.bound - below) / 2;
+        let evaluated = evaluate(part, &part.uniform(bound), reduction, budget, limits);
+        if decide(part, &evaluated) == Some(true) {
+            judged = Judged {
+                bound,
+                evaluated,
+                ..judged
+            };
+        } else if evaluated.limit.is_some() {
+            break;
+        } else {
+            below = bound;
+        }
+    }
+    judged
+}
+
+/// What the parts say about the system.
+pub(crate) fn conclude(
+    system: &System,
+    parts: &[InternedSystem],
+    judged: &[Judged],
+    limits: &Limits,
+) -> Verdict {
+    let decided = || {
+        parts
+            .iter()
+            .zip(judged)
+            .map(|(part, judged)| (part, judged, decide(part, &judged.evaluated)))
+    };
+    if let Some((part, judged, _)) = decided().find(|&(.., decision)| decision == Some(false)) {
+        return refuse(system, part, &judged.evaluated, limits);
+    }
+    match decided().find(|&(.., decision)| decision.is_none()) {
+        Some((part, judged, _)) => Verdict::Undecided {
+            limit: judged.limit,
+            obstacle: obstacle(system, part, &judged.evaluated),
+        },
+        None => Verdict::Safe {
+            bound: judged.iter().map(|part| part.bound).max().unwrap_or(1),
+        },
+    }
+}
+
+/// A run to what is wrong.
+fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limits) -> Verdict {
+    // A breadth-first search knows the shortest run, if it gets there.
+    let exploration = system::explore(system, limits);
+    let found = match exploration.verdict {
+        crate::verdict::Verdict::Unsafe(run) => Some(run),
+        _ => exploration.starvation,
+    };
+    let own = || {
+        let faults = [&at.definite, &at.progress, &at.reception];
+        faults.into_iter().flatten().find_map(|found| {
+            let sliced = causal_slice::slice(part, &found.0);
+            let sliced = sliced.and_then(|sliced| run(system, part, &sliced));
+            sliced.or_else(|| run(system, part, found))
+        })
+    };
+    match found.or_else(own) {
+        Some(run) => Verdict::Unsafe(Box::new(run)),
+        // Every part that is decided to be unsafe has one of the three, and each shows on the system.
+        None => Verdict::Undecided {
+            limit: Limit::Configurations(limits.configurations),
+            obstacle: None,
+        },
+    }
+}
+
+/// The run of the system that a violation of progress or reception is.
+fn run(system: &System, part: &InternedSystem, (path, fault): &Found) -> Option<Run> {
+    let steps: Vec<Step> = path
+        .iter()
+        .map(|&by| part.step(system, by as usize))
+        .collect();
+    let role = |machine: usize| part.role(system, machine);
+    let failures: Vec<Failure> = match *fault {
+        Violation::Waits(machine) => {
+            let to = role(machine);
+            (0..part.channels())
+                .filter(|&channel| part.ends[channel].1 == machine)
+                .map(|channel| Failure::UnspecifiedReception {
+                    from: role(part.ends[channel].0),
+                    to: to.clone(),
+                })
+                .chain([Failure::Deadlock, Failure::Starvation { role: to.clone() }])
+                .collect()
+        }
+        Violation::Lost(channel) => {
+            let (from, to) = part.ends[channel];
+            vec![Failure::Orphan {
+                from: role(from),
+                to: role(to),
+            }]
+        }
+        Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
+    };
+    failures
+        .into_iter()
+        .find_map(|failure| Run::of(system, steps.clone(), failure).ok())
+}
+
+fn witness(system: &System, part: &InternedSystem, (path, fault): &Found) -> Witness {
+    let role = |by: usize| part.role(system, part.get(by).machine as usize);
+    Witness {
+        steps: path
+            .iter()
+            .map(|&by| part.step(system, by as usize))
+            .collect(),
+        flaw: match *fault {
+            Violation::Blocked(by) => Flaw::Blocked {
+                role: role(by),
+                send: part.transition(by),
+            },
+            Violation::Competing(first, second) => Flaw::Competing {
+                role: role(first),
+                first: part.transition(first),
+                second: part.transition(second),
+            },
+            Violation::Lost(channel) => {
+                let (from, to) = part.ends[channel];
+                Flaw::Lost {
+                    from: part.role(system, from),
+                    to: part.role(system, to),
+                }
+            }
+            Violation::Partial(possible, blocked) => Flaw::Partial {
+                role: role(possible),
+                possible: part.transition(possible),
+                blocked: part.transition(blocked),
+            },
+            Violation::Waits(machine) => Flaw::Waits {
+                role: part.role(system, machine),
+            },
+        },
+    }
+}
+
+/// Joins the parts: a property holds if it holds in all of them.
+fn properties<'a>(
+    system: &System,
+    bound: usize,
+    parts: impl Iterator<Item = (&'a InternedSystem, Evaluated)>,
+) -> Properties {
+    let all: Vec<usize> = (0..system.machines().len()).collect();
+    let mut joined = Properties {
+        bound,
+        mixed: defects::mixed(system, &all),
+        nondeterministic: defects::nondeterministic(system, &all),
+        undirected: defects::undirected(system, &all),
+        exhaustive: Property::Holds,
+        progress: Property::Holds,
+        reception: Property::Holds,
+        obi: Property::Holds,
+        ibi: Property::Holds,
+        sibi: Property::Holds,
+        cibi: Property::Holds,
+        configurations: 0,
+    };
+    for (part, evaluated) in parts {
+        joined.configurations += evaluated.configurations;
+        let limit = evaluated.limit;
+        let (cibi, cibi_limit) = match evaluated.cibi {
+            Ok(found) => (found, limit),
+            Err(limit) => (None, Some(limit)),
+        };
+        for (property, found, limit) in [
+            (&mut joined.exhaustive, evaluated.exhaustive, limit),
+            (&mut joined.progress, evaluated.progress, limit),
+            (&mut joined.reception, evaluated.reception, limit),
+            (&mut joined.obi, evaluated.obi, limit),
+            (&mut joined.ibi, evaluated.ibi, limit),
+            (&mut joined.sibi, evaluated.sibi, limit),
+            (&mut joined.cibi, cibi, cibi_limit),
+        ] {
+            let of_part = match (found, limit) {
+                (Some(found), _) => Property::Fails(witness(system, part, &found)),
+                (None, Some(limit)) => Property::Unknown(limit),
+                (None, None) => continue,
+            };
+            // A violation in one part is more than not knowing another.
+            if !matches!(property, Property::Fails(_)) {
+                *property = of_part;
+            }
+        }
+    }
+    joined
+}

@@ -1,0 +1,69 @@
+//! States that keep a system from being made of deterministic, directed session automata.
+
+use hashbrown::HashMap;
+
+use crate::{
+    machine::{Defect, Direction, Fsm, Role, StateId},
+    system::System,
+};
+
+/// The first reachable state of one of the machines that mixes sends and receives.
+pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
+    defect(system, among, |machine, state| {
+        let first = |direction| {
+            machine
+                .transitions_from(state)
+                .find(|transition| transition.action.direction == direction)
+                .map(|transition| transition.id)
+        };
+        Some(Defect::Mixed {
+            state,
+            send: first(Direction::Send)?,
+            receive: first(Direction::Receive)?,
+        })
+    })
+}
+
+/// The first reachable state of one of the machines that two transitions with one action leave
+/// for different states.
+pub(crate) fn nondeterministic(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
+    defect(system, among, |machine, state| {
+        let mut seen = HashMap::new();
+        machine.transitions_from(state).find_map(|transition| {
+            let own = (transition.id, transition.target);
+            let first = *seen.entry(transition.action).or_insert(own);
+            (first.1 != transition.target).then(|| Defect::Nondeterministic {
+                state,
+                action: transition.action.clone(),
+                transitions: [first.0, transition.id],
+            })
+        })
+    })
+}
+
+/// The first reachable state of one of the machines that chooses between peers.
+pub(crate) fn undirected(system: &System, among: &[usize]) -> Option<(Role, Defect)> {
+    defect(system, among, |machine, state| {
+        let mut peers: Vec<Role> = vec![];
+        for transition in machine.transitions_from(state) {
+            if !peers.contains(&transition.action.peer) {
+                peers.push(transition.action.peer.clone());
+            }
+        }
+        (peers.len() > 1).then_some(Defect::Undirected { state, peers })
+    })
+}
+
+fn defect(
+    system: &System,
+    among: &[usize],
+    of: impl Fn(&Fsm, StateId) -> Option<Defect>,
+) -> Option<(Role, Defect)> {
+    among.iter().find_map(|&machine| {
+        let machine = &system.machines()[machine];
+        let mut states: Vec<StateId> = machine.reachable().collect();
+        states.sort_unstable();
+        let defect = states.into_iter().find_map(|state| of(machine, state))?;
+        Some((machine.role().clone(), defect))
+    })
+}

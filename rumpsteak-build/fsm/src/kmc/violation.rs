@@ -1,0 +1,76 @@
+//! What can be wrong with a configuration under bounds, and what of it is so under any bounds.
+
+use crate::system::{
+    explorer::{Explorer, Node},
+    interned::{ChannelIndex, MachineIndex, StateKind},
+};
+
+/// What is wrong with a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Violation {
+    /// The machine waits for a message for ever.
+    Waits(MachineIndex),
+    /// The channel's head is received in no continuation.
+    Lost(ChannelIndex),
+    /// The move is a send that stays blocked until its machine moves otherwise, which may be never.
+    Blocked(usize),
+    /// The first move is a send that is possible, the second one of the same machine that is blocked.
+    Partial(usize, usize),
+    /// Both moves are receptions of one machine from different channels; the first is possible, and the second is
+    /// now or can be after the first.
+    Competing(usize, usize),
+}
+
+/// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a machine is
+/// [stuck], or a message is left for a machine that is finished.
+pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation> {
+    let stuck = stuck(explorer, node);
+    if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
+        return Some(Violation::Waits(machine));
+    }
+    let lost = |&channel: &ChannelIndex| {
+        explorer.held(node, channel) > 0
+            && explorer.kind(node, explorer.system.ends[channel].1) == StateKind::Final
+    };
+    (0..explorer.system.channels())
+        .find(lost)
+        .map(Violation::Lost)
+}
+
+/// The machines that never move again, because they wait for each other, for finished machines, and behind
+/// messages that they cannot take.
+///
+/// The largest set D of machines that wait and of which each, on every channel that it listens to, finds a message
+/// that it cannot take, or nothing and a sender that is finished or in D. The first of D to move would need
+/// a message that only D or a finished machine could send; so none ever moves.
+pub(crate) fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
+    let system = explorer.system;
+    let mut stuck: Vec<bool> = (0..system.machines())
+        .map(|machine| {
+            explorer.kind(node, machine).receives_only() && !explorer.can_move(node, machine)
+        })
+        .collect();
+    loop {
+        let mut changed = false;
+        for machine in 0..system.machines() {
+            if !stuck[machine] {
+                continue;
+            }
+            let hopeless = |by: usize| {
+                let channel = system.get(by).channel as ChannelIndex;
+                let sender = system.ends[channel].0;
+                explorer.held(node, channel) > 0
+                    || stuck[sender]
+                    || explorer.kind(node, sender) == StateKind::Final
+            };
+            if !explorer.moves(node, machine).all(hopeless) {
+                stuck[machine] = false;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    stuck
+}

@@ -1,0 +1,114 @@
+//! Machines that talk to each other.
+
+use std::{error::Error, fmt};
+
+use hashbrown::HashMap;
+
+use crate::machine::{Fsm, Role, TransitionId};
+
+/// The machines of all roles of a protocol.
+///
+/// Roles are pairwise distinct, and every peer of a transition is one of them.
+#[derive(Clone, Debug)]
+pub struct System {
+    machines: Vec<Fsm>,
+    indices: HashMap<Role, usize>,
+}
+
+impl System {
+    /// Composes the machines. They need not be directed.
+    ///
+    /// # Errors
+    /// Two machines of one role, and a transition whose peer has no machine or is its own role.
+    pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let mut indices = HashMap::new();
+        for (index, machine) in machines.iter().enumerate() {
+            if indices.insert(machine.role().clone(), index).is_some() {
+                return Err(SystemError::Duplicate {
+                    role: machine.role().clone(),
+                });
+            }
+        }
+        for machine in &machines {
+            for transition in machine.transitions() {
+                let (role, peer) = (machine.role().clone(), transition.action.peer.clone());
+                let transition = transition.id;
+                if peer == role {
+                    return Err(SystemError::SelfMessage { role, transition });
+                }
+                if !indices.contains_key(&peer) {
+                    return Err(SystemError::UnknownPeer {
+                        role,
+                        transition,
+                        peer,
+                    });
+                }
+            }
+        }
+        Ok(Self { machines, indices })
+    }
+
+    /// The machines, in the order in which they were given.
+    pub fn machines(&self) -> &[Fsm] {
+        &self.machines
+    }
+
+    /// Which machine plays `role`.
+    pub fn index_of(&self, role: &Role) -> Option<usize> {
+        self.indices.get(role).copied()
+    }
+}
+
+/// Machines that make no system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SystemError {
+    /// Two machines have one role.
+    Duplicate {
+        /// The role.
+        role: Role,
+    },
+    /// A machine exchanges a message with itself.
+    SelfMessage {
+        /// Its role.
+        role: Role,
+        /// The transition.
+        transition: TransitionId,
+    },
+    /// A machine's peer has no machine.
+    UnknownPeer {
+        /// The machine's role.
+        role: Role,
+        /// The transition that names the peer.
+        transition: TransitionId,
+        /// The peer.
+        peer: Role,
+    },
+}
+
+impl fmt::Display for SystemError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate { role } => {
+                write!(
+                    f,
+                    "there are two machines of `{role}`; a system has one for each role"
+                )
+            }
+            Self::SelfMessage { role, .. } => {
+                write!(
+                    f,
+                    "`{role}` exchanges a message with itself; name another role as its peer"
+                )
+            }
+            Self::UnknownPeer { role, peer, .. } => {
+                write!(
+                    f,
+                    "`{role}` talks to `{peer}`, which has no machine; add it to the system"
+                )
+            }
+        }
+    }
+}
+
+impl Error for SystemError {}

@@ -1,0 +1,360 @@
+//! Breadth-first exploration of a system, bound by bound; see the [room](super) for what it decides and why.
+
+use super::{
+    composition::System,
+    explorer::{Continuations, Explorer, Node, StepGraph, index},
+    interned::{ChannelIndex, InternedSystem, MachineIndex, Move},
+    run::{Failure, Run},
+};
+use crate::{
+    machine::Fsm,
+    verdict::{Limit, Limits, Verdict},
+};
+
+/// What an exploration found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exploration {
+    /// Safe: every configuration was explored. Unsafe: the run that shows it. Undecided: nothing bad was found in what
+    /// [`coverage`](Self::coverage) describes.
+    pub verdict: Verdict<(), Run>,
+    /// A shortest run to where a role starves, if one was found and the system is not unsafe.
+    pub starvation: Option<Run>,
+    /// How far the exploration went.
+    pub coverage: Coverage,
+}
+
+/// How much of a system was explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Whether nothing that can happen was left out.
+    pub exhaustive: bool,
+    /// All runs in which no queue ever holds more messages were explored. If the exploration was exhaustive,
+    /// every run is one of those or a reordering of one.
+    pub bound: usize,
+    /// The number of configurations met, those of the last search only.
+    pub configurations: usize,
+}
+
+/// Explores a system until something is wrong, everything is explored or a limit is reached.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, dot, system::{System, explore}};
+///
+/// let machines = dot::parse(r#"
+///     digraph a { 0 -> 1 [label="b?x"]; 1 -> 2 [label="b!y"] }
+///     digraph b { 0 -> 1 [label="a?y"]; 1 -> 2 [label="a!x"] }
+/// "#)?;
+/// let system = System::new(machines)?;
+/// let exploration = explore(&system, &Limits::default());
+/// let run = exploration.verdict.refusal().ok_or("a deadlock is expected")?;
+/// assert_eq!(run.steps, []);
+/// assert_eq!(run.failure.to_string(), "nobody can move");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explore(system: &System, limits: &Limits) -> Exploration {
+    let interned = InternedSystem::whole(system);
+    let listens = listens(&interned);
+    let is_directed = |machine: &Fsm| machine.check_directed().is_ok();
+    let is_directed = system.machines().iter().all(is_directed);
+
+    let mut budget = limits.configurations;
+    let mut bound = limits.queue.min(1);
+    let mut starvation = None;
+    let mut done = Coverage {
+        exhaustive: false,
+        bound: 0,
+        configurations: 0,
+    };
+    loop {
+        let search = Search::new(&interned, &listens, bound, budget, usize::MAX);
+        let limit = search.explorer.limit(budget, limits);
+        budget -= search.explorer.len().min(budget);
+        let continuations = search.continuations();
+        let settled = search.is_settled(is_directed, &continuations);
+        let coverage = Coverage {
+            exhaustive: settled,
+            bound: if search.held_back.is_empty() {
+                search.longest as usize
+            } else {
+                bound
+            },
+            configurations: search.explorer.len(),
+        };
+        let may_happen = |node, event| {
+            continuations.can(node, event) || (!settled && continuations.can(node, search.opens()))
+        };
+
+        if let Some(found) = search.wrong.or_else(|| search.lost_message(&may_happen)) {
+            let run = match search.shorter(found.0, &listens, budget, limits.queue) {
+                Some((shorter, found)) => shorter.run(system, found),
+                None => search.run(system, found),
+            };
+            return match run {
+                Some(run) => Exploration {
+                    verdict: Verdict::Unsafe(run),
+                    starvation: None,
+                    coverage,
+                },
+                // Not reached: what a search finds, replays.
+                None => Exploration {
+                    verdict: Verdict::Undecided(limit),
+                    starvation,
+                    coverage: done,
+                },
+            };
+        }
+        if starvation.is_none() {
+            starvation = search
+                .starved(&may_happen)
+                .and_then(|found| search.run(system, found));
+        }
+        let verdict = if settled {
+            done = coverage;
+            Verdict::Safe(())
+        } else if search.explorer.is_truncated {
+            Verdict::Undecided(limit)
+        } else {
+            done = coverage;
+            if bound < limits.queue {
+                bound = bound.saturating_mul(2).min(limits.queue);
+                continue;
+            }
+            Verdict::Undecided(Limit::Queue(limits.queue))
+        };
+        return Exploration {
+            verdict,
+            starvation,
+            coverage: done,
+        };
+    }
+}
+
+/// By state, the channels that its machine may receive from at some time from there on.
+fn listens(system: &InternedSystem) -> Continuations {
+    let mut states = StepGraph::new();
+    for _ in 0..system.states() {
+        states.add_node(());
+    }
+    for state in 0..system.states() {
+        for by in system.moves_from(state) {
+            let target = system.get(by).target;
+            states.add_edge(index(state), index(target), by as u32);
+        }
+    }
+    let received = |by| {
+        let by = system.get(by);
+        (!by.is_send).then_some(by.channel as ChannelIndex)
+    };
+    Continuations::of(&states, system.channels(), received, |_| None)
+}
+
+/// A [`Failure`] in numbers.
+#[derive(Clone, Copy, Debug)]
+enum Wrong {
+    UnspecifiedReception(ChannelIndex),
+    Orphan(ChannelIndex),
+    Deadlock,
+    Starvation(MachineIndex),
+}
+
+/// A breadth-first search under one bound.
+struct Search<'a> {
+    explorer: Explorer<'a>,
+    /// Whether the successors of a configuration were not all explored.
+    is_open: Vec<bool>,
+    /// Sends that the bound held back: in which configuration, of which machine.
+    held_back: Vec<(Node, MachineIndex)>,
+    /// The most messages that a channel held.
+    longest: u32,
+    /// The first configuration that is wrong by itself, which ends the search.
+    wrong: Option<(Node, Wrong)>,
+}
+
+impl<'a> Search<'a> {
+    /// Explores up to `budget` configurations that take at most `deepest` steps.
+    fn new(
+        system: &'a InternedSystem,
+        listens: &Continuations,
+        bound: usize,
+        budget: usize,
+        deepest: usize,
+    ) -> Self {
+        let mut search = Self {
+            explorer: Explorer::new(system, &system.uniform(bound), budget),
+            is_open: vec![],
+            held_back: vec![],
+            longest: 0,
+            wrong: None,
+        };
+        let mut depths = vec![0];
+        let mut node = 0;
+        while (node as usize) < search.explorer.len() {
+            if let Some(wrong) = search.judge(node, listens) {
+                search.wrong = Some((node, wrong));
+                break;
+            }
+            let depth = depths[node as usize];
+            let is_open = depth >= deepest || search.expand(node);
+            search.is_open.push(is_open);
+            depths.resize(search.explorer.len(), depth + 1);
+            node += 1;
+        }
+        search
+    }
+
+    /// What is wrong with a configuration whatever follows it.
+    fn judge(&mut self, node: Node, listens: &Continuations) -> Option<Wrong> {
+        let explorer = &self.explorer;
+        let system = explorer.system;
+        for channel in 0..system.channels() {
+            self.longest = self.longest.max(explorer.held(node, channel));
+        }
+
+        let mut can_move = false;
+        let mut is_final = true;
+        for machine in 0..system.machines() {
+            let mut moves = explorer.moves(node, machine).map(|by| system.get(by));
+            let refused = |by: &Move| {
+                let head = explorer.head(node, by.channel as ChannelIndex);
+                !by.is_send && head.is_some_and(|head| head != by.message)
+            };
+            if let Some(first) = moves.clone().next() {
+                is_final = false;
+                if moves.clone().all(refused) {
+                    return Some(Wrong::UnspecifiedReception(first.channel as ChannelIndex));
+                }
+            }
+            can_move |= moves.any(|by| by.is_send || explorer.is_enabled(node, by));
+        }
+        let is_orphan = |&channel: &ChannelIndex| {
+            let receiver = explorer.state(node, system.ends[channel].1);
+            explorer.held(node, channel) > 0 && !listens.can(receiver, channel)
+        };
+        let orphan = (0..system.channels()).find(is_orphan).map(Wrong::Orphan);
+        orphan.or((!can_move && !is_final).then_some(Wrong::Deadlock))
+    }
+
+    /// Takes all steps from a configuration, and says whether some are left out.
+    fn expand(&mut self, node: Node) -> bool {
+        let system = self.explorer.system;
+        let mut is_open = false;
+        for machine in 0..system.machines() {
+            for number in self.explorer.moves(node, machine) {
+                let by = *system.get(number);
+                if self.explorer.is_enabled(node, &by) {
+                    is_open |= self.explorer.take(node, number).is_none();
+                } else if by.is_send {
+                    is_open = true;
+                    self.held_back.push((node, machine));
+                }
+            }
+        }
+        is_open
+    }
+
+    /// The event that a machine moves.
+    fn moves(&self, machine: MachineIndex) -> usize {
+        machine
+    }
+
+    /// The event that a message is received from a channel.
+    fn receives(&self, channel: ChannelIndex) -> usize {
+        self.explorer.system.machines() + channel
+    }
+
+    /// The event that a configuration is met whose successors were not all explored.
+    fn opens(&self) -> usize {
+        self.receives(self.explorer.system.channels())
+    }
+
+    fn continuations(&self) -> Continuations {
+        let events = |by| {
+            let by = self.explorer.system.get(by);
+            let received = (!by.is_send).then(|| self.receives(by.channel as ChannelIndex));
+            received
+                .into_iter()
+                .chain([self.moves(by.machine as MachineIndex)])
+        };
+        let opens = |node: Node| {
+            let is_open = self.is_open.get(node as usize) != Some(&false);
+            is_open.then_some(self.opens())
+        };
+        Continuations::of(&self.explorer.graph, self.opens() + 1, events, opens)
+    }
+
+    /// Whether what was explored says all about the system; see the [room](super).
+    fn is_settled(&self, is_directed: bool, continuations: &Continuations) -> bool {
+        if self.explorer.is_truncated || self.wrong.is_some() {
+            return false;
+        }
+        // All sends of a directed state go to one channel: until it has room, its machine does not move.
+        let is_delayed = |&(node, sender)| continuations.can(node, self.moves(sender));
+        self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
+    }
+
+    /// A search that comes to something wrong in fewer steps than this one comes to `node`, if there is one within
+    /// the budget.
+    fn shorter(
+        &self,
+        node: Node,
+        listens: &Continuations,
+        budget: usize,
+        queue: usize,
+    ) -> Option<(Self, (Node, Wrong))> {
+        let steps = self.explorer.path(node).len();
+        if self.held_back.is_empty() || steps == 0 {
+            return None;
+        }
+        let system = self.explorer.system;
+        let search = Self::new(system, listens, steps.min(queue), budget, steps - 1);
+        let wrong = search.wrong?;
+        Some((search, wrong))
+    }
+
+    /// The first configuration with a message at the head of a queue that is received in no continuation.
+    fn lost_message(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Wrong)> {
+        self.explorer.nodes().find_map(|node| {
+            let is_lost = |&channel: &ChannelIndex| {
+                self.explorer.held(node, channel) > 0 && !may_happen(node, self.receives(channel))
+            };
+            let lost = (0..self.explorer.system.channels()).find(is_lost)?;
+            Some((node, Wrong::Orphan(lost)))
+        })
+    }
+
+    /// The first configuration where a machine waits and moves in no continuation.
+    fn starved(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Wrong)> {
+        self.explorer.nodes().find_map(|node| {
+            let is_starved = |&machine: &MachineIndex| {
+                !self.explorer.moves(node, machine).is_empty()
+                    && !may_happen(node, self.moves(machine))
+            };
+            let starved = (0..self.explorer.system.machines()).find(is_starved)?;
+            Some((node, Wrong::Starvation(starved)))
+        })
+    }
+
+    /// The run to what is wrong with a configuration.
+    fn run(&self, system: &System, (node, wrong): (Node, Wrong)) -> Option<Run> {
+        let interned = self.explorer.system;
+        let steps = self.explorer.path(node);
+        let steps = steps.iter().map(|&by| interned.step(system, by as usize));
+        let failure = match wrong {
+            Wrong::Deadlock => Failure::Deadlock,
+            Wrong::Starvation(machine) => Failure::Starvation {
+                role: interned.role(system, machine),
+            },
+            Wrong::Orphan(channel) => {
+                let (from, to) = interned.end_roles(system, channel);
+                Failure::Orphan { from, to }
+            }
+            Wrong::UnspecifiedReception(channel) => {
+                let (from, to) = interned.end_roles(system, channel);
+                Failure::UnspecifiedReception { from, to }
+            }
+        };
+        let run = Run::of(system, steps.collect(), failure);
+        debug_assert!(run.is_ok(), "exploration and replay disagree: {run:?}");
+        run.ok()
+    }
+}

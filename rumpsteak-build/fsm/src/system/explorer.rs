@@ -1,0 +1,300 @@
+//! The configurations of a system under bounds, and the steps between them that were explored.
+//!
+//! An [`Explorer`] takes one step at a time; in which order is for the searches to say that use it: breadth first
+//! ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at a time (its reduction).
+
+use fixedbitset::FixedBitSet;
+use petgraph::{
+    algo::kosaraju_scc,
+    graph::{DiGraph, NodeIndex},
+    visit::EdgeRef,
+};
+
+use super::{
+    interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind},
+    store::{ContentId, EMPTY, QueueContents, Rows},
+};
+use crate::verdict::{Limit, Limits};
+
+/// A configuration, by the order in which an [`Explorer`] met it.
+pub(crate) type Node = u32;
+
+/// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems of hundreds of roles,
+/// or millions of configurations, come near it.
+const MOST_WORDS: usize = 1 << 26;
+/// The most steps.
+const MOST_STEPS: usize = 1 << 24;
+
+/// Explored configurations as a graph, whose edges say by which move.
+pub(crate) type StepGraph = DiGraph<(), u32>;
+
+/// A step of an explored graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExploredStep {
+    pub(crate) to: Node,
+    /// The number of the move.
+    pub(crate) by: u32,
+}
+
+/// The configurations met so far, from the initial one on, which is node 0.
+#[derive(Debug)]
+pub(crate) struct Explorer<'a> {
+    pub(crate) system: &'a InternedSystem,
+    /// The most messages of each channel.
+    bounds: Vec<u32>,
+    contents: QueueContents,
+    /// The state of each machine, then the content of each channel.
+    rows: Rows,
+    pub(crate) graph: StepGraph,
+    /// By node: from where and by which move it was met first; the initial one has none.
+    parents: Vec<Option<(Node, u32)>>,
+    /// Whether a step was not taken because the budget was used up.
+    pub(crate) is_truncated: bool,
+    scratch: Vec<u32>,
+}
+
+impl<'a> Explorer<'a> {
+    /// Only the initial configuration. There will be no more than `budget`.
+    pub(crate) fn new(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+        let width = system.machines() + system.channels();
+        let mut row = system.initial.clone();
+        row.resize(width, EMPTY);
+        let mut rows = Rows::new(width, budget.clamp(1, MOST_WORDS / width.max(1)));
+        rows.intern(&row);
+        let mut graph = StepGraph::new();
+        graph.add_node(());
+        Self {
+            system,
+            bounds: bounds.to_vec(),
+            contents: QueueContents::new(),
+            rows,
+            graph,
+            parents: vec![None],
+            is_truncated: false,
+            scratch: row,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn nodes(&self) -> std::ops::Range<Node> {
+        0..self.len() as Node
+    }
+
+    pub(crate) fn state(&self, node: Node, machine: MachineIndex) -> u32 {
+        self.rows.row(node)[machine]
+    }
+
+    pub(crate) fn kind(&self, node: Node, machine: MachineIndex) -> StateKind {
+        self.system.kind(self.state(node, machine))
+    }
+
+    fn content(&self, node: Node, channel: ChannelIndex) -> ContentId {
+        self.rows.row(node)[self.system.machines() + channel]
+    }
+
+    /// How many messages a channel holds.
+    pub(crate) fn held(&self, node: Node, channel: ChannelIndex) -> u32 {
+        self.contents.length(self.content(node, channel))
+    }
+
+    /// The oldest message of a channel.
+    pub(crate) fn head(&self, node: Node, channel: ChannelIndex) -> Option<u32> {
+        self.contents.head(self.content(node, channel))
+    }
+
+    pub(crate) fn is_full(&self, node: Node, channel: ChannelIndex) -> bool {
+        self.held(node, channel) >= self.bounds[channel]
+    }
+
+    /// Whether a move, of a machine that is in its source, is possible.
+    pub(crate) fn is_enabled(&self, node: Node, by: &Move) -> bool {
+        let channel = by.channel as ChannelIndex;
+        if by.is_send {
+            !self.is_full(node, channel)
+        } else {
+            self.head(node, channel) == Some(by.message)
+        }
+    }
+
+    /// The numbers of the moves of a machine.
+    pub(crate) fn moves(&self, node: Node, machine: MachineIndex) -> std::ops::Range<usize> {
+        self.system.moves_from(self.state(node, machine))
+    }
+
+    pub(crate) fn can_move(&self, node: Node, machine: MachineIndex) -> bool {
+        self.moves(node, machine)
+            .any(|by| self.is_enabled(node, self.system.get(by)))
+    }
+
+    /// Takes all possible steps of a machine, until the budget is used up.
+    pub(crate) fn expand(&mut self, node: Node, machine: MachineIndex) {
+        for number in self.moves(node, machine) {
+            let by = *self.system.get(number);
+            if self.is_enabled(node, &by) && self.take(node, number).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Takes a move that is possible. `None` if the configuration is a new one and the budget is used up.
+    pub(crate) fn take(&mut self, node: Node, number: usize) -> Option<Node> {
+        let by = self.system.get(number);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(self.rows.row(node));
+        self.scratch[by.machine as MachineIndex] = by.target;
+        let content = &mut self.scratch[self.system.machines() + by.channel as ChannelIndex];
+        *content = if by.is_send {
+            self.contents.push(*content, by.message)
+        } else {
+            self.contents.pop(*content)
+        };
+        let interned = if self.graph.edge_count() < MOST_STEPS {
+            self.rows.intern(&self.scratch)
+        } else {
+            None
+        };
+        let Some((to, is_new)) = interned else {
+            self.is_truncated = true;
+            return None;
+        };
+        if is_new {
+            self.graph.add_node(());
+            self.parents.push(Some((node, number as u32)));
+        }
+        self.graph.add_edge(index(node), index(to), number as u32);
+        Some(to)
+    }
+
+    /// The limit that ended a search: what was set, or what fits into memory if that is less.
+    pub(crate) fn limit(&self, budget: usize, limits: &Limits) -> Limit {
+        let fits = self.is_truncated && self.len() < budget;
+        Limit::Configurations(if fits {
+            self.len()
+        } else {
+            limits.configurations
+        })
+    }
+
+    /// The explored steps from a configuration, the last one first.
+    pub(crate) fn steps_from(&self, node: Node) -> impl Iterator<Item = ExploredStep> {
+        self.graph.edges(index(node)).map(|edge| ExploredStep {
+            to: edge.target().index() as Node,
+            by: *edge.weight(),
+        })
+    }
+
+    /// The moves that lead from the initial configuration to this one, as it was met first.
+    pub(crate) fn path(&self, node: Node) -> Vec<u32> {
+        let mut path = vec![];
+        let mut at = node;
+        while let Some((parent, by)) = self.parents[at as usize] {
+            path.push(by);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Takes these moves one after the other from the initial configuration. `None` if one is not possible.
+    pub(crate) fn walk(&mut self, path: &[u32]) -> Option<Node> {
+        let mut node = 0;
+        for &number in path {
+            let number = number as usize;
+            let by = *self.system.get(number);
+            let moves = self.moves(node, by.machine as MachineIndex);
+            if !moves.contains(&number) || !self.is_enabled(node, &by) {
+                return None;
+            }
+            node = self.take(node, number)?;
+        }
+        Some(node)
+    }
+}
+
+/// A [`Node`] as petgraph has it.
+pub(crate) fn index(node: Node) -> NodeIndex {
+    NodeIndex::new(node as usize)
+}
+
+/// What can happen from each node of a graph on.
+///
+/// One pass over the strongly connected components, those first that lead to no other: what can happen from a component
+/// on is what happens on its edges, and what can happen from where these lead.
+pub(crate) struct Continuations {
+    /// By node.
+    component: Vec<u32>,
+    /// By component.
+    events: Vec<FixedBitSet>,
+}
+
+impl Continuations {
+    /// Events are numbered below `count`: those that a move is, and one that a node may be.
+    pub(crate) fn of<E: IntoIterator<Item = usize>>(
+        graph: &StepGraph,
+        count: usize,
+        by_move: impl Fn(usize) -> E,
+        at_node: impl Fn(Node) -> Option<usize>,
+    ) -> Self {
+        let mut component = vec![0; graph.node_count()];
+        let mut events: Vec<FixedBitSet> = vec![];
+        for members in kosaraju_scc(graph) {
+            let own = events.len() as u32;
+            let mut happens = FixedBitSet::with_capacity(count);
+            for member in &members {
+                component[member.index()] = own;
+                happens.extend(at_node(member.index() as Node));
+            }
+            for edge in members.iter().flat_map(|&member| graph.edges(member)) {
+                happens.extend(by_move(*edge.weight() as usize));
+                let to = component[edge.target().index()];
+                if to != own {
+                    happens.union_with(&events[to as usize]);
+                }
+            }
+            events.push(happens);
+        }
+        Self { component, events }
+    }
+
+    /// Whether an event can happen from a node on.
+    pub(crate) fn can(&self, node: Node, event: usize) -> bool {
+        self.events[self.component[node as usize] as usize].contains(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_happen_follows_the_edges() {
+        let mut graph = StepGraph::new();
+        for _ in 0..6 {
+            graph.add_node(());
+        }
+        let edges = [(0, 1), (1, 2), (2, 1), (2, 3), (4, 4), (0, 4), (5, 0)];
+        for (by, &(from, to)) in edges.iter().enumerate() {
+            graph.add_edge(index(from), index(to), by as u32);
+        }
+        let continuations = Continuations::of(&graph, edges.len(), |by| [by], |_| None);
+        let continuations = &continuations;
+        let can = |node| (0..edges.len()).filter(move |&event| continuations.can(node, event));
+        let all: Vec<Vec<usize>> = (0..6).map(|node| can(node).collect()).collect();
+        let from_0 = vec![0, 1, 2, 3, 4, 5];
+        let from_5 = vec![0, 1, 2, 3, 4, 5, 6];
+        assert_eq!(
+            all,
+            [
+                from_0,
+                vec![1, 2, 3],
+                vec![1, 2, 3],
+                vec![],
+                vec![4],
+                from_5
+            ]
+        );
+    }
+}

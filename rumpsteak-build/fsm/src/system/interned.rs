@@ -1,0 +1,254 @@
+//! A system whose states, channels and messages are numbers: what exploration, k-MC and capacities work on.
+
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use petgraph::unionfind::UnionFind;
+
+use super::{composition::System, run::Step};
+use crate::machine::{Direction, Message, Role, StateId, TransitionId};
+
+/// A machine of an [`InternedSystem`], from 0.
+pub(crate) type MachineIndex = usize;
+/// A channel of an [`InternedSystem`], from 0: an ordered pair of machines between which some transition sends or
+/// receives.
+pub(crate) type ChannelIndex = usize;
+/// A state of an [`InternedSystem`]: the states of all machines are numbered together.
+pub(crate) type StateIndex = u32;
+
+/// A transition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) machine: u32,
+    pub(crate) channel: u32,
+    pub(crate) message: u32,
+    pub(crate) target: StateIndex,
+    pub(crate) is_send: bool,
+    transition: TransitionId,
+}
+
+/// What the transitions of a state have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateKind {
+    /// There are none.
+    Final,
+    /// All receive from this channel.
+    Receives(u32),
+    /// All receive, from several channels.
+    ReceivesAny,
+    /// All send to this channel.
+    Sends(u32),
+    /// All send, to several channels.
+    SendsAny,
+    /// Some send and some receive.
+    Mixed,
+}
+
+impl StateKind {
+    fn of(moves: &[Move]) -> Self {
+        let Some(first) = moves.first() else {
+            return Self::Final;
+        };
+        let one_channel = moves.iter().all(|other| other.channel == first.channel);
+        if moves.iter().any(|other| other.is_send != first.is_send) {
+            Self::Mixed
+        } else {
+            match (first.is_send, one_channel) {
+                (true, true) => Self::Sends(first.channel),
+                (true, false) => Self::SendsAny,
+                (false, true) => Self::Receives(first.channel),
+                (false, false) => Self::ReceivesAny,
+            }
+        }
+    }
+
+    pub(crate) fn is_directed(self) -> bool {
+        matches!(self, Self::Final | Self::Receives(_) | Self::Sends(_))
+    }
+
+    pub(crate) fn receives_only(self) -> bool {
+        matches!(self, Self::Receives(_) | Self::ReceivesAny)
+    }
+}
+
+/// Machines of a [`System`] which exchange messages with no other machine of it.
+#[derive(Debug)]
+pub(crate) struct InternedSystem {
+    /// The positions of these machines in the system.
+    roles: Vec<usize>,
+    pub(crate) initial: Vec<StateIndex>,
+    /// Sender and receiver of each channel.
+    pub(crate) ends: Vec<(MachineIndex, MachineIndex)>,
+    moves: Vec<Move>,
+    /// `moves[offsets[s]..offsets[s + 1]]` leave state `s`.
+    offsets: Vec<u32>,
+    kinds: Vec<StateKind>,
+    /// Whether all states that the machines reach are directed.
+    pub(crate) is_directed: bool,
+    /// Whether two transitions with one action lead to the same state, wherever a machine reaches both.
+    pub(crate) is_deterministic: bool,
+    /// Whether a state that a machine reaches both sends and receives.
+    pub(crate) is_mixed: bool,
+}
+
+impl InternedSystem {
+    /// The whole system.
+    pub(crate) fn whole(system: &System) -> Self {
+        Self::new(system, (0..system.machines().len()).collect())
+    }
+
+    /// The parts of a system that exchange no messages, in the order of their first machines.
+    pub(crate) fn parts(system: &System) -> Vec<Self> {
+        let machines = system.machines();
+        let mut part_of = UnionFind::new(machines.len());
+        for (own, machine) in machines.iter().enumerate() {
+            for transition in machine.transitions() {
+                if let Some(peer) = system.index_of(&transition.action.peer) {
+                    part_of.union(own, peer);
+                }
+            }
+        }
+        let mut parts = vec![vec![]; machines.len()];
+        for (machine, part) in part_of.into_labeling().into_iter().enumerate() {
+            parts[part].push(machine);
+        }
+        parts.retain(|roles| !roles.is_empty());
+        parts.sort();
+        let part = |roles| Self::new(system, roles);
+        parts.into_iter().map(part).collect()
+    }
+
+    fn new(system: &System, roles: Vec<usize>) -> Self {
+        let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
+        let indexed = machines.iter().enumerate();
+        let index_of: HashMap<&Role, MachineIndex> = indexed
+            .map(|(index, machine)| (machine.role(), index))
+            .collect();
+        let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
+        let mut messages: HashMap<&Message, u32> = HashMap::new();
+        let mut interned = Self {
+            initial: vec![],
+            ends: vec![],
+            moves: vec![],
+            offsets: vec![0],
+            kinds: vec![],
+            is_directed: true,
+            is_deterministic: true,
+            is_mixed: false,
+            roles,
+        };
+        for (own, machine) in machines.iter().enumerate() {
+            let base = interned.kinds.len();
+            let state = |state: StateId| (base + state.index()) as StateIndex;
+            interned.initial.push(state(machine.initial()));
+            for source in machine.states() {
+                let start = interned.moves.len();
+                for transition in machine.transitions_from(source) {
+                    let action = transition.action;
+                    // A system has a machine for every peer, and a part has all peers of its machines.
+                    let Some(&peer) = index_of.get(&action.peer) else {
+                        continue;
+                    };
+                    let is_send = action.direction == Direction::Send;
+                    let ends = if is_send { (own, peer) } else { (peer, own) };
+                    let channel = *channels.entry(ends).or_insert_with(|| {
+                        interned.ends.push(ends);
+                        interned.ends.len() as u32 - 1
+                    });
+                    let next = messages.len() as u32;
+                    interned.moves.push(Move {
+                        machine: own as u32,
+                        channel,
+                        message: *messages.entry(&action.message).or_insert(next),
+                        target: state(transition.target),
+                        is_send,
+                        transition: transition.id,
+                    });
+                }
+                let kind = StateKind::of(&interned.moves[start..]);
+                interned.offsets.push(interned.moves.len() as u32);
+                interned.kinds.push(kind);
+            }
+            for reached in machine.reachable() {
+                interned.classify(state(reached));
+            }
+        }
+        interned
+    }
+
+    /// Takes a state that a machine reaches into account.
+    fn classify(&mut self, reached: StateIndex) {
+        let kind = self.kind(reached);
+        self.is_directed &= kind.is_directed();
+        self.is_mixed |= kind == StateKind::Mixed;
+        let action = |number| {
+            let by: &Move = self.get(number);
+            ((by.is_send, by.channel, by.message), by.target)
+        };
+        let mut actions: Vec<_> = self.moves_from(reached).map(action).collect();
+        actions.sort_unstable();
+        actions.dedup();
+        self.is_deterministic &= actions.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    }
+
+    /// The positions of these machines in the system.
+    pub(crate) fn roles(&self) -> &[usize] {
+        &self.roles
+    }
+
+    pub(crate) fn machines(&self) -> usize {
+        self.roles.len()
+    }
+
+    /// The number of states of all machines together.
+    pub(crate) fn states(&self) -> StateIndex {
+        self.kinds.len() as StateIndex
+    }
+
+    pub(crate) fn channels(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The same bound for every channel.
+    pub(crate) fn uniform(&self, bound: usize) -> Vec<u32> {
+        vec![u32::try_from(bound).unwrap_or(u32::MAX); self.channels()]
+    }
+
+    pub(crate) fn kind(&self, state: StateIndex) -> StateKind {
+        self.kinds[state as usize]
+    }
+
+    /// The numbers of the moves that leave a state.
+    pub(crate) fn moves_from(&self, state: StateIndex) -> Range<usize> {
+        self.offsets[state as usize] as usize..self.offsets[state as usize + 1] as usize
+    }
+
+    pub(crate) fn get(&self, number: usize) -> &Move {
+        &self.moves[number]
+    }
+
+    /// The step of the system that a move is.
+    pub(crate) fn step(&self, system: &System, number: usize) -> Step {
+        let by = self.get(number);
+        let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
+        Step {
+            role: machine.role().clone(),
+            transition: by.transition,
+            action: machine.transition(by.transition).action.clone(),
+        }
+    }
+
+    pub(crate) fn transition(&self, number: usize) -> TransitionId {
+        self.get(number).transition
+    }
+
+    pub(crate) fn role(&self, system: &System, machine: MachineIndex) -> Role {
+        system.machines()[self.roles[machine]].role().clone()
+    }
+
+    /// The roles at the ends of a channel.
+    pub(crate) fn end_roles(&self, system: &System, channel: ChannelIndex) -> (Role, Role) {
+        let (from, to) = self.ends[channel];
+        (self.role(system, from), self.role(system, to))
+    }
+}

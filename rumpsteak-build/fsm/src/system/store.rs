@@ -1,0 +1,205 @@
+//! Configurations and contents of queues: each is stored once and known by a number.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_table::Entry};
+
+/// The number of a queue's content. [`EMPTY`] is that of the empty one.
+pub(crate) type ContentId = u32;
+
+/// The empty content.
+pub(crate) const EMPTY: ContentId = 0;
+
+#[derive(Clone, Copy, Debug)]
+struct Content {
+    length: u32,
+    /// The oldest message.
+    head: u32,
+    /// The content without it.
+    tail: ContentId,
+}
+
+/// The contents of queues.
+///
+/// A content is found by the content before its last message was put in, and knows the content without its first, so
+/// that both ends of a queue move in constant time.
+#[derive(Debug)]
+pub(crate) struct QueueContents {
+    contents: Vec<Content>,
+    longer: HashMap<(ContentId, u32), ContentId>,
+    /// Contents that [`push`](Self::push) is about to extend; empty between calls.
+    pending: Vec<ContentId>,
+}
+
+impl QueueContents {
+    pub(crate) fn new() -> Self {
+        Self {
+            contents: vec![Content {
+                length: 0,
+                head: 0,
+                tail: EMPTY,
+            }],
+            longer: HashMap::new(),
+            pending: vec![],
+        }
+    }
+
+    pub(crate) fn length(&self, content: ContentId) -> u32 {
+        self.contents[content as usize].length
+    }
+
+    /// The oldest message, if there is one.
+    pub(crate) fn head(&self, content: ContentId) -> Option<u32> {
+        let content = self.contents[content as usize];
+        (content.length > 0).then_some(content.head)
+    }
+
+    /// The content without its oldest message.
+    pub(crate) fn pop(&self, content: ContentId) -> ContentId {
+        self.contents[content as usize].tail
+    }
+
+    /// The content with a message put in: amortised constant time.
+    pub(crate) fn push(&mut self, content: ContentId, message: u32) -> ContentId {
+        // `w·m` without its head is `tail(w)·m`, which must exist first, and so on down to `m` alone.
+        let mut at = content;
+        let mut made = loop {
+            if let Some(&known) = self.longer.get(&(at, message)) {
+                break known;
+            }
+            self.pending.push(at);
+            if at == EMPTY {
+                break EMPTY;
+            }
+            at = self.pop(at);
+        };
+        while let Some(shorter) = self.pending.pop() {
+            let next = self.contents.len() as ContentId;
+            let Content { length, head, .. } = self.contents[shorter as usize];
+            self.contents.push(Content {
+                length: length + 1,
+                head: if length == 0 { message } else { head },
+                tail: made,
+            });
+            self.longer.insert((shorter, message), next);
+            made = next;
+        }
+        made
+    }
+}
+
+/// Rows of equal width, each stored once.
+///
+/// | operation | cost |
+/// |---|---|
+/// | `intern` | O(width) amortised |
+/// | `row` | O(1) |
+#[derive(Debug)]
+pub(crate) struct Rows {
+    width: usize,
+    words: Vec<u32>,
+    count: usize,
+    most: usize,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Rows {
+    /// No rows; later at most `most` of them, and fewer than 2^32 - 1.
+    pub(crate) fn new(width: usize, most: usize) -> Self {
+        Self {
+            width,
+            words: vec![],
+            count: 0,
+            most: most.min(u32::MAX as usize - 1),
+            numbers: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn row(&self, number: u32) -> &[u32] {
+        row(&self.words, self.width, number)
+    }
+
+    /// The number of a row, and whether it is new. `None` if it would be one too many.
+    pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
+        debug_assert_eq!(new.len(), self.width);
+        let Self {
+            width,
+            words,
+            hasher,
+            ..
+        } = self;
+        let row = |number: u32| row(words, *width, number);
+        let entry = self.numbers.entry(
+            hasher.hash_one(new),
+            |&number| row(number) == new,
+            |&number| hasher.hash_one(row(number)),
+        );
+        match entry {
+            Entry::Occupied(known) => Some((*known.get(), false)),
+            Entry::Vacant(_) if self.count >= self.most => None,
+            Entry::Vacant(free) => {
+                let number = self.count as u32;
+                free.insert(number);
+                self.words.extend_from_slice(new);
+                self.count += 1;
+                Some((number, true))
+            }
+        }
+    }
+}
+
+fn row(words: &[u32], width: usize, number: u32) -> &[u32] {
+    let start = number as usize * width;
+    &words[start..start + width]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_move_at_both_ends() {
+        let mut contents = QueueContents::new();
+        let mut content = EMPTY;
+        for message in [7, 8, 7, 9] {
+            content = contents.push(content, message);
+        }
+        assert_eq!(contents.length(content), 4);
+        let mut taken = vec![];
+        while let Some(message) = contents.head(content) {
+            taken.push(message);
+            content = contents.pop(content);
+        }
+        assert_eq!(taken, [7, 8, 7, 9]);
+        assert_eq!(content, EMPTY);
+
+        // Equal contents are one, however they came about.
+        let one = contents.push(EMPTY, 7);
+        let two = contents.push(one, 9);
+        let two = contents.push(two, 7);
+        let two = contents.pop(two);
+        let nine = contents.push(EMPTY, 9);
+        assert_eq!(two, contents.push(nine, 7));
+    }
+
+    #[test]
+    fn rows_are_stored_once_and_not_beyond_the_limit() {
+        let mut rows = Rows::new(2, 1_000);
+        for round in 0..2 {
+            for number in 0..1_000 {
+                let row = [number % 10, number / 10];
+                assert_eq!(rows.intern(&row), Some((number, round == 0)));
+            }
+        }
+        assert_eq!(rows.intern(&[10, 0]), None);
+        assert_eq!(rows.len(), 1_000);
+        assert_eq!(rows.row(123), [3, 12]);
+    }
+}
