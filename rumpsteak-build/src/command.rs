@@ -2,7 +2,7 @@
 //! time.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
@@ -11,6 +11,7 @@ use crate::protocols::Protocols;
 use crate::source::package_root::Base;
 use crate::source::targets;
 
+pub use crate::configuration::PATH;
 pub use crate::named_text::NamedText;
 pub use crate::report::Kind;
 pub use crate::report::comparison::{
@@ -42,6 +43,29 @@ pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
 }
 
 impl Configuration {
+    /// Where the protocols are.
+    #[must_use]
+    pub fn protocol_paths(&self) -> &[PathBuf] {
+        &self.protocols
+    }
+
+    /// Takes these protocols in place of those that it has.
+    pub fn replace_protocols(mut self, paths: &[PathBuf]) -> Self {
+        self.protocols = paths.to_vec();
+        self
+    }
+
+    /// Takes these limits of exploration, where they are given.
+    pub fn explored(mut self, configurations: Option<usize>, queue: Option<usize>) -> Self {
+        if let Some(most) = configurations {
+            self.limits = self.limits.configurations(most);
+        }
+        if let Some(most) = queue {
+            self.limits = self.limits.queue(most);
+        }
+        self
+    }
+
     /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths are
     /// relative to `folder`. Nothing is written and nothing is printed.
     ///

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::limits::Limits;
 
 /// The path of the configuration below `OUT_DIR`.
-pub(crate) const PATH: &str = "rumpsteak/configuration.json";
+pub const PATH: &str = "rumpsteak/configuration.json";
 
 /// What to verify. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug, Default)]
@@ -118,7 +118,9 @@ impl Configuration {
     }
 
     /// The configuration as JSON, for [`read`](Self::read).
-    pub(crate) fn print(&self) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn print(&self) -> String {
         let paths = |paths: &[PathBuf]| -> Value {
             paths.iter().map(|path| path.to_string_lossy()).collect()
         };

@@ -19,7 +19,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads a file, or standard input for `-`. `what` names the contents, such as "a Scribble module".
+    /// Reads a file, or standard input for `-`. `what` names the contents, such as "a Scribble
+    /// module".
     ///
     /// # Errors
     /// A notice that says why it cannot be read, or that it is empty, too long or not text.

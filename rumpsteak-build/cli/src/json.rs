@@ -39,8 +39,8 @@ impl Answer {
         }
     }
 
-    /// `verdict`, `bound`, `limit`, `run` and `reason`, in this order and always all of them: what does not apply is
-    /// `null`.
+    /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
+    /// that do not apply are `null`.
     pub(crate) fn object(self, outcome: Outcome) -> Value {
         let limit = |limit: Limit| json!({"setting": limit.setting(), "value": limit.value()});
         json!({

@@ -39,11 +39,12 @@ impl Machine {
     }
 }
 
-/// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file are
-/// the projections of its protocol.
+/// Reads all machines of a file, `-` being standard input; at least one. Those of a Scribble file
+/// are the projections of its protocol.
 ///
 /// # Errors
-/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are reported.
+/// The file cannot be read, holds no machines, or is a Scribble file with errors, which are
+/// reported.
 pub(crate) fn read(
     reader: &mut Reader,
     path: &Path,

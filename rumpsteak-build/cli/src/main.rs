@@ -3,12 +3,12 @@
 //! ```text
 //!   arguments ─▶ verb ─▶ library ─▶ terminal ─▶ exit status
 //!                 │        │           │
-//!                 │        │           └ text or one JSON object on stdout, diagnostics on stderr
-//!                 │        └ rumpsteak-fsm, rumpsteak-scribble, rumpsteak-build: everything that decides
+//!                 │        │           └ answers on stdout, diagnostics on stderr
+//!                 │        └ rumpsteak-fsm, rumpsteak-scribble, rumpsteak-build
 //!                 └ one module each: parse arguments, call, print
 //! ```
 //!
-//! Nothing here decides anything: a verdict that this command prints is a value of one of the libraries.
+//! The libraries decide. They also have the words of what they decide: `rumpsteak_build::command`.
 
 mod input;
 mod json;

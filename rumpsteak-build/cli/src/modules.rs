@@ -32,8 +32,8 @@ pub(crate) struct Module {
 
 /// Reads and checks a module, `-` being standard input.
 ///
-/// A module `shop.Base` that it imports is looked for as `shop/Base.scr`, below the import paths, below the folder that
-/// makes the module's own name its place, and below the module's own folder.
+/// A module `shop.Base` that it imports is looked for as `shop/Base.scr`, below the import paths,
+/// below the folder that makes the module's own name its place, and below the module's own folder.
 ///
 /// # Errors
 /// The file cannot be read. What is wrong in the module is in its diagnostics.
@@ -126,12 +126,14 @@ pub(crate) fn project_all(protocol: &Protocol) -> Result<Vec<Projection>, Vec<Di
     }
 }
 
-/// Where a file is, with all folders: as many as its `module` line may name. Nothing for standard input.
+/// The absolute path of a file, with all folders that its `module` line may name. `None` for
+/// standard input.
 fn place_of(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
     }
-    // The file was read, so this only fails where the current folder has gone; the path as given is all there is then.
+    // The file was read, so this only fails where the current folder has gone; the path as given is
+    // all there is then.
     let place = std::fs::canonicalize(path);
     let name = |path: &Path| path.file_name().map(ToOwned::to_owned);
     match place {
@@ -141,7 +143,8 @@ fn place_of(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in `shop/Orders.scr`.
+/// The folder below which a module called `shop.Orders` is at `path`, if its path ends in
+/// `shop/Orders.scr`.
 fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
     let mut folder = path.with_extension("");
     for part in module.rsplit('.') {
@@ -223,8 +226,8 @@ impl Module {
 /// The position of the protocol of this name among those of a file, or of the only one.
 ///
 /// # Errors
-/// There is none of this name, or there are several and no name to pick by. `done` says what is done
-/// with protocols, such as "projected".
+/// There is none of this name, or there are several and no name to pick by. `done` says what is
+/// done with protocols, such as "projected".
 pub(crate) fn pick(
     file: &str,
     names: &[&str],
@@ -252,8 +255,8 @@ pub(crate) fn pick(
     }
 }
 
-/// What errors mean for the exit status: a text that is no Scribble cannot be judged; a search that was given up
-/// decides nothing; anything else is a protocol that does not hold.
+/// What errors mean for the exit status: a text that is no Scribble cannot be judged; a search that
+/// was given up decides nothing; anything else is a protocol that does not hold.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     let outcome = |diagnostic: &Diagnostic| match diagnostic.code {
         Code::TooLarge | Code::ProjectionTooLarge => Outcome::Undecided,

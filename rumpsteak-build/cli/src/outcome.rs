@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 /// The exit status, the same for every verb.
 ///
-/// In order of severity, so that the outcome of several files is their maximum: a file that cannot be read
-/// hides any verdict, and a proof that something is wrong outweighs not knowing about something else.
+/// In order of severity, so that the outcome of several files is their maximum. A file that cannot
+/// be read hides all verdicts, and a refusal outweighs a search that came to no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// It holds: status 0.

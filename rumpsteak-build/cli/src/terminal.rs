@@ -24,8 +24,8 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// In order: the option, NO_COLOR (no-color.org), CARGO_TERM_COLOR, and then whether it is a terminal that
-    /// can.
+    /// The option decides, then NO_COLOR (no-color.org), then CARGO_TERM_COLOR, and then whether
+    /// the stream is a terminal with colours.
     fn applies(self, is_terminal: bool) -> bool {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         match self {
@@ -43,8 +43,9 @@ impl Colour {
 
 /// Standard output for what was asked for, standard error for diagnostics.
 ///
-/// A closed pipe (`… | head`) is no failure: what is left to write is dropped. Any other failure to write (a full
-/// disk) is told at the end and makes the outcome [`Outcome::BadInput`], so that a cut text is not taken for a whole one.
+/// A closed pipe (`… | head`) is no failure: the rest of the text is dropped. Any other failure to
+/// write, such as a full disk, is reported at the end and makes the outcome [`Outcome::BadInput`],
+/// so that nobody takes a part of the text for the whole.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     colour: Colour,

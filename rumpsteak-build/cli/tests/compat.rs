@@ -44,8 +44,8 @@ const WITH_LOG: &str = "global protocol Shop(role buyer, role seller, role log) 
 }
 ";
 
-/// One pair: for each role how it changes, whether it may be upgraded first and whether it may stay until last; with the
-/// broken rules.
+/// One pair: for each role how it changes, whether it may be upgraded first and whether it may stay
+/// until last; with the broken rules.
 struct Pair {
     name: &'static str,
     old: String,
@@ -196,7 +196,8 @@ fn pairs() -> Vec<Pair> {
                 ),
             ],
         ),
-        // A message more at the end: somebody waits for what nobody sends, or sends what nobody takes.
+        // A message more at the end: somebody waits for what nobody sends, or sends what nobody
+        // takes.
         pair(
             "acknowledged",
             shop(LOOP),

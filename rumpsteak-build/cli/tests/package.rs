@@ -4,12 +4,15 @@
 
 mod common;
 
+use std::{fs::File, time::SystemTime};
+
 use common::Folder;
+use rumpsteak_build::{Configuration, Limits, command::PATH, configure};
 use serde_json::json;
 
 /// `[workspace]`: the folder may lie below the root of this workspace.
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n\n[workspace]\n";
-const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
+const BUILD: &str = "fn main() {}\n";
 const PROTOCOL: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
   rec loop {
@@ -64,11 +67,18 @@ struct Kernel(Receive<S, Value, Send<S, Ready, Receive<T, Ready, Send<T, Value, 
 ";
 
 fn package(test: &str, kernel: &str) -> Folder {
-    Folder::new(test)
+    let folder = Folder::new(test)
         .with("Cargo.toml", MANIFEST)
         .with("build.rs", BUILD)
         .with("protocols/double_buffering.scr", PROTOCOL)
-        .with("src/main.rs", format!("{ROLES}{kernel}\nfn main() {{}}\n"))
+        .with("src/main.rs", format!("{ROLES}{kernel}\nfn main() {{}}\n"));
+    built(folder, &configure().protocols("protocols"))
+}
+
+/// The folder after the build script has run with this configuration.
+fn built(folder: Folder, configuration: &Configuration) -> Folder {
+    let out_dir = "target/debug/build/app-0123456789abcdef/out";
+    folder.with(&format!("{out_dir}/{PATH}"), configuration.print())
 }
 
 #[test]
@@ -166,12 +176,8 @@ fn the_package_is_found_from_below() {
 
 #[test]
 fn the_build_script_says_where_the_protocols_are() {
-    let folder = package("package_elsewhere", SAFE)
-        .with(
-            "build.rs",
-            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"spec\").map(drop) }\n",
-        )
-        .with("spec/double_buffering.scr", PROTOCOL);
+    let folder = package("package_elsewhere", SAFE).with("spec/double_buffering.scr", PROTOCOL);
+    let folder = built(folder, &configure().protocols("spec"));
     std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();
     folder.call("check").exits(0);
     let run = folder.call("check --protocols nowhere").exits(2).prints("");
@@ -276,16 +282,15 @@ fn options_for_packages_do_not_mix_with_files() {
 #[test]
 fn the_status_says_why_a_package_does_not_hold() {
     // Undecided: the proof meets the limit of the build script.
-    let limited = BUILD.replace(
-        "rumpsteak_build::verify(\"protocols\")",
-        "rumpsteak_build::configure().protocols(\"protocols\").limits(rumpsteak_build::Limits { steps: 1, ..Default::default() }).verify()",
-    );
+    let limited = configure()
+        .protocols("protocols")
+        .limits(Limits::default().steps(1));
     let early = "#[session(K)]
 type Kernel = Send<S, Ready, Loop>;
 #[session]
 struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 ";
-    let folder = package("package_undecided", early).with("build.rs", &limited);
+    let folder = built(package("package_undecided", early), &limited);
     let object = folder.call("check --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     package("package_decided", early).call("check").exits(0);
@@ -309,24 +314,99 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
 
 #[test]
 fn sources_of_the_build_script_are_checked() {
-    let build = BUILD.replace(
-        "rumpsteak_build::verify(\"protocols\")",
-        "rumpsteak_build::configure().protocols(\"protocols\").sources([\"fixtures/other.rs\"]).verify()",
-    );
-    let folder = package("package_sources", SAFE)
-        .with("build.rs", &build)
-        .with("fixtures/other.rs", format!("{ROLES}{UNSAFE}"));
+    let folder =
+        package("package_sources", SAFE).with("fixtures/other.rs", format!("{ROLES}{UNSAFE}"));
+    let sources = configure()
+        .protocols("protocols")
+        .sources(["fixtures/other.rs"]);
+    let folder = built(folder, &sources);
     let run = folder
         .call("check")
         .exits(1)
         .prints("5 of 6 sessions verified against 1 protocol\n");
     assert!(run.stderr.contains(" --> fixtures/other.rs:"), "{run:?}");
+}
 
-    let computed = build.replace("[\"fixtures/other.rs\"]", "files()");
-    let run = folder.with("build.rs", computed).call("check").exits(0);
-    assert_eq!(
-        run.stderr,
-        "warning: the build script computes its `sources`, which only the build does\n\
-         help: `cargo check` says what the build finds\n\n"
+#[test]
+fn a_closed_system_that_the_build_script_accepts_is_accepted() {
+    const SWAP: &str =
+        "global protocol Swap(role a, role b) { x() from a to b; y() from b to a; }\n";
+    const MAIN: &str = "\
+#[derive(Roles)] struct Roles { a: A, b: B }
+#[derive(Role)] #[protocol(Swap::a)] #[message(Label)] struct A { #[route(B)] b: Channel<Label> }
+#[derive(Role)] #[protocol(Swap::b)] #[message(Label)] struct B { #[route(A)] a: Channel<Label> }
+#[derive(Message)] enum Label { X(X), Y(Y) }
+struct X;
+struct Y;
+#[session(A)] type Late = Receive<B, Y, Send<B, X, End>>;
+#[session(B)] type Early = Send<A, Y, Receive<A, X, End>>;
+fn main() {}
+";
+    let folder = Folder::new("package_closed_system")
+        .with("Cargo.toml", MANIFEST)
+        .with("protocols/swap.scr", SWAP)
+        .with("src/main.rs", MAIN);
+    let configuration = configure().protocols("protocols");
+    let folder = built(folder, &configuration);
+    folder.call("check").exits(1);
+    let accepted = configuration.accept_closed_system("Swap");
+    let folder = built(folder, &accepted);
+    folder.call("check").exits(0).says("");
+    // Another profile was built before.
+    let old = "target/release/build/app-0123456789abcdef/out";
+    let old = format!("{old}/{PATH}");
+    let folder = folder.with(&old, configure().protocols("protocols").print());
+    let before = SystemTime::UNIX_EPOCH;
+    let file = File::options().write(true).open(folder.path().join(&old));
+    file.unwrap().set_modified(before).unwrap();
+    folder.call("check").exits(0);
+}
+
+#[test]
+fn a_package_without_protocols_is_checked_bottom_up() {
+    const MAIN: &str = "\
+#[derive(Roles)] #[system(kmc)] struct Roles { a: A, b: B }
+#[derive(Role)] #[message(Label)] struct A { #[route(B)] b: Channel<Label> }
+#[derive(Role)] #[message(Label)] struct B { #[route(A)] a: Channel<Label> }
+#[derive(Message)] enum Label { X(X), Y(Y) }
+struct X;
+struct Y;
+#[session(A)] type Ask = Send<B, X, Receive<B, Y, End>>;
+#[session(B)] type Answer = Receive<A, X, Send<A, Y, End>>;
+fn main() {}
+";
+    let folder = Folder::new("package_bottom_up")
+        .with("Cargo.toml", MANIFEST)
+        .with("build.rs", BUILD)
+        .with("src/main.rs", MAIN);
+    let printed = "2 of 2 sessions verified against 0 protocols\n";
+    // Before the build script has run, and behind it.
+    folder.call("check").exits(0).prints(printed);
+    let folder = built(folder, &configure());
+    folder.call("check").exits(0).says("").prints(printed);
+    let wrong = MAIN.replace(
+        "Receive<A, X, Send<A, Y, End>>",
+        "Receive<A, Y, Send<A, X, End>>",
+    );
+    folder.with("src/main.rs", wrong).call("check").exits(1);
+}
+
+#[test]
+fn a_build_script_that_has_not_run_or_changed_is_noted() {
+    let folder = package("package_changed", SAFE);
+    let script = File::options()
+        .write(true)
+        .open(folder.path().join("build.rs"))
+        .unwrap();
+    let later = SystemTime::now() + std::time::Duration::from_secs(60);
+    script.set_modified(later).unwrap();
+    folder.call("check").exits(0).says(
+        "note: the build script has changed since it ran, so its settings may be others\n\
+         help: run `cargo check` first\n\n",
+    );
+    std::fs::remove_dir_all(folder.path().join("target")).unwrap();
+    folder.call("check").exits(0).says(
+        "note: the build script has not run yet, so its settings are not known\n\
+         help: run `cargo check` first, or name the protocols with `--protocols`\n\n",
     );
 }

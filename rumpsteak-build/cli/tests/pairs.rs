@@ -11,8 +11,8 @@ use rumpsteak_oracle::corpus;
 
 /// The exit statuses that an expected verdict allows.
 ///
-/// `not-or-undecided` marks the machines whose pending messages grow for ever; `sub-starves` is a subtype, and
-/// that a third role may wait for ever is for the whole-system check to say.
+/// `not-or-undecided` marks the machines whose pending messages grow for ever; `sub-starves` is a
+/// subtype, and that a third role may wait for ever is for the whole-system check to say.
 fn allowed(expected: &str) -> &'static [i32] {
     match expected {
         "sub" | "sub-starves" => &[0],
@@ -65,7 +65,8 @@ fn every_pair_has_its_exit_status() {
     assert!(count >= 27, "only {count} rows");
 }
 
-/// Pairs of binary types, told from DOT by their content. For some true subtypings messages pile up without a bound.
+/// Pairs of binary types, told from DOT by their content. For some true subtypings messages pile up
+/// without a bound.
 #[test]
 #[ignore = "needs RUMPSTEAK_CORPORA"]
 fn pairs_of_binary_types_get_the_right_answer() {

@@ -231,8 +231,8 @@ C: B?bye; end
 
 #[test]
 fn a_refusal_that_these_peers_survive_says_so() {
-    // `B` sends to `A` whatever `A` does, and `A` answers late: two sends have changed places that these peers do not
-    // wait for.
+    // `B` sends to `A` whatever `A` does, and `A` answers late: two sends have changed places that
+    // these peers do not wait for.
     let system = "A: B!x; B!y; end\nB: A?x; A?y; end\n";
     let folder = Folder::new("subtype_survives")
         .with("system.txt", system)

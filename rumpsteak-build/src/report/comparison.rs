@@ -74,8 +74,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// The rule that is told: a message that the subtype takes nowhere is an option that is missing,
-    /// even if it takes another one instead.
+    /// The rule that is told: a message that the subtype takes nowhere is an option that is
+    /// missing, even if it takes another one instead.
     fn rule(&self, refusal: &Refusal) -> Rule {
         let is_missing = |id: TransitionId| {
             let action = self.sup.transition(id).action;

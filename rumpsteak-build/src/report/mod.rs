@@ -1,8 +1,8 @@
-//! What the user reads.
+//! The texts that users read.
 //!
-//! Two readers, two forms. The text of a `compile_error!` stands below the user's own line, which rustc draws: it is
-//! plain, because it lands in JSON and in editors, and shows only what rustc cannot know, the `.scr` file and the run.
-//! A report on stderr is complete and may have colours.
+//! The text of a `compile_error!` stands below the user's own line, which rustc draws. It is plain,
+//! because it lands in JSON and in editors, and shows what rustc does not know: the `.scr` file and
+//! the run. A report on stderr is complete and may have colours.
 
 pub(crate) mod comparison;
 pub(crate) mod excerpt;
@@ -69,8 +69,8 @@ pub(crate) fn problem(
 
 /// Why a build script cannot go on: errors that no item of the Rust source can show.
 ///
-/// Its [`Debug`](fmt::Debug) is the rendered report, so that `fn main() -> Result<(), Report>` prints what a person can
-/// read.
+/// Its [`Debug`](fmt::Debug) is the rendered report, so that `fn main() -> Result<(), Report>`
+/// prints what a person can read.
 #[derive(Clone)]
 pub struct Report {
     pub(crate) plain: String,
@@ -78,11 +78,13 @@ pub struct Report {
     pub(crate) kind: Kind,
 }
 
-/// What a problem or a report means for the question whether the package holds; the graver one is the greater.
+/// What a problem or a report means for the question whether the package holds; the graver one is
+/// the greater.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It was not found out: a limit ended a proof, or an error that is reported elsewhere is in the way.
+    /// It was not found out: a limit ended a proof, or an error that is reported elsewhere is in
+    /// the way.
     Undecided,
     /// It does not hold.
     Fails,

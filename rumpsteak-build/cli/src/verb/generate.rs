@@ -9,8 +9,8 @@ use crate::{modules, outcome::Outcome, terminal::Terminal};
 
 /// Prints the Rust code of a protocol: its roles, its messages and their sessions
 ///
-/// The code is the one that `protocol!(…)` includes. A machine beside the file, such as `double_buffering.k.dot`, takes
-/// the place of that role's order in the protocol, if it is safe.
+/// The code is the one that `protocol!(…)` includes. A machine beside the file, such as
+/// `double_buffering.k.dot`, takes the place of that role's order in the protocol, if it is safe.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The Scribble file
@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
 /// Generates the code of one protocol.
 ///
 /// # Errors
-/// A file that cannot be read or has errors; a protocol that is not in it; a file that cannot be written.
+/// A file that cannot be read or has errors; a protocol that is not in it; a file that cannot be
+/// written.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let file = arguments.file.display().to_string();
     if file == "-" {
@@ -89,7 +90,8 @@ fn unwritable(path: &Path, verb: &str, error: &std::io::Error) -> Notice {
 /// Lines that a difference shows at most, on each side.
 const MOST: usize = 12;
 
-/// What is in the file and should be there instead: the lines between the first and the last that differ.
+/// What is in the file and should be there instead: the lines between the first and the last that
+/// differ.
 fn stale(output: &Path, old: &str, new: &str) -> Notice {
     let path = output.display();
     let reason = if Code::is_untouched(old) {

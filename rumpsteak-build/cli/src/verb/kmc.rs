@@ -47,7 +47,8 @@ pub(crate) struct Arguments {
     /// With -k, explore every configuration, also where some tell nothing new
     #[arg(long, requires = "k")]
     unreduced: bool,
-    /// Let every role start again when it is finished, as roles do that are used for session after session
+    /// Let every role start again when it is finished, as roles do that are used for session after
+    /// session
     #[arg(long)]
     repeated: bool,
     #[command(flatten)]

@@ -71,7 +71,8 @@ impl Arguments {
 
 /// Projects the protocol onto one role or all.
 ///
-/// Machines are printed only if all of them can be: a system without one of its roles is another system.
+/// Machines are printed only if all of them can be: a system without one of its roles is another
+/// system.
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.

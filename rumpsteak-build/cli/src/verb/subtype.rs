@@ -132,7 +132,8 @@ struct Refused {
 }
 
 impl Comparison {
-    /// Judges with the peers, if they and the supertype make a system; without them otherwise, and says why.
+    /// Judges with the peers, if they and the supertype make a system; without them otherwise, and
+    /// says why.
     fn judge(
         &self,
         limits: &Limits,
@@ -259,7 +260,8 @@ impl Comparison {
         notice
     }
 
-    /// What `--format json` prints of a refusal. Its run is what the subtype does until the rule is broken.
+    /// What `--format json` prints of a refusal. Its run is what the subtype does until the rule is
+    /// broken.
     fn object(
         &self,
         refused: &Refused,

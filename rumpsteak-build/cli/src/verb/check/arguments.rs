@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_fsm::Limits;
 
 /// Checks protocol files, or without files the package in this folder
 #[derive(Debug, Args)]
@@ -33,10 +32,10 @@ pub(crate) struct Arguments {
     pub(super) no_default_features: bool,
     /// Explore at most N configurations of the roles and their queues [default: 100000]
     #[arg(long, value_name = "N")]
-    configurations: Option<usize>,
+    pub(super) configurations: Option<usize>,
     /// Explore queues of at most N messages where queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
-    queue: Option<usize>,
+    pub(super) queue: Option<usize>,
     /// How to print diagnostics and verdicts
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Form,
@@ -73,12 +72,5 @@ impl Arguments {
             None if self.json => Form::Json,
             None => self.format,
         }
-    }
-
-    /// These limits, unless the call says otherwise.
-    pub(super) fn limits(&self, limits: Limits) -> Limits {
-        limits
-            .configurations(self.configurations.unwrap_or(limits.configurations))
-            .queue(self.queue.unwrap_or(limits.queue))
     }
 }

@@ -105,7 +105,13 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
             return Outcome::Fails;
         }
     };
-    let limits = output.arguments.limits(Limits::default());
+    let mut limits = Limits::default();
+    if let Some(most) = output.arguments.configurations {
+        limits = limits.configurations(most);
+    }
+    if let Some(most) = output.arguments.queue {
+        limits = limits.queue(most);
+    }
     let exploration = explore(&system, &limits);
     // Queues that grow for ever cannot be explored to the end; k-MC argues about them.
     let kmc = match &exploration.verdict {
@@ -250,7 +256,8 @@ fn because(reason: &str, outcome: Outcome) -> Value {
     Answer::because(reason).object(outcome)
 }
 
-/// Says that a role may have to wait for several peers at once, which is safe and cannot be written as a session.
+/// Says that a role may have to wait for several peers at once, which is safe and cannot be written
+/// as a session.
 fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> Option<Notice> {
     let defect = projection.fsm.check_directed().err()?;
     let role = projection.fsm.role();
@@ -293,8 +300,8 @@ impl Output<'_> {
         self.append("diagnostics", json::notice(report));
     }
 
-    /// The verdict on a protocol of the file that was opened last; `line` says it to people, if there is anything
-    /// to say beyond the diagnostics.
+    /// The verdict on a protocol of the file that was opened last; `line` says it to people, if
+    /// there is anything to say beyond the diagnostics.
     fn verdict(&mut self, protocol: &Protocol, outcome: Outcome, verdict: Value, line: &str) {
         let roles = protocol.roles().iter().map(|role| role.as_str());
         let mut object = json!({

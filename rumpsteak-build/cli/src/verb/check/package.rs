@@ -5,11 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rumpsteak_build::command::{Cfg, Check, Kind, Notice, count, visible};
-use rumpsteak_fsm::Limits;
+use rumpsteak_build::command::{self, Cfg, Check, Kind, Notice, count, visible};
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, Form};
+use super::{
+    arguments::{Arguments, Form},
+    settings,
+};
 use crate::{
     json::{self, Answer},
     outcome::Outcome,
@@ -24,40 +26,24 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let folder = package_folder()?;
     let mut features = arguments.features.clone();
     if !arguments.no_default_features {
-        features.extend(rumpsteak_build::command::default_features(&folder).map_err(whole)?);
+        features.extend(command::default_features(&folder).map_err(whole)?);
     }
 
-    let build_script = std::fs::read_to_string(folder.join("build.rs")).unwrap_or_default();
-    let settings = Settings::of(&build_script);
-    for setting in &settings.computed {
-        terminal.report(
-            &Notice::warning(format!(
-                "the build script computes its `{setting}`, which only the build does"
-            ))
-            .help("`cargo check` says what the build finds"),
-        );
+    let (configuration, note) = settings::read(&folder);
+    let mut configuration = configuration.explored(arguments.configurations, arguments.queue);
+    if let Some(note) = note {
+        terminal.report(&note);
     }
-    let mut configuration = rumpsteak_build::configure()
-        .limits(arguments.limits(settings.limits))
-        .sources(&settings.sources);
-    if settings.generates {
-        configuration = configuration.generate();
+    if !arguments.protocols.is_empty() {
+        configuration = configuration.replace_protocols(&arguments.protocols);
     }
-    let mut protocols = arguments.protocols.clone();
-    if protocols.is_empty() {
-        protocols = settings.protocols;
-    }
-    if protocols.is_empty() {
-        protocols.push("protocols".into());
-    }
-    for path in &protocols {
+    for path in configuration.protocol_paths() {
         if !folder.join(path).exists() {
             let message = format!("the package has no protocols at `{}`", path.display());
             return Err(Notice::error(message)
                 .remark(format!("its folder is `{}`", folder.display()))
                 .help("say with `--protocols` what its build script says, or name the `.scr` files to check"));
         }
-        configuration = configuration.protocols(path);
     }
     let check = configuration
         .check(&folder, &Cfg::from_features(features))
@@ -83,8 +69,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     Ok(outcome)
 }
 
-/// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it. Said relative to the
-/// current folder where that is short.
+/// The nearest folder with a manifest, from the current one upwards, as Cargo looks for it.
 fn package_folder() -> Result<PathBuf, Notice> {
     let unreadable =
         |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
@@ -98,126 +83,12 @@ fn package_folder() -> Result<PathBuf, Notice> {
     })
 }
 
-/// A package that the library cannot read. Its report is drawn already; only what it says is kept.
+/// A package that the library cannot read: the first line of its report.
 fn whole(report: rumpsteak_build::Report) -> Notice {
     let text = report.to_string();
     let title = text.lines().next().unwrap_or_default();
     Notice::error(title.strip_prefix("error: ").unwrap_or(title))
         .help("go to the folder of a package, or name the `.scr` files to check")
-}
-
-/// What the package's build script asks for, as far as it is written there in so many words.
-#[derive(Debug, PartialEq)]
-struct Settings {
-    /// The texts in the calls of `verify` and `protocols`. A script that computes them needs `--protocols`.
-    protocols: Vec<PathBuf>,
-    /// The texts in the calls of `sources`.
-    sources: Vec<PathBuf>,
-    /// The numbers in the calls of `limits`.
-    limits: Limits,
-    /// Whether it calls `generate`.
-    generates: bool,
-    /// The calls in which something else is.
-    computed: Vec<&'static str>,
-}
-
-impl Settings {
-    fn of(build_script: &str) -> Self {
-        let code = |line: &&str| !line.trim_start().starts_with("//");
-        let lines: Vec<&str> = build_script.lines().filter(code).collect();
-        let code = lines.join("\n");
-        let paths = |names: &[&str]| {
-            let calls = names.iter().flat_map(|name| arguments_of(&code, name));
-            calls.flat_map(texts).map(PathBuf::from).collect()
-        };
-        let mut settings = Self {
-            protocols: paths(&["verify", "protocols"]),
-            sources: paths(&["sources"]),
-            limits: Limits::default(),
-            generates: !arguments_of(&code, "generate").is_empty(),
-            computed: vec![],
-        };
-        for call in arguments_of(&code, "sources") {
-            if texts(call).next().is_none() {
-                settings.computed.push("sources");
-            }
-        }
-        for call in arguments_of(&code, "limits") {
-            let limits = &mut settings.limits;
-            let fields = [
-                ("anticipation", &mut limits.anticipation),
-                ("branching", &mut limits.branching),
-                ("configurations", &mut limits.configurations),
-                ("queue", &mut limits.queue),
-                ("steps", &mut limits.steps),
-                ("widening", &mut limits.widening),
-            ];
-            let mut set = 0;
-            for (name, field) in fields {
-                if let Some(value) = number(call, name) {
-                    *field = value;
-                    set += 1;
-                }
-            }
-            // Each field that is set has a colon, and paths have two.
-            let colons = call.replace("::", "").matches(':').count();
-            if colons != set || set == 0 && call.trim() != "Limits::default()" {
-                settings.computed.push("limits");
-            }
-        }
-        settings
-    }
-}
-
-/// What stands between the brackets of each call of a function or method.
-fn arguments_of<'a>(code: &'a str, name: &str) -> Vec<&'a str> {
-    let mut found = vec![];
-    for (at, _) in code.match_indices(name) {
-        let before = code[..at].chars().next_back();
-        let rest = &code[at + name.len()..];
-        let is_call = before.is_some_and(|letter| letter == '.' || letter == ':');
-        if !is_call || !rest.starts_with('(') {
-            continue;
-        }
-        let mut depth = 0_usize;
-        let mut in_text = false;
-        for (offset, letter) in rest.char_indices() {
-            match letter {
-                '"' => in_text = !in_text,
-                '(' if !in_text => depth += 1,
-                ')' if !in_text => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                found.push(&rest[1..offset]);
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// The texts in quotes.
-fn texts(code: &str) -> impl Iterator<Item = &str> {
-    code.split('"').skip(1).step_by(2)
-}
-
-/// The number behind `name:`.
-fn number(code: &str, name: &str) -> Option<usize> {
-    let (before, rest) = code.split_once(name)?;
-    let whole = before
-        .chars()
-        .next_back()
-        .is_none_or(|letter| !letter.is_alphanumeric() && letter != '_');
-    let value = rest.trim_start().strip_prefix(':')?.trim_start();
-    let digits = value
-        .find(|letter: char| !letter.is_ascii_digit() && letter != '_')
-        .unwrap_or(value.len());
-    let (digits, behind) = value.split_at(digits);
-    // Not a part of a longer expression.
-    let ends = matches!(behind.trim_start().chars().next(), None | Some(',' | '}'));
-    let digits = digits.replace('_', "");
-    digits.parse().ok().filter(|_| whole && ends)
 }
 
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
@@ -226,9 +97,10 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
         terminal.remark(&format!("{}\n\n", problem.render(styled)));
     }
     for report in &check.reports {
-        let text = match styled {
-            true => report.styled().to_owned(),
-            false => report.to_string(),
+        let text = if styled {
+            report.styled().to_owned()
+        } else {
+            report.to_string()
         };
         terminal.remark(&format!("{text}\n\n"));
     }
@@ -307,65 +179,4 @@ fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
         }
     }
     line("finished", finished);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_build_script_says_where_the_protocols_are() {
-        let paths = |script| -> Vec<String> {
-            let paths = Settings::of(script).protocols.into_iter();
-            paths.map(|path| path.display().to_string()).collect()
-        };
-        assert_eq!(
-            paths(
-                "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"../protocols\").map(drop) }"
-            ),
-            ["../protocols"]
-        );
-        assert_eq!(
-            paths("configure()\n  .protocols(\"a\").protocols(\"b.scr\")\n  .verify();"),
-            ["a", "b.scr"]
-        );
-        assert_eq!(paths("// x.verify(\"old\")\nx.verify(path);").len(), 0);
-    }
-
-    #[test]
-    fn the_build_script_says_which_sources_and_limits() {
-        let settings = Settings::of(
-            "rumpsteak_build::configure()
-                .protocols(\"p\")
-                .sources([\"fixtures/one.rs\", \"fixtures/two.rs\"])
-                .limits(Limits { steps: 10_000, queue: 4, ..Limits::default() })
-                .verify();",
-        );
-        assert_eq!(
-            settings.sources,
-            [
-                PathBuf::from("fixtures/one.rs"),
-                PathBuf::from("fixtures/two.rs")
-            ]
-        );
-        let expected = Limits {
-            steps: 10_000,
-            queue: 4,
-            ..Limits::default()
-        };
-        assert_eq!(settings.limits, expected);
-        assert_eq!(settings.computed.len(), 0);
-
-        let settings = Settings::of("c.sources(files).limits(Limits { steps: 2 * N, queue: 3 })");
-        assert_eq!(settings.computed, ["sources", "limits"]);
-        assert_eq!(settings.limits.queue, 3);
-        assert_eq!(Settings::of("c.limits(mine)").computed, ["limits"]);
-        let same = Settings::of("c.limits(Limits::default())");
-        assert_eq!((same.computed.len(), same.limits), (0, Limits::default()));
-        // A bracket that is never closed.
-        assert_eq!(Settings::of("c.limits((").computed.len(), 0);
-
-        assert!(Settings::of("c.protocols(\"p\").generate().verify()").generates);
-        assert!(!Settings::of("c.verify(\"generate()\")").generates);
-    }
 }

@@ -1,7 +1,8 @@
 //! A machine as session types to paste.
 //!
-//! A state that several transitions lead to is a `struct`, so that it can be named; a choice is an `enum`; everything
-//! else is written where it is reached. Names differ from those of the protocol in their case only, as the build script expects it.
+//! A state that several transitions lead to is a `struct`, so that it has a name; a choice is an
+//! `enum`; all other states are written where they are reached. Names differ from those of the
+//! protocol in their case only, as the build script expects it.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -13,7 +14,8 @@ use rumpsteak_fsm::{Direction, Fsm, StateId, Transition};
 /// Deeper types are hard to read, and get a name in between.
 const DEEPEST: usize = 6;
 
-/// The items, the root first. Those of the first of several proposals have no number in their names.
+/// The items, the root first. Those of the first of several proposals have no number in their
+/// names.
 pub(super) fn print(fsm: &Fsm, number: usize) -> String {
     let role = rust_name(fsm.role().as_str());
     let number = match number {

@@ -1,7 +1,7 @@
 //! Which sends are made from which receives, as the protocol says it.
 //!
-//! `value(i32) from k to t; @"depends: value, ready"` says it by labels; payloads of one name, `value(x: i32)` on
-//! both sides, say it too.
+//! `value(i32) from k to t; @"depends: value, ready"` says it by labels; payloads of one name,
+//! `value(x: i32)` on both sides, say it too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +80,8 @@ impl Data {
         data
     }
 
-    /// A message with a payload that is sent by a role which receives one, though nothing says what the one has to do with the other.
+    /// A send with a payload of which the protocol does not say what it is made from, if the role
+    /// receives payloads at all.
     pub(super) fn undeclared(&self) -> Option<&Action> {
         let carries = |(action, _): &(&Action, &Known)| !action.message.payload.is_empty();
         let mut carrying = self.known.iter().filter(carries);

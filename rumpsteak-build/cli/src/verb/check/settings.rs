@@ -1,0 +1,99 @@
+//! What the build script of a package asks for: it writes that beside its verdicts when it runs.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+use rumpsteak_build::{
+    Configuration,
+    command::{self, Notice},
+};
+use serde_json::Value;
+
+/// The configuration of the build script of the package in `folder`, and a note where it may be
+/// another one.
+///
+/// A build script that has not run yet is taken to verify against the folder `protocols`, if there
+/// is one.
+pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
+    let Some((configuration, written)) = latest(folder) else {
+        let mut configuration = rumpsteak_build::configure();
+        if folder.join("protocols").exists() {
+            configuration = configuration.protocols("protocols");
+        }
+        let script = modified(&folder.join("build.rs"));
+        let note = script.map(|_| {
+            Notice::note("the build script has not run yet, so its settings are not known")
+                .help("run `cargo check` first, or name the protocols with `--protocols`")
+        });
+        return (configuration, note);
+    };
+    let script = modified(&folder.join("build.rs"));
+    let note = script.filter(|&changed| changed > written).map(|_| {
+        Notice::note("the build script has changed since it ran, so its settings may be others")
+            .help("run `cargo check` first")
+    });
+    (configuration, note)
+}
+
+/// What the build script wrote in the latest of all builds, and when.
+fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
+    let (target, package) = cargo_metadata(folder)?;
+    let outputs = out_dirs(&target, &package).into_iter();
+    let read = outputs.filter_map(|out_dir| {
+        let configuration = command::configuration(&out_dir)?;
+        Some((configuration, modified(&out_dir.join(command::PATH))?))
+    });
+    read.max_by_key(|(_, written)| *written)
+}
+
+/// The folder of the builds, and the name of the package.
+fn cargo_metadata(folder: &Path) -> Option<(PathBuf, String)> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version=1"])
+        .current_dir(folder)
+        .output()
+        .ok()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).ok()?;
+    // Cargo builds elsewhere than it puts the results, if it is told to.
+    let target = metadata["build_directory"].as_str();
+    let target = target.or_else(|| metadata["target_directory"].as_str())?;
+    let manifest = fs::canonicalize(folder.join("Cargo.toml")).ok()?;
+    let is_here = |package: &&Value| {
+        let path = package["manifest_path"].as_str().map(fs::canonicalize);
+        path.is_some_and(|path| path.is_ok_and(|path| path == manifest))
+    };
+    let package = metadata["packages"].as_array()?.iter().find(is_here)?;
+    Some((target.into(), package["name"].as_str()?.to_owned()))
+}
+
+/// The `OUT_DIR`s of a package: `<profile>/build/<package>-<hash>/out`, also below the folder of a
+/// target that was named to Cargo.
+fn out_dirs(target: &Path, package: &str) -> Vec<PathBuf> {
+    let mut profiles = folders(target);
+    let nested: Vec<PathBuf> = profiles.iter().flat_map(|folder| folders(folder)).collect();
+    profiles.extend(nested);
+    let scripts = profiles
+        .iter()
+        .flat_map(|profile| folders(&profile.join("build")));
+    let of_package = scripts.filter(|script| {
+        let name = script.file_name().and_then(|name| name.to_str());
+        let hash = name.and_then(|name| name.strip_prefix(package)?.strip_prefix('-'));
+        hash.is_some_and(|hash| !hash.contains('-'))
+    });
+    of_package.map(|script| script.join("out")).collect()
+}
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.is_dir()).collect()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok()?.modified().ok()
+}
