@@ -2,23 +2,23 @@
 //!
 //! Roles that mostly wait for each other gain nothing from tasks of their own: each message would
 //! cost a turn of the executor's queue, or a wake-up across threads. [`join`] polls them in turn
-//! instead, inside whatever task awaits it, and polls only those that were woken.
+//! instead, inside the task that awaits it, and polls only those that were woken.
 //!
 //! ```text
 //!            woken: {0, 1}     poll 0: waits
 //!            woken: {1}        poll 1: sends to 0, which wakes it; waits
 //!            woken: {0}        poll 0: ...
-//!            woken: {}         wait, until somebody outside wakes one of them
+//!            woken: {}         wait, until something outside wakes one of them
 //! ```
 //!
-//! Each process has a waker of its own that remembers which one it wakes. Most wake-ups come from
-//! another process of the same set, hence from the very thread that is polling them at that moment;
-//! those only set a bit, without a read-modify-write that the other cores would have to agree on. A
-//! thread-local variable tells which set the thread is polling. Wake-ups from elsewhere (another
-//! thread, or a timer) set their bit with one, and wake the task if it sleeps.
+//! Each process has a waker of its own. Most wake-ups come from another process of the same set,
+//! hence from the thread that is polling them at that moment: they only set a bit, without a
+//! read-modify-write on which the other cores would have to agree. A thread-local variable tells
+//! which set the thread is polling. Wake-ups from elsewhere (another thread, a timer) set their bit
+//! with one, and wake the task if it sleeps.
 //!
-//! Polling all processes in each round needs no wakers but polls in vain: a ring of ten would take
-//! ten polls for each hop.
+//! Without wakers of its own, `join` would poll all processes in each round: in a ring of ten, ten
+//! polls for each hop.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -86,7 +86,7 @@ pub trait Processes: sealed::Sealed {
 }
 
 mod sealed {
-    /// Nobody else can implement [`Processes`](super::Processes).
+    /// Keeps [`Processes`](super::Processes) to this crate.
     pub trait Sealed {}
 }
 
@@ -200,7 +200,7 @@ impl Schedule {
             }
             let here = woken.here.load(Ordering::Relaxed) & self.running;
             if here == 0 {
-                // Sleep, unless somebody came in between.
+                // Sleep, unless a wake-up came in between.
                 let sleep = woken.elsewhere.compare_exchange(
                     POLLING,
                     0,

@@ -13,12 +13,12 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 /// The task is polling processes: to wake one of them, the task need not be woken.
 pub(crate) const POLLING: usize = 1 << (usize::BITS - 1);
 
-/// The processes that were woken, as sets of bits.
+/// The processes of a set that were woken, as bits.
 pub(crate) struct Woken {
-    /// By the thread that polls them, while it does; only that thread uses it.
+    /// By the thread that polls them, while it does: no other thread uses this field.
     pub(crate) here: AtomicUsize,
-    /// By anybody else. With [`POLLING`] while the task polls processes; otherwise, a task that
-    /// sleeps has an empty set here.
+    /// From anywhere else. With [`POLLING`] while the task polls processes; a task that sleeps has
+    /// no bit here.
     pub(crate) elsewhere: AtomicUsize,
     pub(crate) task: AtomicWaker,
 }
@@ -30,7 +30,7 @@ pub(crate) struct ProcessWaker {
 }
 
 impl Woken {
-    /// A set whose processes are all woken.
+    /// A set of processes that all are to be polled.
     pub(crate) fn new(all: usize) -> Self {
         Self {
             here: AtomicUsize::new(all),

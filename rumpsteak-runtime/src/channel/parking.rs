@@ -142,7 +142,7 @@ impl Parking {
         }
     }
 
-    /// Leaves the waker. What is waited for must be looked at again after this.
+    /// Leaves the waker. The caller must look again afterwards at the thing for which it waits.
     pub(super) fn park(&self, parker: &mut Parker, waker: &Waker) {
         self.wakers.park(parker, waker, |flags| {
             self.state.fetch_or(flags, Ordering::AcqRel);

@@ -135,7 +135,8 @@ impl<M> Stream for QueueReceiver<M> {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // The common case: nobody writes in between, and the sender has the waker from last time.
+        // The common case: the sender does not write in between, and the sender has the waker from
+        // last time.
         if this.own.is_known(context.waker()) && this.consumer.park(empty, PARKED) {
             return Poll::Pending;
         }

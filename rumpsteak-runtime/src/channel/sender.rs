@@ -129,7 +129,7 @@ impl<M> QueueSender<M> {
         match capacity {
             Capacity::Growable => {
                 let (mut producer, consumer) = ring(self.producer.capacity().saturating_mul(2));
-                // The new ring is empty, has room for at least two, and nobody waits at it.
+                // The new ring is empty, has room for at least two, and no receiver waits at it.
                 assert!(producer.push(message).is_ok(), "a new ring has room");
                 self.shared.next().push_back(consumer);
                 self.end_ring();

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! From the bottom up: the place in the session, the way out, a run in which all roles behave as
-//! written and yet somebody waits for ever, and the lines of the protocol that order the two
+//! written and yet one waits for ever, and the lines of the protocol that order the two
 //! actions the other way round. No role has to misbehave for this run to happen: only the timing is
 //! bad luck.
 //!
@@ -85,8 +85,9 @@
 //!    | |_____^ expected `End<'_, C>`, found `Receive<'_, C, S, Pong, End<'_, C>>`
 //! ```
 //!
-//! What was found is what is left to do. If the process returns no state at all, rustc says
-//! ``expected `(_, End<'_, C>)` ``: return the end beside the value, `Ok((value, end))`.
+//! The type that was found is the part of the session that is left to do. If the process returns no
+//! state at all, rustc says ``expected `(_, End<'_, C>)` ``: return the end beside the value,
+//! `Ok((value, end))`.
 //!
 //! # "does not offer the label", "not covered": choices
 //!

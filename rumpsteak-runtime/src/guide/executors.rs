@@ -27,7 +27,7 @@
 //!
 //! # Many tasks, many threads
 //!
-//! The future of a session is `Send` if the role, the messages and whatever the process keeps across
+//! The future of a session is `Send` if the role, the messages and the values that the process keeps across
 //! an `await` are. So a role may be moved into a task, or onto a thread:
 //!
 //! ```

@@ -5,7 +5,7 @@
 //! with a state in it, and that has three effects, before anything else runs:
 //!
 //! 1. The role is **poisoned**. It refuses the next session with
-//!    [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned), because nobody knows how far its peers
+//!    [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned), because it cannot know how far its peers
 //!    have come.
 //! 2. All its routes are **closed**, and the messages that wait in them for the role are dropped.
 //! 3. Each peer that waits for the role **wakes**, with an
@@ -13,7 +13,7 @@
 //!    What the failed role had sent before is delivered first.
 //!
 //! The peers' processes usually pass the error on with `?`, which poisons them in turn, and so
-//! wakes theirs. So the failure of one role ends the session of all, and nobody hangs.
+//! wakes theirs. So the failure of one role ends the session of all, and none hangs.
 //!
 //! ```
 #![doc = include_str!("ping.txt")]

@@ -31,7 +31,8 @@
 //!
 //! # Without an executor
 //!
-//! Since a send over a [`Channel`](crate::Channel) made by [`pair`](crate::transport::Pair::pair) never waits, a role whose messages are all there
+//! Since a send over a [`Channel`](crate::Channel) made by [`pair`](crate::transport::Pair::pair)
+//! never waits, a role whose messages are all there
 //! finishes in a single poll. `futures::FutureExt::now_or_never` makes that an assertion: it is
 //! `None` if the role waits for something that the test forgot.
 //!

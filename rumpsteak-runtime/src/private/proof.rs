@@ -19,9 +19,9 @@ pub trait Plays<S>: Sized {
 /// A machine, as the build script saw it.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
-    /// Whose it is.
+    /// The name of its role.
     pub role: &'static str,
-    /// How many states it has.
+    /// The number of its states.
     pub states: usize,
     /// The state in which it begins.
     pub initial: usize,
@@ -29,7 +29,7 @@ pub struct Machine {
     pub transitions: &'static [Transition],
 }
 
-/// From which state, whether it sends, to or from whom, the label, its sorts, to which state.
+/// Source, whether it sends, peer, label, sorts, target.
 pub type Transition = (
     usize,
     bool,

@@ -5,8 +5,8 @@
 //! that gives each role a *seat*: one slot per route of that role. Each role is then wired in turn.
 //! For its route to a peer it first looks into its own slot for that peer. If a peer that was wired
 //! earlier has left an end there, the role takes it; else it creates both ends, keeps one and
-//! leaves the other in the peer's slot. So each route is created exactly once, whatever the order
-//! of the fields.
+//! leaves the other in the peer's slot. So each route is created exactly once, in any order of the
+//! fields.
 //!
 //! ```text
 //! set {a, b}   wire a: slot a→b is empty: (x, y) = pair(); keep x, put y into slot b→a

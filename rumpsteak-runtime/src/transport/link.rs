@@ -15,8 +15,7 @@ pub enum RouteError {
     Transport(BoxError),
 }
 
-/// A route, in whatever direction. It carries the mark by which a role knows that a session did not
-/// end.
+/// A route in any direction. It carries the mark by which a role knows that a session did not end.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a route",
     label = "not a route",
