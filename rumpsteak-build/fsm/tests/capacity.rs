@@ -16,7 +16,7 @@ use rumpsteak_fsm::{
     kmc::Verdict,
     text,
 };
-use rumpsteak_oracle::corpus;
+use rumpsteak_oracle::{corpus, seeds};
 
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
@@ -484,11 +484,9 @@ fn assert_right(system: &System, capacities: &Capacities, context: &str) -> [usi
 
 #[test]
 fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
-    let fuzz = std::env::var("RUMPSTEAK_FUZZ").ok();
-    let rounds: u64 = fuzz.and_then(|count| count.parse().ok()).unwrap_or(250);
     let mut checked = [0; 3];
     let mut safe = 0;
-    for seed in 0..rounds {
+    for seed in seeds(250) {
         for directed in [true, false] {
             let mut random = Rng::with_seed(seed);
             let once = random_system(&mut random, directed);

@@ -20,7 +20,7 @@ use rumpsteak_fsm::{
     },
     subtype,
 };
-use rumpsteak_oracle::{Mutation, mutate};
+use rumpsteak_oracle::{Mutation, mutate, seeds};
 
 /// Two answers for each question.
 const TWICE: (&str, &str) = (
@@ -685,48 +685,45 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
 /// changed is still a proof.
 #[test]
 fn no_invariant_proves_what_does_not_hold() {
-    let rounds = std::env::var("RUMPSTEAK_FUZZ").map_or(1, |count| count.parse().unwrap());
     let mut rng = Rng::with_seed(17);
     let limits = Limits::default().steps(50_000);
     let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
-    for _ in 0..rounds {
-        for pair in PAIRS {
-            let (sub, sup, invariant) = of(pair);
-            // The pair itself, tampered with.
-            for _ in 0..300 {
-                let mut changed = invariant.clone();
-                tamper(&mut changed, &sub, &sup, &mut rng);
-                match proves(&changed, &sub, &sup) {
-                    Ok(()) => unharmed += usize::from(changed != invariant),
-                    Err(_) => refused += 1,
-                }
+    for pair in PAIRS {
+        let (sub, sup, invariant) = of(pair);
+        // The pair itself, tampered with.
+        for _ in seeds(300) {
+            let mut changed = invariant.clone();
+            tamper(&mut changed, &sub, &sup, &mut rng);
+            match proves(&changed, &sub, &sup) {
+                Ok(()) => unharmed += usize::from(changed != invariant),
+                Err(_) => refused += 1,
             }
-            // Pairs that do not hold.
-            for _ in 0..200 {
-                let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
-                let side = match rng.bool() {
-                    true => &mut bad_sub,
-                    false => &mut bad_sup,
-                };
-                let Some(mutated) = mutate(side, Mutation::any(&mut rng), &mut rng) else {
-                    continue;
-                };
-                *side = mutated;
-                let verdict = subtype::check(&bad_sub, &bad_sup, &limits).unwrap();
-                if verdict.refusal().is_none() {
-                    continue;
+        }
+        // Pairs that do not hold.
+        for _ in seeds(200) {
+            let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
+            let side = match rng.bool() {
+                true => &mut bad_sub,
+                false => &mut bad_sup,
+            };
+            let Some(mutated) = mutate(side, Mutation::any(&mut rng), &mut rng) else {
+                continue;
+            };
+            *side = mutated;
+            let verdict = subtype::check(&bad_sub, &bad_sup, &limits).unwrap();
+            if verdict.refusal().is_none() {
+                continue;
+            }
+            wrong += 1;
+            for round in 0..20 {
+                let mut changed = invariant.clone();
+                for _ in 0..round % 4 {
+                    tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
                 }
-                wrong += 1;
-                for round in 0..20 {
-                    let mut changed = invariant.clone();
-                    for _ in 0..round % 4 {
-                        tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
-                    }
-                    assert!(
-                        proves(&changed, &bad_sub, &bad_sup).is_err(),
-                        "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
-                    );
-                }
+                assert!(
+                    proves(&changed, &bad_sub, &bad_sup).is_err(),
+                    "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
+                );
             }
         }
     }
@@ -949,10 +946,10 @@ fn random(rng: &mut Rng, peers: usize) -> Fsm {
 /// Whatever an engine may do wrong, what the checker accepts holds.
 #[test]
 fn a_reckless_engine_proves_nothing_false() {
-    let pairs = std::env::var("RUMPSTEAK_FUZZ").map_or(1_000, |count| count.parse().unwrap());
     let mut rng = Rng::with_seed(23);
     let limits = Limits::default().steps(20_000);
     let (mut accepted, mut refused, mut own) = (0, 0, 0);
+    let pairs = seeds(1_000).count();
     for pair in 0..pairs {
         let sup = random(&mut rng, 1 + pair % 2);
         let mut sub = sup.clone();

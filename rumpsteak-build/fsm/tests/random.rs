@@ -4,8 +4,6 @@
 //! The machines here are not projections of anything: a random machine, and for each of its peers what the machine shows to it. So they
 //! reach corners that protocols do not. The explorer and the mutations are those of `rumpsteak-oracle`, which shares no code
 //! with the crate.
-//!
-//! `RUMPSTEAK_FUZZ` is the number of machines, 3,000 otherwise.
 
 #![allow(
     clippy::expect_used,
@@ -24,7 +22,7 @@ use rumpsteak_fsm::{
     system::{self, explore},
     verify::{Evidence, verify},
 };
-use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate};
+use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate, seeds};
 
 use peers::shown_to;
 
@@ -100,7 +98,7 @@ struct Figures {
 
 #[test]
 fn accepted_machines_are_safe() {
-    let systems = std::env::var("RUMPSTEAK_FUZZ").map_or(3_000, |count| count.parse().unwrap());
+    let systems = seeds(3_000).count();
     let mut rng = Rng::with_seed(22);
     let mut figures = Figures::default();
     let mut done = 0;

@@ -11,7 +11,7 @@
 //! * [`cases`] is one table of cases with known verdicts, for every engine.
 
 pub mod cases;
-mod corpora;
+mod environment;
 mod equal;
 mod explore;
 mod local;
@@ -21,7 +21,7 @@ mod project;
 mod protocol;
 mod shrink;
 
-pub use corpora::corpus;
+pub use environment::{corpus, seeds};
 pub use equal::equal;
 pub use explore::{
     Configuration, Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report, Step, System,

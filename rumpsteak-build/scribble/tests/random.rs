@@ -1,30 +1,21 @@
 //! Random protocols: what is accepted is safe, what merging accepts is accepted, what is printed is read back.
-//!
-//! `RUMPSTEAK_RANDOM=1700` tries 20,000 protocols; without it 3,600 are tried.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::{collections::BTreeMap, env, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write};
 
 use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits as Search, Verdict, dot,
     system::{System, explore},
 };
+use rumpsteak_oracle::seeds;
 use rumpsteak_scribble::{Diagnostic, Limits, check_with, parse};
 
 /// Two different roles.
 fn pair(random: &mut Rng, roles: usize) -> (usize, usize) {
     let from = random.usize(..roles);
     (from, (from + 1 + random.usize(..roles - 1)) % roles)
-}
-
-/// Eight protocols of the first kind and four of the second are tried a round.
-fn rounds() -> u64 {
-    match env::var("RUMPSTEAK_RANDOM") {
-        Ok(rounds) => rounds.parse().unwrap(),
-        Err(_) => 300,
-    }
 }
 
 fn role(number: usize) -> char {
@@ -185,7 +176,8 @@ fn anything(random: &mut Rng) -> String {
 #[test]
 fn what_is_accepted_is_safe() {
     let mut accepted = 0;
-    for seed in 0..8 * rounds() {
+    let seeds = seeds(2_400);
+    for seed in seeds.clone() {
         let source = anything(&mut Rng::with_seed(seed));
         let module = parse(&source).module;
         let printed = module.to_string();
@@ -206,8 +198,9 @@ fn what_is_accepted_is_safe() {
             assert_safe(&source, machines);
         }
     }
-    println!("{accepted} of {} accepted", 8 * rounds());
-    assert!(accepted as u64 > rounds() / 4);
+    let tried = seeds.count();
+    println!("{accepted} of {tried} accepted");
+    assert!(accepted > tried / 32);
 }
 
 /// Global types of the papers: choices with one chooser and different labels, tail recursion.
@@ -375,7 +368,8 @@ impl Local {
 #[test]
 fn what_merging_accepts_is_accepted() {
     let (mut merging, mut accepted) = (0, 0);
-    for seed in 0..4 * rounds() {
+    let seeds = seeds(1_200);
+    for seed in seeds.clone() {
         let random = &mut Rng::with_seed(seed.wrapping_mul(3).wrapping_add(1 << 32));
         let roles = 2 + random.usize(..5);
         let global = Global::random(random, roles, 5, 0);
@@ -394,10 +388,8 @@ fn what_merging_accepts_is_accepted() {
             Err(errors) => assert!(!merged, "{source}\n{errors:?}"),
         }
     }
-    println!(
-        "{accepted} of {} accepted, merging accepts {merging}",
-        4 * rounds()
-    );
-    assert!(merging as u64 > rounds() / 2);
+    let tried = seeds.count();
+    println!("{accepted} of {tried} accepted, merging accepts {merging}");
+    assert!(merging > tried / 8);
     assert!(accepted > merging);
 }

@@ -6,7 +6,7 @@ use rumpsteak_fsm::{
     Fsm, Limits, System,
     kmc::{self, Verdict},
 };
-use rumpsteak_oracle::{self as oracle, Coverage, Global, Mutation, Shape, mutate};
+use rumpsteak_oracle::{self as oracle, Coverage, Global, Mutation, Shape, mutate, seeds};
 
 /// A random protocol's machines, if they are directed; rewritten now and then.
 fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
@@ -53,12 +53,10 @@ fn explore(system: &oracle::System) -> oracle::Report {
 
 #[test]
 fn the_explorer_agrees() {
-    let fuzz = std::env::var("RUMPSTEAK_FUZZ").ok();
-    let rounds: u64 = fuzz.and_then(|count| count.parse().ok()).unwrap_or(300);
     // Safe, unsafe, undecided; and of the undecided, those that the explorer does not decide either.
     let mut tally = [0; 3];
     let mut partial = 0;
-    for seed in 0..rounds {
+    for seed in seeds(300) {
         let mut rng = Rng::with_seed(seed);
         let Some(machines) = machines(&mut rng) else {
             continue;

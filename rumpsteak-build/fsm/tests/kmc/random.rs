@@ -6,6 +6,7 @@ use rumpsteak_fsm::{
     kmc::{self, Properties, Property, Reduction, Verdict},
     system::explore,
 };
+use rumpsteak_oracle::seeds;
 
 use crate::reference::{Kind, Reference};
 
@@ -130,17 +131,11 @@ fn of(properties: &Properties) -> [(Kind, &Property); 7] {
     ]
 }
 
-/// How many systems to try.
-fn rounds() -> u64 {
-    let fuzz = std::env::var("RUMPSTEAK_FUZZ").ok();
-    fuzz.and_then(|count| count.parse().ok()).unwrap_or(300)
-}
-
 #[test]
 fn every_property_is_as_defined() {
     let mut compared = 0;
     let mut fails = [0; 7];
-    for seed in 0..rounds() {
+    for seed in seeds(300) {
         for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
             let mut random = Rng::with_seed(seed);
             let system = random_system(&mut random, shape);
@@ -197,7 +192,7 @@ fn every_property_is_as_defined() {
 #[test]
 fn a_verdict_is_right_at_every_bound() {
     let mut tally = [0; 3];
-    for seed in 0..rounds() {
+    for seed in seeds(300) {
         for shape in [Shape::Any, Shape::Csa, Shape::Directed] {
             let mut random = Rng::with_seed(seed ^ 0x5eed_0000);
             let system = random_system(&mut random, shape);

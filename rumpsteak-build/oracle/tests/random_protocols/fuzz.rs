@@ -1,7 +1,6 @@
 //! What the randomised tests share: how many systems, which seeds, and random protocols with their projections.
 
 use std::{
-    env,
     fmt::Debug,
     fs,
     io::{self, Write},
@@ -16,32 +15,8 @@ use std::{
 
 use fastrand::Rng;
 use rumpsteak_fsm::Fsm;
-use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System};
+use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System, seeds};
 use rumpsteak_scribble::{check, parse};
-
-/// How many systems are tried unless `RUMPSTEAK_FUZZ` says otherwise.
-const SYSTEMS: u64 = 2_000;
-
-/// The seeds to try: those below `RUMPSTEAK_FUZZ`, or those that it names as `FROM..TO`, or the one that
-/// `RUMPSTEAK_FUZZ_SEED` names.
-fn seeds() -> std::ops::Range<u64> {
-    let number = |name: &str, text: &str| -> u64 {
-        let number = text.parse();
-        number.unwrap_or_else(|_| panic!("{name} must be a number, not `{text}`"))
-    };
-    if let Ok(seed) = env::var("RUMPSTEAK_FUZZ_SEED") {
-        let seed = number("RUMPSTEAK_FUZZ_SEED", &seed);
-        return seed..seed + 1;
-    }
-    let name = "RUMPSTEAK_FUZZ";
-    match env::var(name) {
-        Ok(range) => match range.split_once("..") {
-            Some((from, to)) => number(name, from)..number(name, to),
-            None => 0..number(name, &range),
-        },
-        Err(_) => 0..SYSTEMS,
-    }
-}
 
 /// How long a tool under test may take for one system, all its calls together. In time on a processor, so that a busy machine changes nothing.
 const TOOLS: Duration = Duration::from_secs(10);
@@ -146,7 +121,7 @@ pub(crate) fn for_each_seed<T: Send>(
     name: &str,
     test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
-    let seeds = seeds();
+    let seeds = seeds(2_000);
     let workers = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     // What each worker tries, and how often it was seen at it.
     let running: Vec<Mutex<Option<(u64, u32)>>> = (0..workers).map(|_| Mutex::new(None)).collect();
@@ -211,7 +186,10 @@ pub(crate) fn for_each_seed<T: Send>(
 
 /// How to try one seed.
 fn again(name: &str, seed: u64) -> String {
-    format!("RUMPSTEAK_FUZZ_SEED={seed} cargo test -p rumpsteak-oracle {name}")
+    format!(
+        "RUMPSTEAK_FUZZ={seed}..{} cargo test -p rumpsteak-oracle {name}",
+        seed + 1
+    )
 }
 
 /// Waits until all is done; ends the process if a seed hangs before.

@@ -1,15 +1,11 @@
 //! Which files of a target name items of which others, and where that goes round in a circle.
 //!
-//! A name counts for the file that *defines* the item: re-exports (`pub use`) are followed, and a facade that defines
-//! nothing takes part in no cycle. Names are found in `use` trees, in all paths, and in the tokens of macro calls.
-//! What a name means is looked up as rustc does, without namespaces: in a file that gives one name to a type and to
-//! a function, both count. Methods are not names here: calling one needs no import.
+//! A name counts for the file that *defines* the item: re-exports (`pub use`) are followed, and a
+//! facade that defines nothing takes part in no cycle. Names are found in `use` trees, in all paths,
+//! and in the tokens of macro calls. They are looked up as rustc does, without namespaces: in a file
+//! that gives one name to a type and to a function, both count. Calling a method needs no import.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    fmt,
-    path::PathBuf,
-};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 use proc_macro2::{TokenStream, TokenTree};
@@ -18,79 +14,52 @@ use syn::{
     visit::{self, Visit},
 };
 
-use crate::attributes::{attributes, is_test_only};
-use crate::tree::{Module, Tree};
+use crate::tree::{Module, Tree, is_for_tests};
 
-/// Files that import from one another, directly or through others of them.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Cycle {
-    /// The imports inside the cycle: from a file, the names, and the file that defines them.
-    pub imports: Vec<(PathBuf, Vec<String>, PathBuf)>,
-}
-
-impl fmt::Display for Cycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (from, names, to) in &self.imports {
-            let names = names.join(", ");
-            writeln!(f, "  {} → {}: {names}", from.display(), to.display())?;
-        }
-        Ok(())
-    }
-}
-
-/// The import cycles between the files of a target.
-pub fn cycles(tree: &Tree) -> Vec<Cycle> {
+/// The import cycles between the files of a target: for each, its imports, one a line.
+pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
     let scopes: Vec<Scope> = tree.modules.iter().map(Scope::of).collect();
     let resolver = Resolver { tree, scopes };
-    let mut edges: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
-    for (module, Module { file, items, .. }) in tree.modules.iter().enumerate() {
-        let mut names = Names::default();
-        items.iter().for_each(|item| names.visit_item(item));
-        let scope = &resolver.scopes[module];
-        let paths = scope
-            .imported
-            .iter()
-            .map(|(_, path)| path)
-            .chain(&names.paths);
-        let paths = paths.flat_map(|path| {
-            let found = resolver.resolve(module, path, &mut HashSet::new());
-            found.into_iter().map(move |found| (found, path.last()))
-        });
-        let macros = names.macros.iter();
-        let macros = macros.filter_map(|name| Some((resolver.textual_macro(name)?, Some(name))));
-        for (found, name) in paths.chain(macros) {
-            if let (Found::Item(to), Some(name)) = (found, name)
-                && to != *file
-            {
-                edges.entry((*file, to)).or_default().insert(name.clone());
+    let mut imports: BTreeMap<(usize, usize), BTreeSet<&str>> = BTreeMap::new();
+    let names: Vec<Names> = tree.modules.iter().map(Names::of).collect();
+    for (module, names) in names.iter().enumerate() {
+        let from = tree.modules[module].file;
+        let imported = resolver.scopes[module].imported.iter();
+        for path in imported.map(|(_, path)| path).chain(&names.paths) {
+            for found in resolver.resolve(module, path, &mut HashSet::new()) {
+                if let Found::Item(to) = found {
+                    imports
+                        .entry((from, to))
+                        .or_default()
+                        .extend(path.last().map(|n| &**n));
+                }
+            }
+        }
+        for name in &names.macros {
+            if let Some(to) = resolver.textual_macro(name) {
+                imports.entry((from, to)).or_default().insert(name);
             }
         }
     }
 
-    let mut graph = DiGraph::<(), ()>::new();
-    let nodes: Vec<_> = tree.files.iter().map(|_| graph.add_node(())).collect();
-    for &(from, to) in edges.keys() {
-        graph.add_edge(nodes[from], nodes[to], ());
-    }
-    let path = |file: usize| tree.files[file].path.clone();
-    let mut cycles: Vec<Cycle> = kosaraju_scc(&graph)
-        .into_iter()
-        .filter(|component| component.len() > 1)
+    let edges = imports.keys().map(|&(from, to)| (from as u32, to as u32));
+    let graph = DiGraph::<(), ()>::from_edges(edges);
+    let components = kosaraju_scc(&graph).into_iter();
+    let components = components.filter(|component| component.len() > 1);
+    components
         .map(|component| {
             let files: HashSet<usize> = component.iter().map(|node| node.index()).collect();
-            let inside = |(from, to): &(usize, usize)| files.contains(from) && files.contains(to);
-            let imports = edges
-                .iter()
-                .filter(|(edge, _)| inside(edge))
-                .map(|((from, to), names)| {
-                    (path(*from), names.iter().cloned().collect(), path(*to))
-                })
-                .collect();
-            Cycle { imports }
+            let mut cycle = String::new();
+            for ((from, to), names) in &imports {
+                if from != to && files.contains(from) && files.contains(to) {
+                    let names = names.iter().copied().collect::<Vec<_>>().join(", ");
+                    let [from, to] = [from, to].map(|&file| tree.files[file].0.display());
+                    cycle += &format!("\n  {from} → {to}: {names}");
+                }
+            }
+            cycle
         })
-        .collect();
-    cycles.sort();
-    cycles
+        .collect()
 }
 
 /// What the items of a module put into its scope, its children left out.
@@ -121,7 +90,7 @@ impl Scope {
                 self.import(&tree.tree, path);
             }
             UseTree::Name(tree) if tree.ident == "self" => {
-                let name = path.last().expect("`self` follows a path").clone();
+                let name = path.last().unwrap().clone();
                 self.imported.push((name, path));
             }
             UseTree::Name(tree) => {
@@ -143,7 +112,7 @@ impl Scope {
 
 impl<'ast> Visit<'ast> for Scope {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        if !is_test_only(&item.attrs) {
+        if !is_for_tests(item) {
             self.import(&item.tree, Vec::new());
         }
     }
@@ -246,15 +215,15 @@ impl Resolver<'_> {
         found
     }
 
-    /// The file of `macro_rules! name`, which is in scope by the order of the text, without an import.
-    fn textual_macro(&self, name: &str) -> Option<Found> {
+    /// The file of `macro_rules! name`, which is in scope without an import.
+    fn textual_macro(&self, name: &str) -> Option<usize> {
         let is_definition = |item: &Item| match item {
             Item::Macro(item) => item.ident.as_ref().is_some_and(|ident| ident == name),
             _ => false,
         };
         let mut modules = self.tree.modules.iter();
         let module = modules.find(|module| module.items.iter().any(is_definition))?;
-        Some(Found::Item(module.file))
+        Some(module.file)
     }
 }
 
@@ -267,6 +236,12 @@ struct Names {
 }
 
 impl Names {
+    fn of(module: &Module) -> Self {
+        let mut names = Self::default();
+        module.items.iter().for_each(|item| names.visit_item(item));
+        names
+    }
+
     /// The paths in the tokens of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
@@ -300,13 +275,13 @@ impl Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_item(&mut self, item: &'ast Item) {
-        if !is_test_only(attributes(item)) {
+        if !is_for_tests(item) {
             visit::visit_item(self, item);
         }
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if !is_test_only(&item.attrs) {
+        if !is_for_tests(item) {
             visit::visit_impl_item_fn(self, item);
         }
     }

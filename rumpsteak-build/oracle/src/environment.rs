@@ -1,0 +1,34 @@
+//! What environment variables say to tests.
+
+use std::{env, ops::Range, path::PathBuf};
+
+/// The folder `name` of the corpora: files with known verdicts that are not part of the project.
+///
+/// Tests that call it are `#[ignore = "needs RUMPSTEAK_CORPORA"]`.
+///
+/// # Panics
+///
+/// If the environment variable `RUMPSTEAK_CORPORA` does not name the folder of the corpora.
+pub fn corpus(name: &str) -> PathBuf {
+    match env::var_os("RUMPSTEAK_CORPORA") {
+        Some(corpora) => PathBuf::from(corpora).join(name),
+        None => panic!("RUMPSTEAK_CORPORA does not name the folder of the corpora"),
+    }
+}
+
+/// The seeds that a randomised test tries, one random input each: `0..default`, unless the
+/// environment variable `RUMPSTEAK_FUZZ` says `N`, for `0..N`, or `FROM..TO`.
+///
+/// # Panics
+///
+/// If the variable is neither.
+pub fn seeds(default: u64) -> Range<u64> {
+    let Ok(text) = env::var("RUMPSTEAK_FUZZ") else {
+        return 0..default;
+    };
+    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) => from..to,
+        _ => panic!("RUMPSTEAK_FUZZ must be a number or FROM..TO, not `{text}`"),
+    }
+}

@@ -1,0 +1,159 @@
+//! Checks of the source tree: no import cycles between modules, and nothing longer than agreed.
+//!
+//! `cargo test -p rumpsteak-layout -- --nocapture` shows the sizes, too.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "the table is shown, and in a test an unwrap is an assertion"
+)]
+
+mod imports;
+mod lines;
+mod tree;
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use lines::Lines;
+use tree::{Package, Tree, packages};
+
+/// The packages in which something is still to be done, which is shown and does not fail.
+const UNFINISHED: &[&str] = &[
+    "benches",
+    "build",
+    "cargo-rumpsteak",
+    "contract",
+    "evaluation",
+    "examples",
+    "fsm",
+    "macros",
+    "oracle",
+    "runtime",
+    "scribble",
+    "ui-tests",
+];
+const PUBLISHED: [&str; 7] = [
+    "build",
+    "cargo-rumpsteak",
+    "contract",
+    "fsm",
+    "macros",
+    "runtime",
+    "scribble",
+];
+const FOR_TESTS: [&str; 3] = ["layout", "oracle", "ui-tests"];
+
+/// Lines of `src` without tests, comments included, of the published packages.
+const PRODUCT: usize = 40_000;
+/// Lines of tests: of the published packages, and all of the packages that exist for tests only.
+const TESTS: usize = 30_000;
+/// Lines of a module without its tests.
+const MODULE: usize = 700;
+/// Lines of a function, unless its documentation has a sentence that begins with "Long because".
+const FUNCTION: usize = 80;
+/// Columns of a line of a comment.
+const COMMENT: usize = 100;
+
+#[test]
+fn no_module_imports_from_itself_through_others() {
+    check(|package| {
+        let targets = package.targets.iter().filter(|(kind, _)| kind != "test");
+        let cycles = targets.flat_map(|(_, root)| imports::cycles(&Tree::read(root)));
+        cycles
+            .map(|cycle| format!("import cycle in {}:{cycle}", package.name))
+            .collect()
+    });
+}
+
+#[test]
+fn modules_and_functions_are_short() {
+    check(|package| {
+        let mut wrong = Vec::new();
+        for (path, lines) in measure(package) {
+            let path = path.display();
+            if lines.product > MODULE {
+                wrong.push(format!("{path}: a module of {} lines", lines.product));
+            }
+            for (name, line, length) in lines.functions {
+                if length > FUNCTION {
+                    wrong.push(format!("{path}:{line}: `{name}` has {length} lines"));
+                }
+            }
+        }
+        wrong
+    });
+}
+
+#[test]
+fn comments_are_narrow() {
+    check(|package| {
+        let mut wrong = Vec::new();
+        for path in package.files() {
+            for (line, number) in fs::read_to_string(&path).unwrap().lines().zip(1..) {
+                let columns = line.chars().count();
+                if columns > COMMENT && line.trim_start().starts_with("//") {
+                    let path = path.display();
+                    wrong.push(format!("{path}:{number}: a comment of {columns} columns"));
+                }
+            }
+        }
+        wrong
+    });
+}
+
+#[test]
+fn the_source_is_not_longer_than_agreed() {
+    println!("{:<16} {:>8} {:>8}", "", "product", "tests");
+    let (mut product, mut tests) = (0, 0);
+    for package in packages() {
+        let name = package.name.as_str();
+        if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {
+            let lines = measure(&package);
+            let own_product: usize = lines.values().map(|lines| lines.product).sum();
+            let own_tests: usize = lines.values().map(|lines| lines.test).sum();
+            println!("{name:<16} {own_product:>8} {own_tests:>8}");
+            product += own_product;
+            tests += own_tests;
+        }
+    }
+    println!("{:<16} {product:>8} {tests:>8}", "together");
+    let is_agreed = product <= PRODUCT && tests <= TESTS;
+    assert!(is_agreed || !UNFINISHED.is_empty(), "{product}, {tests}");
+}
+
+/// Shows what is wrong in each package, and fails for the finished ones.
+fn check(wrong: impl Fn(&Package) -> Vec<String>) {
+    let root = format!("{}/", tree::root().display());
+    let mut failures = Vec::new();
+    for package in packages() {
+        for text in wrong(&package) {
+            let text = text.replace(&root, "");
+            println!("{text}");
+            if !UNFINISHED.contains(&package.name.as_str()) {
+                failures.push(text);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The lines of a package, by file.
+fn measure(package: &Package) -> BTreeMap<PathBuf, Lines> {
+    let mut files = BTreeMap::new();
+    if PUBLISHED.contains(&package.name.as_str()) {
+        let is_product = |kind: &str| matches!(kind, "lib" | "bin" | "proc-macro");
+        let targets = package.targets.iter();
+        for (_, root) in targets.filter(|(kind, _)| is_product(kind)) {
+            for (path, text) in Tree::read(root).files {
+                files.insert(path, Lines::of(&text));
+            }
+        }
+    }
+    for path in package.files() {
+        files.entry(path).or_insert_with_key(|path| Lines {
+            test: fs::read_to_string(path).unwrap().lines().count(),
+            ..Lines::default()
+        });
+    }
+    files
+}
