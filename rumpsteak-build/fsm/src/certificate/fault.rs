@@ -7,7 +7,8 @@ use std::{error::Error, fmt};
 pub struct Invalid {
     /// In which situation or judgement.
     pub situation: usize,
-    /// At which of its rules, or at their number if the fault is none of a rule. In an invariant, at which goal of its one rule.
+    /// At which of its rules, or at their number if no single rule is at fault. In an invariant,
+    /// at which goal of its one rule.
     pub rule: usize,
     /// What is wrong.
     pub fault: Fault,
@@ -31,9 +32,11 @@ pub enum Fault {
     NoGoal,
     /// There are goals after the last rule, or after the last claim that is assumed.
     OpenGoal,
-    /// The rule is for another kind of goal: the subtype or the supertype does something else in this state.
+    /// The rule is for another kind of goal: the subtype or the supertype does something else in
+    /// this state.
     WrongRule,
-    /// The action is not pending, or something that it may not overtake is before it, or it is another action.
+    /// The action is not pending, or something that it may not overtake is before it, or it is
+    /// another action.
     Order,
     /// The peer may send a message that the subtype does not receive.
     NotHandled,

@@ -1,19 +1,22 @@
-//! Certificates: what a "yes" of subtyping rests on, as a value that can be checked without the engine that found it.
+//! Certificates: what a "yes" of subtyping rests on, as a value that can be checked without the
+//! engine that found it.
 //!
 //! ```text
 //!   T ≤ T′      if   check(certificate, T, T′) = Ok(())
 //! ```
 //!
-//! There is one form for each engine, and both are sets of claims about *situations*: the subtype is in a state, and what
-//! the supertype does before some point is pending, because the subtype does other actions first.
+//! There is one form for each engine, and both are sets of claims about *situations*: the subtype
+//! is in a state, and what the supertype does before some point is pending, because the subtype
+//! does other actions first.
 //!
 //! | form | what is pending is known | for |
 //! |---|---|---|
-//! | [`derivation`] | action by action, with open choices | whatever has a bound |
+//! | [`derivation`] | action by action, with open choices | pairs with a bound |
 //! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
 //!
-//! Each module opens with its argument: why a certificate that is accepted proves the relation. The checkers share no code with the engines,
-//! nor with each other. Trust in a "safe" rests on these two pages.
+//! Each module opens with its argument: why a certificate that is accepted proves the relation. The
+//! checkers share no code with the engines, nor with each other. Trust in a "safe" rests on these
+//! two pages.
 
 pub mod derivation;
 mod fault;
@@ -30,9 +33,9 @@ pub use self::{
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Certificate {
-    /// What is pending is known.
+    /// The pending actions are known.
     Derivation(Derivation),
-    /// Of what is pending, a set is known.
+    /// A set is known that contains the pending actions.
     Invariant(Invariant),
 }
 
@@ -61,7 +64,7 @@ impl From<Invariant> for Certificate {
 /// };
 /// let certificate = proof.certificate();
 /// assert_eq!(certificate::check(&certificate, &sub, &sup), Ok(()));
-/// // It is none for the opposite.
+/// // It does not prove the opposite.
 /// assert!(certificate::check(&certificate, &sup, &sub).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -5,13 +5,16 @@
 //!   receive  clock(q) = max(clock(q), arrival) + work
 //! ```
 //!
-//! The roles are sequential and wait for one queue at a time, so they are a Kahn network: who moves first makes no
-//! difference, neither to what is exchanged nor to when. (A role that waits for several peers takes what arrives first.) What a role
-//! *chooses* must be the same for all orders that are compared. So a choice is made by the messages that it is between, and by how often that
-//! choice was made before: for some rounds the branches that can come back, in turn; and then those that end.
+//! The roles are sequential and wait for one queue at a time, so they are a Kahn network: who moves
+//! first makes no difference, neither to what is exchanged nor to when. (A role that waits for
+//! several peers takes what arrives first.) What a role *chooses* must be the same for all orders
+//! that are compared. So a choice is made by the messages that it is between, and by how often that
+//! choice was made before: for some rounds the branches that can come back, in turn; and then those
+//! that end.
 //!
-//! The work is what the projections do in a number of rounds: so many actions for each role. The time of an order is the time at which
-//! the last role has done as many. Orders that send ahead have done a little more by then, which counts for nothing.
+//! The work is what the projections do in a number of rounds: so many actions for each role. The
+//! time of an order is the time at which the last role has done as many. Orders that send ahead
+//! have done a little more by then, which counts for nothing.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -110,7 +113,8 @@ impl Work {
         last.max().unwrap_or(0)
     }
 
-    /// The first actions of all roles, by time; those of one time in an order in which they can happen.
+    /// The first actions of all roles, by time; those of one time in an order in which they can
+    /// happen.
     pub fn events(&self, machines: &[Fsm], costs: &Costs<'_>, most: usize) -> Vec<Event> {
         let roles = self.run(machines, Some(costs));
         let mut events: Vec<(usize, Event)> = roles.into_iter().flatten().collect();

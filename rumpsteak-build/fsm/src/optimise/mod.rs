@@ -1,39 +1,41 @@
 //! Proposals: orders of a role's actions that subtyping proves and that shorten the critical path.
 //!
 //! ```text
-//!                     propose(projection, peers) = [(M₁, t₁), (M₂, t₂), …]        Mᵢ ≤ projection,  t₁ ≤ t₂ ≤ …
+//!   propose(projection, peers) = [(M₁, t₁), (M₂, t₂), …]      Mᵢ ≤ projection,  t₁ ≤ t₂ ≤ …
 //! ```
 //!
 //! # What is tried
-//! Waiting costs time and sending does not, so the only change that helps is to send *before* waiting. A candidate is given by
-//! a *window* for each peer: up to so many messages to it may be sent before their turn ([`anticipate`]). With
-//! one window this is
+//! Waiting costs time and sending does not, so the only change that helps is to send *before*
+//! waiting. A candidate is given by a *window* for each peer: up to so many messages to it may be
+//! sent before their turn ([`anticipate`]). With one window this is
 //!
 //! * hoisting a send over the receives before it (a ring: window 1);
-//! * unrolling a loop, and hoisting what the next round sends into this one (double buffering: window 1 towards the source);
+//! * unrolling a loop, and hoisting what the next round sends into this one (double buffering:
+//!   window 1 towards the source);
 //! * letting a stream run ahead of its acknowledgements (window n);
 //! * hoisting a send over a choice, where all branches send it.
 //!
 //! ```text
-//!   rec X . s!ready . s?value . t?ready . t!value . X         the projection onto the kernel
-//!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X         window 1 towards s: the kernel of PPoPP'22, Fig. 4b
+//!   rec X . s!ready . s?value . t?ready . t!value . X              the projection onto the kernel
+//!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X    window 1 towards s: PPoPP'22, Fig. 4b
 //! ```
 //!
 //! What a send *depends* on it never overtakes: the caller says which receives those are.
 //!
 //! # Why it is sound
-//! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified), that is through asynchronous subtyping
-//! and the checker of its certificate; what is not proven is not proposed.
+//! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
+//! that is through asynchronous subtyping and the checker of its certificate; what is not proven is
+//! not proposed.
 //!
 //! # How they are ranked
-//! By the time that a fixed piece of work takes under [`Costs`]: each action takes its role some time, and each message some time
-//! on its way. The roles and their first-in-first-out queues are a network in the sense of Kahn, so that the
-//! timing does not depend on who moves first ([`cost`]). Of two that are equally fast the one with the smaller windows
-//! is better: it needs less memory.
+//! By the time that a fixed piece of work takes under [`Costs`]: each action takes its role some
+//! time, and each message some time on its way. The roles and their first-in-first-out queues are a
+//! network in the sense of Kahn, so that the timing does not depend on who moves first ([`cost`]).
+//! Of two that are equally fast the one with the smaller windows is better: it needs less memory.
 //!
 //! # Cost
-//! One run of the verifier and one of the timing for each candidate; there are at most [`Options::candidates`] of them, each of at
-//! most [`Options::states`] states.
+//! One run of the verifier and one of the timing for each candidate; there are at most
+//! [`Options::candidates`] of them, each of at most [`Options::states`] states.
 
 pub mod cost;
 mod propose;

@@ -45,7 +45,8 @@ pub struct Proposal {
     pub windows: Vec<(Role, usize)>,
     /// How long the work takes with it, in the unit of [`Costs`].
     pub time: u64,
-    /// How many actions of the projection are pending at most; see [`Proof::anticipation`](crate::subtype::Proof::anticipation).
+    /// How many actions of the projection are pending at most; see
+    /// [`Proof::anticipation`](crate::subtype::Proof::anticipation).
     pub pending: Option<usize>,
 }
 
@@ -69,8 +70,8 @@ pub struct Proposals {
 /// Proposes orders for `role`, the one of `machines` with this name; the others are its peers.
 ///
 /// # Errors
-/// If a machine is not directed. A certificate that is not valid is an error too; it would be a fault of this
-/// crate.
+/// If a machine is not directed. A certificate that is not valid is an error too; it would be a
+/// fault of this crate.
 pub fn propose(
     machines: &[Fsm],
     role: &Role,
@@ -112,11 +113,11 @@ pub struct Together {
 /// How often all roles are gone through.
 const PASSES: usize = 3;
 
-/// Proposes orders for all roles at once: for one after the other the best one, given those of the others, until
-/// nothing gets faster.
+/// Proposes orders for all roles at once: for one after the other the best one, given those of the
+/// others, until nothing gets faster.
 ///
-/// `depends` is asked for the role with this position. A subtype may take its role's place whatever the others do within the
-/// protocol, so that what is proven for each role holds for all together.
+/// `depends` is asked for the role with this position. A subtype may take its role's place whatever
+/// the others do within the protocol, so that what is proven for each role holds for all together.
 ///
 /// # Errors
 /// As [`propose`].

@@ -1,17 +1,19 @@
-//! A machine that sends ahead of its turn.
+//! Reordering: a machine that sends messages before their turn.
 //!
 //! ```text
-//!   configuration   (u, ahead)     u: what is done in order so far;  ahead: what was sent before its turn, for each peer
+//!   configuration   (u, ahead)     u: the state after what was done in order
+//!                                  ahead: the messages that were sent before their turn, for each peer
 //!
 //!   u is about to send to q, and ahead(q) = m·w        skip it: (u after m, ahead[q ↦ w])
-//!   u waits, |ahead(q)| < window(q), and on every way   q!mᵢ: (u, ahead[q ↦ ahead(q)·mᵢ])   for each i
+//!   u waits, |ahead(q)| < window(q), and on every way   q!mᵢ: (u, ahead[q ↦ ahead(q)·mᵢ]), each i
 //!     from u the next unsent message to q is one of mᵢ
 //!   otherwise                                           what u does
 //! ```
 //!
-//! The messages to one peer stay in order, and so do the receives. A send is looked for behind receives and behind sends to
-//! others; where the ways from `u` part, all of them must come to the same send, or to the same choice of sends. A
-//! way on which it depends on something that is received is no way.
+//! The messages to one peer stay in order, and so do the receives. A send is looked for behind
+//! receives and behind sends to others; where the ways from `u` part, all of them must come to the
+//! same send, or to the same choice of sends. A send is not moved over
+//! a receive that it depends on.
 //!
 //! Costs O(configurations · transitions); the caller bounds the configurations.
 
@@ -19,15 +21,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::machine::{Action, Direction, Fsm, Role, StateId, Transition, TransitionId};
 
-/// Whether what is sent (the first action) is made from what is received (the second one), so that it must come later.
+/// Whether what is sent (the first action) is made from what is received (the second one), so that
+/// it must come later.
 pub type Depends<'a> = &'a dyn Fn(&Action, &Action) -> bool;
 
-/// What was sent before its turn, oldest first, in the order of the windows: transitions of the machine, any of those with the action.
-type Ahead = Vec<VecDeque<TransitionId>>;
+/// The messages that were sent before their turn, oldest first, for each window: any transition of
+/// the machine with the action.
+type Early = Vec<VecDeque<TransitionId>>;
 
-/// The machine that does what `machine` does and sends up to so many messages to each peer before their turn.
+/// The machine that does what `machine` does and sends up to so many messages to each peer before
+/// their turn.
 ///
-/// Nothing if it has more than `states` states, or if `machine` is not directed. Whether it is a subtype is not judged here.
+/// `None` if it has more than `states` states, or if `machine` is not directed. Whether it is a
+/// subtype is not judged here.
 pub fn anticipate(
     machine: &Fsm,
     windows: &[(Role, usize)],
@@ -35,13 +41,13 @@ pub fn anticipate(
     states: usize,
 ) -> Option<Fsm> {
     machine.check_directed().ok()?;
-    let ahead = Sender {
+    let ahead = Reordering {
         machine,
         windows,
         depends,
     };
     let mut builder = Fsm::builder(machine.role().clone());
-    let mut ids: BTreeMap<(StateId, Ahead), StateId> = BTreeMap::new();
+    let mut ids: BTreeMap<(StateId, Early), StateId> = BTreeMap::new();
     let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
     let mut work = VecDeque::from([start.clone()]);
     let initial = builder.add_state();
@@ -71,16 +77,16 @@ pub fn anticipate(
     Some(builder.build(initial))
 }
 
-struct Sender<'a> {
+struct Reordering<'a> {
     machine: &'a Fsm,
     windows: &'a [(Role, usize)],
     depends: Depends<'a>,
 }
 
-impl Sender<'_> {
-    /// What is done next, and the configuration after it.
-    fn steps(&self, (state, ahead): &(StateId, Ahead)) -> Vec<(Action, (StateId, Ahead))> {
-        let after = |state: StateId, ahead: &Ahead| self.skip(state, ahead.clone());
+impl Reordering<'_> {
+    /// The next actions, each with the configuration after it.
+    fn steps(&self, (state, ahead): &(StateId, Early)) -> Vec<(Action, (StateId, Early))> {
+        let after = |state: StateId, ahead: &Early| self.skip(state, ahead.clone());
         let waits = self
             .machine
             .transitions_from(*state)
@@ -108,7 +114,7 @@ impl Sender<'_> {
     }
 
     /// Follows what was sent already. Ends, because each step shortens what is ahead.
-    fn skip(&self, mut state: StateId, mut ahead: Ahead) -> (StateId, Ahead) {
+    fn skip(&self, mut state: StateId, mut ahead: Early) -> (StateId, Early) {
         while let Some((group, target)) = self.sent(state, |group| ahead[group].front().copied()) {
             ahead[group].pop_front();
             state = target;
@@ -116,7 +122,8 @@ impl Sender<'_> {
         (state, ahead)
     }
 
-    /// Where `state` leads, if what it sends to one of the groups was sent already: `sent` gives the next such message.
+    /// Where `state` leads, if what it sends to one of the groups was sent already: `sent` gives
+    /// the next such message.
     fn sent(
         &self,
         state: StateId,
@@ -140,9 +147,9 @@ impl Sender<'_> {
             .position(|(peer, _)| *peer == action.peer)
     }
 
-    /// The next unsent message to a peer, or the messages among which it is chosen, if it is the same on every way from `state`; else
-    /// nothing.
-    fn next(&self, state: StateId, ahead: &Ahead, group: usize) -> Vec<TransitionId> {
+    /// The next unsent message to a peer, or the messages among which it is chosen, if it is the
+    /// same on every way from `state`; else nothing.
+    fn next(&self, state: StateId, ahead: &Early, group: usize) -> Vec<TransitionId> {
         let mut found: Option<Vec<Transition<'_>>> = None;
         let mut passed: Vec<&Action> = Vec::new();
         let mut seen = BTreeSet::new();

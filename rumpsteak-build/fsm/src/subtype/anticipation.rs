@@ -1,21 +1,24 @@
 //! Anticipation: the subtype sends `p!ℓ` first, and no `p!` is on the spine.
 //!
-//! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its inputs are chosen by its
-//! peers, so all of them must lead there; its outputs are chosen by the subtype, which need only be able to make a
-//! choice that leads there. The [`ranks`] of the supertype's states say from where `p!ℓ` can be found.
+//! Then the supertype must come to `p!ℓ` over a B(p): any inputs, and outputs to others. Its inputs
+//! are chosen by its peers, so all of them must lead there; its outputs are chosen by the subtype,
+//! which need only be able to make a choice that leads there. The [`ranks`] of the supertype's
+//! states say from where `p!ℓ` can be found.
 //!
-//! Outputs that are passed over are not chosen here: the alternatives stay open ([`Rest::Choice`]), without those from
-//! where `p!ℓ` cannot be found and those whose output the subtype can never make. Both would fail whatever is chosen,
-//! so dropping them loses nothing. Inputs that are passed over are chosen by peers, so each yields a prefix of its own.
+//! Outputs that are passed over are not chosen here: the alternatives stay open ([`Rest::Choice`]),
+//! without those from where `p!ℓ` cannot be found and those whose output the subtype can never
+//! make. Both would fail whatever is chosen, so dropping them loses nothing. Inputs that are passed
+//! over are chosen by peers, so each yields a prefix of its own.
 //!
-//! An alternative whose rank is not less may be passed over for ever. Such alternatives are kept `slack` times on a
-//! path and then dropped; this *does* lose choices, and the search is told ([`Anticipation::lossy`]).
+//! An alternative whose rank is not less may be passed over for ever. Such alternatives are kept
+//! `slack` times on a path and then dropped; this *does* lose choices, and the search is told
+//! ([`Anticipation::lossy`]).
 //!
 //! # Cost
 //!
-//! The ways may be exponentially many in the branching states that are passed over: peers choose in each alternative
-//! independently, and each way has a prefix of its own. So each action that is looked at or copied is paid for
-//! ([`Anticipation::spend`]) from the budget of the whole search.
+//! The ways may be exponentially many in the branching states that are passed over: peers choose in
+//! each alternative independently, and each way has a prefix of its own. So each action that is
+//! looked at or copied is paid for ([`Anticipation::spend`]) from the budget of the whole search.
 
 use std::rc::Rc;
 
@@ -39,8 +42,8 @@ pub(super) struct Way {
     pub(super) segment: Segment,
     /// The rules of a certificate, from those of the way before this one in preorder.
     ///
-    /// Until [`Anticipation::take`] returns them, paths are relative to the part of the tree that is looked at, and
-    /// are written backwards, so that a choice around it appends its own part.
+    /// Until [`Anticipation::take`] returns them, paths are relative to the part of the tree that
+    /// is looked at, and are written backwards, so that a choice around it appends its own part.
     pub(super) rules: Vec<Inference>,
 }
 
@@ -59,11 +62,12 @@ pub(super) struct Anticipation<'a> {
     pair: &'a Pair,
     /// How many alternatives that lead no nearer may be kept on a path.
     slack: usize,
-    /// The budget: how many actions the search and its anticipations may compare, look at or copy together.
+    /// The budget: how many actions the search and its anticipations may compare, look at or copy
+    /// together.
     steps: usize,
     spent: usize,
-    /// Whether the supertype chooses between outputs anywhere. Only such choices are pruned by the actions that the
-    /// subtype may still do.
+    /// Whether the supertype chooses between outputs anywhere. Only such choices are pruned by the
+    /// actions that the subtype may still do.
     chooses: bool,
     /// Known once a choice is passed over.
     futures: Option<Futures>,
@@ -134,8 +138,8 @@ impl<'a> Anticipation<'a> {
         Ok(())
     }
 
-    /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without that action; the
-    /// subtype goes on in state `then`.
+    /// The ways on which the peers may lead the supertype to `act` from beyond `rest`, each without
+    /// that action; the subtype goes on in state `then`.
     pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
         let goal = Goal { act, then };
         let mut ways = self.in_rest(rest, goal, self.slack, 0)?;
@@ -312,8 +316,8 @@ impl<'a> Anticipation<'a> {
         Ok(ways)
     }
 
-    /// `promises`, then an open choice of the alternatives that were found. Peers choose in each alternative
-    /// independently, so all combinations are possible. `rules` lead to the choice.
+    /// `promises`, then an open choice of the alternatives that were found. Peers choose in each
+    /// alternative independently, so all combinations are possible. `rules` lead to the choice.
     fn choices(
         &mut self,
         promises: &[Promise],
@@ -330,7 +334,8 @@ impl<'a> Anticipation<'a> {
         rules.extend(dropped.map(|index| Inference::Drop(vec![index])));
         let open = alternatives.len() > 1;
         let mut combinations = vec![(vec![], rules)];
-        // The number of their actions; each of them is copied for each further prefix, and each prefix for each of them.
+        // The number of their actions; each of them is copied for each further prefix, and each
+        // prefix for each of them.
         let mut size = 0_usize;
         for (index, (promise, mut ways)) in alternatives.into_iter().enumerate() {
             let own: usize = ways.iter().map(|way| 1 + way.segment.promises.len()).sum();
@@ -363,7 +368,8 @@ impl<'a> Anticipation<'a> {
             self.spend(promises.len())?;
             let mut promises = promises.to_vec();
             let rest = match alternatives.len() {
-                // No alternative is left: the reason of one of them, unless all were dropped for lack of slack.
+                // No alternative is left: the reason of one of them, unless all were dropped for
+                // lack of slack.
                 0 => {
                     let reason = reason.unwrap_or(not_reached(Blame::State(0)));
                     return Err(Stop::Refused(reason));
@@ -393,7 +399,8 @@ impl<'a> Anticipation<'a> {
             .set_of(state)
     }
 
-    /// Whether a set has an action. Without choices of outputs, nobody asks for sets, and each has all.
+    /// Whether a set has an action. Without choices of outputs, nobody asks for sets, and each has
+    /// all.
     fn allows(&self, set: u32, act: Act) -> bool {
         self.futures
             .as_ref()
@@ -433,7 +440,8 @@ impl<'a> Anticipation<'a> {
     }
 }
 
-/// The first action of its kind that the supertype does is `promise`, and not the action that is looked for.
+/// The first action of its kind that the supertype does is `promise`, and not the action that is
+/// looked for.
 pub(super) fn mismatch(promise: Promise) -> Reason {
     Reason {
         rule: Rule::OutputsToOnePeer,

@@ -4,9 +4,9 @@
 //!   ⟨q, π′, T′⟩ was met before, and did ρ′ since        it holds if act(ρ′) ⊇ act(π′)
 //! ```
 //!
-//! Loops of situations share parts, so they are not checked one by one when they close. When all situations are
-//! known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`) that there is no loop on which an
-//! action of the kind is pending and none is done.
+//! Loops of situations share parts, so they are not checked one by one when they close. When all
+//! situations are known, [`Assumptions::forgotten`] checks for each kind of action (`p?` or `p!`)
+//! that there is no loop on which an action of the kind is pending and none is done.
 //!
 //! # Cost
 //!
@@ -105,8 +105,8 @@ impl<'a> Assumptions<'a> {
         self.nodes.len()
     }
 
-    /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation was met before, which is rule
-    /// ASM; otherwise its number, and the way that starts from it.
+    /// Ends a way at a situation with this [key](super::record::encode). `None` if the situation
+    /// was met before, which is rule ASM; otherwise its number, and the way that starts from it.
     pub(super) fn meet(
         &mut self,
         key: &[u32],
@@ -193,9 +193,10 @@ impl<'a> Assumptions<'a> {
 
     /// Refuses a situation from which the subtype need never do an action that is promised.
     ///
-    /// Whatever inputs come, the subtype can choose its outputs so that what is pending of some kind stays pending;
-    /// then it is forgotten, or there is no derivation for another reason. Without this, an anticipation that grows in
-    /// each round of a loop which forgets would end at a limit instead.
+    /// Whatever inputs come, the subtype can choose its outputs so that what is pending of some
+    /// kind stays pending; then it is forgotten, or there is no derivation for another reason.
+    /// Without this, an anticipation that grows in each round of a loop which forgets would end at
+    /// a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
         let Node {
             state,
@@ -242,8 +243,8 @@ impl<'a> Assumptions<'a> {
 
     /// The act check: a loop in which an action is pending that the loop never does.
     ///
-    /// Where there is none, the ranks are recorded: for each kind, how many steps may follow each other at most while
-    /// the kind is pending and not done.
+    /// Where there is none, the ranks are recorded: for each kind, how many steps may follow each
+    /// other at most while the kind is pending and not done.
     pub(super) fn forgotten(&mut self) -> Option<Failure> {
         (0..self.pair.kinds() as Kind).find_map(|kind| self.forgotten_kind(kind))
     }
@@ -261,7 +262,8 @@ impl<'a> Assumptions<'a> {
         if promised.iter().all(Option::is_none) {
             return None;
         }
-        // The steps between situations where the kind is pending that do nothing of the kind: is there a loop of them?
+        // The steps between situations where the kind is pending that do nothing of the kind: is
+        // there a loop of them?
         let steps: Vec<&Step> = self
             .steps
             .iter()
@@ -326,7 +328,7 @@ impl<'a> Assumptions<'a> {
         trail.any(|done| self.kind_of[done.transition as usize] == kind)
     }
 
-    /// What was recorded for the certificate.
+    /// The record for the certificate.
     pub(super) fn into_record(self) -> Record {
         self.record
     }

@@ -4,16 +4,20 @@
 //!   T ≤ T′      T, the subtype, is what a role does; T′, the supertype, is what its protocol says
 //! ```
 //!
-//! A subtype may make fewer choices of its own and offer its peers more, as without queues; and because messages wait in queues, it may
-//! also do some actions earlier than its supertype (PPoPP'22, §3.1):
+//! A subtype may make fewer choices of its own and offer its peers more, as without queues. Because
+//! messages wait in queues, it may also do some actions earlier than its supertype (PPoPP'22,
+//! §3.1):
 //!
 //! * **R1**, an input `p?ℓ` before inputs that are not from p: before an A(p);
-//! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a B(p).
+//! * **R2**, an output `p!ℓ` before any inputs, and before outputs that are not to p: before a
+//!   B(p).
 //!
-//! Never may it do an input before an output (both sides could wait for each other), nor may two messages between the same two
-//! roles change places, nor may it leave out for ever what the supertype does (the peer's message would stay in the queue).
-//! The relation is Ghilezan, Pantović, Prokić, Scalas and Yoshida's (POPL'21), as PPoPP'22 states it: for all single-output trees U of T and
-//! single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App. B.2). Sorts must be equal.
+//! It may not do an input before an output (both sides could wait for each other), nor change the
+//! order of two messages between the same two roles, nor leave out for ever an action of the
+//! supertype (the peer's message would stay in the queue). The relation is that of Ghilezan,
+//! Pantović, Prokić, Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output
+//! trees U of T and single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App.
+//! B.2). Sorts must be equal.
 //!
 //! # Example
 //!
@@ -23,78 +27,88 @@
 //!   T′ = rec x. s!ready. s?copy. t?ready. t!copy. x
 //!   T  = s!ready. T′
 //!
-//!   the subtype does     what is pending then                by
+//!   action of T          pending then                         by
 //!                        ⟨ε, T′⟩
 //!   s!ready              ⟨ε, s?copy. t?ready. t!copy. T′⟩     OO, [)O]
-//!   s!ready              ⟨s?copy. t?ready. t!copy, T″⟩        OI, IO, [)B]: s! comes after a B(s)         (*)
+//!   s!ready              ⟨s?copy. t?ready. t!copy, T″⟩        OI, IO, [)B]: over a B(s)     (*)
 //!   s?copy               ⟨t?ready. t!copy, T″⟩                [)I]
 //!   t?ready              ⟨t!copy, T″⟩                         [)I]
 //!   t!copy               ⟨ε, T″⟩                              [)O]
-//!   s!ready              ⟨s?copy. t?ready. t!copy, T″⟩        as at (*), in the same state of T: ASM
+//!   s!ready              ⟨s?copy. t?ready. t!copy, T″⟩        as at (*): ASM
 //!
 //!   T″ = s?copy. t?ready. t!copy. T′
 //! ```
 //!
-//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`, which is all that is pending there, so nothing is forgotten: it holds.
+//! Between the two visits of (\*) the subtype did `s?`, `t?` and `t!`. That is all that is pending
+//! there, so nothing is forgotten: it holds.
 //!
 //! # The algorithm
 //!
-//! It is that of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of the subtype, the prefix π′ of the
-//! supertype's actions that are pending (`pending`), and the state of the supertype behind it. The rules of Fig. 5 are found in the code
-//! under their names (`engine`).
+//! It is that of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of the
+//! subtype, the prefix π′ of the supertype's actions that are pending (`prefix`), and the state of
+//! the supertype behind it. The rules of Fig. 5 are found in the code under their names (`rules`).
 //!
-//! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and reduces when it can. Here the subtype's action
-//!    is reduced at once, and the supertype is unfolded just as far as that takes. Every derivation here is one of Fig. 5 in another order, so
-//!    this is sound. It accepts more: when the subtype receives from p, the supertype's next `p?` is known before
-//!    one of the subtype's branches is chosen (Fig. 5's rule II guesses the branch when π′ has come only as far as another peer's input).
-//! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice, which the subtype's own later output decides
-//!    (`ahead`). The definition lets W′ depend on all of U, so this is sound; where Fig. 5 must guess (∃j in rules OO and IO), here
-//!    is nothing to guess. So all branching is universal, the search is plain reachability without backtracking, and
-//!    what is met twice is compared once: no choice is explored twice, however it is nested.
-//! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank, instead of by unfolding up to a bound. So there is
-//!    no bound for the user to choose, and "no" is an answer: each "no" is a pair of U and V′ for which there is no W ≲ W′.
-//! 4. **The act check looks at all loops together.** Fig. 5 checks, when rule ASM closes a loop, that what is pending is done within it.
-//!    Loops that share situations are not independent, and with memoisation a situation is reached on many paths.
-//!    So loops are judged when all situations are known: for each kind of action (`p?` or `p!`), there must be no loop on which an
-//!    action of the kind is pending and none is done.
+//! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and
+//!    reduces when it can. Here the subtype's action is reduced at once, and the supertype is
+//!    unfolded just as far as that takes. Every derivation here is one of Fig. 5 in another order,
+//!    so this is sound. It accepts more: when the subtype receives from p, the supertype's next
+//!    `p?` is known before one of the subtype's branches is chosen (Fig. 5's rule II guesses the
+//!    branch when π′ has come only as far as another peer's input).
+//! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice,
+//!    which the subtype's own later output decides (`anticipation`). The definition lets W′ depend
+//!    on all of U, so this is sound; where Fig. 5 must guess (∃j in rules OO and IO), there is
+//!    nothing to guess here. So all branching is universal, the search is plain reachability
+//!    without backtracking, and no choice is explored twice.
+//! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank,
+//!    instead of by unfolding up to a bound. So there is no bound for the user to choose, and "no"
+//!    is an answer: each "no" is a pair of U and V′ for which there is no W ≲ W′.
+//! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
+//!    closes a loop, that all pending actions are done within it. Loops that share situations are
+//!    not independent, and here a situation is reached on many paths. So loops are judged when all
+//!    situations are known: for each kind of action (`p?` or `p!`), there must be no loop on which
+//!    an action of the kind is pending and none is done.
 //!
 //! ## Why it is sound
 //!
-//! Take any U and V′, and follow them through the graph of situations; each step is one of the rules of Fig. A.11 for ≲, read without its condition on
-//! actions, and its result determines W and W′ as far as they were compared. If the way ends, it does by rule END, with nothing pending. If it is
-//! infinite, then W does infinitely many actions, each matched with one of W′ by \[ref-in\], \[ref-out\], \[ref-A\] or \[ref-B\]. What is left to show is that each action
-//! of W′ is matched too, because then act(W) = act(A.W′) holds wherever it is asked for. Let a, of kind t, be the oldest action on the spine
-//! that is never matched. It stays on the spine for ever. There are finitely many situations, so the way comes to one of them again
-//! and again, and runs in loops on which t is pending; by the check, W does actions of kind t infinitely often. Each of them matches
-//! the first of its kind on every way through what is pending. Only finitely many are before a. So a is matched after all. An open choice at
-//! the end of a spine is no exception: it counts as pending of its kind, and is decided when the subtype does that kind.
+//! Take any U and V′, and follow them through the graph of situations. Each step is one of the
+//! rules of Fig. A.11 for ≲, read without its condition on actions, and its result determines W and
+//! W′ as far as they were compared. If the way ends, it does so by rule END, with nothing pending.
+//! If it is infinite, then W does infinitely many actions, each matched with one of W′ by
+//! \[ref-in\], \[ref-out\], \[ref-A\] or \[ref-B\]. It is left to show that each action of W′ is
+//! matched too, because then act(W) = act(A.W′) holds wherever it is asked for. Let a, of kind t,
+//! be the oldest action on the spine that is never matched. It stays on the spine for ever. There
+//! are finitely many situations, so the way comes to one of them again and again, and runs in loops
+//! on which t is pending; by the check, W does actions of kind t infinitely often. Each of them
+//! matches the first pending action of its kind. Only finitely many are before a. So a is matched
+//! after all. An open choice at the end of a spine is no exception: it counts as pending of its
+//! kind, and is decided when the subtype does that kind.
 //!
-//! Situations are equal when state, pending actions, open choices and the states behind them are. Messages of one kind that wait in the
-//! same order are interchangeable, so it does not matter by which transitions they were promised.
+//! Situations are equal if their states, pending actions, open choices and the states behind them
+//! are. Messages of one kind that wait in the same order are interchangeable, so the transitions
+//! that promised them do not matter.
 //!
-//! ## What is not decided
+//! ## Undecided pairs
 //!
-//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many situations. If it may choose never to do what
-//! is pending, that is a "no". Otherwise a second engine (`unbounded`) looks for finitely many *sets* of situations that cover them all;
-//! where there are none that it can represent, the answer is [`Verdict::Undecided`], with the limit at which the first engine ended.
+//! Subtyping is undecidable. A subtype that anticipates more and more has infinitely many
+//! situations. If it may choose never to do a pending action, that is a "no". Otherwise a second
+//! search (`unbounded`) looks for finitely many *sets* of situations that cover them all. Where it
+//! finds none that it can represent, the answer is [`Verdict::Undecided`], with the limit at which
+//! the first search ended.
 //!
-//! Each "yes" of either engine has a [certificate](crate::certificate) that can be checked without it.
+//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond
+//! [`Limits::branching`](field@Limits::branching). As long as the choice is open, a "no" about an
+//! output may be the fault of the dropping, and is reported as undecided instead; any other "no" is
+//! final (`rules` has the argument).
 //!
-//! Where the subtype overtakes a choice of outputs in a loop, alternatives are dropped beyond [`Limits::branching`]. As long as the choice is open, a "no" about
-//! an output may be the fault of the dropping, and is reported as undecided instead; any other "no" is one (`engine` has the argument).
+//! Each "yes" of either search has a [certificate](crate::certificate) that can be checked without
+//! it.
 //!
 //! # Cost
 //!
-//! Linear in the number of situations times what is pending at those that are compared: only states where several transitions
-//! meet are, since every loop has one. Memory is what those situations hold. There is no recursion on states; look-ahead recurses on
-//! branching states, at most 256 deep.
-//!
-//! # Roads not taken
-//!
-//! *The paper's visits per pair of states*: the right value differs per protocol, and a low one looks like "no". *Snapshots and
-//! undoing* (App. B.5) need a depth-first search, whose first "no" is far from the shortest; and remembering situations needs
-//! them as values anyway. *Guessing outputs with backtracking* makes a "no" of a guess depend on assumptions that may be dropped later, so
-//! neither answer could be remembered. *The rule TRA* is not used: the paper's implementation has no use for it either.
+//! Linear in the number of situations times the number of actions that are pending where situations
+//! are compared. Only states of the subtype where several transitions meet are compared, since
+//! every loop has one. Memory is that of those situations. There is no recursion on states; an
+//! anticipation recurses on branching states, at most 256 deep.
 
 mod anticipation;
 mod assumptions;
@@ -155,8 +169,8 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
             .map_err(|defect| InputError { side, defect })?;
     }
     let pair = Pair::new(sub, sup);
-    // Where more and more is pending, no budget helps the first engine, so the second is asked early. In proportion to the
-    // machines, because much may be pending between large ones.
+    // Where more and more is pending, no budget helps the first engine, so the second is asked
+    // early. In proportion to the machines, because much may be pending between large ones.
     let size = pair.sub.len() + pair.sup.len();
     let quick = limits
         .anticipation(limits.anticipation.min(16 + 4 * size))

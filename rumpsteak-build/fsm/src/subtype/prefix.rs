@@ -5,13 +5,14 @@
 //!   └────── spine ──────┘   └─ an open choice, at the end only ─┘
 //! ```
 //!
-//! The *spine* is a sequence of single actions. Behind it is usually a state of the supertype, from which the spine
-//! can be prolonged. It is an open choice if the subtype overtook a choice of outputs that it has not made itself
-//! yet: then each alternative has a spine of its own, and the subtype's own later output decides between them.
+//! The *spine* is a sequence of single actions. Behind it is usually a state of the supertype, from
+//! which the spine can be prolonged. It is an open choice if the subtype overtook a choice of
+//! outputs that it has not made itself yet: then each alternative has a spine of its own, and the
+//! subtype's own later output decides between them.
 //!
-//! Of each kind (`p?` or `p!`), always the first action leaves the spine. So the actions of one kind are linked, and
-//! finding and removing costs O(1). A removed action leaves a hole (`●`) until it comes to the front, as in the
-//! paper's lazily removable lists (App. B.5).
+//! Of each kind (`p?` or `p!`), always the first action leaves the spine. So the actions of one
+//! kind are linked, and finding and removing costs O(1). A removed action leaves a hole (`●`) until
+//! it comes to the front, as in the paper's lazily removable lists (App. B.5).
 
 use std::{collections::VecDeque, rc::Rc};
 
@@ -33,12 +34,13 @@ impl Promise {
     }
 }
 
-/// What follows a spine.
+/// The continuation of a spine.
 #[derive(Clone, Debug)]
 pub(super) enum Rest {
     /// In a state of the supertype.
     State(u32),
-    /// In a choice between at least two outputs to one peer; with the number of promised actions in all alternatives.
+    /// In a choice between at least two outputs to one peer; with the number of promised actions in
+    /// all alternatives.
     Choice(Rc<[Alternative]>, usize),
 }
 
@@ -72,7 +74,8 @@ pub(super) struct Spine {
     slots: VecDeque<Slot>,
     /// The absolute position of the first slot.
     base: usize,
-    /// By kind, the absolute positions of its first and last live slot; as long as the greatest kind that ever was here needs.
+    /// By kind, the absolute positions of its first and last live slot; as long as the greatest
+    /// kind that ever was here needs.
     ends: Vec<(usize, usize)>,
     live: usize,
 }
@@ -151,8 +154,8 @@ impl Spine {
         self.live += 1;
     }
 
-    /// Appends a text that is equal for two sequences if and only if they have the same actions in the same order. Where they were
-    /// promised does not matter.
+    /// Appends a text that is equal for two sequences if and only if they have the same actions in
+    /// the same order. Where they were promised does not matter.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
         key.push(self.live as u32);
         key.extend(self.promises().map(|promise| promise.act));
@@ -185,7 +188,8 @@ impl Prefix {
         }
     }
 
-    /// The first action of a kind on the spine, or an alternative of the choice at its end if that is of the kind.
+    /// The first action of a kind on the spine, or an alternative of the choice at its end if that
+    /// is of the kind.
     pub(super) fn promise(&self, pair: &Pair, kind: Kind) -> Option<Promise> {
         self.spine.first(kind).or(match &self.rest {
             Rest::Choice(alternatives, _) => {
@@ -208,11 +212,12 @@ impl Prefix {
         self.rest = segment.rest;
     }
 
-    /// Unfolds the supertype up to a state that does `kind`, branches or ends, and, if `inputs`, up to an output;
-    /// the number of actions that are new on the spine.
+    /// Unfolds the supertype up to a state that does `kind`, branches or ends, and, if `inputs`, up
+    /// to an output; the number of actions that are new on the spine.
     ///
-    /// Nothing is chosen on the way, so these actions are pending whatever the subtype does next. Stops after as many
-    /// actions as the supertype has states: then it goes round a loop without `kind`.
+    /// Nothing is chosen on the way, so these actions are pending whatever the subtype does next.
+    /// Stops after as many actions as the supertype has states: then it goes round a loop without
+    /// `kind`.
     pub(super) fn stretch(&mut self, pair: &Pair, kind: Kind, inputs: bool) -> u32 {
         for times in 0..pair.sup.len() as u32 {
             let Rest::State(state) = self.rest else {
@@ -235,18 +240,19 @@ impl Prefix {
         pair.sup.len() as u32
     }
 
-    /// Appends numbers that are equal for two prefixes if and only if the same actions are pending in the same order,
-    /// the same choices are open and the same states follow.
+    /// Appends numbers that are equal for two prefixes if and only if the same actions are pending
+    /// in the same order, the same choices are open and the same states follow.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
         self.spine.encode(key);
         encode_rest(&self.rest, key);
     }
 }
 
-/// Each alternative begins with the number of alternatives from it on, and a state with 0; so the numbers say where
-/// a choice begins and ends.
+/// Each alternative begins with the number of alternatives from it on, and a state with 0; so the
+/// numbers say where a choice begins and ends.
 ///
-/// The depth of the recursion is the number of open choices on a path, which an anticipation bounds.
+/// The depth of the recursion is the number of open choices on a path, which an anticipation
+/// bounds.
 fn encode_rest(rest: &Rest, key: &mut Vec<u32>) {
     match rest {
         Rest::State(state) => key.extend([0, *state]),
@@ -271,7 +277,8 @@ impl Rest {
         Self::Choice(alternatives.into(), size)
     }
 
-    /// The number of promised actions in all alternatives. O(1), because each step of the search asks for it.
+    /// The number of promised actions in all alternatives. O(1), because each step of the search
+    /// asks for it.
     pub(super) fn size(&self) -> usize {
         match *self {
             Self::State(_) => 0,

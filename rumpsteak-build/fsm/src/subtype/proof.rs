@@ -8,14 +8,16 @@ use crate::certificate::{Certificate, Invariant};
 /// Why a machine is a subtype.
 #[derive(Clone)]
 pub struct Proof {
-    /// The greatest number of actions of the supertype that are pending at once. `None` if there is no bound.
+    /// The greatest number of actions of the supertype that are pending at once. `None` if there is
+    /// no bound.
     pub anticipation: Option<usize>,
-    /// The number of situations that were compared or, where there is no bound, of sets of situations.
+    /// The number of situations that were compared or, where there is no bound, of sets of
+    /// situations.
     pub situations: usize,
     pub(super) evidence: Evidence,
 }
 
-/// What the search recorded.
+/// The record of the search.
 #[derive(Clone)]
 pub(super) enum Evidence {
     Situations(Arc<Record>),

@@ -1,4 +1,5 @@
-//! What a machine must, may and need never do from a state on. All are computed backwards, in O(transitions).
+//! What a machine must, may and need never do from a state on. All are computed backwards, in
+//! O(transitions).
 
 use hashbrown::HashMap;
 
@@ -7,11 +8,12 @@ use super::pair::{Act, Kind, Pair, State};
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// By state of the supertype, how far it is from the output `act` over actions that the output may overtake.
+/// By state of the supertype, how far it is from the output `act` over actions that the output may
+/// overtake.
 ///
 /// ```text
 ///   state of the supertype      rank for p!ℓ
-///   sends to p                  0 if it offers ℓ, otherwise NEVER: messages to one peer keep their order
+///   sends to p                  0 if it offers ℓ, otherwise NEVER (order to one peer)
 ///   receives                    1 + the greatest rank of all successors
 ///   sends to q ≠ p              1 + the least rank of the successors whose output is `allowed`
 ///   end                         NEVER
@@ -76,7 +78,8 @@ impl Futures {
                 futures[words * state as usize + edge.act as usize / 64] |= 1 << (edge.act % 64);
             }
         }
-        // Each state is looked at again once a successor's set grew; sets grow at most as often as there are actions.
+        // Each state is looked at again once a successor's set grew; sets grow at most as often as
+        // there are actions.
         let mut open: Vec<u32> = (0..sub.len() as u32).collect();
         let mut queued = vec![true; sub.len()];
         while let Some(state) = open.pop() {
@@ -116,12 +119,13 @@ impl Futures {
     }
 }
 
-/// By state of the subtype, whether it need never do an action of `kind` from there on, whatever its peers choose:
-/// it can choose its outputs so that it ends without one, or goes on for ever without one.
+/// By state of the subtype, whether it need never do an action of `kind` from there on, whatever
+/// its peers choose: it can choose its outputs so that it ends without one, or goes on for ever
+/// without one.
 pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
     let sub = &pair.sub;
-    // By state, how many of its edges must still lead to where `kind` is inevitable until it is inevitable here: all
-    // if it sends, one if it receives.
+    // By state, how many of its edges must still lead to where `kind` is inevitable until it is
+    // inevitable here: all if it sends, one if it receives.
     let mut missing = vec![0_usize; sub.len()];
     let mut avoids = vec![true; sub.len()];
     let mut open = vec![];
@@ -151,8 +155,8 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
 
 /// By node of a graph, the greatest number of steps from it. `None` if there is an endless way.
 ///
-/// Nodes without a step onward are taken away one by one; what is left has endless ways. (A topological order would
-/// say only that there is a loop, and not from where it is reached.)
+/// Nodes without a step onward are taken away one by one; what is left has endless ways. (A
+/// topological order would say only that there is a loop, and not from where it is reached.)
 pub(super) fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
     let mut onward = vec![0_usize; len];
     let mut incoming: Vec<Vec<usize>> = vec![vec![]; len];

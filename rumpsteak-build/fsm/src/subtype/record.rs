@@ -1,8 +1,10 @@
-//! The record of a search, from which its certificate is written: the rules that it applied, where it applied them.
+//! The record of a search, from which its certificate is written: the rules that it applied, where
+//! it applied them.
 //!
-//! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first, so it records
-//! *fragments*: what the subtype did between one branching of the search and the next. The fragments of a situation
-//! form a tree, and in preorder its fragments are the derivation.
+//! A [`Derivation`] lists the rules of each situation in preorder. The search works breadth first,
+//! so it records *fragments*: what the subtype did between one branching of the search and the
+//! next. The fragments of a situation form a tree, and in preorder its fragments are the
+//! derivation.
 //!
 //! ```text
 //!   fragment                    s!ready after 3 unfoldings
@@ -41,7 +43,8 @@ pub(super) struct Record {
     pub(super) trails: Vec<Done>,
     /// The rules by which actions were done, where they are not just unfoldings of the spine.
     rules: Vec<Vec<Inference>>,
-    /// The ranks that are not 0: the situation, a transition of the supertype with the kind, and the rank.
+    /// The ranks that are not 0: the situation, a transition of the supertype with the kind, and
+    /// the rank.
     pub(super) ranks: Vec<(u32, u32, u32)>,
 }
 
@@ -49,7 +52,8 @@ pub(super) struct Record {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) transition: u32,
-    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a list in [`Record::rules`].
+    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a list
+    /// in [`Record::rules`].
     by: u32,
 }
 
@@ -73,9 +77,10 @@ struct Fragment {
     then: Then,
 }
 
-/// What follows a fragment.
+/// The continuation of a fragment.
 enum Then {
-    /// The first and the number of the fragments for the goals that are left; 0 where it is not known yet.
+    /// The first and the number of the fragments for the goals that are left; 0 where it is not
+    /// known yet.
     Branch(u32, u32),
     /// Rule ASM, with the situation.
     Assume(u32),
@@ -85,7 +90,8 @@ enum Then {
 
 /// Writes a situation as a sequence of numbers, equal for equal situations.
 ///
-/// `lossy` tells two situations apart that the search judges differently; to a certificate they are two equal claims.
+/// `lossy` tells two situations apart that the search judges differently; to a certificate they are
+/// two equal claims.
 pub(super) fn encode(state: u32, prefix: &Prefix, lossy: bool, key: &mut Vec<u32>) {
     key.clear();
     key.push(state << 1 | u32::from(lossy));
@@ -153,7 +159,8 @@ impl Record {
         self.fragments[fragment as usize] = Fragment { trail, then };
     }
 
-    /// Ends a fragment after which `count` goals are left; the first of their fragments, which have successive numbers.
+    /// Ends a fragment after which `count` goals are left; the first of their fragments, which have
+    /// successive numbers.
     pub(super) fn branch(&mut self, fragment: u32, trail: &[Done], count: usize) -> u32 {
         let trail = self.append(trail);
         let first = self.open(count);

@@ -27,29 +27,31 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The subtype never does the supertype's action `sup`: it ends without it, or goes round `cycle` without it
-    /// (the act check of rule ASM). Do it, or take it out of the protocol.
+    /// The subtype never does the supertype's action `sup`: it ends without it, or goes round
+    /// `cycle` without it (the act check of rule ASM). Do it, or take it out of the protocol.
     Forgotten,
-    /// The subtype receives (`sub`) before the supertype's send `sup`. An input may overtake only inputs: A(p).
-    /// Send first.
+    /// The subtype receives (`sub`) before the supertype's send `sup`. An input may overtake only
+    /// inputs: A(p). Send first.
     InputBeforeOutput,
-    /// The peer may send the message of `sup`, and the subtype does not receive it in `sub_state`. Handle it.
+    /// The peer may send the message of `sup`, and the subtype does not receive it in `sub_state`.
+    /// Handle it.
     InputNotHandled,
-    /// The subtype waits for a message (`sub`) that the supertype need not receive, because it ends in
-    /// `sup_state` or may go on without it (through `sup`). Receive it only where the protocol has decided that
-    /// it comes.
+    /// The subtype waits for a message (`sub`) that the supertype need not receive, because it ends
+    /// in `sup_state` or may go on without it (through `sup`). Receive it only where the protocol
+    /// has decided that it comes.
     InputNotReached,
-    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive them in the
-    /// order of the protocol.
+    /// The subtype receives (`sub`) before an earlier message from the same peer (`sup`). Receive
+    /// them in the order of the protocol.
     InputsFromOnePeer,
-    /// The subtype sends a message (`sub`) that the supertype need not send, because it ends in `sup_state` or
-    /// may go on without it (through `sup`). Send it only where the protocol has decided on it.
+    /// The subtype sends a message (`sub`) that the supertype need not send, because it ends in
+    /// `sup_state` or may go on without it (through `sup`). Send it only where the protocol has
+    /// decided on it.
     OutputNotReached,
-    /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`). Choose one that
-    /// the protocol offers.
+    /// The subtype sends a label (`sub`) to a peer to which the supertype sends another (`sup`).
+    /// Choose one that the protocol offers.
     OutputNotOffered,
-    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in the order of
-    /// the protocol.
+    /// The subtype sends (`sub`) before an earlier message to the same peer (`sup`). Send them in
+    /// the order of the protocol.
     OutputsToOnePeer,
     /// The messages of `sub` and `sup` have one label and different payloads. Make the sorts equal.
     PayloadDiffers,
@@ -90,7 +92,8 @@ pub(super) struct Reason {
     pub(super) sup: Blame,
 }
 
-/// A point at which there is no derivation, in the numbers of the search. The fields are those of [`Refusal`].
+/// A point at which there is no derivation, in the numbers of the search. The fields are those of
+/// [`Refusal`].
 pub(super) struct Failure {
     pub(super) reason: Reason,
     pub(super) path: Vec<TransitionId>,
@@ -121,7 +124,8 @@ impl Refusal {
         refusal
     }
 
-    /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes no difference.
+    /// Tells a wrong order from a wrong label from a wrong payload, between which the search makes
+    /// no difference.
     fn classify(&mut self, sub: &Fsm, sup: &Fsm) {
         let Some(promised) = self.sup.map(|id| sup.transition(id)) else {
             return;

@@ -1,8 +1,8 @@
 //! PPoPP'22, Fig. 5, rule by rule: what follows a situation.
 //!
-//! The judgement of Fig. 5 is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′ and T′ are a
-//! [`Prefix`], ρ is the path from the first situation, and Σ is the table of situations
-//! ([`Assumptions`](super::assumptions)).
+//! The judgement of Fig. 5 is ρ; Σ ⊢ₖ ⟨π, T, n⟩ ≤ ⟨π′, T′, n′⟩. Here π is empty between steps, π′
+//! and T′ are a [`Prefix`], ρ is the path from the first situation, and Σ is the table of
+//! situations ([`Assumptions`](super::assumptions)).
 //!
 //! | rule | where | the difference, and why it is sound |
 //! |---|---|---|
@@ -21,25 +21,26 @@
 //!
 //! # Refusals and dropped alternatives
 //!
-//! An anticipation may give up alternatives of an output choice ([`Anticipation::lossy`]). A "yes" needs no more
-//! care then: it found a W′. A "no" may be the fault of the dropping, but only while the choice is *open*, and
-//! only if it is about an output. Let q! be the kind of the choice. Messages to one peer stay in order, so W′ has
-//! no freedom there: its label must be that of the subtype's q! with the same number. So once the subtype does
-//! that q!, either it does a dropped label, which fails there and then as a mismatch (`lossy`), or nothing that it
-//! could use was dropped, and what is pending is what would be pending without any dropping. As long as the choice
-//! is open, a q! is pending in every alternative, in front of all that the alternatives promise. So a "no" is
-//! final, whatever was dropped,
+//! An anticipation may give up alternatives of an output choice ([`Anticipation::lossy`]). A "yes"
+//! needs no more care then: it found a W′. A "no" may be the fault of the dropping, but only while
+//! the choice is *open*, and only if it is about an output. Let q! be the kind of the choice.
+//! Messages to one peer stay in order, so W′ has no freedom there: its label must be that of the
+//! subtype's q! with the same number. So once the subtype does that q!, either it does a dropped
+//! label, which fails there and then as a mismatch (`lossy`), or nothing that it could use was
+//! dropped, and what is pending is what would be pending without any dropping. As long as the
+//! choice is open, a q! is pending in every alternative, in front of all that the alternatives
+//! promise. So a "no" is final
 //!
 //! * at the end of the subtype: an action is pending, of an open choice at least the q!;
-//! * at an input: only actions in front of all pending outputs can be received, and no alternative has a part in
-//!   that;
-//! * in a loop that forgets: either the q! of an open choice is never done on it, and is pending in every
-//!   alternative, or all choices are made on the way, as W′ must make them;
+//! * at an input: only actions in front of all pending outputs can be received, and no alternative
+//!   has a part in that;
+//! * in a loop that forgets: either the q! of an open choice is never done on it, and is pending in
+//!   every alternative, or all choices are made on the way, as W′ must make them;
 //! * where no output is pending: no choice is open.
 //!
-//! The other refusals are of outputs that are not found or are not the promised ones, and of actions that the
-//! subtype may avoid (`Assumptions::avoided`). There another alternative may help, and the search is repeated with
-//! more slack.
+//! The other refusals are of outputs that are not found or are not the promised ones, and of
+//! actions that the subtype may avoid (`Assumptions::avoided`). There another alternative may help,
+//! and the search is repeated with more slack.
 
 use super::{
     anticipation::{self, Anticipation, Way, mismatch},
@@ -101,9 +102,10 @@ impl<'a> Rules<'a> {
         self.anticipation.spend(cost)
     }
 
-    /// Does the next action of the subtype in place where there is nothing to choose, which is the most frequent
-    /// case. `None` if [`successors`](Self::successors) must decide; the situation is still the same then, but the
-    /// supertype may be unfolded further. `unfolded` counts the unfoldings.
+    /// Does the next action of the subtype in place where there is nothing to choose, which is the
+    /// most frequent case. `None` if [`successors`](Self::successors) must decide; the situation is
+    /// still the same then, but the supertype may be unfolded further. `unfolded` counts the
+    /// unfoldings.
     pub(super) fn direct(&self, situation: &mut Situation, unfolded: &mut u32) -> Option<Edge> {
         let edge = match self.pair.sub.state(situation.state) {
             State::End => return None,
@@ -337,8 +339,8 @@ impl<'a> Rules<'a> {
         Ok(successors)
     }
 
-    /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p), that is over inputs
-    /// of other kinds; each with that input. `sub` is the subtype's input.
+    /// All ways on which the supertype comes from `start` to an input of `kind` over an A(p), that
+    /// is over inputs of other kinds; each with that input. `sub` is the subtype's input.
     fn next_inputs(
         &mut self,
         start: u32,
@@ -399,7 +401,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// A refusal that is final, whatever was dropped.
+/// A refusal that no dropped alternative is to blame for.
 fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
     Stop::Refused {
         reason: Reason { rule, sup },

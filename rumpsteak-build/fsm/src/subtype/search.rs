@@ -1,7 +1,7 @@
 //! The search: every situation in which a subtype can be, breadth first.
 //!
-//! Situations are compared at the subtype's *anchors*, the states where several transitions meet: every loop has one.
-//! The situations between anchors are passed without storing anything.
+//! Situations are compared at the subtype's *anchors*, the states where several transitions meet:
+//! every loop has one. The situations between anchors are passed without storing anything.
 
 use std::collections::VecDeque;
 
@@ -171,7 +171,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise the way from it.
+    /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise
+    /// the way from it.
     fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>, Halt> {
         // Where no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);

@@ -1,31 +1,38 @@
-//! Anticipation without bound: what is pending grows for ever, and is known only roughly.
+//! Anticipation without a bound: what is pending grows for ever, and is known only roughly.
 //!
-//! The first engine remembers what is pending word by word. Where a subtype sends once per round more than it receives, the words get longer
-//! and longer, and it ends at a limit. Here what is pending is a *set* of words, widened so that there are finitely many sets.
+//! The search word by word ([`search`](super::search)) does not end where a subtype sends more in each round than it
+//! receives. Here the pending actions are a *set* of words, widened so that there are finitely many sets.
 //!
 //! # Judgement
 //!
 //! ```text
-//!   q, s, (Lₖ)ₖ      the subtype in state q, the supertype in state s, and pending in between, for each kind k (`p?` or `p!`), a word of Lₖ
+//!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and the actions that are
+//!                    pending are, for each kind k (`p?` or `p!`), a word of Lₖ
 //! ```
 //!
-//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, and whatever the rules below lead to from one of its
-//! members is in it, and they never get stuck. `⊕` appends to all words, `⊖` takes off the first letter.
+//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, the rules below lead from
+//! its members to its members only, and they never get stuck. `⊕` appends a letter to all words, `⊖` takes off the
+//! first letter.
 //!
 //! ```text
-//!   END       q and s end, all Lₖ = {ε}                            holds
-//!   OUT       q sends k, Lₖ = {ε}, s sends k                       every output of q is one of s; both go on
-//!   OUT-P     q sends k, ε ∉ Lₖ                                    every output of q is every first letter of Lₖ; Lₖ := ⊖Lₖ, q goes on
-//!   IN        q receives k, Lₖ = {ε}, s receives k, no output is pending     every input of s is one of q; both go on
-//!   IN-P      q receives k, ε ∉ Lₖ, no output is pending           every first letter of Lₖ is an input of q; Lₖ := ⊖Lₖ, q goes on
-//!   AHEAD     q sends or receives k, Lₖ = {ε}, s does another k′   Lₖ′ := Lₖ′ ⊕ (an action of s); s goes on; all inputs of s, or its only output;
-//!                                                                  only inputs if q receives; s may not do so for ever
+//!   END     q and s end, all Lₖ = {ε}           holds
+//!   OUT     q sends k, Lₖ = {ε}, s sends k      every output of q is one of s; both go on
+//!   OUT-P   q sends k, ε ∉ Lₖ                   every output of q is every first letter of Lₖ;
+//!                                               Lₖ := ⊖Lₖ, q goes on
+//!   IN      q receives k, Lₖ = {ε},             every input of s is one of q; both go on
+//!           s receives k, no output is pending
+//!   IN-P    q receives k, ε ∉ Lₖ,               every first letter of Lₖ is an input of q;
+//!           no output is pending                Lₖ := ⊖Lₖ, q goes on
+//!   AHEAD   q sends or receives k, Lₖ = {ε},    Lₖ′ := Lₖ′ ⊕ (an action of s); s goes on; all inputs
+//!           s does another k′                   of s, or its only output; only inputs if q receives;
+//!                                               s may not do so for ever
 //! ```
 //!
 //! # Example
 //!
 //! ```text
-//!   T′ = rec X. p?a. p!x. X        T = rec Y. p!x. p!x. p?a. Y          T sends twice as often as it receives
+//!   T′ = rec X. p?a. p!x. X
+//!   T  = rec Y. p!x. p!x. p?a. Y       T sends twice as often as it receives
 //!
 //!   q          s     p?             by
 //!   Y          X     ε
@@ -34,77 +41,94 @@
 //!   Y.2        X.2   a·a            AHEAD, OUT …
 //!   Y.3        X     a·a
 //!   Y          X     a              IN-P
-//!   Y.3        X     a·a·a…         the next round; letters a, two after each other: one set from here on
-//!   Y          X     a·a…           the last judgement is met again: the invariant is complete
+//!   Y.3        X     a·a·a…         the next round: one set from here on
+//!   Y          X     a·a…           as before: the invariant is complete
 //! ```
 //!
 //! # The widening
 //!
-//! A set of words is a *class* and the *windows* that occur in it, for some length m. A word of at most m letters is a class of its own. A
-//! longer one is in the class of its first m and its last m letters; of what is between, only the set of its windows of m + 1 letters is known.
-//! A letter is a transition of the supertype and not an action, so that words promised by different parts of it stay apart.
+//! A set of words is a *class* and the *windows* that occur in it, for some length m. A word of at
+//! most m letters is a class of its own. A longer one is in the class of its first m and its last m
+//! letters; of what is between, only the set of its windows of m + 1 letters is known. A letter is
+//! a transition of the supertype and not an action, so that words promised by different parts of it
+//! stay apart.
 //!
 //! ```text
-//!   m = 1:   a·a·b, a·b, a·a·a·b, …    class a…b, windows aa ab         allows a·…·a·b with any number of a, and nothing else
+//!   m = 1:   a·a·b, a·b, a·a·a·b, …    class a…b, windows aa ab: any number of a, then b
 //! ```
 //!
-//! Judgements with equal states and classes become one by uniting their windows. So there are finitely many judgements, each grows finitely
-//! often, and the search for an invariant ends. If it gets stuck, then perhaps only because too much was forgotten, and it starts again with
-//! the next m; at [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck may be no words of any run.
-//! Real ones are found by the first engine, since it searches breadth first, before its limit unless they are deep.
+//! Judgements with equal states and classes become one by uniting their windows. So there are
+//! finitely many judgements, each grows finitely often, and the search for an invariant ends. If it
+//! gets stuck, then perhaps only because too much was forgotten, and it starts again with the next
+//! m; at [`Limits::widening`] it is undecided. A "no" is never given here: the words that get stuck
+//! may be no words of any run. Real ones are found by the first engine, since it searches breadth
+//! first, before its limit unless they are deep.
 //!
 //! # Why it is sound
 //!
-//! *The invariant covers every run.* Let T and T′ be followed along any single-output tree U of T and single-input tree V′ of T′, as the first
-//! engine does (see [`super`]), with what is pending as one word per kind. By induction each situation is in a judgement of the invariant: `⊕` and
-//! `⊖` compute supersets. For `⊕` that is plain. For `⊖` of a long word: it begins with some window that begins with the class's first
-//! letters, the rest begins with the other letters of that window, and is a way through the windows to the class's last letters; so all
-//! windows that are on no such way can go; and if the rest has m letters, it is a class of its own. So no situation of any run is stuck.
+//! *The invariant covers every run.* Let T and T′ be followed along any single-output tree U of T
+//! and single-input tree V′ of T′, as the first engine does (see [`super`]), with what is pending
+//! as one word per kind. By induction each situation is in a judgement of the invariant: `⊕` and
+//! `⊖` compute supersets. For `⊕` that is plain. For `⊖` of a long word: it begins with some window
+//! that begins with the class's first letters, the rest begins with the other letters of that
+//! window, and is a way through the windows to the class's last letters; so all windows that are on
+//! no such way can go; and if the rest has m letters, it is a class of its own. So no situation of
+//! any run is stuck.
 //!
-//! *One word per kind is enough.* Which action can be done next depends on the first letter of its kind and on what is before that: for an
-//! output nothing (\[ref-B\]: all inputs, and outputs to others), for an input only that there are no outputs (\[ref-A\]). Here an input is done only
-//! if no output is pending at all. How actions of different kinds are interleaved matters to none of the rules.
+//! *One word per kind is enough.* Which action can be done next depends on the first letter of its
+//! kind and on what is before that: for an output nothing (\[ref-B\]: all inputs, and outputs to
+//! others), for an input only that there are no outputs (\[ref-A\]). Here an input is done only if
+//! no output is pending at all. How actions of different kinds are interleaved matters to none of
+//! the rules.
 //!
-//! *Each step is a rule.* `OUT`, `IN`, `OUT-P`, `IN-P` match an action of W by \[ref-out\], \[ref-in\], \[ref-B\], \[ref-A\]. `AHEAD`
-//! only names what these pass over. Of inputs passed over all are followed, since V′ is any; an output passed over
-//! must be the only one there, so W′ has no choice but this. (Open choices are left to the first engine.)
+//! *Each step is a rule.* `OUT`, `IN`, `OUT-P`, `IN-P` match an action of W by \[ref-out\],
+//! \[ref-in\], \[ref-B\], \[ref-A\]. `AHEAD` only names what these pass over. Of inputs passed over
+//! all are followed, since V′ is any; an output passed over must be the only one there, so W′ has
+//! no choice but this. (Open choices are left to the first engine.)
 //!
-//! *Nothing is put off for ever.* Whether words of a kind are empty is known exactly: no class has both. Suppose an action of kind k stays pending for
-//! ever in a run. The run is infinite, and from then on in judgements with words of kind k. There are finitely many, so unless the subtype does k
-//! again and again, there is a loop of judgements with kind k pending in which k is not done. That is what is looked for when
-//! the invariant is complete, and the answer is yes only if there is none; then each judgement has a *rank*, which is how many steps may follow
-//! while k is pending and not done. So k is done infinitely often. Each time the first word's
-//! letter is taken, and finitely many are before the action: it is not pending for ever. The supertype does not lag behind either: what it does last
-//! is pending or done, and a run that does not prolong it takes finitely many pending actions off. Hence act(W) = act(A.W′) where the
-//! definition asks for it.
+//! *Nothing is put off for ever.* Whether words of a kind are empty is known exactly: no class has
+//! both. Suppose an action of kind k stays pending for ever in a run. The run is infinite, and from
+//! then on in judgements with words of kind k. There are finitely many, so unless the subtype does
+//! k again and again, there is a loop of judgements with kind k pending in which k is not done.
+//! That is what is looked for when the invariant is complete, and the answer is yes only if there
+//! is none; then each judgement has a *rank*, which is how many steps may follow while k is pending
+//! and not done. So k is done infinitely often. Each time the first word's letter is taken, and
+//! finitely many are before the action: it is not pending for ever. The supertype does not lag
+//! behind either: what it does last is pending or done, and a run that does not prolong it takes
+//! finitely many pending actions off. Hence act(W) = act(A.W′) where the definition asks for it.
 //!
-//! None of this need be believed: the invariant is written down, and [`certificate::invariant`](crate::certificate::invariant) has a checker of its own.
+//! None of this need be believed: the invariant is written down, and
+//! [`certificate::invariant`](crate::certificate::invariant) has a checker of its own.
 //!
-//! In the binary world this is the relation without orphan messages, which is also the one that `corpora/binary` tabulates.
+//! In the binary world this is the relation without orphan messages, which is also the one that
+//! `corpora/binary` tabulates.
 //!
-//! # What it does not accept
+//! # Limits of the method
 //!
-//! Words whose lengths must agree, as n questions pending from one peer and n from another: the classes of different kinds are independent
-//! beyond m letters. Overtaken choices of outputs. Inputs done while an output is pending, which need the order between kinds.
+//! Words whose lengths must agree, as n questions pending from one peer and n from another: the
+//! classes of different kinds are independent beyond m letters. Overtaken choices of outputs.
+//! Inputs done while an output is pending, which need the order between kinds.
 //!
 //! # Cost
 //!
-//! For each m: the number of judgements times the windows in them, as often as these grow. Both are exponential in m at worst; in the corpora
-//! m ≤ 2 suffices. All work is counted against [`Limits::steps`]. There is no recursion.
+//! For each m: the number of judgements times the windows in them, as often as these grow. Both are
+//! exponential in m at worst; in the corpora m ≤ 2 suffices. All work is counted against
+//! [`Limits::steps`]. There is no recursion.
 //!
-//! # Sources, and roads not taken
+//! # Sources
 //!
-//! That what is pending may be represented by something regular is due to Bravetti, Carbone, Lange, Yoshida and Zavattaro (LMCS'21), who look for
-//! repeating subtrees of *input trees*, and to Bocchi, King and Murgia (TACAS'24), who enlarge sets of traces to regular expressions. Trees
-//! share a subtree per choice of the peers, but growth must be found by comparing them; expressions need a heuristic that
-//! guesses the star. Windows need neither comparing nor guessing, their unions terminate by themselves, and their precision is one number.
+//! That pending actions may be represented by a regular set is due to Bravetti, Carbone, Lange,
+//! Yoshida and Zavattaro (LMCS'21), who look for repeating subtrees of *input trees*, and to
+//! Bocchi, King and Murgia (TACAS'24), who enlarge sets of traces to regular expressions. Windows
+//! need neither a comparison of trees nor a heuristic that guesses the star: their unions
+//! terminate, and their precision is one number.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use hashbrown::{HashMap, HashSet};
 
 use super::{
-    pair::{Act, Kind, Pair, State},
+    pair::{Act, Edge, Kind, Pair, State},
     reachability::heights,
 };
 use crate::{
@@ -122,7 +146,7 @@ type Word = Box<[Letter]>;
 /// The windows of `m + 1` letters that may occur in a word.
 type Windows = BTreeSet<Word>;
 
-/// What is known exactly of the words of one kind.
+/// The exactly known part of a set of words of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Class {
     /// One word of at most `m` letters.
@@ -173,7 +197,8 @@ impl Words {
         }
     }
 
-    /// The operation ⊖: the possible first letters, each with the words after it. None if the word is empty.
+    /// The operation ⊖: the possible first letters, each with the words after it. None if the word
+    /// is empty.
     fn pop(&self) -> Vec<(Letter, Self)> {
         let (first, last) = match &self.class {
             Class::Short(word) => {
@@ -210,7 +235,7 @@ impl Words {
         popped
     }
 
-    /// What a walk over the windows costs, at most.
+    /// The greatest cost of a walk over the windows.
     fn size(&self) -> usize {
         1 + self.windows.len()
     }
@@ -266,7 +291,8 @@ struct Judgement {
     queued: bool,
 }
 
-/// A judgement that a rule leads to, and the kind of the action that the subtype does on the way; none for `AHEAD`.
+/// A judgement that a rule leads to, and the kind of the action that the subtype does on the way;
+/// none for `AHEAD`.
 struct Successor {
     done: Option<Kind>,
     sub: u32,
@@ -286,7 +312,7 @@ enum Stop {
 pub(super) enum Outcome {
     /// The pair's first machine is a subtype of the second.
     Holds(Invariant),
-    /// There is no invariant of any precision that is allowed, whatever the budget.
+    /// There is no invariant of any precision that is allowed, with any budget.
     Stuck,
     /// The budget is spent.
     Spent,
@@ -315,8 +341,8 @@ struct Search<'a> {
     m: usize,
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
-    /// By kind, computed on demand: the states of the supertype from which it may go on for ever by actions
-    /// that `AHEAD` passes over for that kind.
+    /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
+    /// actions that `AHEAD` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
     ids: HashMap<Key, usize>,
     judgements: Vec<Judgement>,
@@ -364,10 +390,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The invariant that was found, with its steps and ranks. None if something may be put off for ever.
+    /// The invariant that was found, with its steps and ranks. None if something may be put off for
+    /// ever.
     fn written(&mut self) -> Option<Invariant> {
         let pair = self.pair;
-        // The rules are applied once more, now to all that the sets contain. It is paid for already: so often they were applied at least.
+        // The rules are applied once more, now to all that the sets contain. It is paid for
+        // already: so often they were applied at least.
         self.budget = usize::MAX;
         let mut steps = vec![];
         let mut rules = vec![];
@@ -423,8 +451,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// By judgement, how many steps may follow each other at most while a kind is pending and not done. None if there is a loop
-    /// of them.
+    /// By judgement, how many steps may follow each other at most while a kind is pending and not
+    /// done. None if there is a loop of them.
     fn ranks(&self, steps: &[(usize, usize, Option<Kind>)], kind: Kind) -> Option<Vec<u32>> {
         let pending = |id: usize| !self.judgements[id].key.classes[kind as usize].is_empty();
         let steps = steps
@@ -436,10 +464,10 @@ impl<'a> Search<'a> {
 
     fn spend(&mut self, cost: usize) -> Result<(), Stop> {
         self.spent += cost;
-        match self.spent > self.budget {
-            true => Err(Stop::Spent),
-            false => Ok(()),
+        if self.spent > self.budget {
+            return Err(Stop::Spent);
         }
+        Ok(())
     }
 
     /// Adds a judgement, or its windows to the one of its class.
@@ -477,7 +505,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The rule that applies, and what it leads to, in the order of [`invariant::Rule`](certificate::Rule).
+    /// The rule that applies, and the judgements after it, in the order of
+    /// [`invariant::Rule`](certificate::Rule).
     fn successors(&mut self, id: usize) -> Result<(Rule, Vec<Successor>), Stop> {
         let pair = self.pair;
         let Judgement { key, windows, .. } = &self.judgements[id];
@@ -493,79 +522,100 @@ impl<'a> Search<'a> {
             .collect();
         let output = (0..pair.kinds() as Kind)
             .any(|kind| pair.sends(kind) && !pending[kind as usize].class.is_empty());
-        let (kind, sends) = match (pair.sub.state(sub), pair.sup.state(sup)) {
+        let kind = match (pair.sub.state(sub), pair.sup.state(sup)) {
             // Rule END.
             (State::End, State::End) if pending.iter().all(|words| words.class.is_empty()) => {
                 return Ok((Rule::End, vec![]));
             }
             (State::End, _) => return Err(Stop::Stuck),
-            (State::Send(kind), _) => (kind, true),
+            (State::Send(kind), _) => kind,
             (State::Receive(_), _) if output => return Err(Stop::Stuck),
-            (State::Receive(kind), _) => (kind, false),
+            (State::Receive(kind), _) => kind,
         };
-        let own = pair.sub.edges(sub);
-        let mut successors = vec![];
+        if !pending[kind as usize].class.is_empty() {
+            return Ok((Rule::Take, self.take(sub, sup, kind, &pending)?));
+        }
+        match pair.sup.state(sup) {
+            State::End => Err(Stop::Stuck),
+            State::Send(other) | State::Receive(other) if other == kind => {
+                Ok((Rule::Match, self.matched(sub, sup, kind, &pending)?))
+            }
+            State::Send(other) | State::Receive(other) => {
+                Ok((Rule::Ahead, self.ahead(sub, sup, kind, other, &pending)?))
+            }
+        }
+    }
 
-        // Rules OUT-P and IN-P.
+    /// Rules OUT-P and IN-P.
+    fn take(
+        &mut self,
+        sub: u32,
+        sup: u32,
+        kind: Kind,
+        pending: &[Words],
+    ) -> Result<Vec<Successor>, Stop> {
         let words = &pending[kind as usize];
-        if !words.class.is_empty() {
-            self.spend(words.size() * words.size())?;
-            for (letter, rest) in pending[kind as usize].pop() {
-                let act = self.acts[letter as usize];
-                let Some(edge) = pair.sub.edge(sub, act) else {
-                    return Err(Stop::Stuck);
-                };
-                if sends && own.len() > 1 {
-                    return Err(Stop::Stuck);
-                }
-                let mut pending = pending.clone();
-                pending[kind as usize] = rest;
-                successors.push(Successor {
-                    done: Some(kind),
-                    sub: edge.target,
-                    sup,
-                    pending,
-                });
+        self.spend(words.size() * words.size())?;
+        let mut successors = vec![];
+        for (letter, rest) in words.pop() {
+            let act = self.acts[letter as usize];
+            let edge = self.pair.sub.edge(sub, act).ok_or(Stop::Stuck)?;
+            if self.pair.sends(kind) && self.pair.sub.edges(sub).len() > 1 {
+                return Err(Stop::Stuck);
             }
-            return Ok((Rule::Take, successors));
+            let mut pending = pending.to_vec();
+            pending[kind as usize] = rest;
+            successors.push(Successor {
+                done: Some(kind),
+                sub: edge.target,
+                sup,
+                pending,
+            });
         }
+        Ok(successors)
+    }
 
-        let theirs = pair.sup.edges(sup);
-        let other = match pair.sup.state(sup) {
-            State::End => return Err(Stop::Stuck),
-            State::Send(other) | State::Receive(other) => other,
+    /// Rules OUT and IN.
+    fn matched(
+        &self,
+        sub: u32,
+        sup: u32,
+        kind: Kind,
+        pending: &[Words],
+    ) -> Result<Vec<Successor>, Stop> {
+        let (own, theirs) = (&self.pair.sub, &self.pair.sup);
+        let successor = |sub, sup| Successor {
+            done: Some(kind),
+            sub,
+            sup,
+            pending: pending.to_vec(),
         };
-        // Rules OUT and IN.
-        if other == kind {
-            let (all, offered, all_are_sub) = match sends {
-                true => (own, &pair.sup, true),
-                false => (theirs, &pair.sub, false),
-            };
-            for edge in all {
-                let at = if all_are_sub { sup } else { sub };
-                let Some(match_) = offered.edge(at, edge.act) else {
-                    return Err(Stop::Stuck);
-                };
-                let (sub, sup) = match all_are_sub {
-                    true => (edge.target, match_.target),
-                    false => (match_.target, edge.target),
-                };
-                let pending = pending.clone();
-                let done = Some(kind);
-                successors.push(Successor {
-                    done,
-                    sub,
-                    sup,
-                    pending,
-                });
-            }
-            return Ok((Rule::Match, successors));
+        if self.pair.sends(kind) {
+            let both = own.edges(sub).iter().map(|edge| {
+                let other = theirs.edge(sup, edge.act).ok_or(Stop::Stuck)?;
+                Ok(successor(edge.target, other.target))
+            });
+            return both.collect();
         }
-        // Rule AHEAD.
-        let passes = match pair.sends(other) {
-            true => sends && theirs.len() == 1,
-            false => true,
-        };
+        let both = theirs.edges(sup).iter().map(|edge| {
+            let own = own.edge(sub, edge.act).ok_or(Stop::Stuck)?;
+            Ok(successor(own.target, edge.target))
+        });
+        both.collect()
+    }
+
+    /// Rule AHEAD: the subtype does `kind`, and the supertype another kind.
+    fn ahead(
+        &mut self,
+        sub: u32,
+        sup: u32,
+        kind: Kind,
+        other: Kind,
+        pending: &[Words],
+    ) -> Result<Vec<Successor>, Stop> {
+        let pair = self.pair;
+        let theirs = pair.sup.edges(sup);
+        let passes = !pair.sends(other) || pair.sends(kind) && theirs.len() == 1;
         let endless = self
             .endless
             .entry(kind)
@@ -573,22 +623,22 @@ impl<'a> Search<'a> {
         if !passes || endless[sup as usize] {
             return Err(Stop::Stuck);
         }
-        for edge in theirs {
-            let mut pending = pending.clone();
+        let named = |edge: &Edge| {
+            let mut pending = pending.to_vec();
             pending[other as usize].push(edge.id.index() as Letter, self.m);
-            let (done, sup) = (None, edge.target);
-            successors.push(Successor {
-                done,
+            Successor {
+                done: None,
                 sub,
-                sup,
+                sup: edge.target,
                 pending,
-            });
-        }
-        Ok((Rule::Ahead, successors))
+            }
+        };
+        Ok(theirs.iter().map(named).collect())
     }
 }
 
-/// The states of the supertype from which it may go on for ever by actions that are passed over when the subtype does `kind`.
+/// The states of the supertype from which it may go on for ever by actions that are passed over
+/// when the subtype does `kind`.
 fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
     let sup = &pair.sup;
     let passed = |state: u32| match sup.state(state) {

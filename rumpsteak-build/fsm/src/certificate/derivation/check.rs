@@ -72,7 +72,8 @@ impl PartialEq for Act {
     }
 }
 
-/// Promised actions in order. The first of a kind is found without looking at the others, so that a derivation is checked in linear time.
+/// Promised actions in order. The first of a kind is found without looking at the others, so that a
+/// derivation is checked in linear time.
 #[derive(Clone, Debug, Default)]
 struct Spine {
     /// `None` where an action was taken.
@@ -192,7 +193,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a situation claims, if all that it names exists.
+    /// The claim of a situation; a fault if it names something that does not exist.
     fn claim(&self, situation: &Situation) -> Result<Claim, Fault> {
         if situation.state.index() >= self.sub.len() {
             return Err(Fault::Unknown);
@@ -264,52 +265,14 @@ impl<'a> Checker<'a> {
                 finished.then_some(()).ok_or(Fault::WrongRule)
             }
 
-            Rule::Choose => {
-                let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
-                let sends = outputs
-                    .first()
-                    .is_some_and(|output| output.action.direction == Direction::Send);
-                if goal.own.is_some() || !sends {
-                    return Err(Fault::WrongRule);
-                }
-                // Backwards, so that the first is on top. It takes the tree itself.
-                for output in outputs[1..].iter().rev() {
-                    goals.push(Goal {
-                        own: Some(self.sub_acts[output.id.index()]),
-                        state: output.target,
-                        tree: goal.tree.clone(),
-                        done: goal.done.clone(),
-                        moved: goal.moved,
-                    });
-                }
-                goal.own = Some(self.sub_acts[outputs[0].id.index()]);
-                goal.state = outputs[0].target;
-                goals.push(goal);
-                Ok(())
-            }
-
+            Rule::Choose => self.choose(goal, goals),
             Rule::Unfold(path) => self.unfold(path, goal, goals),
 
             Rule::Drop(path) => {
-                let (&last, path) = path.split_last().ok_or(Fault::Unknown)?;
-                let branch = goal.tree.at(path)?;
-                let End::Choice(branches) = &mut branch.tail else {
-                    return Err(Fault::Unknown);
-                };
-                // One of them must be left.
-                if last as usize >= branches.len() || branches.len() < 2 {
-                    return Err(Fault::Unknown);
-                }
-                branches.remove(last as usize);
-                if let [_] = branches.as_slice() {
-                    let (act, rest) = branches.remove(0);
-                    branch.spine.push(act);
-                    branch.prolong(rest);
-                }
+                goal.tree.drop(path)?;
                 goals.push(goal);
                 Ok(())
             }
-
             Rule::Take => {
                 match goal.own.take() {
                     Some(act) => {
@@ -323,21 +286,48 @@ impl<'a> Checker<'a> {
                 Ok(())
             }
 
-            Rule::Assume(to) => {
-                let claim = claims.get(*to as usize).ok_or(Fault::Unknown)?;
-                if goal.own.is_some() || goal.state != claim.state || goal.tree != claim.tree {
-                    return Err(Fault::OtherClaim);
-                }
-                if !goal.moved {
-                    return Err(Fault::NoProgress);
-                }
-                let from = &claims[from];
-                let falls = |kind: usize| {
-                    !from.pending[kind] || goal.done[kind] || from.ranks[kind] > claim.ranks[kind]
-                };
-                (0..self.kinds).all(falls).then_some(()).ok_or(Fault::Rank)
-            }
+            Rule::Assume(to) => self.assume(*to, &goal, claims, from),
         }
+    }
+
+    fn choose(&self, mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
+        let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
+        let sends = outputs
+            .first()
+            .is_some_and(|output| output.action.direction == Direction::Send);
+        if goal.own.is_some() || !sends {
+            return Err(Fault::WrongRule);
+        }
+        // Backwards, so that the first is on top. It takes the tree itself.
+        for output in outputs[1..].iter().rev() {
+            goals.push(Goal {
+                own: Some(self.sub_acts[output.id.index()]),
+                state: output.target,
+                tree: goal.tree.clone(),
+                done: goal.done.clone(),
+                moved: goal.moved,
+            });
+        }
+        goal.own = Some(self.sub_acts[outputs[0].id.index()]);
+        goal.state = outputs[0].target;
+        goals.push(goal);
+        Ok(())
+    }
+
+    /// Whether a goal is a claim, and the rank of each kind that was put off since the claim `from` falls.
+    fn assume(&self, to: u32, goal: &Goal, claims: &[Claim], from: usize) -> Result<(), Fault> {
+        let claim = claims.get(to as usize).ok_or(Fault::Unknown)?;
+        if goal.own.is_some() || goal.state != claim.state || goal.tree != claim.tree {
+            return Err(Fault::OtherClaim);
+        }
+        if !goal.moved {
+            return Err(Fault::NoProgress);
+        }
+        let from = &claims[from];
+        let falls = |kind: usize| {
+            !from.pending[kind] || goal.done[kind] || from.ranks[kind] > claim.ranks[kind]
+        };
+        (0..self.kinds).all(falls).then_some(()).ok_or(Fault::Rank)
     }
 
     fn unfold(&self, path: &[u32], mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
@@ -425,7 +415,28 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Takes an output on every way down the tree, over all but outputs to the same peer: \[ref-out\] or \[ref-B\].
+    /// Drops the alternative at a path.
+    fn drop(&mut self, path: &[u32]) -> Result<(), Fault> {
+        let (&last, path) = path.split_last().ok_or(Fault::Unknown)?;
+        let branch = self.at(path)?;
+        let End::Choice(branches) = &mut branch.tail else {
+            return Err(Fault::Unknown);
+        };
+        // One of them must be left.
+        if last as usize >= branches.len() || branches.len() < 2 {
+            return Err(Fault::Unknown);
+        }
+        branches.remove(last as usize);
+        if let [_] = branches.as_slice() {
+            let (act, rest) = branches.remove(0);
+            branch.spine.push(act);
+            branch.prolong(rest);
+        }
+        Ok(())
+    }
+
+    /// Takes an output on every way down the tree, over all but outputs to the same peer:
+    /// \[ref-out\] or \[ref-B\].
     fn take(&mut self, output: Act, depth: usize) -> Result<(), Fault> {
         if depth > DEEPEST {
             return Err(Fault::TooDeep);

@@ -25,31 +25,34 @@ impl Derivation {
 pub struct Situation {
     /// A state of the subtype.
     pub state: StateId,
-    /// What the supertype still has to do.
+    /// The actions that the supertype still has to do.
     pub tree: Tree,
     /// The derivation, in preorder: each rule is applied to the first goal that is open.
     pub rules: Vec<Rule>,
-    /// Why each loop of claims does what is pending. A kind of action is written as a transition of the supertype that does
-    /// such an action; kinds that are not listed have rank 0. From here to a claim that is assumed, the rank of each kind that is pending
-    /// here falls, unless an action of the kind is done on the way.
+    /// Why each loop of claims does what is pending. A kind of action is written as a transition of
+    /// the supertype that does such an action; kinds that are not listed have rank 0. From here to
+    /// a claim that is assumed, the rank of each kind that is pending here falls, unless an action
+    /// of the kind is done on the way.
     pub ranks: Vec<(TransitionId, u32)>,
 }
 
-/// What the supertype still has to do.
+/// The actions that the supertype still has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Transitions of the supertype whose actions are promised and not yet done. Only their actions matter.
+    /// Transitions of the supertype whose actions are promised and not yet done. Only their actions
+    /// matter.
     pub spine: Vec<TransitionId>,
-    /// What follows.
+    /// The continuation behind the spine.
     pub tail: Tail,
 }
 
-/// What follows a spine.
+/// The continuation of a spine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// Whatever the supertype does from this state on.
     State(StateId),
-    /// An open choice between outputs of the supertype to one peer: each alternative begins with the action of a transition.
+    /// An open choice between outputs of the supertype to one peer: each alternative begins with
+    /// the action of a transition.
     Choice(Vec<(TransitionId, Tree)>),
 }
 
@@ -58,13 +61,16 @@ pub enum Tail {
 pub enum Rule {
     /// Both are finished. No goal is left of this one.
     End,
-    /// The subtype sends. One goal for each of its transitions, in order; each of them is to be taken next.
+    /// The subtype sends. One goal for each of its transitions, in order; each of them is to be
+    /// taken next.
     Choose,
-    /// The supertype's state at the end of the branch at this path is unfolded. If it receives: one goal for each of its transitions, in order. If
-    /// it sends: one goal, with its only transition on the spine, or else with an open choice of all of them, in order.
+    /// The supertype's state at the end of the branch at this path is unfolded. If it receives: one
+    /// goal for each of its transitions, in order. If it sends: one goal, with its only transition
+    /// on the spine, or else with an open choice of all of them, in order.
     Unfold(Vec<u32>),
-    /// Alternative `at.last()` of the open choice at the path before it is not chosen. One goal. If one alternative is left, the
-    /// choice is made, and the alternative prolongs the spine before it.
+    /// Alternative `at.last()` of the open choice at the path before it is not chosen. One goal. If
+    /// one alternative is left, the choice is made, and the alternative prolongs the spine before
+    /// it.
     Drop(Vec<u32>),
     /// The chosen output, or else the input that is promised, is done by both. One goal.
     Take,

@@ -1,4 +1,5 @@
-//! The checker of invariants. It shares no code with the engines: only machines, and invariants as values.
+//! The checker of invariants. It shares no code with the engines: only machines, and invariants as
+//! values.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use crate::{
 /// Checks that `invariant` proves `sub ≤ sup`.
 ///
 /// # Errors
-/// The first [`Invalid`] judgement, in order; those that are not well written come before all others.
+/// The first [`Invalid`] judgement, in order; those that are not well written come before all
+/// others.
 pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
     let invalid = |situation, rule, fault| Invalid {
         situation,
@@ -75,14 +77,15 @@ struct Claim<'a> {
     ranks: BTreeMap<Kind<'a>, u32>,
 }
 
-/// What a rule leads to, and the kind of the pending action that it does.
+/// The goals after a rule, and the kind of the pending action that the rule does.
 struct Step<'a> {
     goals: Vec<Goal<'a>>,
     taken: Option<Kind<'a>>,
 }
 
 impl Claim<'_> {
-    /// Whether all situations of a goal are in the claim that is reached, and the rank of what is put off falls.
+    /// Whether all situations of a goal are in the claim that is reached, and the rank of what is
+    /// put off falls.
     fn leads_to(&self, goal: &Goal<'_>, taken: Option<Kind<'_>>, to: &Self) -> Result<(), Fault> {
         let known = &to.goal;
         let within = (goal.sub, goal.sup) == (known.sub, known.sup)
@@ -120,7 +123,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// What a judgement claims, if all that it names exists.
+    /// The claim of a judgement; a fault if it names something that does not exist.
     fn claim(&self, judgement: &Judgement) -> Result<Claim<'a>, Fault> {
         let &Judgement { sub, sup, .. } = judgement;
         if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
@@ -184,112 +187,108 @@ impl<'a> Checker<'a> {
     fn apply(&self, rule: Rule, goal: &Goal<'a>) -> Result<Step<'a>, Fault> {
         let own: Vec<_> = self.sub.transitions_from(goal.sub).collect();
         let theirs: Vec<_> = self.sup.transitions_from(goal.sup).collect();
-        // What the subtype does, unless it ends, if it may do so at all: no input while an output is pending.
+        // The kind that the subtype does, if it may do it at all: no input while an output is pending.
         let kind = || match own.first().map(kind_of) {
             Some((_, Direction::Receive)) if goal.sends() => Err(Fault::Order),
             Some(kind) => Ok(kind),
             None => Err(Fault::WrongRule),
         };
-        match rule {
-            Rule::End => match own.is_empty() && theirs.is_empty() && goal.pending.is_empty() {
-                true => Ok(Step {
-                    goals: vec![],
-                    taken: None,
-                }),
-                false => Err(Fault::WrongRule),
-            },
-
-            Rule::Match => {
-                let kind = kind()?;
-                if theirs.first().map(kind_of) != Some(kind) || goal.pending.contains_key(&kind) {
+        let (goals, taken) = match rule {
+            Rule::End => {
+                if !own.is_empty() || !theirs.is_empty() || !goal.pending.is_empty() {
                     return Err(Fault::WrongRule);
                 }
-                let sends = kind.1 == Direction::Send;
-                let (chosen, offered) = if sends {
-                    (&own, &theirs)
-                } else {
-                    (&theirs, &own)
-                };
-                let fault = if sends {
-                    Fault::Order
-                } else {
-                    Fault::NotHandled
-                };
-                let both = |choice: &Transition<'_>| {
-                    let same = offered.iter().find(|offer| offer.action == choice.action);
-                    let same = same.ok_or(fault)?;
-                    let (own, theirs) = if sends {
-                        (choice, same)
-                    } else {
-                        (same, choice)
-                    };
-                    Ok(Goal {
-                        sub: own.target,
-                        sup: theirs.target,
-                        pending: goal.pending.clone(),
-                    })
-                };
-                Ok(Step {
-                    goals: chosen.iter().map(both).collect::<Result<_, _>>()?,
-                    taken: None,
-                })
+                (vec![], None)
             }
+            Rule::Match => (matched(kind()?, goal, &own, &theirs)?, None),
+            Rule::Take => (self.taken(kind()?, goal, &own)?, Some(kind()?)),
+            Rule::Ahead => (ahead(goal, &theirs)?, None),
+        };
+        Ok(Step { goals, taken })
+    }
 
-            Rule::Take => {
-                let kind = kind()?;
-                let words = goal.pending.get(&kind).ok_or(Fault::WrongRule)?;
-                if kind.1 == Direction::Send && own.len() > 1 {
-                    return Err(Fault::Order);
-                }
-                let take = |(letter, rest): (Letter, Option<Words>)| {
-                    let promised = TransitionId::from_index(letter as usize);
-                    let promised = self.sup.transition(promised).action;
-                    let done = own.iter().find(|own| own.action == promised);
-                    let fault = match kind.1 {
-                        Direction::Send => Fault::Order,
-                        Direction::Receive => Fault::NotHandled,
-                    };
-                    let mut left = goal.clone();
-                    left.sub = done.ok_or(fault)?.target;
-                    match rest {
-                        Some(rest) => left.pending.insert(kind, rest),
-                        None => left.pending.remove(&kind),
-                    };
-                    Ok(left)
-                };
-                Ok(Step {
-                    goals: words
-                        .take_off()
-                        .into_iter()
-                        .map(take)
-                        .collect::<Result<_, _>>()?,
-                    taken: Some(kind),
-                })
-            }
-
-            Rule::Ahead => {
-                let kind = match theirs.as_slice() {
-                    [] => return Err(Fault::WrongRule),
-                    [first, others @ ..] => match kind_of(first) {
-                        // Which one is sent is not known.
-                        (_, Direction::Send) if !others.is_empty() => return Err(Fault::Order),
-                        kind => kind,
-                    },
-                };
-                let name = |next: &Transition<'_>| {
-                    let mut onward = goal.clone();
-                    onward.sup = next.target;
-                    let words = onward.pending.remove(&kind);
-                    let words = Words::append(words, next.id.index() as Letter);
-                    onward.pending.insert(kind, words);
-                    onward
-                };
-                Ok(Step {
-                    goals: theirs.iter().map(name).collect(),
-                    taken: None,
-                })
-            }
+    /// [`Rule::Take`].
+    fn taken(
+        &self,
+        kind: Kind<'a>,
+        goal: &Goal<'a>,
+        own: &[Transition<'a>],
+    ) -> Result<Vec<Goal<'a>>, Fault> {
+        let words = goal.pending.get(&kind).ok_or(Fault::WrongRule)?;
+        if kind.1 == Direction::Send && own.len() > 1 {
+            return Err(Fault::Order);
         }
+        let take = |(letter, rest): (Letter, Option<Words>)| {
+            let promised = TransitionId::from_index(letter as usize);
+            let promised = self.sup.transition(promised).action;
+            let done = own.iter().find(|own| own.action == promised);
+            let mut left = goal.clone();
+            left.sub = done.ok_or(not_done(kind))?.target;
+            match rest {
+                Some(rest) => left.pending.insert(kind, rest),
+                None => left.pending.remove(&kind),
+            };
+            Ok(left)
+        };
+        words.take_off().into_iter().map(take).collect()
+    }
+}
+
+/// [`Rule::Match`].
+fn matched<'a>(
+    kind: Kind<'a>,
+    goal: &Goal<'a>,
+    own: &[Transition<'a>],
+    theirs: &[Transition<'a>],
+) -> Result<Vec<Goal<'a>>, Fault> {
+    if theirs.first().map(kind_of) != Some(kind) || goal.pending.contains_key(&kind) {
+        return Err(Fault::WrongRule);
+    }
+    let sends = kind.1 == Direction::Send;
+    let (chosen, offered) = if sends { (own, theirs) } else { (theirs, own) };
+    let both = |choice: &Transition<'a>| {
+        let same = offered.iter().find(|offer| offer.action == choice.action);
+        let same = same.ok_or(not_done(kind))?;
+        let (own, theirs) = if sends {
+            (choice, same)
+        } else {
+            (same, choice)
+        };
+        Ok(Goal {
+            sub: own.target,
+            sup: theirs.target,
+            pending: goal.pending.clone(),
+        })
+    };
+    chosen.iter().map(both).collect()
+}
+
+/// [`Rule::Ahead`].
+fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>, Fault> {
+    let [first, others @ ..] = theirs else {
+        return Err(Fault::WrongRule);
+    };
+    let kind = kind_of(first);
+    // Of several outputs, it is not known which one is sent.
+    if kind.1 == Direction::Send && !others.is_empty() {
+        return Err(Fault::Order);
+    }
+    let name = |next: &Transition<'a>| {
+        let mut onward = goal.clone();
+        onward.sup = next.target;
+        let words = onward.pending.remove(&kind);
+        let words = Words::append(words, next.id.index() as Letter);
+        onward.pending.insert(kind, words);
+        onward
+    };
+    Ok(theirs.iter().map(name).collect())
+}
+
+/// The fault where one machine does an action of a kind that the other does not.
+fn not_done(kind: Kind<'_>) -> Fault {
+    match kind.1 {
+        Direction::Send => Fault::Order,
+        Direction::Receive => Fault::NotHandled,
     }
 }
 

@@ -18,27 +18,30 @@ pub struct Judgement {
     pub sup: StateId,
     /// The kinds of which something is pending: each once, in any order.
     pub pending: Vec<Pending>,
-    /// What is done.
+    /// The rule that is applied.
     pub rule: Rule,
     /// The judgements that the goals of the rule are, in the order in which the rule has them.
     pub next: Vec<u32>,
 }
 
-/// What is pending of a kind.
+/// The pending actions of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// All that it may be.
     pub words: Words,
-    /// Falls from here to the next judgement, unless an action of the kind is done by [`Rule::Take`].
+    /// Falls from here to the next judgement, unless an action of the kind is done by
+    /// [`Rule::Take`].
     pub rank: u32,
 }
 
-/// A set of words: of transitions of the supertype that all do actions of one kind, and never of the empty word.
+/// A set of words: of transitions of the supertype that all do actions of one kind, and never of
+/// the empty word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Words {
     /// One word.
     Exactly(Vec<TransitionId>),
-    /// All words of more than m letters, for some m, that begin with `first`, end with `last` and have only windows from `windows`.
+    /// All words of more than m letters, for some m, that begin with `first`, end with `last` and
+    /// have only windows from `windows`.
     Between {
         /// m letters.
         first: Vec<TransitionId>,
@@ -49,17 +52,20 @@ pub enum Words {
     },
 }
 
-/// What is done in a judgement.
+/// A rule that is applied to a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// Both are finished. No goals.
     End,
-    /// Both do an action of one kind, of which nothing is pending. One goal for each output of the subtype, or each input of the supertype, in
-    /// order.
+    /// Both do an action of one kind, of which nothing is pending. One goal for each output of the
+    /// subtype, or each input of the supertype, in order.
     Match,
-    /// The subtype does the first action that is pending of its kind. For one word, one goal. Otherwise, for each window that the word may begin with, in the order of
-    /// letters: a goal for the case that it is all of the word, if it can be, and then one for the case that the word goes on, if it can.
+    /// The subtype does the first action that is pending of its kind. For one word, one goal.
+    /// Otherwise, for each window that the word may begin with, in the order of letters: a goal for
+    /// the case that it is all of the word, if it can be, and then one for the case that the word
+    /// goes on, if it can.
     Take,
-    /// The supertype's next action is pending from now on. One goal for each of its transitions, in order.
+    /// The supertype's next action is pending from now on. One goal for each of its transitions, in
+    /// order.
     Ahead,
 }

@@ -1,17 +1,21 @@
 //! Invariants: certificates in which a *set* of pending words is known for each kind of action.
 //!
-//! Where more and more is pending, no finite set of situations is closed under the subtype's actions. But a finite set of
-//! [`Judgement`]s may be, each of which stands for infinitely many situations:
+//! Where more and more is pending, no finite set of situations is closed under the subtype's
+//! actions. But a finite set of [`Judgement`]s may be, each of which stands for infinitely many
+//! situations:
 //!
 //! ```text
-//!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and what the supertype did and the subtype did not yet do is, for each
-//!                    kind k (a peer and a direction, p? or p!), a word of Lₖ
+//!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and the supertype's actions
+//!                    that the subtype has not done yet are, for each kind k (a peer and a direction,
+//!                    p? or p!), a word of Lₖ
 //! ```
 //!
-//! Each judgement comes with the one [`Rule`] that is applied to it, and with the judgements that its goals are:
+//! Each judgement comes with the one [`Rule`] that is applied to it, and with the judgements that
+//! its goals are:
 //!
 //! ```text
-//!   T  = rec X. p!ok. p!ok. p?data. X          T′ = rec Y. p?data. p!ok. Y          two answers for each question read
+//!   T  = rec X. p!ok. p!ok. p?data. X         two answers for each question that is read
+//!   T′ = rec Y. p?data. p!ok. Y
 //!
 //!                    p?        rank     rule      goes on with
 //!   0:   X     Y     –                  Ahead     1
@@ -22,20 +26,26 @@
 //!   5:   X     Y     data⁺     4        Ahead     1
 //! ```
 //!
-//! Letters are the supertype's transitions. [`Words`] are one word, or all words of more than m letters that begin and end with certain m letters and have
-//! only certain *windows* of m + 1 letters in between. Here m = 0, and `data⁺` has the window `data` only.
+//! Letters are the supertype's transitions. [`Words`] are one word, or all words of more than m
+//! letters that begin and end with certain m letters and have only certain *windows* of m + 1
+//! letters in between. Here m = 0, and `data⁺` has the window `data` only.
 //!
 //! # Why an invariant that is accepted proves `T ≤ T′`
 //!
-//! The relation (PPoPP'22, App. B.2) asks: for all single-output trees U of T and single-input trees V′ of T′ there are W of U and W′ of V′
-//! with W ≲ W′. So let U and V′ be any. They tell which goal to follow wherever a rule has several, so there is one way through the judgements, from
-//! judgement 0 on. Along it we read off W, W′ and how they match; and show that the judgements describe it.
+//! The relation (PPoPP'22, App. B.2) asks: for all single-output trees U of T and single-input
+//! trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′. So let U and V′ be any. They tell
+//! which goal to follow wherever a rule has several, so there is one way through the judgements,
+//! from judgement 0 on. Along it we read off W, W′ and how they match; and show that the judgements
+//! describe it.
 //!
-//! *Judgements describe the way.* At each point of it let q be the state of T and s that of T′, and call what of W′ is named and not matched yet
-//! *pending*: a sequence. For each kind, its actions of this kind are a word of the judgement's Lₖ. So it is at the start: nothing is pending, and judgement 0 must say just
-//! that ([`Fault::Initial`](super::Fault::Initial)). So it stays: each rule computes from the Lₖ sets that contain the words after it (*append* and *take off*, below), and the
-//! judgement that a goal is must have the same states and, for each kind, a set that contains these ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has nothing
-//! pending; a kind that is listed has, because no set contains the empty word.
+//! *Judgements describe the way.* At each point of it let q be the state of T and s that of T′, and
+//! call what of W′ is named and not matched yet *pending*: a sequence. For each kind, its actions
+//! of this kind are a word of the judgement's Lₖ. So it is at the start: nothing is pending, and
+//! judgement 0 must say just that ([`Fault::Initial`](super::Fault::Initial)). So it stays: each
+//! rule computes from the Lₖ sets that contain the words after it (*append* and *take off*, below),
+//! and the judgement that a goal is must have the same states and, for each kind, a set that
+//! contains these ([`Fault::OtherClaim`](super::Fault::OtherClaim)). A kind that is not listed has
+//! nothing pending; a kind that is listed has, because no set contains the empty word.
 //!
 //! *Each rule is right.*
 //!
@@ -46,30 +56,42 @@
 //! | `Take` | an action of kind k that is pending, the first of its kind, is done. Before it is what is pending, as for `Match` | q does k, and it is pending; for inputs, no output is. Every possible first letter is what q does: one of its inputs, or its only output |
 //! | `Ahead` | the next action of W′ is named | s receives: V′ chooses, one goal for each. Or s has a single output: there is nothing else to choose |
 //!
-//! How pending actions of different kinds are interleaved is not known, and no rule asks: `Match` and `Take` do the first action of a kind, and for inputs there are no outputs that could be
+//! How pending actions of different kinds are interleaved is not known, and no rule asks: `Match`
+//! and `Take` do the first action of a kind, and for inputs there are no outputs that could be
 //! before it. Actions are compared with their sorts.
 //!
-//! *Appending* a letter to one word gives one word. To a word of the other form: its last m letters with the new one are one more window, and the end moves on
-//! by one. *Taking off* the first letter of one word leaves one word, or nothing. A word w of the other form begins with some window v among those that begin with the set's first m letters;
-//! its first letter is v's; and what is left begins with the other m letters of v. It may have m letters: then it is these, and it is the end as well. Or it has more: then it
-//! still ends as w does, and its windows are windows of w. They lie one after the other on a way from its first m letters to its last m, each window shifted by one letter against that
-//! before; so those that lie on no such way are not among them. There is a goal for each v and each of both cases. *A set contains another* if, for one word, it is that
-//! word or that word begins, ends and goes on as the set says; and, for two sets of the other form, if they begin and end alike and each window of one is of the other.
+//! *Appending* a letter to one word gives one word. To a word of the other form: its last m letters
+//! with the new one are one more window, and the end moves on by one. *Taking off* the first letter
+//! of one word leaves one word, or nothing. A word w of the other form begins with some window v
+//! among those that begin with the set's first m letters; its first letter is v's; and what is left
+//! begins with the other m letters of v. It may have m letters: then it is these, and it is the end
+//! as well. Or it has more: then it still ends as w does, and its windows are windows of w. They
+//! lie one after the other on a way from its first m letters to its last m, each window shifted by
+//! one letter against that before; so those that lie on no such way are not among them. There is a
+//! goal for each v and each of both cases. *A set contains another* if, for one word, it is that
+//! word or that word begins, ends and goes on as the set says; and, for two sets of the other form,
+//! if they begin and end alike and each window of one is of the other.
 //!
-//! *Nothing is stuck.* A rule that does not apply is a fault. So the way goes on until `End`, or for ever.
+//! *Nothing is stuck.* A rule that does not apply is a fault. So the way goes on until `End`, or
+//! for ever.
 //!
-//! *Nothing is put off for ever.* In the end nothing is pending. On a way without end, suppose some action a of kind k stays pending from some point on. Whenever k is taken, the first letter
-//! goes, and finitely many are before a; so k is taken finitely often. After that, kind k is pending at each judgement and never taken; and a step that does not take a kind which is
-//! pending must lower the rank of that kind ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers: contradiction. So all that is ever pending is matched. In particular the way is not
-//! `Ahead` from some point on, so W is infinite. Nor is it `Take` from some point on, for that shortens what is pending; so W′ is infinite, and all its actions are matched.
-//! Hence act(W) = act(A.W′) and act(W) = act(B.W′) wherever the rules of ≲ ask for it.
+//! *Nothing is put off for ever.* In the end nothing is pending. On a way without end, suppose some
+//! action a of kind k stays pending from some point on. Whenever k is taken, the first letter goes,
+//! and finitely many are before a; so k is taken finitely often. After that, kind k is pending at
+//! each judgement and never taken; and a step that does not take a kind which is pending must lower
+//! the rank of that kind ([`Fault::Rank`](super::Fault::Rank)). Ranks are natural numbers:
+//! contradiction. So all that is ever pending is matched. In particular the way is not `Ahead` from
+//! some point on, so W is infinite. Nor is it `Take` from some point on, for that shortens what is
+//! pending; so W′ is infinite, and all its actions are matched. Hence act(W) = act(A.W′) and act(W)
+//! = act(B.W′) wherever the rules of ≲ ask for it.
 //!
-//! *What the argument rests on*: the two machines are [directed](crate::Fsm::check_directed), which is checked first. It does not matter who
-//! wrote the invariant, or why.
+//! *What the argument rests on*: the two machines are [directed](crate::Fsm::check_directed), which
+//! is checked first. It does not matter who wrote the invariant, or why.
 //!
 //! # Cost
 //!
-//! For each goal the windows of the judgement it comes from, times the logarithm of their number. There is no recursion.
+//! For each goal the windows of the judgement it comes from, times the logarithm of their number.
+//! There is no recursion.
 
 mod check;
 mod judgements;

@@ -1,4 +1,5 @@
-//! Sets of pending words, and what the rules do with them. The argument for each operation is in the [module above](super).
+//! Sets of pending words, and what the rules do with them. The argument for each operation is in
+//! the [module above](super).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,8 @@ type Windows = BTreeSet<Vec<Letter>>;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Words {
     Exactly(Vec<Letter>),
-    /// The words that begin with `first`, end with `last`, are longer than either, and have only these windows. `first` and `last` are of one length,
-    /// and windows are longer by one.
+    /// The words that begin with `first`, end with `last`, are longer than either, and have only
+    /// these windows. `first` and `last` are of one length, and windows are longer by one.
     Between {
         first: Vec<Letter>,
         last: Vec<Letter>,
@@ -46,7 +47,8 @@ impl Words {
         }
     }
 
-    /// The letters that the words begin with, each with what may be left then; `None` is the empty word.
+    /// The letters that the words begin with, each with what may be left then; `None` is the empty
+    /// word.
     pub(super) fn take_off(&self) -> Vec<(Letter, Option<Self>)> {
         let (first, last, windows) = match self {
             Self::Exactly(word) => {
@@ -198,7 +200,8 @@ mod tests {
         }
     }
 
-    /// Sets of words over two letters with m = 0 and m = 1, all of them, and those that a few words give for m = 2; and short words.
+    /// Sets of words over two letters with m = 0 and m = 1, all of them, and those that a few words
+    /// give for m = 2; and short words.
     fn sets() -> Vec<Words> {
         let mut sets: Vec<Words> = all(2, 4).into_iter().map(Words::Exactly).collect();
         for m in [0, 1] {
