@@ -9,7 +9,7 @@ use std::{
 
 use rumpsteak_build::command::{NamedText, Notice, did_you_mean};
 
-/// Longer inputs are refused: no protocol is a fraction as long, a device or a wrong file is.
+/// Longer inputs are refused: they are devices or wrong files, not protocols.
 const LIMIT_MIB: u64 = 64;
 
 /// Reads inputs; standard input at most once.
@@ -86,7 +86,7 @@ fn unreadable(path: &Path, name: &str, what: &str, error: &io::Error) -> Notice 
     }
 }
 
-/// The question for a file beside `path` with a name like it.
+/// "Did you mean", for a file beside `path` with a name like it.
 fn similar(path: &Path) -> Option<String> {
     let wanted = path.to_str()?;
     let folder = path.parent()?;

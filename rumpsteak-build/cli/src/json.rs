@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 
 use crate::{outcome::Outcome, terminal::paragraph};
 
-/// What every answer says. Verbs append what else they know to its [`object`](Self::object).
+/// The fields of every answer. Verbs append others to its [`object`](Self::object).
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     /// The bound that sufficed.
     pub(crate) bound: Option<usize>,
     /// The limit that ended the search.
     pub(crate) limit: Option<Limit>,
-    /// What leads to where it goes wrong.
+    /// The steps that lead to the error.
     pub(crate) run: Option<Vec<Value>>,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub(crate) reason: Option<String>,
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn extend(object: &mut Value, more: Value) {
     }
 }
 
-/// Steps, in order; empty where everything is wrong from the start.
+/// Steps, in order.
 pub(crate) fn steps(steps: &[Step]) -> Vec<Value> {
     let steps = steps.iter().map(|step| {
         let mut object = json!({"role": step.role.as_str()});
@@ -155,7 +155,7 @@ pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
-/// How things stand at the end of a run.
+/// The states of the roles and the queues at the end of a run.
 pub(crate) fn end(run: &Run) -> Value {
     let states = run.states.iter();
     let queues = run.queues.iter().map(|queue| {

@@ -119,7 +119,7 @@ fn projections(
     Ok(projections.into_iter().map(machine).collect())
 }
 
-/// A form in words.
+/// The name of a form in a sentence.
 fn described(form: Form) -> &'static str {
     match form {
         Form::Binary => "a binary type",
@@ -168,7 +168,7 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     }
 }
 
-/// A machine that is no local type, at the place where it is not.
+/// The error for a machine that is no local type, at its place.
 pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
     let text = defect.to_string();
     let (message, way_out) = split_way_out(&text);

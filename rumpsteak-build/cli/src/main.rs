@@ -8,7 +8,7 @@
 //!                 └ one module each: parse arguments, call, print
 //! ```
 //!
-//! The libraries decide. They also have the words of what they decide: `rumpsteak_build::command`.
+//! The libraries decide, and most wording is theirs: see `rumpsteak_build::command`.
 
 mod input;
 mod json;

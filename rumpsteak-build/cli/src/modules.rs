@@ -11,20 +11,20 @@ use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol
 
 use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
 
-/// What a file of protocols holds.
+/// The contents of a file of protocols, for messages.
 const SCRIBBLE: &str =
     "a Scribble protocol: `global protocol P(role a, role b) { hello() from a to b; }`";
 
 /// A Scribble module that was read and checked with all that it imports.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The module itself, and then what it imports, as spans count them.
+    /// The texts of the module and of its imports, in the order of their `SourceId`s.
     sources: Vec<Arc<NamedText>>,
-    /// What they say, in the same order.
+    /// The modules, in the same order.
     pub(crate) modules: Modules,
-    /// Imported files that are there and cannot be read.
+    /// The errors for imported files that exist and cannot be read.
     pub(crate) unreadable: Vec<Notice>,
-    /// The protocols without errors that are more than helpers of others.
+    /// The protocols that roles can play, if they have no errors.
     pub(crate) protocols: Vec<Protocol>,
     /// Every error, sorted.
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -32,8 +32,9 @@ pub(crate) struct Module {
 
 /// Reads and checks a module, `-` being standard input.
 ///
-/// A module `shop.Base` that it imports is looked for as `shop/Base.scr`, below the import paths,
-/// below the folder that makes the module's own name its place, and below the module's own folder.
+/// An imported module `shop.Base` is the file `shop/Base.scr` below the import paths, below the
+/// folder in which the path of the importing file is its own name, or below the folder of that
+/// file.
 ///
 /// # Errors
 /// The file cannot be read. What is wrong in the module is in its diagnostics.

@@ -42,7 +42,7 @@ pub(crate) struct Scribble {
     pub(crate) import_path: Vec<PathBuf>,
 }
 
-/// How to raise a limit of a search.
+/// The advice to raise a limit, by the name of its option.
 pub(crate) fn raise(limit: Limit) -> String {
     let option = match limit.setting() {
         "anticipation" => "bound",

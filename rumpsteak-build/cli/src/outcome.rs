@@ -1,4 +1,4 @@
-//! What the command answers to the shell.
+//! The exit status.
 
 use std::process::ExitCode;
 

@@ -182,7 +182,7 @@ impl<'a> Version<'a> {
         roles.chain(more).cloned().collect()
     }
 
-    /// What `role` does in this version: nothing if it has no part in it.
+    /// The machine of `role` in this version. It does nothing if the role has no part in it.
     fn machine(&self, role: &Role) -> Fsm {
         match self.projection(role) {
             Some(projection) => projection.fsm.clone(),
@@ -213,7 +213,7 @@ struct Comparison<'a> {
     new: &'a Version<'a>,
 }
 
-/// What is found about a role.
+/// The answers about a role.
 struct RoleAnswer {
     /// `same`, `changed`, `added` or `removed`.
     change: &'static str,
@@ -221,17 +221,17 @@ struct RoleAnswer {
     join: Question,
     /// May it stay as it is while its peers run the new one?
     stay: Question,
-    /// What is printed if it may join.
+    /// The line that is printed if it may join.
     line: String,
 }
 
-/// One question, answered.
+/// The answer to one question.
 struct Question {
     outcome: Outcome,
     object: Value,
-    /// What to say if the answer is no, or not known.
+    /// The report if the answer is no or unknown.
     report: Option<Notice>,
-    /// What to say if it is yes.
+    /// The proof, in words, if the answer is yes.
     proof: Option<String>,
 }
 
@@ -289,7 +289,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What else helps, where a role may not be upgraded first.
+    /// Adds the way out for a role that may not be upgraded first.
     fn advise(&self, report: Notice, change: &str, stay: &Question) -> Notice {
         let role = self.role;
         let (old, new) = (self.old.name(), self.new.name());

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// Prints what is behind a code.
+/// Prints the explanation of a code, or of all.
 ///
 /// # Errors
 /// There is no such code.

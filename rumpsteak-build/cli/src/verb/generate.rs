@@ -90,8 +90,8 @@ fn unwritable(path: &Path, verb: &str, error: &std::io::Error) -> Notice {
 /// Lines that a difference shows at most, on each side.
 const MOST: usize = 12;
 
-/// What is in the file and should be there instead: the lines between the first and the last that
-/// differ.
+/// The difference of the file and the text that it should hold: the lines between the first and the
+/// last that differ.
 fn stale(output: &Path, old: &str, new: &str) -> Notice {
     let path = output.display();
     let reason = if Code::is_untouched(old) {

@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     Ok(outcome)
 }
 
-/// Machines that make no system, at the place where they do not.
+/// The error for machines that make no system, at its place.
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     let text = error.to_string();
     let (message, way_out) = split_way_out(&text);
@@ -247,12 +247,12 @@ fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice 
     }
 }
 
-/// What is known of a property.
+/// The answer about a property.
 enum Finding<'a> {
     Holds,
-    /// Of a machine's form.
+    /// A machine of this role has a form that refutes it.
     Defect(&'a Role, &'a Defect),
-    /// Of what the system does.
+    /// A run refutes it.
     Witness(&'a Witness),
     /// A limit ended the search.
     Unknown,
@@ -268,7 +268,7 @@ impl Finding<'_> {
     }
 }
 
-/// All properties: the name in JSON, the name in text, and what is known.
+/// All properties: the name in JSON, the name in text, and the answer.
 fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding<'_>)> {
     fn form(found: &Option<(Role, Defect)>) -> Finding<'_> {
         match found {
@@ -381,7 +381,7 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
     capacities.channels.iter().map(object).collect()
 }
 
-/// What `--json` prints.
+/// The answer as JSON.
 fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
         Verdict::Safe { bound } => Answer {

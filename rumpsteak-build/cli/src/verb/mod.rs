@@ -15,7 +15,7 @@ use rumpsteak_build::command::Notice;
 
 use crate::{json, outcome::Outcome, terminal::Terminal};
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Arguments),
@@ -28,7 +28,7 @@ pub(crate) enum Verb {
     Subtype(subtype::Arguments),
 }
 
-/// Does it, and prints what came of it.
+/// Runs a verb. An error is reported here.
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let (result, json) = match verb {
         Verb::Check(arguments) => (

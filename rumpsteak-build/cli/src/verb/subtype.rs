@@ -125,15 +125,15 @@ struct Comparison {
     peers: Vec<Fsm>,
 }
 
-/// Why not: what subtyping says, and what happens among the peers if there are any.
+/// A refusal by subtyping, by a run among the peers, or by both.
 struct Refused {
     refusal: Option<Refusal>,
     evidence: Option<Evidence>,
 }
 
 impl Comparison {
-    /// Judges with the peers, if they and the supertype make a system; without them otherwise, and
-    /// says why.
+    /// Judges with the peers, if they and the supertype make a system. Otherwise without them, with
+    /// a note that says why.
     fn judge(
         &self,
         limits: &Limits,
@@ -173,7 +173,7 @@ impl Comparison {
         )
     }
 
-    /// A machine that is no local type.
+    /// The error for a machine that is no local type.
     fn bad(&self, error: &InputError) -> Notice {
         let machine = match error.side {
             Side::Sub => &self.sub,
@@ -192,7 +192,7 @@ impl Comparison {
         explore(&System::new(machines).ok()?, limits).starvation
     }
 
-    /// What is asked.
+    /// The question, as a claim.
     fn claim(&self) -> String {
         let (sub, sup) = (&self.sub.file, &self.sup.file);
         format!("`{sub}` may take the place of `{sup}`")

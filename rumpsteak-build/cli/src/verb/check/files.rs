@@ -134,7 +134,7 @@ struct Judged<'a> {
     protocol: &'a Protocol,
     projections: Vec<Projection>,
     exploration: Exploration,
-    /// What k-MC says where the exploration came to no end.
+    /// The answer of k-MC, if a limit ended the exploration.
     kmc: Option<kmc::Verdict>,
 }
 
@@ -231,7 +231,7 @@ impl Judged<'_> {
         (Outcome::Undecided, verdict, String::new())
     }
 
-    /// Adds where the roles stand at the end of the run, and the run.
+    /// Adds the run, and the places where the roles stand at its end.
     fn with_run(&self, report: Notice, run: &Run) -> Notice {
         let mut report = report;
         for wait in &run.waits {
@@ -251,13 +251,13 @@ impl Judged<'_> {
     }
 }
 
-/// A verdict of which no more is known than why.
+/// A verdict with its reason only.
 fn because(reason: &str, outcome: Outcome) -> Value {
     Answer::because(reason).object(outcome)
 }
 
-/// Says that a role may have to wait for several peers at once, which is safe and cannot be written
-/// as a session.
+/// The note for a role that waits for several peers at once: it is safe, but no session type says
+/// it.
 fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> Option<Notice> {
     let defect = projection.fsm.check_directed().err()?;
     let role = projection.fsm.role();
@@ -279,7 +279,7 @@ fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> 
 struct Output<'a> {
     arguments: &'a Arguments,
     terminal: &'a mut Terminal,
-    /// What `--json` says of each file so far.
+    /// The objects of the files so far, for `--format json`.
     files: Vec<Value>,
     /// The gravest verdict so far.
     gravest: Option<(Outcome, Value)>,

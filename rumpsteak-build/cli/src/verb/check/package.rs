@@ -21,7 +21,7 @@ use crate::{
 /// Checks the package.
 ///
 /// # Errors
-/// There is none here, or it or its protocols cannot be read.
+/// There is no package here, or it or its protocols cannot be read.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
     let folder = package_folder()?;
     let mut features = arguments.features.clone();

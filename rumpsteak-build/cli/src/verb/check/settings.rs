@@ -1,4 +1,4 @@
-//! What the build script of a package asks for: it writes that beside its verdicts when it runs.
+//! The configuration of a package's build script, which writes it beside its verdicts when it runs.
 
 use std::{
     env, fs,
@@ -39,7 +39,7 @@ pub(super) fn read(folder: &Path) -> (Configuration, Option<Notice>) {
     (configuration, note)
 }
 
-/// What the build script wrote in the latest of all builds, and when.
+/// The configuration that the latest run of the build script wrote, and when.
 fn latest(folder: &Path) -> Option<(Configuration, SystemTime)> {
     let (target, package) = cargo_metadata(folder)?;
     let outputs = out_dirs(&target, &package).into_iter();

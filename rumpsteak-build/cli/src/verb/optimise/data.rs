@@ -1,7 +1,7 @@
-//! Which sends are made from which receives, as the protocol says it.
+//! The received messages that a sent one is made from, as the protocol declares them.
 //!
-//! `value(i32) from k to t; @"depends: value, ready"` says it by labels; payloads of one name,
-//! `value(x: i32)` on both sides, say it too.
+//! It declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by payloads
+//! of one name, `value(x: i32)` on both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, 
 
 use crate::{modules::Module, terminal::Terminal};
 
-/// What is known of the actions of one role.
+/// What the actions of one role are made from.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,

@@ -1,4 +1,4 @@
-//! `optimise`: which other order is faster, and proven?
+//! `optimise`: which other order of a role's actions is faster, and proven safe?
 
 mod alias;
 mod data;
@@ -234,7 +234,7 @@ struct Optimiser<'a> {
     costs: Costs<'a>,
     options: Options,
     machines: Vec<Fsm>,
-    /// What each role's sends are made from.
+    /// For each role, the messages that its sends are made from.
     data: Vec<Data>,
 }
 
@@ -372,7 +372,7 @@ impl Optimiser<'_> {
         Ok(outcome)
     }
 
-    /// A role that waits for several peers at once has no order that could be compared.
+    /// The answer for a role that subtyping does not know: it waits for several peers at once.
     fn impossible(&self, error: &VerifyError, terminal: &mut Terminal) -> Outcome {
         let text = match error {
             VerifyError::Machine(error) => error.defect.to_string(),
