@@ -13,6 +13,7 @@ use crate::source::targets;
 
 pub use crate::configuration::PATH;
 pub use crate::named_text::NamedText;
+pub use crate::protocols::scr_module::ScrModule;
 pub use crate::report::Kind;
 pub use crate::report::comparison::{
     Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,

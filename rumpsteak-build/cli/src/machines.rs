@@ -95,7 +95,7 @@ fn projections(
     terminal: &mut Terminal,
 ) -> Result<Vec<Machine>, Notice> {
     let broken = || Notice::error(format!("`{}` has errors", module.name()));
-    if module.complain(&module.diagnostics, terminal) {
+    if module.complain(&module.contents.diagnostics, terminal) {
         return Err(broken());
     }
     let projections = modules::project_all(module.pick(protocol)?);

@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use rumpsteak_build::command::{NamedText, Notice, did_you_mean, list};
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, Span, parse};
+use rumpsteak_build::command::{NamedText, Notice, ScrModule, did_you_mean, list};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Projection, Protocol, Span, parse};
 
 use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
 
@@ -18,16 +18,10 @@ const SCRIBBLE: &str =
 /// A Scribble module that was read and checked with all that it imports.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The texts of the module and of its imports, in the order of their `SourceId`s.
-    sources: Vec<Arc<NamedText>>,
-    /// The modules, in the same order.
-    pub(crate) modules: Modules,
+    /// The module with its imports, and what is wrong with them.
+    pub(crate) contents: ScrModule,
     /// The errors for imported files that exist and cannot be read.
     pub(crate) unreadable: Vec<Notice>,
-    /// The protocols that roles can play, if they have no errors.
-    pub(crate) protocols: Vec<Protocol>,
-    /// Every error, sorted.
-    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads and checks a module, `-` being standard input.
@@ -66,39 +60,18 @@ pub(crate) fn load(
         roots.extend(path.parent().map(Path::to_owned));
     }
 
-    let mut sources = vec![Arc::clone(&source)];
     let mut unreadable = vec![];
     let find = |name: &str| {
         let place = PathBuf::from(name.replace('.', "/") + ".scr");
         let mut places = roots.iter().map(|root| root.join(&place));
         let found = places.find(|place| place.is_file())?;
-        match reader.read(&found, SCRIBBLE) {
-            Ok(imported) => {
-                let text = imported.text.clone();
-                sources.push(imported);
-                Some(text)
-            }
-            Err(report) => {
-                unreadable.push(report);
-                None
-            }
-        }
+        let imported = reader.read(&found, SCRIBBLE);
+        imported.map_err(|error| unreadable.push(error)).ok()
     };
-    let (modules, mut diagnostics) = Modules::load(&source.text, find);
-    if let Some(place) = place {
-        let place = place.with_extension("");
-        let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
-        diagnostics.extend(modules.misplaced(&place));
-    }
-    let checked = modules.check(&Limits::default());
-    diagnostics.extend(checked.diagnostics);
-    diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
+    let contents = ScrModule::load(source, place.as_deref(), &Limits::default(), find);
     Module {
-        sources,
-        modules,
+        contents,
         unreadable,
-        protocols: checked.protocols,
-        diagnostics,
     }
 }
 
@@ -160,7 +133,7 @@ fn root_of(path: &Path, module: &str) -> Option<PathBuf> {
 impl Module {
     /// How the file is called.
     pub(crate) fn name(&self) -> &str {
-        &self.sources[0].name
+        &self.contents.texts[0].name
     }
 
     /// The protocol of this name, or the only one.
@@ -169,12 +142,13 @@ impl Module {
     /// See [`pick`].
     pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
         let names = self
+            .contents
             .protocols
             .iter()
             .map(|protocol| protocol.name().as_str());
         let names: Vec<&str> = names.collect();
         let position = pick(self.name(), &names, wanted, "projected")?;
-        Ok(&self.protocols[position])
+        Ok(&self.contents.protocols[position])
     }
 
     /// Diagnostics of this module, ready to print.
@@ -182,7 +156,9 @@ impl Module {
         &'a self,
         diagnostics: &'a [Diagnostic],
     ) -> impl Iterator<Item = Notice> + 'a {
-        diagnostics.iter().map(|diagnostic| self.report(diagnostic))
+        diagnostics
+            .iter()
+            .map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 
     /// Reports what is wrong with the module; whether something is.
@@ -199,18 +175,6 @@ impl Module {
         true
     }
 
-    /// A diagnostic of this module, ready to print.
-    fn report(&self, diagnostic: &Diagnostic) -> Notice {
-        let mut report = Notice::error(&diagnostic.message);
-        report.code = Some(diagnostic.code.as_str());
-        report = self.mark(report, diagnostic.primary, &diagnostic.label);
-        for (span, label) in &diagnostic.secondary {
-            report = self.mark(report, *span, label);
-        }
-        report = diagnostic.notes.iter().fold(report, Notice::remark);
-        report.maybe_help(diagnostic.help.clone())
-    }
-
     /// Adds a place of this module to a report.
     pub(crate) fn mark(&self, report: Notice, span: Span, label: &str) -> Notice {
         let (text, range) = self.place(span);
@@ -219,8 +183,8 @@ impl Module {
 
     /// The text and the bytes of a span; the module itself for a text that does not exist.
     pub(crate) fn place(&self, span: Span) -> (&Arc<NamedText>, Range<usize>) {
-        let text = self.sources.get(span.source().index());
-        (text.unwrap_or(&self.sources[0]), span.range())
+        let text = self.contents.texts.get(span.source().index());
+        (text.unwrap_or(&self.contents.texts[0]), span.range())
     }
 }
 

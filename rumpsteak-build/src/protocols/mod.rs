@@ -4,6 +4,8 @@
 //! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
 //! safe for none.
 
+pub(crate) mod scr_module;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +14,7 @@ use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId};
 
+use self::scr_module::ScrModule;
 use crate::named_text::NamedText;
 use crate::report::Kind;
 use crate::source::package_root::Base;
@@ -158,26 +161,25 @@ impl Protocols {
     }
 
     fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path, limits: &Limits) {
-        let source = text.text.clone();
-        let mut texts = vec![Arc::new(text)];
         let mut read = SortedSet::new();
-        let (modules, mut diagnostics) = Modules::load(&source, |name| {
+        let find = |name: &str| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
             let text = read_text(&path).ok()?;
-            texts.push(Arc::new(NamedText::new(base.show(&path), text.clone())));
+            let text = NamedText::new(base.show(&path), text);
             read.insert(path);
-            Some(text)
-        });
-        self.looked_at.extend(read);
+            Some(Arc::new(text))
+        };
         // The path is absolute: `Base::join` has made it so.
-        let place = path.with_extension("");
-        let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
-        diagnostics.extend(modules.misplaced(&place));
-        let checked = modules.check(limits);
-        diagnostics.extend(checked.diagnostics);
+        let ScrModule {
+            texts,
+            modules,
+            protocols,
+            mut diagnostics,
+        } = ScrModule::load(Arc::new(text), Some(path), limits, find);
+        self.looked_at.extend(read);
         let file = self.files.len();
         let mut usable = Vec::new();
-        for protocol in checked.protocols {
+        for protocol in protocols {
             let mut projections = Vec::new();
             for role in protocol.roles() {
                 match protocol.project(role) {
@@ -207,14 +209,6 @@ impl Protocols {
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
-        }
-        // There is no place in a text that was not read, and drawing it would draw all of it.
-        for diagnostic in &diagnostics {
-            if diagnostic.code == Code::TextTooLong
-                && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
-            {
-                *text = Arc::new(NamedText::new(text.name.clone(), ""));
-            }
         }
         self.files.push(ScrFile {
             path: path.to_owned(),

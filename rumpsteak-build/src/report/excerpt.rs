@@ -20,7 +20,6 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use rumpsteak_scribble::Span;
 
 use crate::named_text::NamedText;
-use crate::protocols::ScrFile;
 
 /// Places in one or more texts. The first one is the primary one: the place of the error itself.
 #[derive(Clone, Debug, Default)]
@@ -40,11 +39,18 @@ pub struct Mark {
 }
 
 impl Excerpt {
-    /// The lines of a `.scr` file around some spans.
-    pub(crate) fn of_spans(file: &ScrFile, marks: &[(Span, String)]) -> Self {
+    /// The lines of a Scribble module and of its imports around some spans.
+    #[must_use]
+    pub fn of_spans<'a>(
+        texts: &[Arc<NamedText>],
+        marks: impl IntoIterator<Item = &'a (Span, String)>,
+    ) -> Self {
         let mut excerpt = Self::default();
         for (span, label) in marks {
-            excerpt.mark(file.text(span.source()), span.range(), label);
+            // A text that does not exist has no places.
+            if let Some(text) = texts.get(span.source().index()) {
+                excerpt.mark(text, span.range(), label);
+            }
         }
         excerpt
     }

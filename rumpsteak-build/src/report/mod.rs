@@ -35,7 +35,7 @@ fn file_with(file: &ScrFile, styled: bool) -> String {
         if !drawn.is_empty() {
             drawn.push_str("\n\n");
         }
-        drawn.push_str(&Notice::of_diagnostic(file, error).render(styled));
+        drawn.push_str(&Notice::of_diagnostic(&file.texts, error).render(styled));
     }
     drawn
 }

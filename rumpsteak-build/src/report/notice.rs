@@ -8,7 +8,6 @@ use rumpsteak_scribble::Diagnostic;
 
 use super::excerpt::{Excerpt, visible};
 use crate::named_text::NamedText;
-use crate::protocols::ScrFile;
 
 /// How grave a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,17 +99,16 @@ impl Notice {
         self
     }
 
-    /// An error of a `.scr` file.
-    pub(crate) fn of_diagnostic(file: &ScrFile, diagnostic: &Diagnostic) -> Self {
+    /// An error of a Scribble module, with the texts of the module and of its imports.
+    #[must_use]
+    pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
         let mut notice = Self::error(&diagnostic.message);
         notice.code = Some(diagnostic.code.as_str());
-        let primary = (diagnostic.primary, diagnostic.label.as_str());
-        let secondary = diagnostic.secondary.iter();
-        let secondary = secondary.map(|(span, label)| (*span, label.as_str()));
-        for (span, label) in std::iter::once(primary).chain(secondary) {
-            let text = file.text(span.source());
-            notice.excerpt.mark(text, span.range(), label);
-        }
+        notice.excerpt = Excerpt::of_spans(
+            texts,
+            std::iter::once(&(diagnostic.primary, diagnostic.label.clone()))
+                .chain(&diagnostic.secondary),
+        );
         notice.notes = diagnostic.notes.clone();
         notice.help = diagnostic.help.clone();
         notice

@@ -112,7 +112,7 @@ pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> St
         .collect();
     let excerpt = match marks.is_empty() {
         true => String::new(),
-        false => format!("{}\n", Excerpt::of_spans(setting.file, &marks)),
+        false => format!("{}\n", Excerpt::of_spans(&setting.file.texts, &marks)),
     };
     format!(
         "`{name}` could not be verified: in the protocol `{}`, {what}\n\n{excerpt}\n\
@@ -299,7 +299,7 @@ impl<'a> Words<'a> {
             let name = self.setting.protocol.protocol.name().span;
             marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
         }
-        Excerpt::of_spans(self.setting.file, &marks).to_string()
+        Excerpt::of_spans(&self.setting.file.texts, &marks).to_string()
     }
 
     /// The interactions of a transition, the first few of them.

@@ -71,7 +71,7 @@ pub(crate) fn unknown_role(wanted: &str, protocol: &Loaded, protocols: &Protocol
     };
     let file = &protocols.files[protocol.file];
     let declared = protocol.protocol.name().span;
-    let excerpt = Excerpt::of_spans(file, &[(declared, "declared here".to_owned())]);
+    let excerpt = Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())]);
     format!(
         "the protocol `{}` has no role `{wanted}`\n\n{excerpt}\n\nhelp: {advice}",
         protocol.name()
@@ -188,7 +188,7 @@ pub(crate) fn unknown_label(
         format!(" (of the variant `{}`)", label.name)
     };
     let declared = protocol.protocol.name().span;
-    let excerpt = Excerpt::of_spans(file, &[(declared, "declared here".to_owned())]);
+    let excerpt = Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())]);
     format!(
         "the protocol `{}` has no message `{path}`{name}\n\n{excerpt}\n\nhelp: {advice}",
         protocol.name()

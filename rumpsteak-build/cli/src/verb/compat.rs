@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let [old, new] = &modules;
     let mut wrong = Outcome::Holds;
     for module in &modules {
-        wrong = wrong.max(complain(module, &module.diagnostics, terminal));
+        wrong = wrong.max(complain(module, &module.contents.diagnostics, terminal));
     }
     if wrong != Outcome::Holds {
         return Ok(broken(arguments, wrong, terminal));

@@ -82,13 +82,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
-    if !module.diagnostics.is_empty() {
+    if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(
             arguments,
             terminal,
             &module,
             None,
-            &module.diagnostics,
+            &module.contents.diagnostics,
         ));
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;

@@ -51,22 +51,23 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
 
 fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
     output.open_file(module.name());
-    let of_module = modules::outcome(&module.diagnostics);
+    let of_module = modules::outcome(&module.contents.diagnostics);
     for report in &module.unreadable {
         output.report(report);
     }
-    if let Some(first) = module.diagnostics.first() {
+    if let Some(first) = module.contents.diagnostics.first() {
         output.weigh(of_module, because(&first.message, of_module));
     }
-    for report in module.reports(&module.diagnostics) {
+    for report in module.reports(&module.contents.diagnostics) {
         output.report(&report);
     }
     let of_protocols = module
+        .contents
         .protocols
         .iter()
         .map(|protocol| check_protocol(module, protocol, output));
     let outcome = of_protocols.fold(of_module, Outcome::max);
-    if outcome == Outcome::Holds && module.protocols.is_empty() {
+    if outcome == Outcome::Holds && module.contents.protocols.is_empty() {
         output.report(
             &Notice::note(format!("`{}` declares no protocol to check", module.name())).help(
                 "`aux` protocols and those with parameters are checked where others call them",

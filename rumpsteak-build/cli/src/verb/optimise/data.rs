@@ -29,7 +29,7 @@ impl Data {
     /// Reads the interactions of a projection. A label that the role never receives is warned of.
     pub(super) fn new(module: &Module, projection: &Projection, terminal: &mut Terminal) -> Self {
         let mut interactions: BTreeMap<Span, &Interaction> = BTreeMap::new();
-        for found in module.modules.iter() {
+        for found in module.contents.modules.iter() {
             for protocol in &found.protocols {
                 let all = protocol.body.interactions();
                 interactions.extend(all.map(|(_, interaction)| (interaction.span, interaction)));

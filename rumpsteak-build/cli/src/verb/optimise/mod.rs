@@ -143,8 +143,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
-    if !module.diagnostics.is_empty() {
-        return Ok(refuse(arguments, terminal, &module, &module.diagnostics));
+    if !module.contents.diagnostics.is_empty() {
+        return Ok(refuse(
+            arguments,
+            terminal,
+            &module,
+            &module.contents.diagnostics,
+        ));
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let names = || protocol.roles().iter().map(Role::as_str);

@@ -1,0 +1,63 @@
+//! A Scribble module with its imports, read and checked: the one loader of the build and the
+//! command, which differ in where they look for imports.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol};
+
+use crate::named_text::NamedText;
+
+/// A module and the modules that it imports.
+#[derive(Debug)]
+pub struct ScrModule {
+    /// The texts of the module and of its imports, in the order of their `SourceId`s; at least one.
+    pub texts: Vec<Arc<NamedText>>,
+    /// The modules, in the same order.
+    pub modules: Modules,
+    /// The well-formed protocols that roles can play.
+    pub protocols: Vec<Protocol>,
+    /// What is wrong, in the order of the text. Projections are not tried yet.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ScrModule {
+    /// Checks a module and what it imports. `find` reads an imported module by its name. `path` is
+    /// absolute; without it the `module` line may name any file.
+    pub fn load(
+        text: Arc<NamedText>,
+        path: Option<&Path>,
+        limits: &Limits,
+        mut find: impl FnMut(&str) -> Option<Arc<NamedText>>,
+    ) -> Self {
+        let mut texts = vec![Arc::clone(&text)];
+        let (modules, mut diagnostics) = Modules::load(&text.text, |name| {
+            let imported = find(name)?;
+            let text = imported.text.clone();
+            texts.push(imported);
+            Some(text)
+        });
+        if let Some(path) = path {
+            let place = path.with_extension("");
+            let place: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+            diagnostics.extend(modules.misplaced(&place));
+        }
+        let checked = modules.check(limits);
+        diagnostics.extend(checked.diagnostics);
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
+        // No place is in a text that was too long to be read, and a drawing would show all of it.
+        for diagnostic in &diagnostics {
+            if diagnostic.code == Code::TextTooLong
+                && let Some(text) = texts.get_mut(diagnostic.primary.source().index())
+            {
+                *text = Arc::new(NamedText::new(text.name.clone(), ""));
+            }
+        }
+        Self {
+            texts,
+            modules,
+            protocols: checked.protocols,
+            diagnostics,
+        }
+    }
+}
