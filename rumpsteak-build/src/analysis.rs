@@ -8,9 +8,15 @@ use rumpsteak_contract::verdict::{Target, TargetKind};
 
 use crate::codegen::Generator;
 use crate::configuration::{Configuration, PATH};
-use crate::outcome::{self, Findings, verdict_file};
+use crate::judge::judgement;
+use crate::link::context::Context;
+use crate::link::roles::Pairs;
+use crate::outcome::agree::agree;
+use crate::outcome::entries::{Findings, entries};
+use crate::outcome::propagate::propagate;
+use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
-use crate::report::Report;
+use crate::report::{Report, wording};
 use crate::source::cfg::Cfg;
 use crate::source::crate_tree;
 use crate::source::package_root::Base;
@@ -67,6 +73,8 @@ pub(crate) struct Analysis {
     pub(crate) tree: crate_tree::Tree,
     pub(crate) protocols: Protocols,
     pub(crate) findings: Findings,
+    /// What was not verified because nothing asks for it: one line each.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Analysis {
@@ -111,21 +119,30 @@ impl Analysis {
             configuration.generate,
         );
         let tree = crate_tree::walk(&roots, cfg, &mut generator);
-        let warnings = generator.warnings();
-        let mut findings = outcome::verify(
-            &tree,
-            &protocols,
-            &base,
-            &configuration.limits,
-            &configuration.closed_systems,
-        );
-        findings.warnings.extend(warnings);
+        let machines = generator.warnings();
+        let pairs = Pairs::new(&tree, &protocols);
+        let context = Context {
+            tree: &tree,
+            protocols: &protocols,
+            pairs: &pairs,
+        };
+        let limits = &configuration.limits;
+        let accepted = &configuration.closed_systems;
+        let mut judgement = judgement::judge(context, limits, accepted);
+        propagate(&tree, &mut judgement);
+        agree(&tree, &mut judgement);
+        let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);
+        let findings = entries(context, &judgement, &base, limits, &word);
+        let mut warnings = warnings::warnings(context, &judgement, &base, limits);
+        warnings.extend(warnings::unknown_closed_systems(context, accepted));
+        warnings.extend(machines);
         Ok(Analysis {
             base,
             package,
             tree,
             protocols,
             findings,
+            warnings,
         })
     }
 
@@ -184,7 +201,7 @@ impl Analysis {
                 let _ = writeln!(text, "cargo::rerun-if-changed={}", shown.display());
             }
         }
-        for warning in &self.findings.warnings {
+        for warning in &self.warnings {
             let _ = writeln!(text, "cargo::warning={warning}");
         }
         // If nobody listens there is nobody to tell.

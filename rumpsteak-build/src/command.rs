@@ -7,21 +7,22 @@ use std::path::{Path, PathBuf};
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
+use crate::fault::Origin;
 use crate::protocols::Protocols;
 use crate::source::package_root::Base;
 use crate::source::targets;
 
 pub use crate::configuration::PATH;
+pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::scr_module::ScrModule;
-pub use crate::report::Kind;
 pub use crate::report::comparison::{
     Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::words::{count, did_you_mean, list, split_way_out};
-use crate::report::{self, Report};
+use crate::report::{self, Report, wording};
 pub use crate::source::cfg::Cfg;
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
@@ -88,7 +89,11 @@ impl Configuration {
         let code = generator.all().map(|(protocol, module)| Code {
             protocol: protocol.to_owned(),
             text: module.text,
-            problems: module.problems.into_iter().map(|p| p.text).collect(),
+            problems: module
+                .problems
+                .iter()
+                .map(|problem| wording::text(&problem.cause, None, &protocols))
+                .collect(),
         });
         Ok(code.collect())
     }
@@ -103,8 +108,7 @@ impl Configuration {
         let mut reports = analysis.reports();
         // No macro raises the errors of protocol files here, so each is reported once, and without
         // its echoes: each macro raises one, because it cannot know whether another one does.
-        let mut problems = problems(&analysis);
-        problems.retain(|problem| !analysis.findings.echoes.contains(&problem.text));
+        let problems = problems(&analysis);
         for (position, file) in analysis.protocols.files.iter().enumerate() {
             if !file.diagnostics.is_empty() && !analysis.findings.unanchored.contains(&position) {
                 reports.push(Report::of_file(file));
@@ -113,7 +117,7 @@ impl Configuration {
         Ok(Check {
             problems,
             reports,
-            warnings: analysis.findings.warnings.clone(),
+            warnings: analysis.warnings.clone(),
             summary: analysis.summary(),
         })
     }
@@ -148,7 +152,7 @@ pub struct Problem {
     /// The text of the error, without colours, of several lines.
     pub text: String,
     /// What it means for the package.
-    pub kind: Kind,
+    pub gravity: Gravity,
     /// The problem drawn with its source line: plain, then styled.
     rendered: [String; 2],
 }
@@ -192,11 +196,13 @@ impl Check {
         self.problems.is_empty() && self.reports.is_empty()
     }
 
-    /// The gravest of what is wrong; nothing if everything holds.
+    /// The gravest of what is wrong. `None` if everything holds.
     #[must_use]
-    pub fn gravest(&self) -> Option<Kind> {
-        let problems = self.problems.iter().map(|problem| problem.kind);
-        problems.chain(self.reports.iter().map(Report::kind)).max()
+    pub fn gravest(&self) -> Option<Gravity> {
+        let problems = self.problems.iter().map(|problem| problem.gravity);
+        problems
+            .chain(self.reports.iter().map(Report::gravity))
+            .max()
     }
 }
 
@@ -206,6 +212,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
         .findings
         .problems
         .iter()
+        .filter(|located| located.origin != Origin::File)
         .map(|located| {
             let file = &analysis.tree.files[located.file.0];
             let path = &file.path;
@@ -223,7 +230,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 column: before[line..].chars().count() + 1,
                 range,
                 text: located.text.clone(),
-                kind: analysis.findings.kind(&located.text),
+                gravity: located.gravity,
                 rendered: Default::default(),
             };
             problem.rendered = [false, true].map(|styled| {

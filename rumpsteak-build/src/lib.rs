@@ -37,6 +37,8 @@ mod codegen;
 #[doc(hidden)]
 pub mod command;
 mod configuration;
+mod fault;
+mod gravity;
 mod judge;
 mod limits;
 mod link;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The text of a file, with the name by which messages call it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct NamedText {
     /// The path as shown, or `<stdin>`.
     pub name: String,

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_build::command::{Cfg, Check, Code, Kind};
+use rumpsteak_build::command::{Cfg, Check, Code, Gravity};
 use rumpsteak_build::{Limits, configure};
 
 const PROTOCOL: &str = "\
@@ -258,8 +258,8 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         panic!("{undecided:?}")
     };
     assert_eq!(
-        (machine.file.as_str(), machine.kind),
-        ("src/lib.rs", Kind::Undecided)
+        (machine.file.as_str(), machine.gravity),
+        ("src/lib.rs", Gravity::Undecided)
     );
     // The words of a session that is not decided, and its settings.
     assert!(
@@ -272,7 +272,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         "{}",
         machine.text
     );
-    assert_eq!(undecided.gravest(), Some(Kind::Undecided));
+    assert_eq!(undecided.gravest(), Some(Gravity::Undecided));
     assert_eq!(check(Limits::default(), &[]).gravest(), None);
 
     // It is accepted together with all others as a session is, if the build script says so and they are safe.
@@ -312,7 +312,7 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
         ("protocols/swap.b.dot", EARLY),
     ];
     let said = check(&both, &[]);
-    assert_eq!(said.gravest(), Some(Kind::Fails));
+    assert_eq!(said.gravest(), Some(Gravity::Fails));
     assert!(
         said.problems[0]
             .text

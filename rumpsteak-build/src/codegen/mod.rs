@@ -31,6 +31,8 @@ use self::layout::Type;
 use self::names::{LabelName, Names, RoleName, is_ident};
 use self::optimised::{Folders, Optimised};
 use self::session::{Item, Unwritable};
+use crate::fault::Cause;
+use crate::gravity::Gravity;
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report;
 use crate::source::package_root::Base;
@@ -63,28 +65,34 @@ pub(crate) struct Module {
 /// What is wrong with the code of a protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    pub(crate) text: String,
-    pub(crate) kind: report::Kind,
-    /// The protocol by position, if its projection refuses a machine or does not decide about it: then the session that is
-    /// generated from the machine is refused for the same reason, and may be safe [together](crate::judge::fallback) with all others.
+    pub(crate) cause: Cause,
+    /// The protocol by position, if its projection refuses a machine or does not decide about it:
+    /// then the session that is generated from the machine is refused for the same reason, and may be
+    /// safe in a closed system.
     pub(crate) refused: Option<usize>,
 }
 
-impl Problem {
-    /// Something that keeps code from being generated as it should be.
-    pub(crate) fn fails(text: String) -> Self {
+impl From<Cause> for Problem {
+    fn from(cause: Cause) -> Self {
         Self {
-            text,
-            kind: report::Kind::Fails,
+            cause,
             refused: None,
         }
     }
 }
 
+impl Problem {
+    /// Something that keeps code from being generated as it should be.
+    pub(crate) fn fails(text: String) -> Self {
+        let gravity = Gravity::Fails;
+        Cause::Generated { text, gravity }.into()
+    }
+}
+
 impl Module {
-    fn failed(problem: String) -> Self {
+    fn failed(cause: Cause) -> Self {
         Self {
-            problems: vec![Problem::fails(problem)],
+            problems: vec![cause.into()],
             ..Self::default()
         }
     }
@@ -114,26 +122,25 @@ impl<'a> Generator<'a> {
 
     /// The module of the protocol that a Rust name stands for.
     pub(crate) fn module(&mut self, wanted: &str) -> Rc<Module> {
-        let failed = |problem| Rc::new(Module::failed(problem));
-        let position = match self.protocols.lookup(wanted) {
-            Lookup::Broken(file) => {
-                return failed(report::file(&self.protocols.files[file]));
-            }
+        let failed = |cause| Rc::new(Module::failed(cause));
+        let wanted = wanted.to_owned();
+        let position = match self.protocols.lookup(&wanted) {
+            Lookup::Broken(file) => return failed(Cause::BrokenFile { file }),
             Lookup::Found(position) => position,
             Lookup::Several(first, second) => {
-                let files = [first, second].map(|file| self.protocols.files[file].shown());
-                return failed(report::text::protocol_declared_twice(wanted, files));
+                let files = [first, second];
+                return failed(Cause::ProtocolDeclaredTwice { wanted, files });
             }
-            Lookup::Unknown => {
-                return failed(report::text::unknown_protocol(wanted, self.protocols));
-            }
-            Lookup::Unplayable => return failed(report::text::unplayable_protocol(wanted)),
+            Lookup::Unknown => return failed(Cause::UnknownProtocol { wanted }),
+            Lookup::Unplayable => return failed(Cause::UnplayableProtocol { wanted }),
         };
         if !self.enabled {
-            return failed(format!(
+            let text = format!(
                 "the build script generates no code for `{wanted}`\n\n\
                  help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
-            ));
+            );
+            let gravity = Gravity::Fails;
+            return failed(Cause::Generated { text, gravity });
         }
         if let Some(module) = self.modules.get(&position) {
             return Rc::clone(module);
@@ -365,7 +372,7 @@ fn print_role(
             writeln!(
                 text,
                 "\n/// The role `{scribble}`, which talks to {}.",
-                report::text::list(&peers)
+                report::words::list(peers)
             )
         }
     };

@@ -16,7 +16,7 @@ use rumpsteak_fsm::Message;
 use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_scribble::Span;
 
-use crate::link::PRIMITIVES;
+use crate::link::labels::PRIMITIVES;
 use crate::protocols::{Loaded, ScrFile};
 
 /// The names of a protocol.

@@ -10,6 +10,7 @@
 //! verified against the projection; what is wrong is said with its line in the machine and its line in the protocol.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,18 +19,15 @@ use std::sync::Arc;
 use rumpsteak_fsm::sorted::{self, SortedMap};
 use rumpsteak_fsm::subtype::Refusal;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Fsm, Limits, Verdict, verify};
+use rumpsteak_fsm::{Fsm, Limits};
 
 use super::Problem;
-use crate::judge::subtype::Setting;
-use crate::link::{Linked, Pairs};
+use crate::fault::{Cause, Subject};
+use crate::judge::subtype;
 use crate::named_text::NamedText;
-use crate::protocols::Protocols;
+use crate::protocols::{ProtocolRole, Protocols};
 use crate::report::excerpt::Excerpt;
-use crate::report::{Kind, refusal};
-use crate::sessions::Written;
-use crate::source::crate_tree::{ItemId, Tree};
+
 use crate::source::package_root::Base;
 
 /// A machine to be generated instead of a projection.
@@ -89,7 +87,7 @@ pub(crate) fn load(
     let mut problems = Vec::new();
     let mut machines = Vec::new();
     for role in 0..protocol.projections.len() {
-        let linked = Linked {
+        let linked = ProtocolRole {
             protocol: position,
             role,
         };
@@ -133,9 +131,9 @@ pub(crate) fn unused(
                 .iter()
                 .enumerate()
                 .flat_map(|(protocol, loaded)| {
-                    (0..loaded.projections.len()).map(move |role| Linked { protocol, role })
+                    (0..loaded.projections.len()).map(move |role| ProtocolRole { protocol, role })
                 });
-            let own: Vec<Linked> = roles
+            let own: Vec<ProtocolRole> = roles
                 .filter(|&linked| {
                     let loaded = &protocols.protocols[linked.protocol];
                     protocols.files[loaded.file].path == file.path
@@ -186,7 +184,7 @@ fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
         .collect()
 }
 
-fn is_for(candidate: &Candidate, protocols: &Protocols, linked: Linked) -> bool {
+fn is_for(candidate: &Candidate, protocols: &Protocols, linked: ProtocolRole) -> bool {
     let loaded = &protocols.protocols[linked.protocol];
     let role = loaded.role_at(linked.role);
     match &candidate.parts[..] {
@@ -204,7 +202,7 @@ fn is_for(candidate: &Candidate, protocols: &Protocols, linked: Linked) -> bool 
 fn read(
     candidate: &Candidate,
     protocols: &Protocols,
-    linked: Linked,
+    linked: ProtocolRole,
     base: &Base,
     limits: &Limits,
 ) -> (Option<Optimised>, Option<Problem>) {
@@ -253,56 +251,28 @@ fn read(
         fsm: fsm.clone(),
         file_name,
     };
-    let peers = protocol.peers(linked.role);
-    let (tree, pairs) = (Tree::default(), Pairs::default());
-    let setting = Setting {
-        tree: &tree,
-        pairs: &pairs,
-        protocol,
-        file: &protocols.files[protocol.file],
+    let subject = || Subject {
+        name: shown.clone(),
         linked,
-        root: ItemId(0),
-        role: ItemId(0),
-        machine: Some(&shown),
+        roles: Vec::new(),
+        labels: BTreeMap::new(),
     };
-    let written = Written {
-        fsm: fsm.clone(),
-        origins: Vec::new(),
-        states: Vec::new(),
-    };
-    let problem = match verify(fsm, &protocol.projections[linked.role].fsm, &peers, limits) {
-        Ok(Verdict::Safe(_)) => None,
-        Ok(Verdict::Unsafe(refused)) => {
-            let text = refusal::refused(&setting, &written, &refused);
-            let place = refused
-                .refusal
-                .as_ref()
-                .and_then(|refusal| place(refusal, fsm));
-            let text = match place.and_then(|place| actions.get(place)) {
-                Some(span) => {
-                    let (headline, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-                    let excerpt = excerpt(span.clone(), "here in the machine");
-                    format!("{headline}\n\n{excerpt}\n{rest}")
-                }
-                None => text,
-            };
-            Some(Problem {
-                text,
-                kind: Kind::Fails,
-                refused: Some(linked.protocol),
-            })
-        }
-        Ok(Verdict::Undecided(limit)) => Some(Problem {
-            text: refusal::undecided(&setting, limit),
-            kind: Kind::Undecided,
-            refused: Some(linked.protocol),
-        }),
-        Err(VerifyError::Machine(error)) if error.side == rumpsteak_fsm::subtype::Side::Sub => {
-            let defect = error.defect;
+    let problem = match subtype::judge_machine(protocols, subject, linked, fsm, limits) {
+        None => None,
+        Some((_, Some(defect))) => {
             let text = format!("the machine in {shown} is no session type: {defect}");
             Some(Problem::fails(text))
         }
-        Err(error) => Some(Problem::fails(refusal::unjudged(&setting, &error))),
+        Some((mut cause, None)) => {
+            if let Cause::Refused(refusal) = &mut cause {
+                let found = refusal.refused.refusal.as_ref();
+                let span = found.and_then(|found| actions.get(place(found, fsm)?));
+                refusal.machine = span.map(|span| (Arc::clone(&text), span.clone()));
+            }
+            let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
+            let refused = is_judged.then_some(linked.protocol);
+            Some(Problem { cause, refused })
+        }
     };
     (Some(optimised), problem)
 }

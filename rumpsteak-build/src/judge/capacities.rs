@@ -31,14 +31,15 @@
 //! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue that may be a bit
 //! shorter. A search that needs more leaves the queue growable; it never makes a build fail.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rumpsteak_contract::token::Hasher;
 use rumpsteak_contract::verdict::{Capacity, Queue, System};
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
-use crate::link::{LinkError, Pairs};
-use crate::sessions::Context;
+use crate::link::context::Context;
+use crate::link::roles::{LinkError, Pairs};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};
 
@@ -57,13 +58,13 @@ const LARGEST: usize = 1_024;
 /// not known.
 pub(crate) fn find(
     context: Context<'_>,
-    sessions: &SortedMap<ItemId, Vec<&Fsm>>,
+    sessions: &BTreeMap<ItemId, Vec<&Fsm>>,
     limits: &Limits,
-) -> SortedMap<ItemId, System> {
+) -> BTreeMap<ItemId, System> {
     let Context { tree, pairs, .. } = context;
     let limits = limits.configurations(limits.configurations.min(CONFIGURATIONS));
-    let mut seen = SortedSet::new();
-    let mut found = SortedMap::new();
+    let mut seen = BTreeSet::new();
+    let mut found = BTreeMap::new();
     for &start in pairs.roles.keys() {
         if seen.contains(&start) {
             continue;
@@ -86,7 +87,7 @@ pub(crate) fn find(
         let composed = machines.iter().map(|(_, machine)| (*machine).clone());
         if let Some(channels) = prove(composed.collect(), &limits) {
             let id = number(tree, &members);
-            let names: SortedMap<ItemId, &Role> = machines
+            let names: BTreeMap<ItemId, &Role> = machines
                 .iter()
                 .map(|(id, machine)| (*id, machine.role()))
                 .collect();
@@ -100,9 +101,9 @@ pub(crate) fn find(
 }
 
 /// The role structs that can be wired with a role, and whether all that they name is among them and names them back.
-fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (SortedSet<ItemId>, bool) {
+fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
     let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
-    let mut members = SortedSet::from([start]);
+    let mut members = BTreeSet::from([start]);
     let mut pending = vec![start];
     let mut is_closed = true;
     while let Some(member) = pending.pop() {
@@ -141,7 +142,7 @@ fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
 
 /// Whether the members play one protocol, or are verified as one set. That they play different roles is for the system
 /// to say, which has each role once.
-fn is_one(pairs: &Pairs, members: &SortedSet<ItemId>) -> bool {
+fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
     let of = |member: &ItemId| match &pairs.roles.get(member)?.link {
         Ok(linked) => Some((true, linked.protocol)),
         Err(LinkError::Set { set }) => Some((false, *set)),
@@ -187,7 +188,7 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacit
 }
 
 /// The number of a system: made from where its roles are, which is where no other system's are.
-fn number(tree: &Tree, members: &SortedSet<ItemId>) -> u64 {
+fn number(tree: &Tree, members: &BTreeSet<ItemId>) -> u64 {
     let mut hasher = Hasher::new();
     for &member in members {
         let (item, target) = (tree.item(member), &tree.crate_of(member).target);
@@ -204,7 +205,7 @@ fn number(tree: &Tree, members: &SortedSet<ItemId>) -> u64 {
 fn queues(
     tree: &Tree,
     member: ItemId,
-    names: &SortedMap<ItemId, &Role>,
+    names: &BTreeMap<ItemId, &Role>,
     channels: &[(Role, Role, Capacity)],
 ) -> Vec<Queue> {
     let ItemKind::Role(role) = &*tree.item(member).kind else {

@@ -2,6 +2,6 @@
 
 pub(crate) mod capacities;
 pub(crate) mod closed_system;
-pub(crate) mod fallback;
+pub(crate) mod judgement;
 pub(crate) mod starvation;
 pub(crate) mod subtype;

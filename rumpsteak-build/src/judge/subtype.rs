@@ -1,150 +1,157 @@
-//! One root against its protocol.
+//! One session against its protocol.
 //!
-//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the written machine must be an asynchronous subtype of the
-//! projection onto its role. This module finds the token to blame and the names to blame it with.
+//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the machine of the session must be an
+//! asynchronous subtype of the projection onto its role. Here are the token to blame, and the names
+//! that the user has for what is refused.
+
+use std::collections::BTreeMap;
 
 use rumpsteak_fsm::subtype::Side;
-use rumpsteak_fsm::verify::VerifyError;
-use rumpsteak_fsm::{Action, Defect, Limits, Role, Verdict, verify};
+use rumpsteak_fsm::verify::{Refused, VerifyError};
+use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, Verdict, verify};
 
-use crate::link::{LabelMatch, Linked, Pairs, match_label};
-use crate::protocols::{Loaded, ScrFile};
-use crate::report::{Kind, refusal};
-use crate::sessions::{Fault, Place, Written};
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::fault::{Cause, Fault, Place, Refusal, Subject};
+use crate::link::context::Context;
+use crate::link::labels::{LabelMatch, match_label};
+use crate::protocols::{Loaded, ProtocolRole, Protocols};
+use crate::sessions::machine::SessionMachine;
+use crate::source::crate_tree::{ItemId, ItemKind};
 
-/// What a root is judged by.
-#[derive(Clone, Copy)]
-pub(crate) struct Setting<'a> {
-    pub(crate) tree: &'a Tree,
-    pub(crate) pairs: &'a Pairs,
-    pub(crate) protocol: &'a Loaded,
-    pub(crate) file: &'a ScrFile,
-    pub(crate) linked: Linked,
-    /// The root.
-    pub(crate) root: ItemId,
-    /// The struct that plays it.
-    pub(crate) role: ItemId,
-    /// The file of the machine, for one that is no root: it names roles and messages as the protocol does.
-    pub(crate) machine: Option<&'a str>,
-}
-
-/// Judges a root; what is wrong is at the token to blame.
+/// Judges a session, which the struct `role` plays. Returns what is wrong, at the token to blame.
 pub(crate) fn judge(
-    setting: &Setting<'_>,
-    written: &Written,
+    context: Context<'_>,
+    (root, role): (ItemId, ItemId),
+    linked: ProtocolRole,
+    session: &SessionMachine,
     limits: &Limits,
-) -> Option<(Fault, Kind)> {
-    let projection = &setting.protocol.projections[setting.linked.role];
-    let peers = setting.protocol.peers(setting.linked.role);
-    let mut kind = Kind::Fails;
-    let (place, text) = match verify(&written.fsm, &projection.fsm, &peers, limits) {
-        Ok(Verdict::Safe(_)) => return None,
-        Ok(Verdict::Unsafe(refused)) => {
-            let place = blame(setting, written, &refused);
-            (place, refusal::refused(setting, written, &refused))
-        }
-        Ok(Verdict::Undecided(limit)) => {
-            kind = Kind::Undecided;
-            (setting.name(), refusal::undecided(setting, limit))
-        }
-        Err(VerifyError::Machine(error)) if error.side == Side::Sub => {
-            let place = match &error.defect {
-                Defect::Nondeterministic {
-                    transitions: [_, second],
-                    ..
-                } => written.origins[second.index()],
-                _ => setting.name(),
-            };
-            (place, refusal::ambiguous_choice(setting, &error.defect))
-        }
-        Err(VerifyError::Machine(error)) => (
-            setting.name(),
-            refusal::unsupported_protocol(setting, &error.defect),
-        ),
-        Err(error) => (setting.name(), refusal::unjudged(setting, &error)),
-    };
-    Some((Fault { place, text }, kind))
-}
-
-/// The token to report a refusal at: the action that comes too early or should not be, or else the place where an action
-/// is missing.
-fn blame(
-    setting: &Setting<'_>,
-    written: &Written,
-    refused: &rumpsteak_fsm::verify::Refused,
-) -> Place {
-    match &refused.refusal {
-        Some(refusal) => match (refusal.sub, refusal.cycle.first()) {
-            (Some(transition), _) | (None, Some(&transition)) => {
-                written.origins[transition.index()]
-            }
-            (None, None) => written.states[refusal.sub_state.index()],
-        },
-        None => setting.name(),
-    }
-}
-
-impl Setting<'_> {
-    /// The root's own name.
-    fn name(&self) -> Place {
-        let token = match &*self.tree.item(self.root).kind {
+) -> Option<Fault> {
+    let subject = || subject(context, root, role, linked);
+    let (cause, defect) = judge_machine(context.protocols, subject, linked, &session.fsm, limits)?;
+    let name = Place {
+        item: root,
+        token: match &*context.tree.item(root).kind {
             ItemKind::Session(session) => session.name_token,
             _ => 0,
-        };
-        Place {
-            item: self.root,
-            token,
+        },
+    };
+    let place = match (&cause, defect) {
+        (Cause::Refused(refusal), _) => blame(session, &refusal.refused).unwrap_or(name),
+        (_, Some(Defect::Nondeterministic { transitions, .. })) => {
+            session.origins[transitions[1].index()]
+        }
+        _ => name,
+    };
+    Some(cause.at(place.item, place.token))
+}
+
+/// Judges a machine for a role of a protocol. Returns what is wrong, and the defect of the machine if
+/// it is one.
+pub(crate) fn judge_machine(
+    protocols: &Protocols,
+    subject: impl Fn() -> Subject,
+    linked: ProtocolRole,
+    fsm: &Fsm,
+    limits: &Limits,
+) -> Option<(Cause, Option<Defect>)> {
+    let protocol = &protocols.protocols[linked.protocol];
+    let projection = &protocol.projections[linked.role].fsm;
+    let cause = match verify(fsm, projection, &protocol.peers(linked.role), limits) {
+        Ok(Verdict::Safe(_)) => return None,
+        Ok(Verdict::Unsafe(refused)) => {
+            let sub = refused.refusal.as_ref().and_then(|refusal| refusal.sub);
+            Cause::Refused(Box::new(Refusal {
+                subject: subject(),
+                action: sub.map(|id| fsm.transition(id).action.clone()),
+                refused,
+                machine: None,
+            }))
+        }
+        Ok(Verdict::Undecided(limit)) => Cause::Undecided {
+            subject: subject(),
+            limit,
+        },
+        Err(VerifyError::Machine(error)) => {
+            let (subject, defect) = (subject(), error.defect);
+            if error.side == Side::Sub {
+                let cause = Cause::AmbiguousChoice {
+                    subject,
+                    defect: defect.clone(),
+                };
+                return Some((cause, Some(defect)));
+            }
+            Cause::UnsupportedProtocol { subject, defect }
+        }
+        Err(error) => Cause::Unjudged {
+            subject: subject(),
+            error,
+        },
+    };
+    Some((cause, None))
+}
+
+/// The token to report a refusal at: the action that comes too early or should not be, or else the
+/// place where an action is missing.
+fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+    let refusal = refused.refusal.as_ref()?;
+    let transition = refusal.sub.or(refusal.cycle.first().copied());
+    Some(match transition {
+        Some(transition) => session.origins[transition.index()],
+        None => session.states[refusal.sub_state.index()],
+    })
+}
+
+/// What the user calls a session, and what it talks about.
+fn subject(context: Context<'_>, root: ItemId, role: ItemId, linked: ProtocolRole) -> Subject {
+    let Context {
+        tree,
+        protocols,
+        pairs,
+    } = context;
+    let protocol = &protocols.protocols[linked.protocol];
+    let file = &protocols.files[protocol.file];
+    let mut labels: BTreeMap<Message, String> = BTreeMap::new();
+    for label in pairs
+        .roles
+        .get(&role)
+        .into_iter()
+        .flat_map(|role| &*role.labels)
+    {
+        if let LabelMatch::Found(message) = match_label(label, linked.protocol, protocol, file) {
+            let written = || label.written.clone();
+            labels.entry(message.clone()).or_insert_with(written);
         }
     }
-
-    /// What the user calls a role of the protocol: the struct that plays it, in the root's own crate if there is one.
-    pub(crate) fn rust_role(&self, role: &Role) -> String {
-        if self.machine.is_some() {
-            return role.to_string();
-        }
-        let plays = |(_, pair): &(&ItemId, &crate::link::RolePair)| {
-            pair.link.as_ref().is_ok_and(|linked| {
-                linked.protocol == self.linked.protocol
-                    && self.protocol.role_at(linked.role) == role
-            })
-        };
-        let krate = |id: ItemId| self.tree.module(self.tree.item(id).module).krate;
-        let own = krate(self.root);
-        let played = self.pairs.roles.iter().filter(plays).map(|(&id, _)| id);
-        // Of several in one crate, the one nearest to the root in the source.
-        let distance = |id: &ItemId| (krate(*id) != own, id.0.abs_diff(self.root.0));
-        match played.min_by_key(distance) {
-            Some(id) => self.tree.item(id).name.clone(),
-            None => role.to_string(),
-        }
+    Subject {
+        name: tree.item(root).name.clone(),
+        linked,
+        roles: structs(context, root, linked.protocol, protocol),
+        labels,
     }
+}
 
-    /// What the user calls the message of an action.
-    pub(crate) fn rust_label(&self, action: &Action) -> String {
-        if self.machine.is_some() {
-            return action.message.to_string();
-        }
-        let labels = self
-            .pairs
-            .roles
-            .get(&self.role)
-            .map_or(&[][..], |role| &role.labels);
-        let found = labels.iter().find(|label| {
-            matches!(match_label(label, self.linked.protocol, self.protocol, self.file),
-                LabelMatch::Found(message) if *message == action.message)
+/// The structs that play the roles of a protocol, in its order: in the session's own crate if there
+/// is one, and of several the one nearest to the session in the source.
+fn structs(context: Context<'_>, root: ItemId, position: usize, protocol: &Loaded) -> Vec<String> {
+    let Context { tree, pairs, .. } = context;
+    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
+    let distance = |id: &ItemId| (krate(*id) != krate(root), id.0.abs_diff(root.0));
+    let name = |(role, known): (usize, &Role)| {
+        let wanted = ProtocolRole {
+            protocol: position,
+            role,
+        };
+        let plays = pairs.roles.iter().filter(|(_, pair)| {
+            let linked = pair.link.as_ref();
+            linked.is_ok_and(|linked| *linked == wanted)
         });
-        match found {
-            Some(label) => label.written.clone(),
-            None => action.message.label.to_string(),
-        }
-    }
-
-    /// The name of the root.
-    pub(crate) fn root_name(&self) -> &str {
-        if let Some(machine) = self.machine {
-            return machine;
-        }
-        &self.tree.item(self.root).name
-    }
+        let nearest = plays.map(|(&id, _)| id).min_by_key(distance);
+        nearest.map_or_else(|| known.to_string(), |id| tree.item(id).name.clone())
+    };
+    protocol
+        .protocol
+        .roles()
+        .iter()
+        .enumerate()
+        .map(name)
+        .collect()
 }

@@ -15,8 +15,8 @@ use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId};
 
 use self::scr_module::ScrModule;
+use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::report::Kind;
 use crate::source::package_root::Base;
 
 /// The library reads less than this: S0106.
@@ -73,6 +73,13 @@ pub(crate) struct Loaded {
     pub(crate) messages: SortedSet<Message>,
     /// The labels of the messages, [normalised](name::normalise), in the same order.
     pub(crate) normal: Vec<String>,
+}
+
+/// A role of a usable protocol, by position.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct ProtocolRole {
+    pub(crate) protocol: usize,
+    pub(crate) role: usize,
 }
 
 /// What the name of a protocol stands for.
@@ -267,15 +274,15 @@ impl Protocols {
 
 impl ScrFile {
     /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides nothing.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn gravity(&self) -> Gravity {
         let kind = |diagnostic: &Diagnostic| match diagnostic.code {
-            Code::TooLarge | Code::ProjectionTooLarge => Kind::Undecided,
+            Code::TooLarge | Code::ProjectionTooLarge => Gravity::Undecided,
             // S01: tokens and grammar.
-            code if code.as_str().starts_with("S01") => Kind::BadInput,
-            _ => Kind::Fails,
+            code if code.as_str().starts_with("S01") => Gravity::BadInput,
+            _ => Gravity::Fails,
         };
         let kinds = self.diagnostics.iter().map(kind);
-        kinds.max().unwrap_or(Kind::Undecided)
+        kinds.max().unwrap_or(Gravity::Undecided)
     }
 
     /// The path as shown.

@@ -8,7 +8,7 @@ pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;
-pub(crate) mod text;
+pub(crate) mod wording;
 pub(crate) mod words;
 
 use std::fmt;
@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::notice::Notice;
+use crate::gravity::Gravity;
 use crate::named_text::NamedText;
 use crate::protocols::ScrFile;
 
@@ -75,21 +76,7 @@ pub(crate) fn problem(
 pub struct Report {
     pub(crate) plain: String,
     pub(crate) styled: String,
-    pub(crate) kind: Kind,
-}
-
-/// What a problem or a report means for the question whether the package holds; the graver one is
-/// the greater.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum Kind {
-    /// It was not found out: a limit ended a proof, or an error that is reported elsewhere is in
-    /// the way.
-    Undecided,
-    /// It does not hold.
-    Fails,
-    /// Something cannot be read, so there is nothing to judge.
-    BadInput,
+    pub(crate) gravity: Gravity,
 }
 
 impl Report {
@@ -98,7 +85,7 @@ impl Report {
         Self {
             plain: file_with(file, false),
             styled: file_with(file, true),
-            kind: file.kind(),
+            gravity: file.gravity(),
         }
     }
 
@@ -108,7 +95,7 @@ impl Report {
         Self {
             plain: notice.render(false),
             styled: notice.render(true),
-            kind: Kind::BadInput,
+            gravity: Gravity::BadInput,
         }
     }
 
@@ -121,14 +108,14 @@ impl Report {
         Some(Self {
             plain: texts(|report| &report.plain),
             styled: texts(|report| &report.styled),
-            kind: reports.iter().map(|report| report.kind).max()?,
+            gravity: reports.iter().map(|report| report.gravity).max()?,
         })
     }
 
     /// What it means for the package.
     #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub(crate) fn gravity(&self) -> Gravity {
+        self.gravity
     }
 
     /// The report with the colours of a terminal.

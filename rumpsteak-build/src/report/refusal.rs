@@ -18,70 +18,68 @@
 //! help: send `Ready` to `S` before this
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use rumpsteak_fsm::run::Failure;
-use rumpsteak_fsm::sorted::SortedSet;
-use rumpsteak_fsm::subtype::{Refusal, Rule};
+use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
-use rumpsteak_fsm::verify::{Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Limit, Run, StateId, TransitionId};
+use rumpsteak_fsm::verify::Evidence;
+use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
+use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use crate::judge::subtype::Setting;
-use crate::sessions::Written;
+use super::wording::failure;
+use super::words::list;
+use crate::fault::{Refusal, Subject};
+use crate::protocols::{Loaded, Protocols, ScrFile};
 
-/// The text for a session that is no subtype of its projection.
-pub(crate) fn refused(setting: &Setting<'_>, written: &Written, refused: &Refused) -> String {
-    let mut text = String::new();
-    let Some(refusal) = &refused.refusal else {
-        let _ = write!(
-            text,
-            "`{}` goes wrong with the other roles of the protocol",
-            setting.root_name()
-        );
+/// The text for a session, or a machine, that is no subtype of its projection.
+pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
+    let Refusal {
+        subject,
+        action,
+        refused,
+        machine,
+    } = refusal;
+    let Some(found) = &refused.refusal else {
+        let name = &subject.name;
+        let mut text = format!("`{name}` goes wrong with the other roles of the protocol");
         evidence(&mut text, &refused.evidence);
         return text;
     };
-    let words = Words::new(setting, written, refusal);
-    text.push_str(&words.headline());
-    text.push_str("\n\n");
+    let protocol = &protocols.protocols[subject.linked.protocol];
+    let projection = &protocol.projections[subject.linked.role];
+    let words = Words {
+        subject,
+        protocol,
+        file: &protocols.files[protocol.file],
+        projection,
+        refusal: found,
+        sub: action.as_ref(),
+        sup: found.sup.map(|id| projection.fsm.transition(id).action),
+    };
+    let mut text = words.headline() + "\n\n";
+    // Writing to a string does not fail.
+    if let Some((source, span)) = machine {
+        let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
+        let _ = writeln!(text, "{excerpt}");
+    }
     text.push_str(&words.excerpt());
     evidence(&mut text, &refused.evidence);
     let _ = write!(text, "\n\nhelp: {}", words.help());
     text
 }
 
-/// The text for a session that a limit left undecided.
-pub(crate) fn undecided(setting: &Setting<'_>, limit: Limit) -> String {
-    let name = setting.root_name();
-    format!(
-        "`{name}` could not be verified: {limit}\n\n\
-         note: it may be safe, but the search for a proof was stopped\n\
-         help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-         rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify()",
-        limit.setting(),
-        limit.value().saturating_mul(10)
-    )
-}
-
-/// The text for a choice that offers one label twice.
-pub(crate) fn ambiguous_choice(setting: &Setting<'_>, defect: &Defect) -> String {
-    match defect {
-        Defect::Nondeterministic { action, .. } => format!(
-            "two options of one choice have the label `{}`, so that the message does not tell which is meant\n\n\
-             help: give them different labels, or join the two options",
-            setting.rust_label(action)
-        ),
-        other => format!("`{}` is no session type: {other}", setting.root_name()),
-    }
-}
-
 /// The text for a protocol whose projection subtyping has no answer for.
-pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> String {
-    let name = setting.root_name();
-    let role = setting.protocol.role_at(setting.linked.role);
-    let projection = &setting.protocol.projections[setting.linked.role];
+pub(crate) fn unsupported_protocol(
+    subject: &Subject,
+    defect: &Defect,
+    protocol: &Loaded,
+    file: &ScrFile,
+) -> String {
+    let name = &subject.name;
+    let role = protocol.role_at(subject.linked.role);
+    let projection = &protocol.projections[subject.linked.role];
     let state = match defect {
         Defect::Mixed { state, .. }
         | Defect::Nondeterministic { state, .. }
@@ -92,17 +90,14 @@ pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> St
     let what = match defect {
         Defect::Undirected { peers, .. } => {
             let peers: Vec<&str> = peers.iter().map(|peer| peer.as_str()).collect();
-            format!(
-                "`{role}` has to wait for {} at once",
-                super::text::list(&peers)
-            )
+            format!("`{role}` has to wait for {} at once", list(peers))
         }
         other => other.to_string(),
     };
     let transitions = state
         .into_iter()
         .flat_map(|state| projection.fsm.transitions_from(state));
-    let spans: SortedSet<_> = transitions
+    let spans: BTreeSet<_> = transitions
         .flat_map(|transition| projection.origins(transition.id))
         .copied()
         .collect();
@@ -110,20 +105,16 @@ pub(crate) fn unsupported_protocol(setting: &Setting<'_>, defect: &Defect) -> St
         .into_iter()
         .map(|span| (span, "this may come next".to_owned()))
         .collect();
-    let excerpt = match marks.is_empty() {
-        true => String::new(),
-        false => format!("{}\n", Excerpt::of_spans(&setting.file.texts, &marks)),
+    let excerpt = if marks.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", Excerpt::of_spans(&file.texts, &marks))
     };
     format!(
         "`{name}` could not be verified: in the protocol `{}`, {what}\n\n{excerpt}\n\
          help: let one role decide, and the others tell `{role}` after it",
-        setting.protocol.name()
+        protocol.name()
     )
-}
-
-/// The text for what should not happen: projections that make no system.
-pub(crate) fn unjudged(setting: &Setting<'_>, error: &VerifyError) -> String {
-    format!("`{}` could not be verified: {error}", setting.root_name())
 }
 
 /// The run, or why there is none.
@@ -159,47 +150,29 @@ fn evidence(text: &mut String, evidence: &Evidence) {
     }
 }
 
-fn failure(run: &Run) -> String {
-    match &run.failure {
-        Failure::Deadlock => "gets stuck".to_owned(),
-        Failure::Orphan { from, to } => {
-            format!("leaves a message from `{from}` to `{to}` behind")
-        }
-        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
-        Failure::UnspecifiedReception { from, to } => {
-            format!("brings `{to}` a message from `{from}` that it cannot take")
-        }
-    }
-}
-
 /// The words for one refusal.
 struct Words<'a> {
-    setting: &'a Setting<'a>,
-    refusal: &'a Refusal,
-    projected: &'a Fsm,
+    subject: &'a Subject,
+    protocol: &'a Loaded,
+    file: &'a ScrFile,
+    projection: &'a Projection,
+    refusal: &'a subtype::Refusal,
     /// What the session does, and what the protocol has instead.
     sub: Option<&'a Action>,
     sup: Option<&'a Action>,
 }
 
-impl<'a> Words<'a> {
-    fn new(setting: &'a Setting<'a>, written: &'a Written, refusal: &'a Refusal) -> Self {
-        let projected = &setting.protocol.projections[setting.linked.role].fsm;
-        let sub = refusal.sub.map(|id| written.fsm.transition(id).action);
-        let sup = refusal.sup.map(|id| projected.transition(id).action);
-        Self {
-            setting,
-            refusal,
-            projected,
-            sub,
-            sup,
-        }
+impl Words<'_> {
+    /// What the user calls a role.
+    fn role(&self, role: &rumpsteak_fsm::Role) -> String {
+        let roles = self.protocol.protocol.roles();
+        self.subject.role(role, roles).to_owned()
     }
 
     /// "receives `Value` from `S`"
     fn does(&self, action: &Action) -> String {
-        let label = self.setting.rust_label(action);
-        let peer = self.setting.rust_role(&action.peer);
+        let label = self.subject.label(&action.message);
+        let peer = self.role(&action.peer);
         match action.direction {
             Direction::Receive => format!("receives `{label}` from `{peer}`"),
             Direction::Send => format!("sends `{label}` to `{peer}`"),
@@ -226,8 +199,8 @@ impl<'a> Words<'a> {
     }
 
     fn headline(&self) -> String {
-        let name = self.setting.root_name();
-        let role = self.setting.protocol.role_at(self.setting.linked.role);
+        let name = &self.subject.name;
+        let role = self.protocol.role_at(self.subject.linked.role);
         let (sub, sup) = (self.does_sub(), self.does_sup());
         match self.refusal.rule {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
@@ -239,10 +212,7 @@ impl<'a> Words<'a> {
             Rule::Forgotten => format!("`{name}` repeats itself and never {sup}"),
             Rule::InputNotHandled => {
                 let (label, peer) = self.sup.map_or(Default::default(), |action| {
-                    (
-                        self.setting.rust_label(action),
-                        self.setting.rust_role(&action.peer),
-                    )
+                    (self.subject.label(&action.message), self.role(&action.peer))
                 });
                 format!("`{name}` does not handle `{label}`, which `{peer}` may send here")
             }
@@ -266,7 +236,7 @@ impl<'a> Words<'a> {
 
     /// The lines of the protocol that matter.
     fn excerpt(&self) -> String {
-        let role = self.setting.protocol.role_at(self.setting.linked.role);
+        let role = self.protocol.role_at(self.subject.linked.role);
         let verb = |action: Option<&Action>| match action.map(|action| action.direction) {
             Some(Direction::Send) => "send",
             _ => "receive",
@@ -295,29 +265,28 @@ impl<'a> Words<'a> {
             marks.extend(self.spans(id).map(|span| (span, label.clone())));
         }
         if marks.is_empty() {
-            let declared = self.setting.protocol.protocol.role_span(role);
-            let name = self.setting.protocol.protocol.name().span;
+            let declared = self.protocol.protocol.role_span(role);
+            let name = self.protocol.protocol.name().span;
             marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
         }
-        Excerpt::of_spans(&self.setting.file.texts, &marks).to_string()
+        Excerpt::of_spans(&self.file.texts, &marks).to_string()
     }
 
     /// The interactions of a transition, the first few of them.
     fn spans(&self, id: TransitionId) -> impl Iterator<Item = rumpsteak_scribble::Span> {
         const MOST: usize = 3;
-        let projection = &self.setting.protocol.projections[self.setting.linked.role];
-        projection.origins(id).iter().copied().take(MOST)
+        self.projection.origins(id).iter().copied().take(MOST)
     }
 
     /// Where the protocol does an action, the nearest place from where it stands.
     fn next(&self, wanted: &Action) -> Option<TransitionId> {
-        let mut seen: SortedSet<StateId> = [self.refusal.sup_state].into();
+        let mut seen: BTreeSet<StateId> = [self.refusal.sup_state].into();
         let mut layer = vec![self.refusal.sup_state];
         while !layer.is_empty() {
             let transitions = || {
                 layer
                     .iter()
-                    .flat_map(|&state| self.projected.transitions_from(state))
+                    .flat_map(|&state| self.projection.fsm.transitions_from(state))
             };
             if let Some(found) = transitions().find(|transition| transition.action == wanted) {
                 return Some(found.id);

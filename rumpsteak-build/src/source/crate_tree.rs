@@ -25,7 +25,7 @@ use rumpsteak_contract::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetIt
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 use crate::codegen::{Generator, Module as Generated, Problem};
-use crate::report;
+use crate::fault::Cause;
 use crate::source::cfg::{Cfg, Truth, split_commas};
 use crate::source::items::{
     Attribute, Name, RawItem, RawKind, Tokens, Visibility, scan, string_value,
@@ -533,7 +533,12 @@ impl Walker<'_, '_> {
         if generated.text.is_some()
             && earlier.any(|other| other.included.as_ref().is_some_and(known))
         {
-            inclusion.problems = vec![Problem::fails(report::text::included_twice(name))];
+            inclusion.problems = vec![
+                Cause::IncludedTwice {
+                    name: name.to_string(),
+                }
+                .into(),
+            ];
         } else if let Some(text) = &generated.text {
             let source = match self.sources.get(&path) {
                 Some(known) => known.clone(),

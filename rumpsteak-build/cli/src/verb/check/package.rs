@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rumpsteak_build::command::{self, Cfg, Check, Kind, Notice, count, visible};
+use rumpsteak_build::command::{self, Cfg, Check, Gravity, Notice, count, visible};
 use serde_json::{Value, json};
 
 use super::{
@@ -51,8 +51,8 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 
     let outcome = match check.gravest() {
         None => Outcome::Holds,
-        Some(Kind::Undecided) => Outcome::Undecided,
-        Some(Kind::BadInput) => Outcome::BadInput,
+        Some(Gravity::Undecided) => Outcome::Undecided,
+        Some(Gravity::BadInput) => Outcome::BadInput,
         Some(_) => Outcome::Fails,
     };
     match arguments.form() {

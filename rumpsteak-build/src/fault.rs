@@ -1,0 +1,268 @@
+//! What is wrong with an item, as a value: the rooms from [`link`](crate::link) to
+//! [`judge`](crate::judge) make it, [`outcome`](crate::outcome) decides where it is raised, and
+//! [`report`](crate::report) has the words.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::verify::{Refused, VerifyError};
+use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run};
+
+use crate::gravity::Gravity;
+use crate::named_text::NamedText;
+use crate::protocols::ProtocolRole;
+use crate::source::crate_tree::ItemId;
+
+/// A token of an item of the Rust source.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Place {
+    pub(crate) item: ItemId,
+    pub(crate) token: usize,
+}
+
+/// Something wrong with an item.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) cause: Cause,
+    /// What is known of the closed system of the protocol that refuses the session.
+    pub(crate) note: Option<Note>,
+}
+
+/// What is wrong. Files, protocols and their roles are positions in
+/// [`Protocols`](crate::protocols::Protocols); names and paths are as written in Rust.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cause {
+    /// Two options of one choice have the same label.
+    AmbiguousChoice { subject: Subject, defect: Defect },
+    /// Something is wrong with another item, and its own macro says so.
+    BrokenItem { name: String },
+    /// A file of protocols has errors.
+    BrokenFile { file: usize },
+    /// The reason is a fault of another item.
+    DependsOn { name: String },
+    /// The reason is that a file of protocols has errors.
+    DependsOnFile { name: String, file: usize },
+    /// The reason is that the closed system of the session is not safe.
+    DependsOnSystem { session: String, set: String },
+    /// The code of a protocol could not be generated as it should be.
+    Generated { text: String, gravity: Gravity },
+    /// A session does nothing and leads back to itself.
+    Idle { name: String },
+    /// A second `protocol!(…)` of one protocol in a crate.
+    IncludedTwice { name: String },
+    /// A name does not stand for what it should stand for.
+    Name { path: String, problem: NameProblem },
+    /// A type that is no message of the role.
+    NoLabel { path: String, role: RoleName },
+    /// A label carries another payload than the messages of its name.
+    OtherPayload {
+        path: String,
+        carried: Option<Vec<String>>,
+        messages: Vec<Message>,
+        protocol: usize,
+    },
+    /// The peer is a role of another protocol than `role`, which the session plays.
+    OtherProtocol {
+        path: String,
+        peer: RoleName,
+        role: RoleName,
+    },
+    /// Several protocols have this name, in the first two of these files.
+    ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
+    /// A `type` contains itself.
+    RecursiveAlias { name: String },
+    /// The session is no subtype of its projection.
+    Refused(Box<Refusal>),
+    /// A generated session is wrong because its machine is.
+    SeeInclusion { session: String, protocol: String },
+    /// A field of a set of roles that is verified as a closed system is no role of it.
+    SetField { path: String, problem: SetProblem },
+    /// A role of a closed system has no session.
+    SilentRole { set: String, role: String },
+    /// The session has more items than this.
+    TooManyItems { most: usize },
+    /// An item means different things in different sessions.
+    TwoMeanings { name: String },
+    /// A limit left undecided whether the session is a subtype of its projection.
+    Undecided { subject: Subject, limit: Limit },
+    /// It is not known whether the closed system is safe.
+    UndecidedSystem { set: String, reason: String },
+    /// The projections make no system.
+    Unjudged {
+        subject: Subject,
+        error: VerifyError,
+    },
+    /// No message of the protocol has the name of the label.
+    UnknownLabel {
+        path: String,
+        label: String,
+        protocol: usize,
+    },
+    /// No protocol has this name.
+    UnknownProtocol { wanted: String },
+    /// The protocol has no such role.
+    UnknownRole { wanted: String, protocol: usize },
+    /// The protocol is there to be called by others only.
+    UnplayableProtocol { wanted: String },
+    /// The closed system is not safe. The session by this name takes the last step of the run.
+    UnsafeSystem {
+        set: String,
+        run: Box<Run>,
+        session: Option<String>,
+    },
+    /// Subtyping has no answer for the projection.
+    UnsupportedProtocol { subject: Subject, defect: Defect },
+}
+
+/// What is wrong with a name in a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NameProblem {
+    /// It is declared more than once.
+    Ambiguous,
+    /// It is a choice where a session should be.
+    Choice,
+    /// It is a role of another target.
+    ForeignRole,
+    /// It is a module.
+    Module,
+    /// It is no role.
+    NoRole,
+    /// It is no session.
+    NoSession,
+    /// It is the role that the session is of.
+    OwnRole,
+    /// It is a role without a link to a protocol.
+    RoleWithoutLink,
+    /// It is a session where a choice should be.
+    Session,
+    /// It is not declared in the source.
+    Unresolved,
+}
+
+/// Why a field of a set is no role of a closed system.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SetProblem {
+    /// Its own macro says.
+    Broken,
+    /// The role plays a role of a protocol.
+    HasProtocol,
+    /// The role is in another set.
+    InAnotherSet,
+    /// It is no role.
+    NoRole,
+    /// The role is of another crate.
+    OtherCrate,
+}
+
+/// A session, or a machine beside a `.scr` file, with the names that the user has for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Subject {
+    /// The session's name, or the machine's file.
+    pub(crate) name: String,
+    /// The role of the protocol that it plays.
+    pub(crate) linked: ProtocolRole,
+    /// The structs that play the roles, in the order of the protocol. Empty for a machine, which has
+    /// the names of the protocol.
+    pub(crate) roles: Vec<String>,
+    /// The Rust types of messages, where they are known.
+    pub(crate) labels: BTreeMap<Message, String>,
+}
+
+/// Why a session, or a machine, is no subtype of its projection.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub(crate) subject: Subject,
+    /// The action of the session that is refused, if it is one.
+    pub(crate) action: Option<Action>,
+    pub(crate) refused: Refused,
+    /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
+    pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
+}
+
+/// What is known of all sessions of a protocol together, one of which its projection refuses.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) protocol: String,
+    pub(crate) found: NoteKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoteKind {
+    /// They are a safe closed system with this bound, and the build script may accept that.
+    Acceptable(usize),
+    /// The build script accepts a safe closed system, and they are none.
+    Useless(Gap),
+}
+
+/// Why sessions together are not known to be a safe closed system.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Gap {
+    /// This role has no session.
+    Silent(String),
+    /// It is not known, and why.
+    Undecided(String),
+    /// This session was not read.
+    Unread(String),
+    /// They are not safe.
+    Unsafe(Box<Run>),
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Origin {
+    /// That of the item itself.
+    Own,
+    /// That of another item, or of a closed system.
+    OtherItem,
+    /// That of a file of protocols, whose errors are reported.
+    File,
+}
+
+impl Cause {
+    pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
+        Fault {
+            place: Place { item, token },
+            cause: self,
+            note: None,
+        }
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        match self {
+            Self::BrokenFile { .. } | Self::DependsOnFile { .. } => Origin::File,
+            Self::DependsOn { .. } | Self::DependsOnSystem { .. } => Origin::OtherItem,
+            _ => Origin::Own,
+        }
+    }
+
+    pub(crate) fn gravity(&self) -> Gravity {
+        match self {
+            Self::Generated { gravity, .. } => *gravity,
+            Self::Undecided { .. } | Self::UndecidedSystem { .. } => Gravity::Undecided,
+            _ if self.origin() != Origin::Own => Gravity::Undecided,
+            _ => Gravity::Fails,
+        }
+    }
+}
+
+impl Subject {
+    /// What the user calls a role of the protocol.
+    pub(crate) fn role<'a>(&'a self, role: &'a Role, of_protocol: &[Role]) -> &'a str {
+        let position = of_protocol.iter().position(|other| other == role);
+        let named = position.and_then(|position| self.roles.get(position));
+        named.map_or(role.as_str(), String::as_str)
+    }
+
+    /// What the user calls a message.
+    pub(crate) fn label(&self, message: &Message) -> String {
+        match self.labels.get(message) {
+            Some(label) => label.clone(),
+            // A machine has the names of the protocol, with the payload.
+            None if self.roles.is_empty() => message.to_string(),
+            None => message.label.to_string(),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! All sessions of a package, judged: first each by itself, then the closed systems.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rumpsteak_contract::Path;
+use rumpsteak_contract::verdict::RoleName;
+
+use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind};
+use crate::judge::closed_system::{self, Member, Session};
+use crate::judge::subtype;
+use crate::limits::Limits;
+use crate::link::closed_sets::ClosedSet;
+use crate::link::context::Context;
+use crate::link::roles::{LinkError, RolePair};
+use crate::protocols::{Lookup, ProtocolRole, Protocols};
+use crate::sessions::machine::SessionMachine;
+use crate::sessions::resolve::resolve_session;
+use crate::sessions::resolved::ResolvedSession;
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
+use crate::source::names::{Resolution, resolve};
+
+/// What was found out about the sessions of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    pub(crate) faults: Faults,
+    /// The sessions with a role that is known.
+    pub(crate) roots: BTreeMap<ItemId, Root>,
+    /// The protocols of which a session is refused, by position: what the closed system of all their
+    /// sessions is worth.
+    pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
+}
+
+/// What is wrong, by item.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(BTreeMap<ItemId, Vec<Fault>>);
+
+/// A session with a role, `#[session(K)]`, whose role is known.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// The struct that plays it.
+    pub(crate) role: ItemId,
+    pub(crate) plays: RoleName,
+    pub(crate) session: ResolvedSession,
+    /// Whether something is wrong with it, wherever that is reported.
+    pub(crate) refused: bool,
+    /// Its machine, if all that it reaches was read.
+    pub(crate) machine: Option<SessionMachine>,
+    /// The bound for which the closed system that it is in is safe, if the proof is that one.
+    pub(crate) bound: Option<usize>,
+    /// Why its projection refuses it.
+    refusal: Option<Fault>,
+}
+
+/// The closed system of all sessions of a protocol.
+#[derive(Debug)]
+pub(crate) struct ClosedSystem {
+    /// Whether it is safe, and the build script accepts that.
+    pub(crate) is_accepted: bool,
+    /// What to add to what its projection refuses.
+    pub(crate) note: Option<Note>,
+}
+
+impl Faults {
+    pub(crate) fn add(&mut self, fault: Fault) {
+        let known = self.0.entry(fault.place.item).or_default();
+        if !known.contains(&fault) {
+            known.push(fault);
+        }
+    }
+
+    pub(crate) fn contains(&self, item: ItemId) -> bool {
+        self.0.contains_key(&item)
+    }
+
+    pub(crate) fn of(&self, item: ItemId) -> &[Fault] {
+        self.0.get(&item).map_or(&[], Vec::as_slice)
+    }
+
+    /// The items with faults.
+    pub(crate) fn items(&self) -> impl Iterator<Item = ItemId> {
+        self.0.keys().copied()
+    }
+}
+
+/// Judges all sessions. `accepted` are the names of the protocols whose closed systems the build
+/// script accepts.
+pub(crate) fn judge(
+    context: Context<'_>,
+    limits: &Limits,
+    accepted: &BTreeSet<String>,
+) -> Judgement {
+    let mut judge = Judge {
+        context,
+        limits,
+        found: Judgement::default(),
+    };
+    for id in context.tree.item_ids() {
+        if let ItemKind::Session(session) = &*context.tree.item(id).kind
+            && let Some(path) = &session.role
+        {
+            judge.root(id, path);
+        }
+    }
+    for position in 0..context.protocols.protocols.len() {
+        let names = |name: &String| is_named(context.protocols, name, position);
+        judge.protocol(position, accepted.iter().any(names));
+    }
+    for set in &context.pairs.sets {
+        judge.set(set);
+    }
+    judge.found
+}
+
+/// Whether a name in build.rs stands for the protocol at a position.
+fn is_named(protocols: &Protocols, name: &str, position: usize) -> bool {
+    matches!(protocols.lookup(name), Lookup::Found(found) if found == position)
+}
+
+struct Judge<'a> {
+    context: Context<'a>,
+    limits: &'a Limits,
+    found: Judgement,
+}
+
+impl<'a> Judge<'a> {
+    /// Judges a session by itself.
+    fn root(&mut self, id: ItemId, path: &Path) {
+        let Context {
+            tree, protocols, ..
+        } = self.context;
+        let (role_id, role) = match self.role(id, path) {
+            Ok(found) => found,
+            Err(cause) => return self.found.faults.add(cause.at(id, path.last_token())),
+        };
+        let mut root = Root {
+            role: role_id,
+            plays: role.sealed_name(),
+            session: ResolvedSession::nothing(id),
+            refused: true,
+            machine: None,
+            bound: None,
+            refusal: None,
+        };
+        let linked = match &role.link {
+            Ok(linked) => Some(*linked),
+            Err(LinkError::Set { .. } | LinkError::Wrong { .. }) => None,
+            Err(LinkError::Broken { file }) => {
+                let name = tree.item(id).name.clone();
+                let cause = Cause::DependsOnFile { name, file: *file };
+                self.found.faults.add(cause.at(id, path.last_token()));
+                self.found.roots.insert(id, root);
+                return;
+            }
+        };
+        let (session, faults) = resolve_session(self.context, id, role, linked, self.limits.items);
+        root.refused = !faults.is_empty();
+        faults
+            .into_iter()
+            .for_each(|fault| self.found.faults.add(fault));
+        if session.linked && !root.refused {
+            let own = linked.map(|ProtocolRole { protocol, role }| {
+                protocols.protocols[protocol].role_at(role).clone()
+            });
+            let own = own.unwrap_or_else(|| role.name.role.as_str().into());
+            let machine = session.machine(id, &own);
+            if let Some(linked) = linked {
+                let limits = &self.limits.verifier;
+                root.refusal =
+                    subtype::judge(self.context, (id, role_id), linked, &machine, limits);
+                root.refused = root.refusal.is_some();
+            }
+            root.machine = Some(machine);
+        }
+        root.session = session;
+        self.found.roots.insert(id, root);
+    }
+
+    /// The role that the argument of `#[session(…)]` names.
+    fn role(&self, id: ItemId, path: &Path) -> Result<(ItemId, &'a RolePair), Cause> {
+        let Context { tree, pairs, .. } = self.context;
+        let name = |problem| Cause::Name {
+            path: path.to_string(),
+            problem,
+        };
+        let found = match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => found,
+            Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),
+            Resolution::Ambiguous(_) => return Err(name(NameProblem::Ambiguous)),
+            Resolution::Nothing => return Err(name(NameProblem::Unresolved)),
+        };
+        let krate = |item: ItemId| tree.module(tree.item(item).module).krate;
+        match (&*tree.item(found).kind, pairs.roles.get(&found)) {
+            // The proof is an implementation for the role, which Rust allows beside the role only.
+            (_, Some(_)) if krate(found) != krate(id) => Err(name(NameProblem::ForeignRole)),
+            (_, Some(role)) => Ok((found, role)),
+            (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink)),
+            (ItemKind::Broken, None) => Err(Cause::BrokenItem {
+                name: path.last().to_string(),
+            }),
+            _ => Err(name(NameProblem::NoRole)),
+        }
+    }
+
+    /// Judges the sessions of a protocol together if one of them is refused.
+    fn protocol(&mut self, position: usize, is_accepted: bool) {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let protocol = &protocols.protocols[position];
+        let mut members: Vec<Member<'_>> = Vec::new();
+        for role in protocol.protocol.roles() {
+            let (name, sessions) = (role.to_string(), Vec::new());
+            members.push(Member { name, sessions });
+        }
+        let mut own = Vec::new();
+        for (&id, root) in &self.found.roots {
+            if let Some(Ok(linked)) = pairs.roles.get(&root.role).map(|role| &role.link)
+                && linked.protocol == position
+            {
+                own.push(id);
+                members[linked.role]
+                    .sessions
+                    .push(session(&tree.item(id).name, root));
+            }
+        }
+        if own.iter().all(|id| self.found.roots[id].refusal.is_none()) {
+            return;
+        }
+        let judged = closed_system::judge(&members, self.limits);
+        let note = match &judged {
+            Ok(bound) if !is_accepted => Some(NoteKind::Acceptable(*bound)),
+            // What nobody asked for is no news if it is no help either.
+            Ok(_) => None,
+            Err(_) if !is_accepted => None,
+            Err((gap, _)) => Some(NoteKind::Useless(gap.clone())),
+        };
+        let note = note.map(|found| Note {
+            protocol: protocol.name().to_owned(),
+            found,
+        });
+        let bound = judged.ok().filter(|_| is_accepted);
+        for id in own {
+            let Some(root) = self.found.roots.get_mut(&id) else {
+                continue;
+            };
+            let refusal = root.refusal.take();
+            if bound.is_some() {
+                root.bound = bound;
+                root.refused = false;
+            } else if let Some(mut fault) = refusal {
+                fault.note.clone_from(&note);
+                self.found.faults.add(fault);
+            }
+        }
+        let is_accepted = bound.is_some();
+        let system = ClosedSystem { is_accepted, note };
+        self.found.closed_systems.insert(position, system);
+    }
+
+    /// Judges the sessions of a set without a protocol together.
+    fn set(&mut self, set: &ClosedSet) {
+        let tree = self.context.tree;
+        let mut members: Vec<Member<'_>> = Vec::new();
+        let mut own = Vec::new();
+        for &role in set.roles.iter().flatten() {
+            let roots = self
+                .found
+                .roots
+                .iter()
+                .filter(|(_, root)| root.role == role);
+            let (ids, roots): (Vec<ItemId>, Vec<&Root>) = roots.unzip();
+            own.extend(&ids);
+            let names = ids.iter().map(|&id| tree.item(id).name.as_str());
+            members.push(Member {
+                name: tree.item(role).name.clone(),
+                sessions: names
+                    .zip(roots)
+                    .map(|(name, root)| session(name, root))
+                    .collect(),
+            });
+        }
+        let judged = self.judge_set(set, &members);
+        for fault in judged.as_ref().err().into_iter().flatten() {
+            self.found.faults.add(fault.clone());
+        }
+        for id in own {
+            let Some(root) = self.found.roots.get_mut(&id) else {
+                continue;
+            };
+            root.bound = judged.as_ref().ok().copied();
+            root.refused |= judged.is_err();
+            // A session that contains an item with an error is refused together with it. Any other
+            // may be as it should be by itself: it is refused all the same, and says where to look.
+            let has_fault = |&item: &ItemId| self.found.faults.contains(item);
+            if judged.is_err()
+                && !root.session.items.keys().any(has_fault)
+                && let ItemKind::Session(item) = &*tree.item(id).kind
+            {
+                let cause = Cause::DependsOnSystem {
+                    session: tree.item(id).name.clone(),
+                    set: tree.item(set.item).name.clone(),
+                };
+                self.found.faults.add(cause.at(id, item.name_token));
+            }
+        }
+    }
+
+    /// The bound for which the system of a set is safe, or what is wrong with the set. Nothing is
+    /// wrong with the set itself where one of its sessions has a fault already.
+    fn judge_set(&self, set: &ClosedSet, members: &[Member<'_>]) -> Result<usize, Vec<Fault>> {
+        let tree = self.context.tree;
+        if !set.faults.is_empty() {
+            return Err(set.faults.clone());
+        }
+        let (gap, place) = match closed_system::judge(members, self.limits) {
+            Ok(bound) => return Ok(bound),
+            Err(refusal) => refusal,
+        };
+        let token = match &*tree.item(set.item).kind {
+            ItemKind::Set(item) => item.name_token,
+            _ => 0,
+        };
+        let name = tree.item(set.item).name.clone();
+        Err(match gap {
+            Gap::Silent(role) => vec![Cause::SilentRole { set: name, role }.at(set.item, token)],
+            Gap::Unread(_) => Vec::new(),
+            Gap::Undecided(reason) => {
+                vec![Cause::UndecidedSystem { set: name, reason }.at(set.item, token)]
+            }
+            Gap::Unsafe(run) => {
+                let cause = Cause::UnsafeSystem {
+                    set: name,
+                    run,
+                    session: place.map(|place| tree.item(place.item).name.clone()),
+                };
+                let (item, token) = place.map_or((set.item, token), |p| (p.item, p.token));
+                vec![cause.at(item, token)]
+            }
+        })
+    }
+}
+
+fn session<'a>(name: &'a str, root: &'a Root) -> Session<'a> {
+    let machine = root.machine.as_ref();
+    Session { name, machine }
+}

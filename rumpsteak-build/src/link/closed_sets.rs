@@ -1,0 +1,77 @@
+//! Sets of roles without a protocol, which are verified as closed systems.
+
+use std::collections::BTreeMap;
+
+use rumpsteak_contract::verdict::RoleName;
+
+use crate::fault::{Cause, Fault, SetProblem};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
+use crate::source::names::{Resolution, resolve};
+
+/// A set of roles that is verified as a closed system.
+#[derive(Debug)]
+pub(crate) struct ClosedSet {
+    /// The struct.
+    pub(crate) item: ItemId,
+    /// Its roles, in the order of the fields. `None` if the field is no role of the set.
+    pub(crate) roles: Vec<Option<ItemId>>,
+    /// What is wrong with the fields.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// The sets of a package, and for each role in one the position of that set and the names that proofs have for it.
+pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, RoleName)>) {
+    let mut sets = Vec::new();
+    let mut members: BTreeMap<ItemId, (usize, RoleName)> = BTreeMap::new();
+    for id in tree.item_ids() {
+        let item = tree.item(id);
+        let ItemKind::Set(set) = &*item.kind else {
+            continue;
+        };
+        let krate = tree.module(item.module).krate;
+        let target = &tree.crate_of(id).target;
+        let path = tree.module_path(item.module);
+        // The blank keeps the name apart from those of protocols.
+        let name = format!("{} {}: {path}::{}", target.kind, target.name, item.name);
+        let mut faults = Vec::new();
+        let mut roles = Vec::new();
+        for path in &set.roles {
+            let found = match resolve(tree, item.module, path) {
+                Resolution::Found(Meaning::Item(found)) => Some(found),
+                _ => None,
+            };
+            let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
+                Some((found, ItemKind::Role(role))) => {
+                    if role.link.is_some() {
+                        Some(SetProblem::HasProtocol)
+                    } else if tree.module(tree.item(found).module).krate != krate {
+                        Some(SetProblem::OtherCrate)
+                    } else if members.contains_key(&found) {
+                        Some(SetProblem::InAnotherSet)
+                    } else {
+                        let role = RoleName {
+                            protocol: name.clone(),
+                            role: tree.item(found).name.clone(),
+                        };
+                        members.insert(found, (sets.len(), role));
+                        None
+                    }
+                }
+                Some((_, ItemKind::Broken)) => Some(SetProblem::Broken),
+                _ => Some(SetProblem::NoRole),
+            };
+            roles.push(found.filter(|_| problem.is_none()));
+            faults.extend(problem.map(|problem| {
+                let token = path.last_token();
+                let path = path.to_string();
+                Cause::SetField { path, problem }.at(id, token)
+            }));
+        }
+        sets.push(ClosedSet {
+            item: id,
+            roles,
+            faults,
+        });
+    }
+    (sets, members)
+}

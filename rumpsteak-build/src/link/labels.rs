@@ -1,0 +1,184 @@
+//! Label types, and the messages of a protocol that they stand for.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use rumpsteak_contract::lex::lex;
+use rumpsteak_contract::name;
+use rumpsteak_contract::role::{MessageVariant, RoleItem};
+use rumpsteak_contract::token::type_text;
+use rumpsteak_fsm::{Message, Sort};
+
+use crate::protocols::{Loaded, ScrFile};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
+use crate::source::names::{Resolution, resolve};
+
+/// A label of a message enum.
+#[derive(Debug)]
+pub(crate) struct LabelPair {
+    /// The name as written, which rustc sees as a constant.
+    pub(crate) name: String,
+    /// The same, [normalised](name::normalise).
+    normal: String,
+    /// The types that it carries, one alternative after the other; none if they are not known.
+    pub(crate) payloads: Vec<Vec<String>>,
+    /// The label type, if it is an item of this package.
+    pub(crate) item: Option<ItemId>,
+    /// The label type as written, for one that is none.
+    pub(crate) written: String,
+    /// The protocol in which a message was found for the label last, and the position of the message.
+    found: Cell<Option<(usize, usize)>>,
+}
+
+/// The labels of a role's message type; none if the type is not found, which its derive or rustc says.
+/// Roles of one message type follow each other: `last` has the labels of the last one.
+pub(crate) fn labels(
+    tree: &Tree,
+    module: ModuleId,
+    role: &RoleItem,
+    last: &mut Option<(ItemId, Rc<Vec<LabelPair>>)>,
+) -> Rc<Vec<LabelPair>> {
+    let Some(path) = &role.message else {
+        return Rc::default();
+    };
+    let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
+        return Rc::default();
+    };
+    let ItemKind::Message(message, _) = &*tree.item(id).kind else {
+        return Rc::default();
+    };
+    match last {
+        Some((last, labels)) if *last == id => Rc::clone(labels),
+        _ => {
+            let variants = message.variants.iter();
+            let labels = variants.map(|variant| label(tree, tree.item(id).module, variant));
+            let labels = Rc::new(labels.collect());
+            *last = Some((id, Rc::clone(&labels)));
+            labels
+        }
+    }
+}
+
+fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
+    let written = variant.payload_text.clone();
+    let item = variant
+        .payload
+        .as_ref()
+        .and_then(|path| match resolve(tree, module, path) {
+            Resolution::Found(Meaning::Item(id)) => Some(id),
+            _ => None,
+        });
+    let payloads = match item.map(|id| &*tree.item(id).kind) {
+        // A struct stands for its fields, or for itself: `order(Order)`.
+        Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
+            vec![fields.clone(), vec![written.clone()]]
+        }
+        Some(_) => vec![vec![written.clone()]],
+        None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
+            let unit = written == "()";
+            vec![if unit {
+                Vec::new()
+            } else {
+                vec![written.clone()]
+            }]
+        }
+        None => Vec::new(),
+    };
+    LabelPair {
+        name: variant.label.clone(),
+        normal: name::normalise(&variant.label),
+        payloads,
+        item,
+        written,
+        found: Cell::new(None),
+    }
+}
+
+/// The types that every Rust program knows by one name.
+pub(crate) const PRIMITIVES: [&str; 18] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String",
+    "u8", "u16", "u32", "u64", "u128", "usize",
+];
+
+/// The message of a protocol that a label stands for.
+pub(crate) enum LabelMatch<'a> {
+    /// This one.
+    Found(&'a Message),
+    /// Messages of this name, with other payloads.
+    OtherPayload(Vec<&'a Message>),
+    /// None of this name.
+    Unknown,
+}
+
+/// Looks for the message of `protocol`, which is the one at `position`, that `label` stands for. All sessions of a protocol
+/// ask for the same few.
+pub(crate) fn match_label<'a>(
+    label: &LabelPair,
+    position: usize,
+    protocol: &'a Loaded,
+    file: &ScrFile,
+) -> LabelMatch<'a> {
+    let messages = protocol.messages.as_slice();
+    if let Some((known, message)) = label.found.get()
+        && known == position
+    {
+        return LabelMatch::Found(&messages[message]);
+    }
+    let found = search(label, protocol, file);
+    if let LabelMatch::Found(message) = found {
+        let place = messages.iter().position(|other| other == message);
+        label.found.set(place.map(|place| (position, place)));
+    }
+    found
+}
+
+fn search<'a>(label: &LabelPair, protocol: &'a Loaded, file: &ScrFile) -> LabelMatch<'a> {
+    let messages = || protocol.messages.iter();
+    let mut named: Vec<&Message> = messages()
+        .filter(|message| message.label.as_str() == label.name)
+        .collect();
+    if named.is_empty() {
+        let normal = messages().zip(&protocol.normal);
+        let same = normal.filter(|(_, normal)| **normal == label.normal);
+        named = same.map(|(message, _)| message).collect();
+    }
+    if named.is_empty() {
+        return LabelMatch::Unknown;
+    }
+    match named
+        .iter()
+        .find(|message| payload_matches(label, message, file))
+    {
+        Some(message) => LabelMatch::Found(message),
+        None => LabelMatch::OtherPayload(named),
+    }
+}
+
+fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool {
+    let sorts: Vec<Option<String>> = message
+        .payload
+        .iter()
+        .map(|sort| rust_type(sort, file))
+        .collect();
+    let matches = |payload: &Vec<String>| {
+        payload.len() == sorts.len()
+            && payload
+                .iter()
+                .zip(&sorts)
+                .all(|(rust, sort)| sort.as_ref().is_none_or(|s| s == rust))
+    };
+    label.payloads.is_empty() || label.payloads.iter().any(matches)
+}
+
+/// The Rust type of a sort; nothing if the sort is declared for another language.
+fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
+    let text = match file.modules.sort(sort.as_str()) {
+        Some(declaration) if declaration.schema.as_str() == "rust" => declaration.external.as_str(),
+        Some(_) => return None,
+        None => sort.as_str(),
+    };
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Some(text.to_owned());
+    }
+    Some(lex(text).map_or_else(|| text.to_owned(), |tokens| type_text(&tokens)))
+}

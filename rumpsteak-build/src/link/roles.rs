@@ -1,0 +1,144 @@
+//! Role structs, and what they are linked to.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rumpsteak_contract::role::Link;
+use rumpsteak_contract::verdict::{RoleName, refused};
+
+use crate::fault::Cause;
+use crate::link::closed_sets::{self, ClosedSet};
+use crate::link::labels::{LabelPair, labels};
+use crate::protocols::{Lookup, ProtocolRole, Protocols};
+use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+
+/// The Rust side of the roles of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    /// The sets of roles that are verified as a whole.
+    pub(crate) sets: Vec<ClosedSet>,
+    /// Every role struct with a link to a protocol, or in a set that is verified as a whole.
+    pub(crate) roles: BTreeMap<ItemId, RolePair>,
+}
+
+/// A role struct with what it stands for.
+#[derive(Debug)]
+pub(crate) struct RolePair {
+    /// The names as written, which rustc sees as constants.
+    pub(crate) name: RoleName,
+    /// What is linked to, or why nothing is.
+    pub(crate) link: Result<ProtocolRole, LinkError>,
+    /// The labels of the role's message enum.
+    pub(crate) labels: Rc<Vec<LabelPair>>,
+}
+
+impl RolePair {
+    /// The names that the role has in proofs.
+    pub(crate) fn sealed_name(&self) -> RoleName {
+        match self.link {
+            Err(LinkError::Wrong { .. }) => RoleName {
+                protocol: self.name.protocol.clone(),
+                role: refused(&self.name.role),
+            },
+            Ok(_) | Err(LinkError::Broken { .. } | LinkError::Set { .. }) => self.name.clone(),
+        }
+    }
+
+    /// The set that the role is verified with, by position.
+    pub(crate) fn set(&self) -> Option<usize> {
+        match self.link {
+            Err(LinkError::Set { set }) => Some(set),
+            _ => None,
+        }
+    }
+}
+
+/// Why a role struct is linked to no protocol.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkError {
+    /// The file at this position has errors.
+    Broken { file: usize },
+    /// There is no protocol: it is verified with all roles of the set at this position.
+    Set { set: usize },
+    /// The link itself is wrong, at this token of the struct.
+    Wrong { token: usize, cause: Cause },
+}
+
+impl Pairs {
+    pub(crate) fn new(tree: &Tree, protocols: &Protocols) -> Self {
+        let (sets, members) = closed_sets::find(tree);
+        let mut roles = BTreeMap::new();
+        let mut last = None;
+        let mut looked_up: Option<(String, Lookup)> = None;
+        for (id, (set, name)) in members {
+            if let ItemKind::Role(role) = &*tree.item(id).kind {
+                let pair = RolePair {
+                    name,
+                    link: Err(LinkError::Set { set }),
+                    labels: labels(tree, tree.item(id).module, role, &mut last),
+                };
+                roles.insert(id, pair);
+            }
+        }
+        for id in tree.item_ids() {
+            let item = tree.item(id);
+            let ItemKind::Role(role) = &*item.kind else {
+                continue;
+            };
+            let Some(link) = &role.link else { continue };
+            // Roles of one protocol follow each other.
+            let lookup = match &looked_up {
+                Some((name, lookup)) if link.protocol == name.as_str() => *lookup,
+                _ => protocols.lookup(link.protocol.as_str()),
+            };
+            looked_up = Some((link.protocol.to_string(), lookup));
+            let pair = RolePair {
+                name: RoleName {
+                    protocol: link.protocol.to_string(),
+                    role: link.role.clone(),
+                },
+                link: follow_link(link, lookup, protocols),
+                labels: labels(tree, item.module, role, &mut last),
+            };
+            roles.insert(id, pair);
+        }
+        Self { sets, roles }
+    }
+}
+
+fn follow_link(
+    link: &Link,
+    lookup: Lookup,
+    protocols: &Protocols,
+) -> Result<ProtocolRole, LinkError> {
+    let wanted = link.protocol.to_string();
+    let wrong = |token, cause| Err(LinkError::Wrong { token, cause });
+    match lookup {
+        Lookup::Broken(file) => Err(LinkError::Broken { file }),
+        Lookup::Found(position) => {
+            let protocol = &protocols.protocols[position];
+            match protocol.role(&link.role) {
+                Some(role) => Ok(ProtocolRole {
+                    protocol: position,
+                    role,
+                }),
+                None => wrong(
+                    link.role_token,
+                    Cause::UnknownRole {
+                        wanted: link.role.clone(),
+                        protocol: position,
+                    },
+                ),
+            }
+        }
+        Lookup::Several(first, second) => wrong(
+            link.protocol_token,
+            Cause::ProtocolDeclaredTwice {
+                wanted,
+                files: [first, second],
+            },
+        ),
+        Lookup::Unplayable => wrong(link.protocol_token, Cause::UnplayableProtocol { wanted }),
+        Lookup::Unknown => wrong(link.protocol_token, Cause::UnknownProtocol { wanted }),
+    }
+}

@@ -1,0 +1,479 @@
+//! The entries of the verdict file, and the problems that they raise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rumpsteak_contract::token::{Hasher, Span};
+use rumpsteak_contract::verdict::{
+    self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
+};
+use rumpsteak_fsm::Fsm;
+
+use crate::fault::{Cause, Fault, Note, Origin};
+use crate::gravity::Gravity;
+use crate::judge::capacities;
+use crate::judge::judgement::{Judgement, Root};
+use crate::limits::Limits;
+use crate::link::context::Context;
+use crate::link::roles::LinkError;
+use crate::outcome::inclusion;
+use crate::sessions::outline::Outline;
+use crate::sessions::resolved::is_nominal;
+use crate::source::cfg::Truth;
+use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId};
+use crate::source::package_root::Base;
+
+/// What is written about a package.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    pub(crate) verdicts: Verdicts,
+    /// Every problem with its place, in the order of the entries.
+    pub(crate) problems: Vec<Located>,
+    /// Files of protocols whose errors no item of the Rust source can show, by position.
+    pub(crate) unanchored: Vec<usize>,
+    /// Whether the Rust source shows by `include_protocols!()` what no item can show.
+    pub(crate) includes_protocols: bool,
+    /// How many roots there are, and how many of them hold.
+    pub(crate) roots: usize,
+    pub(crate) passed: usize,
+}
+
+/// A problem with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Located {
+    pub(crate) file: FileId,
+    pub(crate) span: Span,
+    pub(crate) text: String,
+    pub(crate) gravity: Gravity,
+    pub(crate) origin: Origin,
+}
+
+/// The words for what is wrong.
+pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
+
+/// The entry of each item and each `protocol!(…)`, by target and place.
+pub(crate) fn entries(
+    context: Context<'_>,
+    judgement: &Judgement,
+    base: &Base,
+    limits: &Limits,
+    word: &Word<'_>,
+) -> Findings {
+    let tree = context.tree;
+    let mut findings = Findings {
+        verdicts: Verdicts::default(),
+        problems: Vec::new(),
+        unanchored: Vec::new(),
+        includes_protocols: includes_protocols(context),
+        roots: 0,
+        passed: 0,
+    };
+    let mut entries = Entries {
+        context,
+        judgement,
+        word,
+        identities: BTreeMap::new(),
+        bodies: BTreeMap::new(),
+        in_failed_root: BTreeSet::new(),
+        repeated: repeated(context, judgement),
+        anchors: anchors(
+            context,
+            findings.includes_protocols,
+            &mut findings.unanchored,
+        ),
+        systems: systems(context, judgement, limits),
+    };
+    entries.find_bodies();
+    let shown: Vec<String> = tree
+        .files
+        .iter()
+        .map(|file| base.show(&file.path))
+        .collect();
+    for id in tree.item_ids() {
+        let item = tree.item(id);
+        let (kind, name, hash, outcome) = match &*item.kind {
+            ItemKind::Role(role) => (Kind::Role, &role.name, role.hash(), entries.role(id)),
+            ItemKind::Session(session) => {
+                let outcome = entries.session(id);
+                if session.role.is_some() {
+                    findings.roots += 1;
+                    findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
+                }
+                (Kind::Session, &session.name, session.hash(), outcome)
+            }
+            ItemKind::Set(set) => (Kind::Set, &set.name, set.hash(), entries.set(id)),
+            _ => continue,
+        };
+        findings.problems.extend(entries.problems(id));
+        findings.verdicts.entries.push(Entry {
+            kind,
+            name: name.to_string(),
+            hash,
+            target: tree.crate_of(id).target.clone(),
+            file: shown[item.file.0].clone(),
+            line: item.line,
+            outcome,
+        });
+    }
+    inclusion::findings(tree, base, judgement, word, &mut findings);
+    findings.verdicts.entries.sort_by(|left, right| {
+        let at = |entry: &Entry| (entry.line, entry.kind);
+        (left.target.cmp(&right.target))
+            .then_with(|| left.file.cmp(&right.file))
+            .then_with(|| at(left).cmp(&at(right)))
+            .then_with(|| left.name.cmp(&right.name))
+    });
+    findings
+}
+
+struct Entries<'a> {
+    context: Context<'a>,
+    judgement: &'a Judgement,
+    word: &'a Word<'a>,
+    /// The identities of nominal items, which are other ones for items with a fault.
+    identities: BTreeMap<ItemId, u64>,
+    /// The structure of each item, from the first root that reaches it: the roots agree, or the item
+    /// has a fault.
+    bodies: BTreeMap<ItemId, Body>,
+    /// The items that a root reaches which does not hold.
+    in_failed_root: BTreeSet<ItemId>,
+    repeated: BTreeSet<ItemId>,
+    anchors: BTreeMap<ItemId, usize>,
+    systems: BTreeMap<ItemId, verdict::System>,
+}
+
+impl Entries<'_> {
+    fn find_bodies(&mut self) {
+        let tree = self.context.tree;
+        let nominal = tree.item_ids().filter(|&id| is_nominal(tree, id));
+        self.identities = nominal.map(|id| (id, self.identity(id))).collect();
+        let identity = |id: ItemId| self.identities.get(&id).copied().unwrap_or_default();
+        for (&root, Root { session, .. }) in &self.judgement.roots {
+            let has_fault = |&item: &ItemId| self.judgement.faults.contains(item);
+            let failed = !session.linked || session.items.keys().any(has_fault);
+            for &item in session.items.keys() {
+                if (is_nominal(tree, item) || item == root)
+                    && !self.bodies.contains_key(&item)
+                    && let Some(body) = session.body(tree, item, &identity)
+                {
+                    self.bodies.insert(item, body);
+                }
+                if failed {
+                    self.in_failed_root.insert(item);
+                }
+            }
+        }
+    }
+
+    fn identity(&self, id: ItemId) -> u64 {
+        let tree = self.context.tree;
+        let item = tree.item(id);
+        let target = &tree.crate_of(id).target;
+        let ItemKind::Session(session) = &*item.kind else {
+            return 0;
+        };
+        let mut hasher = Hasher::new();
+        hasher.text(&target.kind.to_string());
+        hasher.text(&target.name);
+        hasher.text(&tree.module_path(item.module));
+        hasher.text(&item.name);
+        hasher.bytes(&session.hash().to_be_bytes());
+        if self.judgement.faults.contains(id) {
+            hasher.text("failed");
+        }
+        hasher.finish()
+    }
+
+    /// What is wrong with a role: its link, or the file of its protocol if it is the one to say so.
+    fn role_cause(&self, id: ItemId) -> Option<(usize, Cause)> {
+        let ItemKind::Role(role) = &*self.context.tree.item(id).kind else {
+            return None;
+        };
+        match &self.context.pairs.roles.get(&id)?.link {
+            Err(LinkError::Wrong { token, cause }) => Some((*token, cause.clone())),
+            Err(LinkError::Broken { .. }) => {
+                let file = *self.anchors.get(&id)?;
+                let link = role.link.as_ref();
+                let token = link.map_or(role.name_token, |link| link.protocol_token);
+                Some((token, Cause::BrokenFile { file }))
+            }
+            _ => None,
+        }
+    }
+
+    fn role(&self, id: ItemId) -> Outcome {
+        if let Some((token, cause)) = self.role_cause(id) {
+            let text = (self.word)(&cause, None);
+            return failed(vec![Problem { token, text }]);
+        }
+        let pair = self.context.pairs.roles.get(&id);
+        // Roles of a set have names in proofs that the struct does not say.
+        let in_set = pair.filter(|pair| pair.set().is_some());
+        Outcome::Passed(Proof {
+            plays: in_set.map(|pair| pair.name.clone()),
+            system: self.systems.get(&id).cloned(),
+            ..Proof::default()
+        })
+    }
+
+    fn session(&self, id: ItemId) -> Outcome {
+        let root = self.judgement.roots.get(&id);
+        let own = root.filter(|_| !self.repeated.contains(&id));
+        let identity = self.identities.get(&id).copied();
+        if self.judgement.faults.contains(id) {
+            return Outcome::Failed {
+                id: identity,
+                plays: own.is_some(),
+                problems: self.raised(id),
+            };
+        }
+        let system = root.and_then(|root| self.systems.get(&root.role));
+        let proof = Proof {
+            plays: own.map(|root| root.plays.clone()),
+            id: identity,
+            body: self.bodies.get(&id).cloned(),
+            system: system.map(|system| verdict::System {
+                id: system.id,
+                queues: Vec::new(),
+            }),
+            kmc: root.and_then(|root| root.bound),
+            machine: root.and_then(|root| Some(machine(&root.machine.as_ref()?.fsm))),
+        };
+        if self.in_failed_root.contains(&id) {
+            Outcome::FailedElsewhere(proof)
+        } else {
+            Outcome::Passed(proof)
+        }
+    }
+
+    fn set(&self, id: ItemId) -> Outcome {
+        if self.judgement.faults.contains(id) {
+            failed(self.raised(id))
+        } else {
+            Outcome::Passed(Proof::default())
+        }
+    }
+
+    /// The errors that the macro of an item raises for its faults.
+    fn raised(&self, id: ItemId) -> Vec<Problem> {
+        let tree = self.context.tree;
+        if let ItemKind::Session(session) = &*tree.item(id).kind
+            && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
+        {
+            let session_name = tree.item(id).name.clone();
+            let cause = Cause::SeeInclusion {
+                session: session_name,
+                protocol,
+            };
+            let (token, text) = (session.name_token, (self.word)(&cause, None));
+            return vec![Problem { token, text }];
+        }
+        let worded = self.worded(id).into_iter();
+        let mut problems: Vec<Problem> = worded
+            .map(|(fault, text)| Problem {
+                token: fault.place.token,
+                text,
+            })
+            .collect();
+        problems.dedup();
+        problems
+    }
+
+    /// The faults of an item with their texts, by token and text.
+    fn worded(&self, id: ItemId) -> Vec<(&Fault, String)> {
+        let faults = self.judgement.faults.of(id).iter();
+        let worded = faults.map(|fault| (fault, (self.word)(&fault.cause, fault.note.as_ref())));
+        let mut worded: Vec<(&Fault, String)> = worded.collect();
+        worded.sort_by(|(left, left_text), (right, right_text)| {
+            (left.place.token, left_text).cmp(&(right.place.token, right_text))
+        });
+        worded
+    }
+
+    /// The problems of an item, except those that are raised at `protocol!(…)`.
+    fn problems(&self, id: ItemId) -> Vec<Located> {
+        let item = self.context.tree.item(id);
+        let located = |token, text, cause: &Cause| Located {
+            file: item.file,
+            span: span_of(item, token),
+            text,
+            gravity: cause.gravity(),
+            origin: cause.origin(),
+        };
+        if let Some((token, cause)) = self.role_cause(id) {
+            return vec![located(token, (self.word)(&cause, None), &cause)];
+        }
+        if inclusion::failed(self.context.tree, self.judgement, id).is_some() {
+            return Vec::new();
+        }
+        let worded = self.worded(id).into_iter();
+        worded
+            .map(|(fault, text)| located(fault.place.token, text, &fault.cause))
+            .collect()
+    }
+}
+
+fn failed(problems: Vec<Problem>) -> Outcome {
+    Outcome::Failed {
+        id: None,
+        plays: false,
+        problems,
+    }
+}
+
+/// A machine that was judged, for programs that ask at run time.
+fn machine(fsm: &Fsm) -> verdict::Machine {
+    let transitions = fsm.transitions().map(|transition| verdict::Transition {
+        source: transition.source.index(),
+        direction: match transition.action.direction {
+            rumpsteak_fsm::Direction::Receive => verdict::Direction::Receive,
+            rumpsteak_fsm::Direction::Send => verdict::Direction::Send,
+        },
+        peer: transition.action.peer.to_string(),
+        label: transition.action.message.label.to_string(),
+        payload: transition
+            .action
+            .message
+            .payload
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        target: transition.target.index(),
+    });
+    verdict::Machine {
+        role: fsm.role().to_string(),
+        states: fsm.len(),
+        initial: fsm.initial().index(),
+        transitions: transitions.collect(),
+    }
+}
+
+/// What two roots of one role have in common if they are one type: the outline, or the module and
+/// what is written.
+type SameType = Result<Outline, (ModuleId, String)>;
+
+/// What is known about the queues of the roles of targets with which nothing is wrong.
+fn systems(
+    context: Context<'_>,
+    judgement: &Judgement,
+    limits: &Limits,
+) -> BTreeMap<ItemId, verdict::System> {
+    let Context { tree, pairs, .. } = context;
+    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
+    let faulty: BTreeSet<CrateId> = judgement.faults.items().map(krate).collect();
+    let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
+    let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
+    for root in judgement.roots.values() {
+        match &root.machine {
+            Some(machine) if !root.refused && !faulty.contains(&krate(root.role)) => {
+                sessions.entry(root.role).or_default().push(&machine.fsm);
+            }
+            _ => {
+                unknown.insert(root.role);
+            }
+        }
+    }
+    // A file that is mounted twice in one crate has two roles at one place, and a macro cannot tell which it expands.
+    let place = |id: &ItemId| {
+        let item = tree.item(*id);
+        let target = &tree.crate_of(*id).target;
+        (target, item.file, item.line, &item.name)
+    };
+    let mut places: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
+    for id in pairs.roles.keys() {
+        places.entry(place(id)).or_default().push(*id);
+    }
+    unknown.extend(places.into_values().filter(|ids| ids.len() > 1).flatten());
+    sessions.retain(|role, _| !unknown.contains(role));
+    capacities::find(context, &sessions, &limits.verifier)
+}
+
+/// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
+///
+/// The other one is part of every build, so that the proof is there.
+fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
+    let tree = context.tree;
+    let mut roots: Vec<(ItemId, &Root)> = judgement.roots.iter().map(|(&id, r)| (id, r)).collect();
+    let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
+    roots.sort_by_key(|(id, _)| (unknown(*id), *id));
+    // Without an outline, for want of a name, types that are written alike in one module are the same.
+    let alike = |id: ItemId| match &*tree.item(id).kind {
+        ItemKind::Session(session) => session.written(),
+        _ => String::new(),
+    };
+    let mut seen: BTreeSet<(ItemId, SameType)> = BTreeSet::new();
+    let mut repeated = BTreeSet::new();
+    for (id, Root { role, session, .. }) in roots {
+        let outline = session.outline(tree, id);
+        let key = (
+            *role,
+            outline.ok_or_else(|| (tree.item(id).module, alike(id))),
+        );
+        if seen.contains(&key) {
+            repeated.insert(id);
+        } else if !unknown(id) {
+            seen.insert(key);
+        }
+    }
+    repeated
+}
+
+/// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or one of the
+/// binaries of a package without one.
+fn includes_protocols(context: Context<'_>) -> bool {
+    let crates = &context.tree.crates;
+    let has_library = crates
+        .iter()
+        .any(|krate| krate.target.kind == TargetKind::Lib);
+    let is_compiled = |kind| match kind {
+        TargetKind::Lib | TargetKind::Source => true,
+        TargetKind::Bin => !has_library,
+        TargetKind::Bench | TargetKind::Example | TargetKind::Test => false,
+    };
+    crates
+        .iter()
+        .any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
+}
+
+/// For each file with errors the roles to report them at: the first one of each target that is linked to it. Files
+/// that no role is linked to are added to `unanchored`.
+fn anchors(
+    context: Context<'_>,
+    includes_protocols: bool,
+    unanchored: &mut Vec<usize>,
+) -> BTreeMap<ItemId, usize> {
+    let Context {
+        tree,
+        protocols,
+        pairs,
+    } = context;
+    if includes_protocols {
+        let broken = |file: &usize| !protocols.files[*file].diagnostics.is_empty();
+        unanchored.extend((0..protocols.files.len()).filter(broken));
+        return BTreeMap::new();
+    }
+    let mut anchors = BTreeMap::new();
+    let mut seen: BTreeSet<(usize, CrateId)> = BTreeSet::new();
+    for (&id, role) in &pairs.roles {
+        if let Err(LinkError::Broken { file }) = role.link
+            && seen.insert((file, tree.module(tree.item(id).module).krate))
+        {
+            anchors.insert(id, file);
+        }
+    }
+    let anchored: BTreeSet<usize> = anchors.values().copied().collect();
+    for (file, scr) in protocols.files.iter().enumerate() {
+        if !scr.diagnostics.is_empty() && !anchored.contains(&file) {
+            unanchored.push(file);
+        }
+    }
+    anchors
+}
+
+fn span_of(item: &Item, token: usize) -> Span {
+    match &*item.kind {
+        ItemKind::Role(role) => role.span_of(token),
+        ItemKind::Session(session) => session.span_of(token),
+        ItemKind::Set(set) => set.span_of(token),
+        _ => Span::default(),
+    }
+}

@@ -1,0 +1,368 @@
+//! The words for what is wrong with an item, on one page.
+//!
+//! Each text is that of one `compile_error!`: plain, the first line says what is wrong in the words of
+//! the user's source, lines after it say what is so in the protocol, and the last one what to do. What
+//! rustc draws itself (the place) is not repeated. Why a session is no subtype of its projection is
+//! worded in [`refusal`](super::refusal).
+
+use std::fmt::Write as _;
+
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::{Defect, Direction, Message, Run};
+use rumpsteak_scribble::similar;
+
+use super::excerpt::Excerpt;
+use super::refusal;
+use super::words::list;
+use crate::fault::{Cause, Gap, NameProblem, Note, NoteKind, SetProblem};
+use crate::protocols::{Loaded, Protocols, ScrFile};
+
+/// The text for what is wrong with an item.
+pub(crate) fn text(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> String {
+    let mut text = cause_text(cause, protocols);
+    if let Some(note) = note {
+        text.push_str(&note_text(note));
+    }
+    text
+}
+
+// Long because it has one arm for each cause.
+fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
+    let loaded = |protocol: usize| {
+        let loaded = &protocols.protocols[protocol];
+        (loaded, &protocols.files[loaded.file])
+    };
+    match cause {
+        Cause::AmbiguousChoice { subject, defect } => match defect {
+            Defect::Nondeterministic { action, .. } => format!(
+                "two options of one choice have the label `{}`, so that the message does not tell which is meant\n\n\
+                 help: give them different labels, or join the two options",
+                subject.label(&action.message)
+            ),
+            other => format!("`{}` is no session type: {other}", subject.name),
+        },
+        Cause::BrokenItem { name } | Cause::DependsOn { name } => {
+            format!("not verified, because `{name}` has an error of its own")
+        }
+        Cause::BrokenFile { file } => super::file(&protocols.files[*file]),
+        Cause::DependsOnFile { name, file } => {
+            let file = protocols.files[*file].shown();
+            format!("`{name}` is not verified, because {file} has errors")
+        }
+        Cause::DependsOnSystem { session, set } => {
+            format!(
+                "`{session}` is not verified, because the sessions of `{set}` are not safe together"
+            )
+        }
+        Cause::Generated { text, .. } => text.clone(),
+        Cause::Idle { name } => format!(
+            "the session `{name}` never does anything: the items that it names lead back to it\n\n\
+             help: end it with `End`, or give it an action"
+        ),
+        Cause::IncludedTwice { name } => format!(
+            "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
+             help: import the module of the first one"
+        ),
+        Cause::Name { path, problem } => name_text(path, *problem),
+        Cause::NoLabel { path, role } => format!(
+            "`{path}` is no message of the role that plays `{role}`\n\n\
+             help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
+            last(path)
+        ),
+        Cause::OtherPayload {
+            path,
+            carried,
+            messages,
+            protocol,
+        } => other_payload(path, carried.as_deref(), messages, loaded(*protocol).0),
+        Cause::OtherProtocol { path, peer, role } => format!(
+            "`{path}` is a role of another protocol: it plays `{peer}`, this session plays `{role}`\n\n\
+             help: name the struct that plays a role of `{}`",
+            role.protocol
+        ),
+        Cause::ProtocolDeclaredTwice { wanted, files } => {
+            let [first, second] = files.map(|file| protocols.files[file].shown());
+            let place = if first == second {
+                format!("twice in {first}")
+            } else {
+                format!("in {first} and in {second}")
+            };
+            format!("the protocol `{wanted}` is declared {place}\n\nhelp: rename one of the two")
+        }
+        Cause::RecursiveAlias { name } => format!(
+            "the `type` alias `{name}` contains itself\n\n\
+             help: a session that repeats itself is a struct: `#[session] struct {name}(…);` with `Self` where it starts again"
+        ),
+        Cause::Refused(refusal) => refusal::text(refusal, protocols),
+        Cause::SeeInclusion { session, protocol } => {
+            format!("`{session}` is not verified: the error at `protocol!({protocol})` says why")
+        }
+        Cause::SetField { path, problem } => set_text(path, *problem),
+        Cause::SilentRole { set, role } => format!(
+            "`{set}` could not be verified: its role `{role}` has no session\n\n\
+             help: write one, `#[session({role})] type …`; without it, nobody knows what its peers may rely on"
+        ),
+        Cause::TooManyItems { most } => format!(
+            "this session consists of more than {most} items, which is more than the build script reads\n\n\
+             help: split it, or raise `Limits::items` in build.rs"
+        ),
+        Cause::TwoMeanings { name } => format!(
+            "`{name}` is a part of sessions for which its names have different meanings\n\n\
+             note: a label has the name that the message enum of the role gives it, and the roles that use `{name}` have \
+             different enums\n\
+             help: write the item once for each role"
+        ),
+        Cause::Undecided { subject, limit } => format!(
+            "`{}` could not be verified: {limit}\n\n\
+             note: it may be safe, but the search for a proof was stopped\n\
+             help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
+             rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify()",
+            subject.name,
+            limit.setting(),
+            limit.value().saturating_mul(10)
+        ),
+        Cause::UndecidedSystem { set, reason } => format!(
+            "`{set}` could not be verified: {reason}\n\n\
+             help: let a role wait for an answer where it runs ahead without bound, or write the protocol in Scribble and let \
+             each role be verified by itself"
+        ),
+        Cause::Unjudged { subject, error } => {
+            format!("`{}` could not be verified: {error}", subject.name)
+        }
+        Cause::UnknownLabel {
+            path,
+            label,
+            protocol,
+        } => unknown_label(path, label, loaded(*protocol)),
+        Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
+        Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
+        Cause::UnplayableProtocol { wanted } => format!(
+            "the protocol `{wanted}` is there to be called by others: it is `aux` or has parameters\n\n\
+             help: link the role to a protocol that calls it"
+        ),
+        Cause::UnsafeSystem { set, run, session } => unsafe_system(set, run, session.as_deref()),
+        Cause::UnsupportedProtocol { subject, defect } => {
+            let (protocol, file) = loaded(subject.linked.protocol);
+            refusal::unsupported_protocol(subject, defect, protocol, file)
+        }
+    }
+}
+
+fn name_text(path: &str, problem: NameProblem) -> String {
+    match problem {
+        NameProblem::Ambiguous => format!(
+            "`{path}` is declared more than once, under conditions that the build script cannot tell apart\n\n\
+             note: it knows features and the target (`cfg(feature = …)`, `cfg(target_os = …)`), but not `cfg(test)` and the like\n\
+             help: give the two different names, or put the condition on a feature"
+        ),
+        NameProblem::Choice => format!(
+            "`{path}` is a choice, which is no session by itself\n\n\
+             help: write `Select<Role, {path}>` if this role chooses, `Branch<Role, {path}>` if the other one does"
+        ),
+        NameProblem::ForeignRole => format!(
+            "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
+             help: declare this session there and use it here, or declare a role of this target's own"
+        ),
+        NameProblem::Module => format!("`{path}` is a module, not a type"),
+        NameProblem::NoRole => format!(
+            "`{path}` is no role\n\nhelp: a role is a struct with `#[derive(Role)]` and `#[protocol(…)]`"
+        ),
+        NameProblem::NoSession => format!(
+            "`{path}` is no session\n\nhelp: put `#[session]` on it if it is a part of one; `End` ends a session"
+        ),
+        NameProblem::OwnRole => format!(
+            "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
+             help: name the role at the other end"
+        ),
+        NameProblem::RoleWithoutLink => format!(
+            "the role `{path}` is linked to no protocol\n\n\
+             help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file"
+        ),
+        NameProblem::Session => format!(
+            "`{path}` is a session, not a choice\n\nhelp: a choice is a `#[session] enum` with one variant for each label"
+        ),
+        NameProblem::Unresolved => format!(
+            "`{path}` is not declared in the source of this package\n\n\
+             note: the build script reads the source as it is written; it knows neither items that a macro makes nor those of \
+             other packages\n\
+             help: declare `{}` in this package, or import it by `use`",
+            last(path)
+        ),
+    }
+}
+
+fn set_text(path: &str, problem: SetProblem) -> String {
+    match problem {
+        SetProblem::Broken => format!("`{path}` has an error, so the set is not verified"),
+        SetProblem::HasProtocol => format!(
+            "`{path}` plays a role of a protocol, and this set has none\n\n\
+             help: take `#[system(kmc)]` off the set, or `#[protocol(…)]` off its roles"
+        ),
+        SetProblem::InAnotherSet => {
+            format!("`{path}` is in a set already\n\nhelp: verify a role with one set of peers")
+        }
+        SetProblem::NoRole => format!(
+            "`{path}` is no role that the build script knows\n\n\
+             help: a role is a struct with `#[derive(Role)]` in a module of this crate"
+        ),
+        SetProblem::OtherCrate => format!(
+            "`{path}` is of another crate\n\n\
+             help: keep the set, its roles and their sessions in one crate, so that all of them are seen"
+        ),
+    }
+}
+
+/// The name at the end of a path.
+fn last(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
+    let known: Vec<&str> = protocols.names().collect();
+    let advice = match similar(wanted, &known) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if protocols.files.is_empty() => {
+            "the build script was given no `.scr` file: write the protocol, and name its folder in build.rs"
+                .to_owned()
+        }
+        None => format!("the protocols are {}", list(known)),
+    };
+    format!("no `.scr` file declares a protocol `{wanted}`\n\nhelp: {advice}")
+}
+
+fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
+    let roles: Vec<&str> = protocol
+        .protocol
+        .roles()
+        .iter()
+        .map(|role| role.as_str())
+        .collect();
+    let advice = match similar(wanted, &roles) {
+        Some(role) => format!("did you mean `{}::{role}`?", protocol.name()),
+        None => format!("the roles are {}", list(roles)),
+    };
+    format!(
+        "the protocol `{}` has no role `{wanted}`\n\n{}\n\nhelp: {advice}",
+        protocol.name(),
+        declared_here(protocol, file)
+    )
+}
+
+fn unknown_label(path: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
+    let labels = protocol
+        .messages
+        .iter()
+        .map(|message| message.label.as_str());
+    let mut known: Vec<&str> = labels.collect();
+    known.dedup();
+    let advice = match similar(label, &known) {
+        Some(name) => format!(
+            "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"
+        ),
+        None => format!("the messages of the protocol are {}", list(known)),
+    };
+    let name = if last(path) == label {
+        String::new()
+    } else {
+        format!(" (of the variant `{label}`)")
+    };
+    format!(
+        "the protocol `{}` has no message `{path}`{name}\n\n{}\n\nhelp: {advice}",
+        protocol.name(),
+        declared_here(protocol, file)
+    )
+}
+
+fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
+    let declared = protocol.protocol.name().span;
+    Excerpt::of_spans(&file.texts, &[(declared, "declared here".to_owned())])
+}
+
+fn other_payload(
+    path: &str,
+    carried: Option<&[String]>,
+    messages: &[Message],
+    protocol: &Loaded,
+) -> String {
+    let carried = match carried {
+        Some([]) => "carries nothing".to_owned(),
+        Some(payload) => format!("carries `{}`", payload.join(", ")),
+        None => "carries something else".to_owned(),
+    };
+    let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
+    format!(
+        "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n\
+         help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
+         Rust type a name there",
+        protocol.name(),
+        list(wanted.iter().map(String::as_str))
+    )
+}
+
+fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
+    let failure = failure(run);
+    let mut text = match (run.steps.last(), session) {
+        (Some(step), Some(session)) => {
+            let (label, peer) = (&step.action.message.label, &step.action.peer);
+            let does = match step.action.direction {
+                Direction::Receive => format!("receives `{label}` from `{peer}`"),
+                Direction::Send => format!("sends `{label}` to `{peer}`"),
+            };
+            format!("`{session}` {does}, and the system of `{set}` {failure}")
+        }
+        _ => format!("the system of `{set}` {failure}"),
+    };
+    // Writing to a string does not fail.
+    let _ = write!(
+        text,
+        "\n\nthe shortest run that does, with the sessions of all roles as they are written:\n\n{}\n\n\
+         help: a role that waits must wait for what another one sends, and what is sent must be received in the order in \
+         which it comes",
+        run.chart().trim_end()
+    );
+    text
+}
+
+fn note_text(note: &Note) -> String {
+    let name = &note.protocol;
+    let gap = match &note.found {
+        NoteKind::Acceptable(bound) => {
+            return format!(
+                "\n\nnote: together with the sessions of all other roles as they are written here, it is safe \
+                 ({bound}-multiparty compatible)\n\
+                 help: if no other program plays a role of `{name}`, accept that in build.rs:\n      \
+                 rumpsteak_build::configure().protocols(…).accept_closed_system({name:?}).verify()"
+            );
+        }
+        NoteKind::Useless(gap) => gap,
+    };
+    let reason = match gap {
+        Gap::Silent(role) => format!(
+            "the role `{role}` has no session in this package, so that it is not known what the others meet"
+        ),
+        Gap::Undecided(reason) => {
+            format!("it is not known whether all sessions together are safe: {reason}")
+        }
+        Gap::Unread(session) => format!(
+            "the session `{session}` has an error, so that it is not known what the others meet"
+        ),
+        Gap::Unsafe(run) => format!(
+            "the system of all sessions as they are written {}:\n\n{}",
+            failure(run),
+            run.chart().trim_end()
+        ),
+    };
+    format!("\n\nnote: `accept_closed_system({name:?})` does not help: {reason}")
+}
+
+/// What happens at the end of a run: "gets stuck".
+pub(super) fn failure(run: &Run) -> String {
+    match &run.failure {
+        Failure::Deadlock => "gets stuck".to_owned(),
+        Failure::Orphan { from, to } => format!("leaves a message from `{from}` to `{to}` behind"),
+        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
+        Failure::UnspecifiedReception { from, to } => {
+            format!("brings `{to}` a message from `{from}` that it cannot take")
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The chains of a session as states and transitions.
+
+use std::collections::BTreeMap;
+
+use rumpsteak_contract::session;
+use rumpsteak_fsm::{Action, Direction, Fsm, FsmBuilder, Message, StateId};
+
+use crate::fault::Place;
+use crate::sessions::resolved::{Peer, ResolvedChain, ResolvedSession, ResolvedTail};
+use crate::source::crate_tree::ItemId;
+
+/// A root as a machine.
+#[derive(Debug)]
+pub(crate) struct SessionMachine {
+    pub(crate) fsm: Fsm,
+    /// Where each transition is written: the constructor of an action, the variant of an option.
+    pub(crate) origins: Vec<Place>,
+    /// Where each state is written: the token that the next action would stand at.
+    pub(crate) states: Vec<Place>,
+}
+
+impl ResolvedSession {
+    /// The machine of `root`, to be played by `role`.
+    pub(crate) fn machine(&self, root: ItemId, role: &rumpsteak_fsm::Role) -> SessionMachine {
+        let mut machine = Builder {
+            session: self,
+            fsm: Fsm::builder(role.clone()),
+            origins: Vec::new(),
+            states: Vec::new(),
+            chains: BTreeMap::new(),
+            choices: BTreeMap::new(),
+            end: None,
+            pending: Vec::new(),
+        };
+        let initial = machine.enter(
+            root,
+            Place {
+                item: root,
+                token: 0,
+            },
+        );
+        while let Some(pending) = machine.pending.pop() {
+            match pending {
+                Pending::Chain(item, state) => {
+                    if let Some((item, chain)) = self.first(item) {
+                        machine.chain(item, chain, state);
+                    }
+                }
+                Pending::Choice(choice, direction, peer, state) => {
+                    machine.choice(choice, direction, &peer, state);
+                }
+            }
+        }
+        let Builder {
+            fsm,
+            origins,
+            states,
+            ..
+        } = machine;
+        SessionMachine {
+            fsm: fsm.build(initial),
+            origins,
+            states,
+        }
+    }
+}
+
+struct Builder<'a> {
+    session: &'a ResolvedSession,
+    fsm: FsmBuilder,
+    origins: Vec<Place>,
+    states: Vec<Place>,
+    /// The states at which items begin.
+    chains: BTreeMap<ItemId, StateId>,
+    /// The states of choices: one for each enum, direction and peer.
+    choices: BTreeMap<(ItemId, session::Direction, String), StateId>,
+    end: Option<StateId>,
+    pending: Vec<Pending>,
+}
+
+enum Pending {
+    Chain(ItemId, StateId),
+    Choice(ItemId, session::Direction, Peer, StateId),
+}
+
+impl Builder<'_> {
+    fn state(&mut self, place: Place) -> StateId {
+        self.states.push(place);
+        self.fsm.add_state()
+    }
+
+    /// The state at which an item begins.
+    fn enter(&mut self, item: ItemId, from: Place) -> StateId {
+        let Some((item, chain)) = self.session.first(item) else {
+            return self.end(from);
+        };
+        let Some(action) = chain.actions.first() else {
+            return self.tail(item, &chain.tail);
+        };
+        if let Some(&state) = self.chains.get(&item) {
+            return state;
+        }
+        let state = self.state(Place {
+            item,
+            token: action.token,
+        });
+        self.chains.insert(item, state);
+        self.pending.push(Pending::Chain(item, state));
+        state
+    }
+
+    fn end(&mut self, from: Place) -> StateId {
+        match self.end {
+            Some(state) => state,
+            None => {
+                let state = self.state(from);
+                self.end = Some(state);
+                state
+            }
+        }
+    }
+
+    /// The state at which a chain is done with its actions.
+    fn tail(&mut self, item: ItemId, tail: &ResolvedTail) -> StateId {
+        match tail {
+            ResolvedTail::Choice {
+                direction,
+                token,
+                peer,
+                choice,
+            } => {
+                let key = (*choice, *direction, peer.role.to_string());
+                if let Some(&state) = self.choices.get(&key) {
+                    return state;
+                }
+                let state = self.state(Place {
+                    item,
+                    token: *token,
+                });
+                self.choices.insert(key, state);
+                self.pending
+                    .push(Pending::Choice(*choice, *direction, peer.clone(), state));
+                state
+            }
+            ResolvedTail::End { token } => self.end(Place {
+                item,
+                token: *token,
+            }),
+            ResolvedTail::Named { item: next, token } => self.enter(
+                *next,
+                Place {
+                    item,
+                    token: *token,
+                },
+            ),
+        }
+    }
+
+    fn transition(
+        &mut self,
+        from: StateId,
+        (direction, peer, message): (session::Direction, &Peer, &Message),
+        to: StateId,
+        origin: Place,
+    ) {
+        let direction = match direction {
+            session::Direction::Receive => Direction::Receive,
+            session::Direction::Send => Direction::Send,
+        };
+        let action = Action {
+            peer: peer.role.clone(),
+            direction,
+            message: message.clone(),
+        };
+        self.fsm.add_transition(from, action, to);
+        self.origins.push(origin);
+    }
+
+    /// Adds the actions of a chain, the first of which happens in `state`.
+    fn chain(&mut self, item: ItemId, chain: &ResolvedChain, mut state: StateId) {
+        for (index, action) in chain.actions.iter().enumerate() {
+            let next = match chain.actions.get(index + 1) {
+                Some(following) => self.state(Place {
+                    item,
+                    token: following.token,
+                }),
+                None => self.tail(item, &chain.tail),
+            };
+            let what = (action.direction, &action.peer, &action.label.message);
+            self.transition(
+                state,
+                what,
+                next,
+                Place {
+                    item,
+                    token: action.token,
+                },
+            );
+            state = next;
+        }
+    }
+
+    /// Adds the options of a choice, which is made in `state`.
+    fn choice(
+        &mut self,
+        choice: ItemId,
+        direction: session::Direction,
+        peer: &Peer,
+        state: StateId,
+    ) {
+        let session = self.session;
+        for chain in session.items.get(&choice).into_iter().flatten() {
+            let Some((label, token)) = &chain.option else {
+                continue;
+            };
+            let next = match chain.actions.first() {
+                Some(action) => self.state(Place {
+                    item: choice,
+                    token: action.token,
+                }),
+                None => self.tail(choice, &chain.tail),
+            };
+            let origin = Place {
+                item: choice,
+                token: *token,
+            };
+            self.transition(state, (direction, peer, &label.message), next, origin);
+            self.chain(choice, chain, next);
+        }
+    }
+}

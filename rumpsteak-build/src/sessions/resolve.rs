@@ -1,0 +1,331 @@
+//! The names in a session: items, roles of the protocol, messages.
+
+use std::collections::BTreeMap;
+
+use rumpsteak_contract::Path;
+use rumpsteak_contract::session::{Chain, Form, SessionItem, Tail};
+use rumpsteak_fsm::Message;
+
+use crate::fault::{Cause, Fault, NameProblem};
+use crate::link::context::Context;
+use crate::link::labels::{LabelMatch, LabelPair, match_label};
+use crate::link::roles::{LinkError, RolePair};
+use crate::protocols::ProtocolRole;
+use crate::sessions::resolved::{
+    Peer, ResolvedAction, ResolvedChain, ResolvedLabel, ResolvedSession, ResolvedTail,
+};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
+use crate::source::names::{Resolution, resolve};
+
+/// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong with one. Without a
+/// link to a protocol, names are not compared with those of any.
+pub(crate) fn resolve_session(
+    context: Context<'_>,
+    root: ItemId,
+    role: &RolePair,
+    linked: Option<ProtocolRole>,
+    most_items: usize,
+) -> (ResolvedSession, Vec<Fault>) {
+    let mut resolver = Resolver {
+        context,
+        role,
+        linked,
+        peers_linked: true,
+        faults: Vec::new(),
+        pending: vec![root],
+    };
+    let mut items = BTreeMap::new();
+    while let Some(id) = resolver.pending.pop() {
+        if items.contains_key(&id) {
+            continue;
+        }
+        if items.len() == most_items {
+            resolver.fault(root, 0, Cause::TooManyItems { most: most_items });
+            break;
+        }
+        if let ItemKind::Session(session) = &*context.tree.item(id).kind {
+            let chains = resolver.item(id, session);
+            items.insert(id, chains);
+        }
+    }
+    let linked = (linked.is_some() || role.set().is_some()) && resolver.peers_linked;
+    let mut session = ResolvedSession { items, linked };
+    let mut faults = resolver.faults;
+    faults.extend(session.cycles(context.tree));
+    for fault in &faults {
+        session.items.insert(fault.place.item, Vec::new());
+    }
+    (session, faults)
+}
+
+struct Resolver<'a> {
+    context: Context<'a>,
+    role: &'a RolePair,
+    linked: Option<ProtocolRole>,
+    peers_linked: bool,
+    faults: Vec<Fault>,
+    pending: Vec<ItemId>,
+}
+
+impl Resolver<'_> {
+    fn item(&mut self, id: ItemId, session: &SessionItem) -> Vec<ResolvedChain> {
+        match &session.form {
+            Form::Alias(chain) | Form::Struct(chain) => {
+                self.chain(id, chain, None).into_iter().collect()
+            }
+            Form::Choice(variants) => variants
+                .iter()
+                .filter_map(|variant| {
+                    let label = self.label(id, &variant.label)?;
+                    self.chain(id, &variant.then, Some((label, variant.token)))
+                })
+                .collect(),
+        }
+    }
+
+    /// Resolves a chain, looking at all of it even if something is wrong.
+    fn chain(
+        &mut self,
+        id: ItemId,
+        chain: &Chain,
+        option: Option<(ResolvedLabel, usize)>,
+    ) -> Option<ResolvedChain> {
+        let actions: Vec<_> = chain
+            .actions
+            .iter()
+            .map(|action| {
+                let peer = self.peer(id, &action.peer);
+                let label = self.label(id, &action.label);
+                let (direction, token) = (action.direction, action.token);
+                Some(ResolvedAction {
+                    direction,
+                    token,
+                    peer: peer?,
+                    label: label?,
+                })
+            })
+            .collect();
+        let tail = match &chain.tail {
+            Tail::Choice {
+                direction,
+                token,
+                peer,
+                choice,
+                ..
+            } => {
+                let peer = self.peer(id, peer);
+                let choice = self.session(id, choice, true);
+                let (direction, token) = (*direction, *token);
+                ResolvedTail::Choice {
+                    direction,
+                    token,
+                    peer: peer?,
+                    choice: choice?,
+                }
+            }
+            Tail::End { token, .. } => ResolvedTail::End { token: *token },
+            Tail::Itself { token, .. } => ResolvedTail::Named {
+                item: id,
+                token: *token,
+            },
+            Tail::Named(path) => {
+                let item = self.session(id, path, false)?;
+                ResolvedTail::Named {
+                    item,
+                    token: path.last_token(),
+                }
+            }
+        };
+        Some(ResolvedChain {
+            option,
+            actions: actions.into_iter().collect::<Option<_>>()?,
+            tail,
+        })
+    }
+
+    fn fault(&mut self, item: ItemId, token: usize, cause: Cause) {
+        self.faults.push(cause.at(item, token));
+    }
+
+    fn name_fault(&mut self, item: ItemId, path: &Path, problem: NameProblem) {
+        let token = path.last_token();
+        let path = path.to_string();
+        self.fault(item, token, Cause::Name { path, problem });
+    }
+
+    /// The item that a path in `id` stands for, or a fault.
+    fn resolve(&mut self, id: ItemId, path: &Path) -> Option<ItemId> {
+        let tree = self.context.tree;
+        let problem = match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => return Some(found),
+            Resolution::Found(Meaning::Module(_)) => NameProblem::Module,
+            Resolution::Ambiguous(_) => NameProblem::Ambiguous,
+            Resolution::Nothing => NameProblem::Unresolved,
+        };
+        self.name_fault(id, path, problem);
+        None
+    }
+
+    /// The session item, or the choice, that a path in `id` stands for.
+    fn session(&mut self, id: ItemId, path: &Path, choice: bool) -> Option<ItemId> {
+        let found = if path.as_ident().is_some_and(|ident| ident == "Self") {
+            id
+        } else {
+            self.resolve(id, path)?
+        };
+        let problem = match &*self.context.tree.item(found).kind {
+            ItemKind::Session(session) => match (&session.form, choice) {
+                (Form::Choice(_), true) | (Form::Alias(_) | Form::Struct(_), false) => {
+                    self.pending.push(found);
+                    return Some(found);
+                }
+                (Form::Choice(_), false) => NameProblem::Choice,
+                (Form::Alias(_) | Form::Struct(_), true) => NameProblem::Session,
+            },
+            ItemKind::Broken => {
+                self.fault(id, path.last_token(), broken_item(path));
+                return None;
+            }
+            _ => NameProblem::NoSession,
+        };
+        self.name_fault(id, path, problem);
+        None
+    }
+
+    fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {
+        let found = self.resolve(id, path)?;
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let name = |problem| Cause::Name {
+            path: path.to_string(),
+            problem,
+        };
+        let pair = pairs.roles.get(&found);
+        let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
+            path: path.to_string(),
+            peer: pair.name.clone(),
+            role: self.role.name.clone(),
+        };
+        let cause = match (&*tree.item(found).kind, pair) {
+            (_, Some(pair)) => match (&pair.link, self.linked) {
+                (Ok(linked), Some(own)) if linked.protocol != own.protocol => other_protocol(pair),
+                (Ok(_), None) if self.role.set().is_some() => other_protocol(pair),
+                (Ok(linked), Some(own)) if linked.role == own.role => name(NameProblem::OwnRole),
+                (Ok(linked), _) => {
+                    let protocol = &protocols.protocols[linked.protocol];
+                    return Some(Peer {
+                        item: found,
+                        name: pair.name.clone(),
+                        role: protocol.role_at(linked.role).clone(),
+                    });
+                }
+                // Its own derive says what is wrong.
+                (Err(LinkError::Wrong { .. }), _) => {
+                    self.peers_linked = false;
+                    return Some(Peer {
+                        item: found,
+                        name: pair.sealed_name(),
+                        role: pair.name.role.as_str().into(),
+                    });
+                }
+                (Err(LinkError::Set { set }), _) if self.role.set() != Some(*set) => {
+                    other_protocol(pair)
+                }
+                (Err(LinkError::Set { .. }), _) if pair.name == self.role.name => {
+                    name(NameProblem::OwnRole)
+                }
+                (Err(LinkError::Set { .. }), _) => {
+                    return Some(Peer {
+                        item: found,
+                        name: pair.name.clone(),
+                        role: pair.name.role.as_str().into(),
+                    });
+                }
+                (Err(LinkError::Broken { .. }), _) => broken_item(path),
+            },
+            (ItemKind::Role(_), None) => name(NameProblem::RoleWithoutLink),
+            (ItemKind::Broken, None) => broken_item(path),
+            _ => name(NameProblem::NoRole),
+        };
+        self.fault(id, path.last_token(), cause);
+        None
+    }
+
+    fn label(&mut self, id: ItemId, path: &Path) -> Option<ResolvedLabel> {
+        let Context {
+            tree, protocols, ..
+        } = self.context;
+        // A label type may be of another package: then the enum names it as the session does.
+        let item = match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => Some(found),
+            Resolution::Found(Meaning::Module(_)) | Resolution::Nothing => None,
+            Resolution::Ambiguous(_) => {
+                self.name_fault(id, path, NameProblem::Ambiguous);
+                return None;
+            }
+        };
+        let is_this = |label: &LabelPair| match item {
+            Some(item) => label.item == Some(item),
+            None => label.item.is_none() && path.last() == label.written.as_str(),
+        };
+        let mut labels = self.role.labels.iter().enumerate();
+        let cause = match labels.find(|(_, label)| is_this(label)) {
+            Some((index, label)) => {
+                let resolved = |message| ResolvedLabel {
+                    index,
+                    name: label.name.clone(),
+                    message,
+                };
+                let Some(linked) = self.linked else {
+                    // Without a protocol, the types are what the message carries.
+                    let payload = label.payloads.first().into_iter().flatten();
+                    return Some(resolved(Message {
+                        label: label.name.as_str().into(),
+                        payload: payload.map(|ty| ty.as_str().into()).collect(),
+                    }));
+                };
+                let protocol = &protocols.protocols[linked.protocol];
+                let file = &protocols.files[protocol.file];
+                match match_label(label, linked.protocol, protocol, file) {
+                    LabelMatch::Found(message) => return Some(resolved(message.clone())),
+                    LabelMatch::OtherPayload(messages) => {
+                        let cause = Cause::OtherPayload {
+                            path: path.to_string(),
+                            carried: label.payloads.first().cloned(),
+                            messages: messages.into_iter().cloned().collect(),
+                            protocol: linked.protocol,
+                        };
+                        // Once in each item: it is the label that is wrong, and not its uses.
+                        let is_this =
+                            |fault: &Fault| fault.place.item == id && fault.cause == cause;
+                        if self.faults.iter().any(is_this) {
+                            return None;
+                        }
+                        cause
+                    }
+                    LabelMatch::Unknown => Cause::UnknownLabel {
+                        path: path.to_string(),
+                        label: label.name.clone(),
+                        protocol: linked.protocol,
+                    },
+                }
+            }
+            None => Cause::NoLabel {
+                path: path.to_string(),
+                role: self.role.name.clone(),
+            },
+        };
+        self.fault(id, path.last_token(), cause);
+        None
+    }
+}
+
+/// The item that a path stands for has an error, which its own macro raises.
+fn broken_item(path: &Path) -> Cause {
+    Cause::BrokenItem {
+        name: path.last().to_string(),
+    }
+}
