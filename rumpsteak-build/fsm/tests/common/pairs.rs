@@ -1,6 +1,10 @@
 //! The pairs of `tests/cases`, and their answers as text.
 
-use std::{env, fmt::Write, fs, path::Path};
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
@@ -27,29 +31,31 @@ impl Pair {
     }
 }
 
-/// All pairs. With `RUMPSTEAK_UPDATE=1`, their answers are rewritten first, to be read in the diff.
+/// All pairs.
 pub fn pairs() -> Vec<Pair> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut pairs = vec![];
-    for name in ["subtyping.md", "unbounded.md"] {
-        let path = folder.join(name);
-        let mut document = fs::read_to_string(&path).unwrap();
-        let start = pairs.len();
-        let fences = document.split("```pairs\n").skip(1);
-        for fence in fences.map(|fence| fence.split("```").next().unwrap()) {
-            pairs.extend(fence.split("\n\n").map(pair));
-        }
-        if env::var_os("RUMPSTEAK_UPDATE").is_some() {
-            for pair in &mut pairs[start..] {
-                let answer = answer(pair);
-                let inputs = pair.source.strip_suffix(&pair.expected).unwrap();
-                document = document.replacen(&pair.source, &format!("{inputs}{answer}"), 1);
-                pair.expected = answer;
-            }
-            fs::write(&path, document).unwrap();
-        }
-    }
-    pairs
+    let documents = DOCUMENTS
+        .iter()
+        .map(|name| fs::read_to_string(path(name)).unwrap());
+    documents.flat_map(|text| parse(&text)).collect()
+}
+
+/// The files with pairs.
+pub const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
+
+pub fn path(document: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cases")
+        .join(document)
+}
+
+/// The pairs of a document.
+pub fn parse(document: &str) -> Vec<Pair> {
+    let fences = document.split("```pairs\n").skip(1);
+    let fences = fences.map(|fence| fence.split("```").next().unwrap());
+    fences
+        .flat_map(|fence| fence.split("\n\n"))
+        .map(pair)
+        .collect()
 }
 
 fn pair(source: &str) -> Pair {
