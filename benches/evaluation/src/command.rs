@@ -5,21 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::runner::{self, Plan};
-use crate::{Error, Mode, Result, figure, report};
-
-/// What may be written behind the name of the program.
-pub const USAGE: &str = "usage:
-    run [--quick] [--again] [--folder FOLDER] [FIGURE…]
-        measures figures (all, if none is named), then renders the report
-    report [--folder FOLDER]
-        renders the report from the stored results
-    list
-        names the figures
-
---quick measures in a few minutes. Results of another mode, machine or version do not count.
---again measures also what is stored already.
---folder is where the report is, and the results in its folder `data`: `benches/report`, or with
-    --quick `evaluation` in Cargo's target folder.";
+use crate::{Error, Mode, Result, figures, report};
 
 /// Does what the arguments say.
 ///
@@ -45,7 +31,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             render(&plan.folder)
         }
         "list" if rest.is_empty() => {
-            for figure in figure::figures() {
+            for figure in figures::all() {
                 println!("{:<28} {}", figure.name, figure.title);
             }
             Ok(())
@@ -80,7 +66,7 @@ pub fn plan(arguments: &[String]) -> Result<Plan> {
         }
     }
     Ok(Plan {
-        figures: figure::named(&names)?,
+        figures: figures::named(&names)?,
         mode,
         again,
         folder: folder.unwrap_or_else(|| default_folder(mode)),
@@ -112,7 +98,7 @@ fn sample(arguments: &[String]) -> Result<()> {
     let [name, series, x, mode] = arguments else {
         return Err(usage());
     };
-    let figures = figure::named(std::slice::from_ref(name))?;
+    let figures = figures::named(std::slice::from_ref(name))?;
     let figure = figures.first().ok_or_else(usage)?;
     let x = x.parse().map_err(|_| usage())?;
     let mode = Mode::named(mode).ok_or_else(usage)?;

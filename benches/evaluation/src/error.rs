@@ -57,7 +57,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(why) => write!(formatter, "{why}\n\n{}", crate::command::USAGE),
+            Self::Usage(why) => write!(formatter, "{why}\n\n{}", crate::usage::USAGE),
             Self::UnknownFigure { name, known } => write!(
                 formatter,
                 "there is no figure `{name}`; there are {}",

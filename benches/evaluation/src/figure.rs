@@ -1,6 +1,6 @@
 //! The figures: what they are of, which series they have, and what measures them.
 
-use crate::{Case, Error, Mode, Result};
+use crate::{Case, Mode, Result};
 
 /// One picture of the report, and the table below it.
 #[derive(Clone, Debug)]
@@ -98,40 +98,4 @@ pub(crate) fn ours(optimised: &'static str) -> Vec<Series> {
         series("plain, tokio 2", "a task for each process, two threads"),
         series("optimised, tokio 2", optimised),
     ]
-}
-
-/// All figures, in the order of the report.
-#[must_use]
-pub fn figures() -> Vec<Figure> {
-    [
-        crate::streaming::figures(),
-        crate::double_buffering::figures(),
-        crate::fft::figures(),
-        crate::coordination::figures(),
-        crate::verification::figures(),
-        crate::build_cost::figures(),
-    ]
-    .concat()
-}
-
-/// The figures of these names; all, if there are none.
-///
-/// # Errors
-///
-/// [`Error::UnknownFigure`].
-pub fn named(names: &[String]) -> Result<Vec<Figure>> {
-    let all = figures();
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| all.iter().all(|figure| figure.name != name.as_str()))
-    {
-        return Err(Error::UnknownFigure {
-            name: unknown.clone(),
-            known: all.iter().map(|figure| figure.name).collect(),
-        });
-    }
-    Ok(all
-        .into_iter()
-        .filter(|figure| names.is_empty() || names.iter().any(|name| name == figure.name))
-        .collect())
 }

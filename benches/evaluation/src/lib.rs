@@ -12,7 +12,7 @@
 //! Each figure is measured in a process of its own, whose allocator is pinned: glibc would otherwise
 //! adjust its thresholds while it runs, and figures with large buffers would measure that.
 //!
-//! A new figure is a module with a function `figures`, named in [`figure::figures`].
+//! A new figure is a module with a function `figures`, named in [`figures::all`].
 
 pub mod adder;
 pub mod build_cost;
@@ -24,6 +24,7 @@ mod environment;
 mod error;
 pub mod fft;
 pub mod figure;
+pub mod figures;
 mod oneshot;
 pub mod report;
 pub mod ring;
@@ -32,6 +33,7 @@ pub mod statistics;
 pub mod store;
 pub mod streaming;
 mod tasks;
+mod usage;
 pub mod verification;
 
 pub use case::{Case, Measure, Mode, Sample, Unit};

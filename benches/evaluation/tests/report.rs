@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use rumpsteak_evaluation::report::claims::{Verdict, claims};
 use rumpsteak_evaluation::report::data::{Data, digits};
 use rumpsteak_evaluation::report::{page, plot, render};
-use rumpsteak_evaluation::{Environment, Error, Figure, Mode, Quartiles, Row, Store, Unit, figure};
+use rumpsteak_evaluation::{
+    Environment, Error, Figure, Mode, Quartiles, Row, Store, Unit, figures,
+};
 
 /// An empty folder of this name.
 fn folder(name: &str) -> PathBuf {
@@ -223,7 +225,7 @@ fn verdict(store: &Store, figures: &[Figure], what: &str) -> (String, Verdict) {
 
 #[test]
 fn claims_pass_or_fall_short_by_the_results() {
-    let figures = figure::figures();
+    let figures = figures::all();
     let (_, store) = streaming("claims", [6e6, 5e6, 2e6, 1e6]);
     let of = |what| verdict(&store, &figures, what);
     assert_eq!(
@@ -246,7 +248,7 @@ fn claims_pass_or_fall_short_by_the_results() {
 
 #[test]
 fn the_worst_x_decides() {
-    let figures = figure::figures();
+    let figures = figures::all();
     let (_, mut store) = streaming("worst", [6e6, 5e6, 2e6, 1e6]);
     let at = |series, median: f64| row("fig6-streaming", series, 10, &[median]);
     let rows = vec![at("plain, join", 3e6), at("rumpsteak 0.1, one task", 2e6)];
@@ -262,7 +264,7 @@ fn the_worst_x_decides() {
 
 #[test]
 fn what_was_not_measured_together_has_no_ratio() {
-    let figures = figure::figures();
+    let figures = figures::all();
     let (_, mut store) = streaming("together", [6e6, 5e6, 2e6, 1e6]);
     let later = Row {
         date: "2026-01-02 03:05 UTC".to_owned(),
@@ -277,7 +279,7 @@ fn what_was_not_measured_together_has_no_ratio() {
 
 #[test]
 fn the_page_says_where_a_peer_is_better_and_what_is_noise() {
-    let figures = figure::figures();
+    let figures = figures::all();
     let (folder, store) = streaming("page", [4e6, 4.01e6, 5e6, 1e6]);
     let data = Data::new(&store, &figures);
     let text = page::page(&data);
@@ -312,7 +314,7 @@ fn the_page_says_where_a_peer_is_better_and_what_is_noise() {
 
 #[test]
 fn delays_save_what_the_paper_says_or_not() {
-    let figures = figure::figures();
+    let figures = figures::all();
     let lap = |x, seconds: f64| Row {
         unit: Unit::Seconds,
         ..row("coordination-fig4", "ours", x, &[seconds])

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rumpsteak_evaluation::{
     Case, Environment, Error, Figure, Mode, Of, Sample, Series, Store, Unit, XAxis, YAxis, command,
-    figure, runner,
+    figures, runner,
 };
 
 fn folder(name: &str) -> PathBuf {
@@ -72,7 +72,7 @@ fn a_plan_has_the_named_figures_in_the_order_of_the_report() {
 
 #[test]
 fn each_case_belongs_to_a_series_of_its_figure_and_names_are_used_once() {
-    let figures = figure::figures();
+    let figures = figures::all();
     for (index, figure) in figures.iter().enumerate() {
         let later = &figures[index + 1..];
         assert!(
@@ -102,7 +102,7 @@ fn each_case_belongs_to_a_series_of_its_figure_and_names_are_used_once() {
 #[test]
 fn each_series_computes_the_right_output() {
     let mut measured = 0;
-    for figure in figure::figures() {
+    for figure in figures::all() {
         if !figure.name.starts_with("fig6") && !figure.name.starts_with("coordination") {
             continue;
         }

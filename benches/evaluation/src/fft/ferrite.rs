@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ferrite_session::prelude::*;
 use rumpsteak_examples::fft::{Matrix, Row};
 
-use super::{butterfly, factor};
+use super::butterfly::{butterfly, factor};
 use crate::{Error, Result};
 
 type Asker = SendValue<Row, ReceiveValue<Row, End>>;

@@ -3,20 +3,23 @@
 //! The processes over this project's runtime are those of [`rumpsteak_examples::fft`]. Those over the peers answer one
 //! another as its `plain` ones do: who asks parts with its row, and who answers does the arithmetic of both in place.
 
+mod butterfly;
 mod ferrite;
+mod finished;
 mod mpst;
 mod original;
 
-use std::f32::consts::PI;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use rumpsteak_examples::fft::{self as ours, Matrix, Order, Row};
+use rumpsteak_examples::fft::{self as ours, Matrix, Order};
 use rustfft::algorithm::butterflies::Butterfly8;
 use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftDirection, FftPlanner};
 use tokio::runtime::Runtime;
 
+use self::butterfly::turn;
+use self::finished::finished;
 use crate::figure::ours as ours_series;
 use crate::tasks::{one_thread, two_threads};
 use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
@@ -128,25 +131,6 @@ fn check(columns: usize, is_first: bool, output: impl Fn(usize, usize) -> Comple
     Ok(())
 }
 
-/// e to the power of −πi · `eighths` / `half`.
-fn turn(eighths: usize, half: usize) -> Complex32 {
-    Complex32::from_polar(1.0, -PI * eighths as f32 / half as f32)
-}
-
-/// What the process of this number multiplies its row with in a stage, if it answers: its number has the bit of the stage.
-fn factor(process: usize, stage: u32) -> Complex32 {
-    let half = 1 << stage;
-    turn(process % half, half)
-}
-
-/// Makes `asked` and `own` into `asked + w·own` and `asked − w·own`.
-fn butterfly(asked: &mut [Complex32], own: &mut [Complex32], w: Complex32) {
-    for (a, b) in asked.iter_mut().zip(own) {
-        let turned = *b * w;
-        (*a, *b) = (*a + turned, *a - turned);
-    }
-}
-
 /// The processes of this project as tasks of a runtime.
 macro_rules! in_tasks {
     ($runtime:expr, $rows:expr, $processes:ident) => {{
@@ -184,15 +168,6 @@ macro_rules! in_tasks {
             finished(tasks).await
         })
     }};
-}
-
-/// What eight tasks return.
-async fn finished(tasks: [tokio::task::JoinHandle<Result<Row>>; 8]) -> Result<Matrix> {
-    let mut rows = Matrix::default();
-    for (row, task) in rows.iter_mut().zip(tasks) {
-        *row = task.await.map_err(Error::wrong)??;
-    }
-    Ok(rows)
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {

@@ -15,7 +15,7 @@ use mpstthree::binary::struct_trait::{end::End, recv::Recv, send::Send};
 use mpstthree::role::end::RoleEnd;
 use rumpsteak_examples::fft::{Matrix, Row};
 
-use super::{butterfly, factor};
+use super::butterfly::{butterfly, factor};
 use crate::{Error, Result};
 
 mpstthree::generate!("basic", MeshedChannels, A, B, C, D, E, F, G, H);

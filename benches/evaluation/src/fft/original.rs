@@ -4,7 +4,8 @@ use rumpsteak::role::{Nil, Role, Roles, ToFrom};
 use rumpsteak::{End, Label, Receive, Send, try_session};
 use rumpsteak_examples::fft::{Matrix, Row};
 
-use super::{butterfly, factor, finished};
+use super::butterfly::{butterfly, factor};
+use super::finished::finished;
 use crate::{Error, Result};
 
 #[derive(Label)]

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::data::Data;
-use crate::figure::figures;
+use crate::figures;
 use crate::{Error, Result, Store};
 
 /// Renders the report of a folder from the results in its folder `data`: `README.md`, which is
@@ -26,7 +26,7 @@ use crate::{Error, Result, Store};
 ///
 /// Those of reading the results and of writing pictures.
 pub fn render(folder: &Path) -> Result<PathBuf> {
-    let figures = figures();
+    let figures = figures::all();
     let store = Store::open(&folder.join("data"))?;
     let data = Data::new(&store, &figures);
     fs::create_dir_all(folder).map_err(Error::io(folder))?;

@@ -1,0 +1,24 @@
+//! What the processes over the peers compute.
+
+use std::f32::consts::PI;
+
+use rustfft::num_complex::Complex32;
+
+/// e to the power of −πi · `eighths` / `half`.
+pub(super) fn turn(eighths: usize, half: usize) -> Complex32 {
+    Complex32::from_polar(1.0, -PI * eighths as f32 / half as f32)
+}
+
+/// What the process of this number multiplies its row with in a stage, if it answers: its number has the bit of the stage.
+pub(super) fn factor(process: usize, stage: u32) -> Complex32 {
+    let half = 1 << stage;
+    turn(process % half, half)
+}
+
+/// Makes `asked` and `own` into `asked + w·own` and `asked − w·own`.
+pub(super) fn butterfly(asked: &mut [Complex32], own: &mut [Complex32], w: Complex32) {
+    for (a, b) in asked.iter_mut().zip(own) {
+        let turned = *b * w;
+        (*a, *b) = (*a + turned, *a - turned);
+    }
+}
