@@ -1,5 +1,5 @@
-//! Two machines compared by the command: what subtyping and the peers say, in the words of the
-//! machines.
+//! The texts of the command for two machines that are compared: the answer of subtyping, and the
+//! run among the peers. Actions have the names of the machines.
 
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;

@@ -79,7 +79,7 @@ impl Excerpt {
 
     /// One snippet for each text, in the order of first mention.
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
-        let mut texts: Vec<(&Arc<NamedText>, Vec<(AnnotationKind, &Mark)>)> = Vec::new();
+        let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
             let kind = if index == 0 {
                 AnnotationKind::Primary

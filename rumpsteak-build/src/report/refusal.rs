@@ -1,4 +1,4 @@
-//! Why a session is refused: the product's most important page.
+//! The texts for sessions that are no subtypes of their projections.
 //!
 //! ```text
 //! unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
@@ -117,7 +117,7 @@ pub(crate) fn unsupported_protocol(
     )
 }
 
-/// The run, or why there is none.
+/// Appends the run, or the reason why there is none.
 fn evidence(text: &mut String, evidence: &Evidence) {
     match evidence {
         Evidence::Run(run) => {
@@ -157,13 +157,13 @@ struct Words<'a> {
     file: &'a ScrFile,
     projection: &'a Projection,
     refusal: &'a subtype::Refusal,
-    /// What the session does, and what the protocol has instead.
+    /// The action of the session, and the one of the protocol that is due. `None` for an end.
     sub: Option<&'a Action>,
     sup: Option<&'a Action>,
 }
 
 impl Words<'_> {
-    /// What the user calls a role.
+    /// The name of a role in the user's source.
     fn role(&self, role: &rumpsteak_fsm::Role) -> String {
         let roles = self.protocol.protocol.roles();
         self.subject.role(role, roles).to_owned()

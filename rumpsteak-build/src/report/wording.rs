@@ -1,9 +1,8 @@
-//! The words for what is wrong with an item, on one page.
+//! The texts for all faults of items but refusals, on one page.
 //!
 //! Each text is that of one `compile_error!`: plain, the first line says what is wrong in the words of
-//! the user's source, lines after it say what is so in the protocol, and the last one what to do. What
-//! rustc draws itself (the place) is not repeated. Why a session is no subtype of its projection is
-//! worded in [`refusal`](super::refusal).
+//! the user's source, the next lines what the protocol says, and the last one what to do. The place,
+//! which rustc draws, is not repeated. Refusals by subtyping are in [`refusal`](super::refusal).
 
 use std::fmt::Write as _;
 
