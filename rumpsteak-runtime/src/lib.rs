@@ -118,17 +118,27 @@ mod sync;
 pub mod transport;
 mod woken;
 
-pub use channel::{
-    Capacity, Channel, Disconnected, Queue, QueueReceiver, QueueSender, Receiver, Sender,
-};
-pub use error::{Action, BoxError, Error, ErrorKind, Result, Unsent};
-pub use join::{Processes, join};
-pub use message::{Labelled, Message};
-pub use role::{Role, Route};
+pub use channel::Channel;
+pub use error::{Error, ErrorKind, Result};
+#[doc(inline)]
+pub use join::join;
+pub use message::Message;
+pub use role::Role;
 pub use rumpsteak_macros::{Message, Role, Roles, include_protocols, protocol, session};
-pub use run::{run, run as session, try_run, try_run as try_session};
-pub use states::{
-    Branch, Branching, Choice, End, Offers, Receive, Receiving, Returning, Select, Send, Sending,
-    Session, State,
+pub use run::{run, try_run};
+
+/// The name of [`try_run`] in the papers.
+#[doc(no_inline)]
+pub use run::try_run as try_session;
+
+// The macros and generated code name these without their modules.
+#[doc(hidden)]
+pub use states::{Branching, Receiving, Returning, Sending};
+#[doc(hidden)]
+pub use {
+    channel::Capacity,
+    message::Labelled,
+    role::Route,
+    states::{Branch, Choice, End, Offers, Receive, Select, Send, Session, State},
+    transport::{Incoming, Link, Outgoing, Pair},
 };
-pub use transport::{Arrival, Bidirectional, Incoming, Link, Nil, Outgoing, Pair, RouteError};

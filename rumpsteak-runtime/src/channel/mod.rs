@@ -18,8 +18,8 @@
 //!
 //! The side that makes a change (a message, room, a new ring, an end that is gone) makes it visible
 //! first and wakes the other side afterwards. The side that waits leaves its waker first, and waits
-//! only if nothing has changed since. [`parking`] has the argument; `models` lets loom try every
-//! interleaving of it.
+//! only if nothing has changed since. The module `parking` has the argument; `models` lets loom try
+//! every interleaving of it.
 
 mod parking;
 mod queue;

@@ -17,7 +17,7 @@ use crate::woken;
 /// The receiving half of a queue.
 ///
 /// As a [`Stream`] it ends when the sender is gone and the queue is empty. Dropping it drops the
-/// messages in the queue, and every further send fails with [`Disconnected`].
+/// messages in the queue, and every further send fails with [`Disconnected`](super::Disconnected).
 pub struct QueueReceiver<M> {
     consumer: Consumer<M>,
     /// Whether the sender may wait.

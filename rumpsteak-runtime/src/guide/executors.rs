@@ -6,7 +6,7 @@
 //! # One task
 //!
 //! Roles that wait for each other most of the time are fastest in one task: handing a message to a
-//! task on another core costs more than the message. [`join`](crate::join) runs them so: it polls
+//! task on another core costs more than the message. [`join`](crate::join()) runs them so: it polls
 //! only the processes that were woken, and most messages cost neither a turn of the executor's
 //! queue nor a read-modify-write for the wake-up.
 //!

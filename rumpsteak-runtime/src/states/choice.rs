@@ -2,7 +2,8 @@
 
 use super::state::Session;
 
-/// The alternatives of a [`Select`] or [`Branch`]. Implemented by `#[session]` on an enum.
+/// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
+/// `#[session]` on an enum.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a choice",
     label = "not a choice",

@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use crate::error::{Error, ErrorKind};
 use crate::role::Role;
 
-/// A state of a session, such as [`Send`] or [`End`], or a type that `#[session]` made of them.
+/// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
+/// `#[session]` made of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state of a session",
     label = "not a state of a session",
