@@ -38,6 +38,7 @@ impl<S, U> Verdict<S, U> {
 /// assert_eq!(limits.queue, 16);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
     /// does others first.

@@ -4,11 +4,15 @@
 
 mod common;
 
-use std::{collections::VecDeque, fs, path::Path};
+use std::{
+    collections::{HashSet, VecDeque},
+    fs,
+    path::Path,
+};
 
 use fastrand::Rng;
 use rumpsteak_fsm::{
-    Action, Fsm, StateId,
+    Action, Fsm, StateId, Transition,
     text::{self, Form},
 };
 use rumpsteak_oracle::corpus;
@@ -436,16 +440,10 @@ fn what_a_form_cannot_say_is_refused() {
     let a = Action::send("b", "a", &[]);
     let c = Action::send("b", "c", &[]);
     let with = |action: Action| machine("k", 2, &[(0, action, 1)]);
-    let join = machine(
-        "k",
-        4,
-        &[
-            (0, a.clone(), 1),
-            (0, c.clone(), 2),
-            (1, a.clone(), 2),
-            (2, a.clone(), 3),
-        ],
-    );
+    // Two ways from each state to the next: 2^20 ways to the last.
+    let steps = (0..20).flat_map(|at| [(at, a.clone(), at + 1), (at, c.clone(), at + 1)]);
+    let steps: Vec<_> = steps.chain([(20, a.clone(), 0)]).collect();
+    let ladder = machine("k", 21, &steps);
     let unreached = machine("k", 3, &[(0, a.clone(), 1), (2, a.clone(), 1)]);
     let alone = machine("k", 3, &[(0, a.clone(), 1)]);
     let idle = machine("k", 1, &[]);
@@ -454,8 +452,8 @@ fn what_a_form_cannot_say_is_refused() {
     for (form, machines, expected) in [
         (
             Form::Local,
-            vec![join.clone()],
-            "the machine of `k`: a type has no two ways to one state: state 2; use DOT or CFSM text",
+            vec![ladder],
+            "the machine of `k`: a type writes a state once for each way to it, which would be more than 10021 states here; use DOT or CFSM text",
         ),
         (
             Form::Local,
@@ -543,8 +541,84 @@ fn what_a_form_cannot_say_is_refused() {
             expected
         );
     }
-    // DOT can say it.
-    assert_round_trip(Form::Dot, &[join]);
+}
+
+#[test]
+fn a_loop_with_two_exits_is_a_type() {
+    let local = |fsm: &Fsm| text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();
+    let (a, c) = (Action::send("b", "a", &[]), Action::send("b", "c", &[]));
+    let (stop, ok) = (
+        Action::send("b", "stop", &[]),
+        Action::receive("b", "ok", &[]),
+    );
+    let exits = [
+        (0, a.clone(), 1),
+        (0, stop.clone(), 2),
+        (1, c.clone(), 0),
+        (1, stop, 2),
+    ];
+    let with = |states, then: &[(usize, Action, usize)]| {
+        machine("k", states, &[&exits[..], then].concat())
+    };
+
+    let both_end = with(3, &[]);
+    let expected = "k: rec x . {b!a; {b!c; x, b!stop; end}, b!stop; end}\n";
+    assert_eq!(local(&both_end), expected);
+    assert_round_trip(Form::Local, &[both_end]);
+
+    // What follows is written once for each exit.
+    let both_go_on = with(4, &[(2, ok.clone(), 3)]);
+    let expected = "k: rec x . {b!a; {b!c; x, b!stop; b?ok; end}, b!stop; b?ok; end}\n";
+    assert_eq!(local(&both_go_on), expected);
+    assert_read_back_unfolded(&both_go_on);
+
+    // A loop after the loop, and a loop that is entered in two places.
+    let again = with(4, &[(2, ok.clone(), 3), (3, a.clone(), 2)]);
+    let expected = "k: rec x . {b!a; {b!c; x, b!stop; rec x1 . b?ok; b!a; x1}, \
+                    b!stop; rec x1 . b?ok; b!a; x1}\n";
+    assert_eq!(local(&again), expected);
+    assert_read_back_unfolded(&again);
+    let entered_twice = [
+        (0, a.clone(), 1),
+        (0, c.clone(), 2),
+        (1, ok.clone(), 2),
+        (2, ok, 1),
+    ];
+    let entered_twice = machine("k", 3, &entered_twice);
+    let expected = "k: {b!a; rec x . b?ok; b?ok; x, b!c; rec x1 . b?ok; b?ok; x1}\n";
+    assert_eq!(local(&entered_twice), expected);
+    assert_read_back_unfolded(&entered_twice);
+}
+
+/// What is read back takes the same steps in the same order, in states of which several may stand for one.
+#[track_caller]
+fn assert_read_back_unfolded(fsm: &Fsm) {
+    let printed = text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();
+    let again = text::parse(&printed).unwrap().remove(0);
+    let mut met = HashSet::new();
+    let mut open = vec![(fsm.initial(), again.initial())];
+    while let Some((state, unfolded)) = open.pop() {
+        if !met.insert((state, unfolded)) {
+            continue;
+        }
+        let (own, other) = (
+            fsm.transitions_from(state),
+            again.transitions_from(unfolded),
+        );
+        let (own, other): (Vec<_>, Vec<_>) = (own.collect(), other.collect());
+        let actions = |transitions: &[Transition<'_>]| -> Vec<Action> {
+            transitions
+                .iter()
+                .map(|transition| transition.action.clone())
+                .collect()
+        };
+        assert_eq!(actions(&own), actions(&other), "{printed}");
+        open.extend(
+            own.iter()
+                .zip(&other)
+                .map(|(own, other)| (own.target, other.target)),
+        );
+    }
 }
 
 /// A random machine: any graph.
@@ -576,27 +650,25 @@ fn random_graph(random: &mut Rng, role: &str, peers: &[&str]) -> Fsm {
 #[test]
 fn random_machines_are_read_back_from_every_form_that_can_say_them() {
     let mut random = Rng::with_seed(1);
-    let mut said = [0; 3];
-    for _ in 0..2_000 {
+    let mut said = 0;
+    for _ in 0..500 {
         let machines = [
             random_graph(&mut random, "k", &["s", "t"]),
             random_graph(&mut random, "s", &["k", "t"]),
             random_graph(&mut random, "t", &["k"]),
         ];
-        for (count, form) in said.iter_mut().zip([Form::Dot, Form::Cfsm, Form::Local]) {
-            if text::print(form, &machines).is_ok() {
-                *count += 1;
-                assert_round_trip(form, &machines);
-            }
+        for form in [Form::Dot, Form::Cfsm] {
+            assert_round_trip(form, &machines);
         }
         for fsm in machines {
             if text::print(Form::Local, std::slice::from_ref(&fsm)).is_ok() {
-                assert_round_trip(Form::Local, &[fsm]);
+                said += 1;
+                assert_read_back_unfolded(&fsm);
             }
         }
     }
-    assert_eq!(said[..2], [2_000, 2_000]);
-    assert!(said[2] > 10, "{said:?}");
+    // A type has no state that nothing reaches; the others can be said.
+    assert!(said > 750, "{said}");
 }
 
 #[test]

@@ -37,10 +37,7 @@ fn every_proposal_passes_the_explorer() {
         window: 2,
         candidates: 12,
         states: 200,
-        limits: Budget {
-            steps: 50_000,
-            ..Budget::default()
-        },
+        limits: Budget::default().steps(50_000),
     };
     let (mut systems, mut proposals, mut all, mut together, mut refused) = (0, 0, 0, 0, 0);
     let seeds = seeds(120);
@@ -58,10 +55,7 @@ fn every_proposal_passes_the_explorer() {
             continue;
         }
         // This projection accepts more than is safe.
-        let search = Budget {
-            configurations: 3_000,
-            ..Budget::default()
-        };
+        let search = Budget::default().configurations(3_000);
         let found = system::explore(&system::System::new(machines.clone()).unwrap(), &search);
         if !matches!(found.verdict, Verdict::Safe(_)) || found.starvation.is_some() {
             continue;

@@ -149,10 +149,7 @@ fn run(root: &Path, file: &str) -> Outcome {
             Ok(projections) => {
                 let machines = projections.into_iter().map(|found| found.fsm).collect();
                 let system = System::new(machines).unwrap();
-                let search = Search {
-                    configurations: 20_000,
-                    ..Search::default()
-                };
+                let search = Search::default().configurations(20_000);
                 let found = explore(&system, &search);
                 let unsafe_run = matches!(found.verdict, Verdict::Unsafe(_));
                 assert!(

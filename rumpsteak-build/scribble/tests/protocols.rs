@@ -100,10 +100,7 @@ fn every_protocol_is_safe_and_of_the_known_size() {
         let states: Vec<usize> = machines.iter().map(|fsm| fsm.len()).collect();
         sizes.push((file.clone(), protocol.states(), states));
 
-        let search = Search {
-            configurations: 20_000,
-            ..Search::default()
-        };
+        let search = Search::default().configurations(20_000);
         let found = explore(&System::new(machines).unwrap(), &search);
         assert_eq!(found.verdict, Verdict::Safe(()), "{file}");
         assert!(found.coverage.exhaustive, "{file}: {:?}", found.coverage);

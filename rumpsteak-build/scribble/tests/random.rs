@@ -45,11 +45,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
 /// No run of the system goes wrong, as far as it is explored.
 fn assert_safe(source: &str, machines: Vec<Fsm>) {
     let text = dot::print_all(&machines);
-    let search = Search {
-        configurations: 2_000,
-        queue: 8,
-        ..Search::default()
-    };
+    let search = Search::default().configurations(2_000).queue(8);
     let found = explore(&System::new(machines).unwrap(), &search);
     let is_unsafe = matches!(found.verdict, Verdict::Unsafe(_));
     assert!(!is_unsafe, "{source}\n{text}\n{:?}", found.verdict);

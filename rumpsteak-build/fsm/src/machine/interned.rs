@@ -94,6 +94,36 @@ impl Names {
     }
 }
 
+/// The actions met so far, each with its place in the order of meeting.
+#[derive(Default)]
+struct Met<'a> {
+    actions: Vec<&'a Action>,
+    /// Once there are more than a few.
+    places: HashMap<&'a Action, u32>,
+}
+
+impl<'a> Met<'a> {
+    fn place(&mut self, action: &'a Action) -> u32 {
+        let known = if self.actions.len() <= FEW {
+            let place = self.actions.iter().position(|&met| met == action);
+            place.map(|place| place as u32)
+        } else {
+            self.places.get(action).copied()
+        };
+        known.unwrap_or_else(|| {
+            let next = self.actions.len() as u32;
+            self.actions.push(action);
+            if self.actions.len() > FEW {
+                let unknown = self.places.len()..;
+                let unknown = self.actions[unknown.clone()].iter().copied().zip(unknown);
+                let unknown = unknown.map(|(action, place)| (action, place as u32));
+                self.places.extend(unknown);
+            }
+            next
+        })
+    }
+}
+
 impl InternedMachine {
     /// Interns a directed machine, of which `states` has the transitions from each state. O(transitions), besides
     /// sorting the actions.
@@ -101,15 +131,14 @@ impl InternedMachine {
     where
         T: Iterator<Item = Transition<'a>>,
     {
-        let mut met: HashMap<&Action, u32> = HashMap::new();
+        let mut met = Met::default();
         let mut nodes = vec![];
         let mut edges = vec![];
         for transitions in states {
             let start = edges.len() as u32;
             for transition in transitions {
-                let next = met.len() as u32;
                 edges.push(Edge {
-                    act: *met.entry(transition.action).or_insert(next),
+                    act: met.place(transition.action),
                     target: transition.target.index() as u32,
                     id: transition.id,
                 });
@@ -123,7 +152,7 @@ impl InternedMachine {
             });
         }
 
-        let mut actions: Vec<(&Action, u32)> = met.into_iter().collect();
+        let mut actions: Vec<(&Action, u32)> = met.actions.into_iter().zip(0..).collect();
         actions.sort_unstable();
         let mut numbers = vec![0; actions.len()];
         for (number, &(_, place)) in actions.iter().enumerate() {

@@ -3,13 +3,14 @@
 //! | form | says | does not say |
 //! |---|---|---|
 //! | [DOT](crate::dot) | everything | |
-//! | [local types](Form::Local) | roles, labels, sorts; states as places of the text | joins, states that nothing reaches |
+//! | [local types](Form::Local) | roles, labels, sorts; states as places of the text | that two ways lead to one state; states that nothing reaches |
 //! | [CFSM text](Form::Cfsm) | roles by number, labels, sorts, any graph | roles that do nothing |
-//! | [binary types](Form::Binary) | labels | names of roles, sorts, joins, states that nothing reaches |
+//! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
 //! | [Mermaid](Form::Mermaid) | everything, for readers only | |
 //!
-//! States keep their identity: two places of a local type are two states, however their labels spell. What a form
-//! cannot say is refused by [`print()`], with the form that can say it; nothing is guessed by [`parse`].
+//! Two places of a local type are two states, however their labels spell; a state that several ways lead to is printed
+//! once for each way. What a form cannot say is refused by [`print()`], with the form that can say it; [`parse`] guesses
+//! nothing.
 //!
 //! # Local types, one per participant
 //!
@@ -100,8 +101,8 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 
 /// Writes machines in a form.
 ///
-/// Reading the text back gives machines that are equal up to the order of states and transitions; in local and binary
-/// types all terminal states become one.
+/// Reading the text back gives machines that are equal up to the order of states and transitions. In local and binary
+/// types all terminal states become one, and a state that several ways lead to becomes one state for each way.
 ///
 /// # Errors
 /// What the form cannot say, and which form can.

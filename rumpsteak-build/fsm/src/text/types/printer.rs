@@ -1,4 +1,4 @@
-//! Machines into types: a depth-first walk that finds a tree with ways back up, or says that there is none.
+//! Machines into types: the machine is unfolded into a tree with ways back up, and the tree is written.
 
 use std::fmt::Write;
 
@@ -65,38 +65,51 @@ fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> Unsayable {
     Unsayable::new(form, fsm.role(), message)
 }
 
+/// Writes the type of a machine.
 fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable> {
-    let mut variables = Variables::of(form, fsm)?;
+    let places = unfold(form, fsm)?;
+    let mut is_bound = vec![false; fsm.len()];
+    for place in places.iter().filter(|place| place.is_bound) {
+        is_bound[place.state.index()] = true;
+    }
+    // `x`, `x1`, `x2`, … in the order of the states.
+    let mut names = vec![String::new(); fsm.len()];
+    let bound = (0..fsm.len()).filter(|&state| is_bound[state]);
+    for (number, state) in bound.enumerate() {
+        names[state] = match number {
+            0 => "x".to_owned(),
+            _ => format!("x{number}"),
+        };
+    }
 
     /// What is still to be written, last first.
     enum Piece<'a> {
         Text(&'static str),
         Action(&'a Action),
-        State(StateId),
+        Next(Next),
     }
-    let mut pieces = vec![Piece::State(fsm.initial())];
+    let first = if places.is_empty() {
+        Next::End
+    } else {
+        Next::Place(0)
+    };
+    let mut pieces = vec![Piece::Next(first)];
     while let Some(piece) = pieces.pop() {
         match piece {
             Piece::Text(piece) => text.push_str(piece),
             Piece::Action(action) => print_action(form, fsm, action, text)?,
-            Piece::State(state) => {
-                if fsm.is_terminal(state) {
-                    text.push_str("end");
-                    continue;
+            Piece::Next(Next::End) => text.push_str("end"),
+            Piece::Next(Next::Back(state)) => text.push_str(&names[state.index()]),
+            Piece::Next(Next::Place(place)) => {
+                let place = &places[place];
+                if place.is_bound {
+                    // Writing to a string does not fail.
+                    let _ = write!(text, "rec {} . ", names[place.state.index()]);
                 }
-                if variables.is_written[state.index()] {
-                    variables.name(state, text);
-                    continue;
-                }
-                variables.is_written[state.index()] = true;
-                if variables.number[state.index()].is_some() {
-                    text.push_str("rec ");
-                    variables.name(state, text);
-                    text.push_str(" . ");
-                }
-                let several = fsm.transitions_from(state).nth(1).is_some();
+                let several = place.next.len() > 1;
                 let start = pieces.len();
-                for (index, transition) in fsm.transitions_from(state).enumerate() {
+                let transitions = fsm.transitions_from(place.state).zip(&place.next);
+                for (index, (transition, &next)) in transitions.enumerate() {
                     let before = match (several, index) {
                         (false, _) => "",
                         (true, 0) => "{",
@@ -106,7 +119,7 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable>
                         Piece::Text(before),
                         Piece::Action(transition.action),
                         Piece::Text("; "),
-                        Piece::State(transition.target),
+                        Piece::Next(next),
                     ]);
                 }
                 pieces.push(Piece::Text(if several { "}" } else { "" }));
@@ -171,75 +184,84 @@ pub(in crate::text) fn payload(
     })
 }
 
-/// Which states are led back to, and what they are called.
-struct Variables {
-    /// By state: its variable's number, if something below it leads back.
-    number: Vec<Option<usize>>,
-    is_written: Vec<bool>,
+/// A place of a type: a state of the machine, reached in one way.
+struct Place {
+    state: StateId,
+    /// Whether something below leads back to it.
+    is_bound: bool,
+    /// Where the transitions of the state lead.
+    next: Vec<Next>,
 }
 
-impl Variables {
-    /// Finds the ways back, or a state that a type cannot say.
-    fn of(form: Form, fsm: &Fsm) -> Result<Self, Unsayable> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Visit {
-            Not,
-            /// Its type is being read: a transition to it is a variable.
-            Open,
-            Done,
-        }
-        let refuse = |state: StateId, why: &str| {
-            let message = format!("{why}: state {state}; use DOT or CFSM text");
-            Unsayable::new(form, fsm.role(), message)
+#[derive(Clone, Copy)]
+enum Next {
+    End,
+    /// To the place of this state that it is below of.
+    Back(StateId),
+    Place(usize),
+}
+
+/// How many more places than states a type may have.
+const MOST_COPIES: usize = 10_000;
+
+/// The machine as a tree with ways back up. A state that several ways lead to is written once for each of them:
+///
+/// ```text
+///   0 ──b!a──▶ 1 ──b!c──▶ 0          rec x . {b!a; {b!c; x, b!stop; b?ok; end},
+///   │          │                              b!stop; b?ok; end}
+///   b!stop     b!stop
+///   ▼          ▼
+///   2 ◀────────┘ ──b?ok──▶ 3
+/// ```
+fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, Unsayable> {
+    let refuse = |why: String| Unsayable::new(form, fsm.role(), why + "; use DOT or CFSM text");
+    let mut is_reached = vec![false; fsm.len()];
+    fsm.reachable()
+        .for_each(|state| is_reached[state.index()] = true);
+    if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {
+        let why = "a type has no state that nothing reaches: state";
+        return Err(refuse(format!("{why} {state}")));
+    }
+
+    let mut places: Vec<Place> = vec![];
+    // By state: its place on the way down to where the walk is.
+    let mut above: Vec<Option<usize>> = vec![None; fsm.len()];
+    let mut open = vec![];
+    let enter = |state: StateId, places: &mut Vec<Place>, above: &mut [Option<usize>]| {
+        above[state.index()] = Some(places.len());
+        places.push(Place {
+            state,
+            is_bound: false,
+            next: vec![],
+        });
+        (places.len() - 1, fsm.transitions_from(state))
+    };
+    if !fsm.is_terminal(fsm.initial()) {
+        open.push(enter(fsm.initial(), &mut places, &mut above));
+    }
+    while let Some((place, transitions)) = open.last_mut() {
+        let place = *place;
+        let Some(transition) = transitions.next() else {
+            above[places[place].state.index()] = None;
+            open.pop();
+            continue;
         };
-
-        let mut visits = vec![Visit::Not; fsm.len()];
-        let mut leads_back = vec![false; fsm.len()];
-        let mut open = vec![(fsm.initial(), fsm.transitions_from(fsm.initial()))];
-        visits[fsm.initial().index()] = Visit::Open;
-        while let Some((state, rest)) = open.last_mut() {
-            let Some(transition) = rest.next() else {
-                visits[state.index()] = Visit::Done;
-                open.pop();
-                continue;
-            };
-            let target = transition.target;
-            match visits[target.index()] {
-                Visit::Open => leads_back[target.index()] = true,
-                Visit::Done if !fsm.is_terminal(target) => {
-                    return Err(refuse(target, "a type has no two ways to one state"));
-                }
-                Visit::Done => {}
-                Visit::Not => {
-                    visits[target.index()] = Visit::Open;
-                    open.push((target, fsm.transitions_from(target)));
-                }
-            }
-        }
-        let unreached = fsm
-            .states()
-            .find(|state| visits[state.index()] == Visit::Not);
-        if let Some(state) = unreached {
-            return Err(refuse(state, "a type has no state that nothing reaches"));
-        }
-
-        let mut next = 0..;
-        let number = leads_back
-            .iter()
-            .map(|&back| back.then(|| next.next()).flatten())
-            .collect();
-        Ok(Self {
-            number,
-            is_written: vec![false; fsm.len()],
-        })
+        let target = transition.target;
+        let next = if fsm.is_terminal(target) {
+            Next::End
+        } else if let Some(bound) = above[target.index()] {
+            places[bound].is_bound = true;
+            Next::Back(target)
+        } else if places.len() >= fsm.len() + MOST_COPIES {
+            return Err(refuse(format!(
+                "a type writes a state once for each way to it, which would be more than {} states here",
+                fsm.len() + MOST_COPIES
+            )));
+        } else {
+            open.push(enter(target, &mut places, &mut above));
+            Next::Place(places.len() - 1)
+        };
+        places[place].next.push(next);
     }
-
-    /// `x`, `x1`, `x2`, …
-    fn name(&self, state: StateId, text: &mut String) {
-        text.push('x');
-        if let Some(number @ 1..) = self.number[state.index()] {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{number}");
-        }
-    }
+    Ok(places)
 }
