@@ -8,29 +8,36 @@
 //! }
 //! ```
 //!
-//! The build script reads the protocols in the folder and the `#[session]` items of all targets of the package, and
-//! proves for each `#[session(K)]` that the role may behave so: whatever the order of its sends and receives, no
-//! deadlock, no lost and no unexpected message can come of it. Its answers go to the macros of `rumpsteak-runtime`, which
-//! raise an error at the offending token, or let the session run.
+//! The build script reads the protocols in the folder and the `#[session]` items of all targets of the
+//! package. For each `#[session(K)]` it proves that the role may behave so: whatever the order of its
+//! sends and receives, no deadlock, no lost and no unexpected message can come of it. Its answers go
+//! to the macros of `rumpsteak-runtime`, which raise an error at the offending token, or let the
+//! session run.
 //!
-//! A build script that fails blinds editors, so this one fails only for errors that have no place in Rust source, such
-//! as a folder that does not exist. Everything else becomes an error of rustc.
+//! A build script that fails takes all other diagnostics from the editor. So this one fails only for
+//! errors that have no place in Rust source, such as a folder that does not exist. All others become
+//! errors of rustc.
 //!
 //! # How it works
 //!
-//! The modules follow the way of the data:
+//! A package goes through the rooms in this order, and each knows only those before it:
 //!
 //! ```text
-//! targets ─ walk ─ resolve ─┐                  ┌─ starvation ─┐
-//!   (scan, cfg, manifest)   ├─ pair ─ serialise ─ judge ─ verify ─ capacities ─ verdicts
-//! protocols ────────────────┘                      └── report ──┘
+//! source      what the Rust source says: targets, cfg, items, modules, names
+//! protocols   what the .scr files say
+//! codegen     the Rust code of the protocols that protocol!(…) includes
+//! link        roles ↔ roles of a protocol or of a closed system, labels ↔ messages
+//! sessions    an alias with its names resolved, as a machine
+//! judge       subtyping, closed systems, capacities, starvation: faults, as values
+//! outcome     from faults to the entries of the verdict file
+//! report      the words
 //! ```
 //!
 //! # What it does not see
 //!
-//! The source is read as it is written. Items that macros make, items inside functions and names of other packages are
-//! not seen; a session that needs one is refused by the `#[session]` macro, never accepted. See [`Configuration`] for
-//! source files outside of the package's targets.
+//! The source is read as it is written. Items that macros make, items inside functions and names of
+//! other packages are not seen; a session that needs one is refused by the `#[session]` macro, never
+//! accepted. [`Configuration::sources`] adds files outside of the package's targets.
 
 mod analysis;
 mod codegen;

@@ -118,7 +118,7 @@ pub(crate) fn match_label<'a>(
     protocol: &'a Loaded,
     file: &ScrFile,
 ) -> LabelMatch<'a> {
-    let messages = protocol.messages.as_slice();
+    let messages = &protocol.messages;
     if let Some((known, message)) = label.found.get()
         && known == position
     {

@@ -6,11 +6,11 @@
 
 pub(crate) mod scr_module;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_contract::name;
-use rumpsteak_fsm::sorted::{self, SortedMap, SortedSet};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId};
 
@@ -46,7 +46,7 @@ pub(crate) struct Protocols {
     /// What could not be read: a path as shown, and why.
     pub(crate) unreadable: Vec<(String, String)>,
     /// The existing files and folders that were looked at.
-    pub(crate) looked_at: SortedSet<PathBuf>,
+    pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
 /// A file of protocols, with the files that it imports.
@@ -69,8 +69,8 @@ pub(crate) struct Loaded {
     pub(crate) protocol: Protocol,
     /// One for each role, in the protocol's order.
     pub(crate) projections: Vec<Projection>,
-    /// Every message of the protocol.
-    pub(crate) messages: SortedSet<Message>,
+    /// Every message of the protocol, in order.
+    pub(crate) messages: Vec<Message>,
     /// The labels of the messages, [normalised](name::normalise), in the same order.
     pub(crate) normal: Vec<String>,
 }
@@ -103,7 +103,7 @@ impl Protocols {
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
     pub(crate) fn load(base: &Base, paths: &[PathBuf], limits: &Limits) -> Self {
         let mut loaded = Self::default();
-        let mut files: SortedMap<PathBuf, PathBuf> = SortedMap::new();
+        let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
             let path = base.join(path);
             if let Err(error) = loaded.find(&path, &mut files) {
@@ -138,11 +138,7 @@ impl Protocols {
     }
 
     /// Looks for files at and below a path.
-    fn find(
-        &mut self,
-        path: &Path,
-        files: &mut SortedMap<PathBuf, PathBuf>,
-    ) -> std::io::Result<()> {
+    fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
         let root = path;
         let mut pending = vec![path.to_owned()];
         let is_file = std::fs::metadata(path)?.is_file();
@@ -168,7 +164,7 @@ impl Protocols {
     }
 
     fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path, limits: &Limits) {
-        let mut read = SortedSet::new();
+        let mut read = BTreeSet::new();
         let find = |name: &str| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
             let text = read_text(&path).ok()?;
@@ -197,7 +193,7 @@ impl Protocols {
             let actions = projections
                 .iter()
                 .flat_map(|projection| projection.fsm.transitions());
-            let messages: SortedSet<Message> = actions
+            let messages: BTreeSet<Message> = actions
                 .map(|transition| transition.action.message.clone())
                 .collect();
             let labels = messages.iter().map(|message| message.label.as_str());
@@ -206,13 +202,11 @@ impl Protocols {
                 file,
                 protocol,
                 projections,
-                messages,
+                messages: messages.into_iter().collect(),
                 normal,
             });
         }
-        sorted::sort_by(&mut diagnostics, |left, right| {
-            left.primary.cmp(&right.primary)
-        });
+        diagnostics.sort_by(|left, right| left.primary.cmp(&right.primary));
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
