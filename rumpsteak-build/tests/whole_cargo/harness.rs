@@ -1,11 +1,13 @@
 //! Packages in temporary folders, and what Cargo says about them.
 //!
-//! Each test writes a package of its own, which depends on the crates of this workspace by path, and runs the real Cargo
-//! on it, offline. All packages share one target folder, so that the dependencies are built once.
+//! Each test writes a package of its own, which depends on the crates of this workspace by path, and
+//! runs the real Cargo on it, offline. The dependencies are built once; each package has a target
+//! folder of its own, with links to them, so that no Cargo waits for another one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -129,7 +131,13 @@ impl Package {
     /// A package with a manifest only.
     pub(crate) fn empty(name: &str) -> Self {
         let package = Self::bare(name);
-        package.write(
+        package.write_manifest();
+        package
+    }
+
+    fn write_manifest(&self) {
+        let name = self.name();
+        self.write(
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
@@ -140,11 +148,19 @@ impl Package {
                 dependency("rumpsteak-build"),
             ),
         );
-        package
     }
 
     /// A folder with a lock file only.
     pub(crate) fn bare(name: &str) -> Self {
+        LazyLock::force(&DEPENDENCIES);
+        let package = Self::alone(name);
+        let _ = fs::remove_dir_all(package.target());
+        link(&DEPENDENCIES, &package.target());
+        package
+    }
+
+    /// The same, with the target folder as it is.
+    fn alone(name: &str) -> Self {
         let folder = temporary().join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
@@ -153,6 +169,13 @@ impl Package {
         fs::copy(workspace().join("Cargo.lock"), package.path("Cargo.lock"))
             .unwrap_or_else(|error| panic!("{error}"));
         package
+    }
+
+    fn target(&self) -> PathBuf {
+        let path = self.folder.strip_prefix(temporary());
+        temporary()
+            .join("target")
+            .join(path.unwrap_or(&self.folder))
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -228,7 +251,7 @@ impl Package {
         command
             .arg(verb)
             .args(["--offline", "--target-dir"])
-            .arg(temporary().join("target"))
+            .arg(self.target())
             .current_dir(&self.folder)
             // What the Cargo that runs these tests says to them is not meant for another one.
             .env_remove("OUT_DIR")
@@ -263,7 +286,7 @@ impl Package {
 
     /// The same of a package of this name, which need not be that of the folder.
     pub(crate) fn out_of(&self, name: &str, path: &str) -> PathBuf {
-        let build = temporary().join("target/debug/build");
+        let build = self.target().join("debug/build");
         let entries =
             fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
@@ -404,6 +427,32 @@ pub(crate) fn dependency(name: &str) -> String {
 /// The folder of this workspace.
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A target folder with the dependencies that most packages have.
+static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let package = Package::alone("dependencies");
+    package.write_manifest();
+    package.write("build.rs", "fn main() {}\n");
+    package.write("src/lib.rs", "");
+    for verb in ["check", "build"] {
+        package.cargo(verb, &[]).passes();
+    }
+    package.target()
+});
+
+/// Links all files below a target folder into another one, but for the locks.
+fn link(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+    let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    for entry in entries.flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            link(&path, &to);
+        } else if entry.file_name() != ".cargo-lock" {
+            fs::hard_link(&path, &to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+        }
+    }
 }
 
 fn temporary() -> PathBuf {
