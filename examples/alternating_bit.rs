@@ -24,7 +24,6 @@ use futures::channel::mpsc::{self, SendError, UnboundedReceiver, UnboundedSender
 use futures::{Sink, Stream};
 use rumpsteak_runtime::{
     Message, Result, Role, session,
-    states::{Branch, Send},
     transport::{Bidirectional, Labelled},
     try_run,
 };

@@ -10,11 +10,7 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{Branch, Receive, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 use tokio::sync::oneshot;
 
 #[derive(Roles)]

@@ -12,11 +12,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{Branch, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 use tokio::sync::oneshot;
 
 #[derive(Roles)]

@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{Result, session, states::Send, try_run};
+use rumpsteak_runtime::{Result, session, try_run};
 use tokio::sync::oneshot;
 
 #[allow(dead_code, reason = "its kernel, and the program")]

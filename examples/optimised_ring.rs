@@ -7,11 +7,7 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{
-    Result, session,
-    states::{Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Result, session, try_run};
 use tokio::sync::oneshot;
 
 #[allow(dead_code, reason = "its `b` and `c`, and the program")]

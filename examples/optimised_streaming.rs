@@ -6,11 +6,7 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{
-    Result, session,
-    states::{End, Receive, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Result, session, try_run};
 
 #[allow(dead_code, reason = "its source, and the program")]
 #[path = "streaming.rs"]

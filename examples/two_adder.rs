@@ -5,11 +5,7 @@
 
 use std::process::ExitCode;
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{Branch, End, Receive, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 #[derive(Roles)]
 struct Roles {

@@ -1,11 +1,7 @@
 //! Double buffering (PPoPP'22, Listing 1): two buffers, which the kernel copies from the source and
 //! passes on to the sink.
 
-use rumpsteak_runtime::{
-    Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 use super::Both;
 

@@ -1,10 +1,6 @@
 //! One lap of a ring of three: what it costs to begin and end a session.
 
-use rumpsteak_runtime::{
-    Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 use super::{In, Out};
 

@@ -2,11 +2,7 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{
-    Error, Message, Result, Role, Roles, session,
-    states::{Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Error, Message, Result, Role, Roles, session, try_run};
 
 use super::{In, Out};
 

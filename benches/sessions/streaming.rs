@@ -1,11 +1,7 @@
 //! Streaming (PPoPP'22, Fig. 3a), plain and with a window of five values that the source sends
 //! before they are asked for.
 
-use rumpsteak_runtime::{
-    Message, Result, Role, Roles, session,
-    states::{Branch, End, Receive, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 use super::Both;
 

@@ -262,7 +262,11 @@ fn each_program_exits_with_zero() {
 
 fn verdicts() -> Verdicts {
     let path = Path::new(env!("OUT_DIR")).join(verdict::PATH);
-    Verdicts::parse(&fs::read_to_string(path).unwrap()).unwrap()
+    Verdicts::parse(
+        &fs::read_to_string(path).unwrap(),
+        env!("CARGO_PKG_VERSION"),
+    )
+    .unwrap()
 }
 
 /// Has the verifier judge the sessions of an example.

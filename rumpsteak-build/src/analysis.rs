@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_contract::verdict::{Target, TargetKind};
+use rumpsteak_contract::verdict::{Target, TargetKind, Unreadable};
 
 use crate::codegen::Generator;
 use crate::configuration::{Configuration, PATH};
@@ -61,7 +61,16 @@ impl Configuration {
         if analysis.findings.includes_protocols {
             verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
         }
-        verdict_file::write(&out_dir, &verdicts, analysis.generated()).map_err(unwritable)?;
+        let unreadable = analysis.tree.files.iter().filter_map(|file| {
+            let no_rust = file.no_rust?;
+            Some(Unreadable {
+                file: analysis.base.show(&file.path),
+                byte: no_rust.byte,
+                line: no_rust.line,
+            })
+        });
+        verdicts.unreadable = unreadable.collect();
+        verdict_file::write(&out_dir, verdicts, analysis.generated()).map_err(unwritable)?;
         Report::join(&reports).map_or_else(|| Ok(analysis.summary()), Err)
     }
 }
@@ -178,12 +187,7 @@ impl Analysis {
     /// Tells Cargo what was read, and what was not verified.
     fn announce(&self) {
         let mut watched: BTreeSet<PathBuf> = BTreeSet::from([self.base.join("Cargo.toml")]);
-        watched.extend(
-            self.package
-                .folders
-                .iter()
-                .map(|folder| crate_tree::normalise(folder)),
-        );
+        watched.extend(self.package.folders.iter().map(path_clean::clean));
         let read = self
             .tree
             .files

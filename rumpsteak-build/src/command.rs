@@ -220,7 +220,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 Some(module) => module.text.clone(),
                 None => std::fs::read_to_string(path).ok(),
             };
-            let range = located.span.start..located.span.end;
+            let range = located.span.byte_range();
             let before = source.as_deref().and_then(|text| text.get(..range.start));
             let before = before.unwrap_or_default();
             let line = before.rfind('\n').map_or(0, |end| end + 1);

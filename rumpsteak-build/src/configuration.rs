@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rumpsteak_contract::VERSION;
 use serde_json::{Map, Value, json};
 
 use crate::limits::Limits;
 
 /// The path of the configuration below `OUT_DIR`.
 pub const PATH: &str = "rumpsteak/configuration.json";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What to verify. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use rumpsteak_build::command::{Cfg, Check, Problem};
 use rumpsteak_build::{Limits, configure};
 
 const ROLES: &str = "\
-#[derive(Roles)] #[system(kmc)] pub struct Roles { pub s: S, pub k: K, pub t: T }
+#[derive(Roles)] #[closed_system] pub struct Roles { pub s: S, pub k: K, pub t: T }
 #[derive(Role)] #[message(Label)] pub struct S { #[route(K)] k: Channel<Label> }
 #[derive(Role)] #[message(Label)] pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
 #[derive(Role)] #[message(Label)] pub struct T { #[route(K)] k: Channel<Label> }
@@ -197,7 +197,7 @@ fn sets_that_are_none() {
 #[test]
 fn roles_of_two_sets_do_not_mix() {
     let other = "mod other {
-        #[derive(Roles)] #[system(kmc)] pub struct Pair { pub a: A, pub b: B }
+        #[derive(Roles)] #[closed_system] pub struct Pair { pub a: A, pub b: B }
         #[derive(Role)] #[message(super::Label)] pub struct A { #[route(B)] b: Channel<super::Label> }
         #[derive(Role)] #[message(super::Label)] pub struct B { #[route(A)] a: Channel<super::Label> }
         #[session(A)] pub type First = Send<B, super::Ready, End>;

@@ -2,11 +2,7 @@
 
 use std::rc::Rc;
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 /// Both roles.
 #[derive(Debug, Roles)]

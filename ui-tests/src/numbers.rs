@@ -1,10 +1,6 @@
 //! The protocol `Numbers`: recursion and choice.
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{Branch, End, Receive, Select, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 /// Both roles.
 #[derive(Debug, Roles)]

@@ -1,10 +1,6 @@
 //! The protocol `Ping`: one message and its answer.
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 /// Both roles, wired in the order opposite to that of the protocol.
 #[derive(Debug, Roles)]

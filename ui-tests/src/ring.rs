@@ -5,9 +5,7 @@ use std::convert::Infallible;
 use rumpsteak_runtime::{
     Message, Result, Role, Roles,
     channel::{Receiver, Sender},
-    session,
-    states::{Receive, Send},
-    try_run,
+    session, try_run,
 };
 
 /// All roles. Their routes have one direction each.

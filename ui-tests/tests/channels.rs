@@ -17,7 +17,6 @@ use rumpsteak_runtime::{
     channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender},
     error::Action,
     session,
-    states::{Branch, End, Receive, Select, Send},
     transport::{Outgoing as _, Route as _},
     try_run,
 };

@@ -41,7 +41,6 @@ use rumpsteak_runtime::{
     Channel, Error, ErrorKind, Message, Result, Role, Roles,
     error::Action,
     session,
-    states::{Branch, End, Receive, Select, Send},
     transport::{Bidirectional, Pair},
     try_run,
 };

@@ -5,11 +5,7 @@
 
 use futures::executor::block_on;
 use futures::future::try_join;
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{Branch, End, Select},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 /// Both roles.
 #[derive(Debug, Roles)]

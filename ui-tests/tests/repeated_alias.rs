@@ -2,11 +2,7 @@
 
 use futures::executor::block_on;
 use futures::future::try_join;
-use rumpsteak_runtime::{
-    Channel, Error, Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Error, Message, Result, Role, Roles, session, try_run};
 
 #[derive(Debug, Roles)]
 struct Roles(C, S);

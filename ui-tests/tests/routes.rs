@@ -9,11 +9,7 @@ use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{Sink, SinkExt as _, Stream, StreamExt as _, stream};
 use rumpsteak_runtime::{
-    Error, ErrorKind, Message, Result, Role,
-    error::Action,
-    session,
-    states::{End, Receive, Send},
-    transport::Bidirectional,
+    Error, ErrorKind, Message, Result, Role, error::Action, session, transport::Bidirectional,
     try_run,
 };
 

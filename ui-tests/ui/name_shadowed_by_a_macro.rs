@@ -1,6 +1,6 @@
 //! The build script takes `Rest` for the one in `seen`; rustc takes the one that the macro makes.
 
-use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive, Send}};
+use rumpsteak_runtime::{Channel, Message, Role, session, states::{End, Receive}};
 use seen::*;
 
 #[derive(Role)]
@@ -29,7 +29,7 @@ pub struct Ping(i32);
 pub struct Pong(i32);
 
 mod seen {
-    use super::{End, Pong, Receive, S, session};
+    use super::{Pong, S, session};
 
     #[session]
     pub type Rest = Receive<S, Pong, End>;

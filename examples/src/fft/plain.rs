@@ -8,7 +8,7 @@
 use num_complex::Complex32;
 use rumpsteak_runtime::{
     Channel, Result, Role, session,
-    states::{End, Receive, Send, Session, State},
+    states::{Receive, Send, Session, State},
     transport::Route,
     try_run,
 };

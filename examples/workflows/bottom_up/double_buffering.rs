@@ -1,12 +1,9 @@
 //! The roles and sessions of `hybrid/double_buffering.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{
-    Channel, Message, Role, Roles, session,
-    states::{Receive, Send},
-};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 
 #[derive(Roles)]
-#[system(kmc)]
+#[closed_system]
 pub struct Roles {
     pub s: S,
     pub k: K,

@@ -1,12 +1,9 @@
 //! The roles and sessions of `hybrid/ring_choice.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{
-    Channel, Message, Role, Roles, session,
-    states::{Branch, Receive, Select, Send},
-};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 
 #[derive(Roles)]
-#[system(kmc)]
+#[closed_system]
 pub struct Roles {
     pub a: A,
     pub b: B,

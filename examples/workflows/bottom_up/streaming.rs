@@ -1,12 +1,9 @@
 //! The roles and sessions of `hybrid/streaming.rs` without a protocol: the build checks them together.
 
-use rumpsteak_runtime::{
-    Channel, Message, Role, Roles, session,
-    states::{Branch, End, Receive, Select, Send},
-};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 
 #[derive(Roles)]
-#[system(kmc)]
+#[closed_system]
 pub struct Roles {
     pub s: S,
     pub t: T,

@@ -1,9 +1,6 @@
 //! The roles and sessions of `protocols/three_adder.scr`, by hand: the build compares them with the protocol.
 
-use rumpsteak_runtime::{
-    Channel, Message, Role, Roles, session,
-    states::{End, Receive, Send},
-};
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 
 #[derive(Roles)]
 pub struct Roles {

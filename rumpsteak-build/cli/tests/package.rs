@@ -365,7 +365,7 @@ fn main() {}
 #[test]
 fn a_package_without_protocols_is_checked_bottom_up() {
     const MAIN: &str = "\
-#[derive(Roles)] #[system(kmc)] struct Roles { a: A, b: B }
+#[derive(Roles)] #[closed_system] struct Roles { a: A, b: B }
 #[derive(Role)] #[message(Label)] struct A { #[route(B)] b: Channel<Label> }
 #[derive(Role)] #[message(Label)] struct B { #[route(A)] a: Channel<Label> }
 #[derive(Message)] enum Label { X(X), Y(Y) }

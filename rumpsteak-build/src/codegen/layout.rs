@@ -23,15 +23,6 @@ impl Type {
         Self { name, arguments }
     }
 
-    /// Whether the type, or one in it, has this name at its head.
-    pub(super) fn mentions(&self, name: &str) -> bool {
-        self.name == name
-            || self
-                .arguments
-                .iter()
-                .any(|argument| argument.mentions(name))
-    }
-
     /// The type on one line.
     pub(super) fn line(&self) -> String {
         if self.arguments.is_empty() {

@@ -9,9 +9,9 @@
 //! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
 //! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
 
-use rumpsteak_contract::lex::lex;
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::name;
-use rumpsteak_contract::token::{Delimiter, TokenKind};
+use rumpsteak_contract::token::{Piece, Pieces};
 use rumpsteak_fsm::Message;
 use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_scribble::Span;
@@ -307,37 +307,34 @@ fn example(sort: &str) -> &'static str {
 fn names_of(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let (mut colons, mut depth) = (0, 0_usize);
-    let tokens = lex(text)?;
-    for token in &tokens {
-        match token.kind {
-            TokenKind::Open(Delimiter::Brace) => return None,
-            TokenKind::Open(_) => depth += 1,
-            TokenKind::Close(_) => depth = depth.saturating_sub(1),
-            TokenKind::Ident(ident) if colons < 2 => names.push(ident.to_owned()),
-            TokenKind::Punct(':', _) => {
-                colons += 1;
-                continue;
-            }
-            TokenKind::Punct(';', _) if depth > 0 => {}
-            TokenKind::Punct(punct, _) if !"<>,&'+-*!=".contains(punct) => return None,
-            TokenKind::Ident(_) | TokenKind::Literal(_) | TokenKind::Punct(..) => {}
+    let tokens: TokenStream = text.parse().ok()?;
+    let is_empty = tokens.is_empty();
+    for piece in Pieces::new(tokens) {
+        match piece {
+            Piece::Open(group) if group.delimiter() == Delimiter::Brace => return None,
+            Piece::Open(_) => depth += 1,
+            Piece::Close(_) => depth = depth.saturating_sub(1),
+            Piece::Tree(TokenTree::Ident(ident)) if colons < 2 => names.push(ident.to_string()),
+            Piece::Tree(TokenTree::Punct(punct)) => match punct.as_char() {
+                ':' => {
+                    colons += 1;
+                    continue;
+                }
+                ';' if depth > 0 => {}
+                punct if !"<>,&'+-*!=".contains(punct) => return None,
+                _ => {}
+            },
+            Piece::Invisible | Piece::Tree(_) => {}
         }
         colons = 0;
     }
-    (!tokens.is_empty()).then_some(names)
+    (!is_empty).then_some(names)
 }
 
 /// Whether a text is an identifier, and no keyword.
 pub(super) fn is_ident(text: &str) -> bool {
-    const KEYWORDS: [&str; 53] = [
-        "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
-        "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
-        "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv",
-        "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait", "true",
-        "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-    ];
-    let tokens = lex(text).unwrap_or_default();
-    matches!(&tokens[..], [token] if token.as_ident() == Some(text) && !KEYWORDS.contains(&text))
+    // `syn` knows the keywords of the editions before 2024. It accepts blanks around the identifier.
+    text != "gen" && syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {

@@ -35,7 +35,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
         let name = format!("{} {}: {path}::{}", target.kind, target.name, item.name);
         let mut faults = Vec::new();
         let mut roles = Vec::new();
-        for path in &set.roles {
+        for path in set.roles() {
             let found = match resolve(tree, item.module, path) {
                 Resolution::Found(Meaning::Item(found)) => Some(found),
                 _ => None,

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use rumpsteak_contract::lex::lex;
+use rumpsteak_contract::message::MessageVariant;
 use rumpsteak_contract::name;
-use rumpsteak_contract::role::{MessageVariant, RoleItem};
+use rumpsteak_contract::role::RoleItem;
 use rumpsteak_contract::token::type_text;
 use rumpsteak_fsm::{Message, Sort};
 
@@ -60,7 +60,7 @@ pub(crate) fn labels(
 }
 
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
-    let written = variant.payload_text.clone();
+    let written = variant.payload_text();
     let item = variant
         .payload
         .as_ref()
@@ -180,5 +180,5 @@ fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Some(text.to_owned());
     }
-    Some(lex(text).map_or_else(|| text.to_owned(), |tokens| type_text(&tokens)))
+    Some(text.parse().map_or_else(|_| text.to_owned(), type_text))
 }

@@ -89,7 +89,7 @@ impl Pairs {
             // Roles of one protocol follow each other.
             let lookup = match &looked_up {
                 Some((name, lookup)) if link.protocol == name.as_str() => *lookup,
-                _ => protocols.lookup(link.protocol.as_str()),
+                _ => protocols.lookup(&link.protocol.to_string()),
             };
             looked_up = Some((link.protocol.to_string(), lookup));
             let pair = RolePair {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_contract::token::{Hasher, Span};
+use proc_macro2::Span;
+use rumpsteak_contract::token::Hasher;
 use rumpsteak_contract::verdict::{
     self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
 };
@@ -474,6 +475,6 @@ fn span_of(item: &Item, token: usize) -> Span {
         ItemKind::Role(role) => role.span_of(token),
         ItemKind::Session(session) => session.span_of(token),
         ItemKind::Set(set) => set.span_of(token),
-        _ => Span::default(),
+        _ => Span::call_site(),
     }
 }

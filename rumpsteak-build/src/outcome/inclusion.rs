@@ -69,7 +69,7 @@ pub(crate) fn findings(
             hash: item.hash(),
             target: tree.crates[tree.module(*module).krate.0].target.clone(),
             file: base.show(&tree.files[file.0].path),
-            line: item.name.span().line,
+            line: item.name.span().start().line,
             outcome: if problems.is_empty() {
                 Outcome::Passed(Proof::default())
             } else {

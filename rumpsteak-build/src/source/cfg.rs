@@ -5,7 +5,7 @@
 //! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
 //! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
 
-use rumpsteak_contract::token::{Delimiter, Token, TokenKind, content, tree_len};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 /// What is known about the configuration of a build.
@@ -61,25 +61,27 @@ impl Cfg {
     }
 
     /// The value of the predicate between the parentheses of `#[cfg(…)]`.
-    pub(crate) fn evaluate(&self, predicate: &[Token<'_>]) -> Truth {
-        self.predicate(predicate, DEPTH)
+    pub(crate) fn evaluate(&self, predicate: TokenStream) -> Truth {
+        let predicate: Vec<TokenTree> = predicate.into_iter().collect();
+        self.predicate(&predicate, DEPTH)
     }
 
-    fn predicate(&self, predicate: &[Token<'_>], depth: usize) -> Truth {
-        let Some((name, rest)) = predicate.split_first() else {
+    fn predicate(&self, predicate: &[TokenTree], depth: usize) -> Truth {
+        let Some((TokenTree::Ident(name), rest)) = predicate.split_first() else {
             return Truth::Unknown;
         };
-        let (Some(name), true) = (name.as_ident(), depth > 0) else {
+        if depth == 0 {
             return Truth::Unknown;
-        };
+        }
+        let name = &*name.to_string();
         match rest {
             [] => self.flag(name),
-            [equals, value] if equals.is_punct('=') => match value.kind {
-                TokenKind::Literal(value) => self.value(name, value.trim_matches('"')),
-                _ => Truth::Unknown,
-            },
-            [first, ..] if first.opens(Delimiter::Parenthesis) && tree_len(rest) == rest.len() => {
-                let operands = split_commas(content(rest));
+            [TokenTree::Punct(equals), TokenTree::Literal(value)] if equals.as_char() == '=' => {
+                self.value(name, value.to_string().trim_matches('"'))
+            }
+            [TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => {
+                let content: Vec<TokenTree> = group.stream().into_iter().collect();
+                let operands = split_commas(&content);
                 let mut values = operands
                     .into_iter()
                     .map(|inner| self.predicate(inner, depth - 1));
@@ -149,21 +151,11 @@ impl std::ops::Not for Truth {
 }
 
 /// Splits tokens at their top-level commas; a trailing comma gives no empty piece.
-pub(crate) fn split_commas<'s, 'a>(mut tokens: &'s [Token<'a>]) -> Vec<&'s [Token<'a>]> {
-    let mut pieces = Vec::new();
-    let mut end = 0;
-    while end < tokens.len() {
-        if tokens[end].is_punct(',') {
-            pieces.push(&tokens[..end]);
-            tokens = &tokens[end + 1..];
-            end = 0;
-        } else {
-            end += tree_len(&tokens[end..]);
-        }
-    }
-    if !tokens.is_empty() {
-        pieces.push(tokens);
-    }
+fn split_commas(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
+    let is_comma =
+        |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let mut pieces: Vec<&[TokenTree]> = tokens.split(is_comma).collect();
+    pieces.pop_if(|piece| piece.is_empty());
     pieces
 }
 
@@ -174,9 +166,11 @@ fn variable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rumpsteak_contract::lex::lex;
-
     use super::*;
+
+    fn lex(text: &str) -> Option<TokenStream> {
+        text.parse().ok()
+    }
 
     #[track_caller]
     fn check(predicate: &str, expected: Truth) {
@@ -192,7 +186,7 @@ mod tests {
         let Some(tokens) = lex(predicate) else {
             panic!("{predicate}")
         };
-        assert_eq!(cfg.evaluate(&tokens), expected, "{predicate}");
+        assert_eq!(cfg.evaluate(tokens), expected, "{predicate}");
     }
 
     #[test]
@@ -228,7 +222,7 @@ mod tests {
             }
         }
         let windows = lex("windows").unwrap_or_default();
-        assert_eq!(Cfg::default().evaluate(&windows), Truth::Unknown);
+        assert_eq!(Cfg::default().evaluate(windows), Truth::Unknown);
     }
 
     #[test]
@@ -261,7 +255,7 @@ mod tests {
     #[test]
     fn features_alone() {
         let cfg = Cfg::from_features(["fast-path".to_owned()]);
-        let evaluate = |text: &str| lex(text).map(|tokens| cfg.evaluate(&tokens));
+        let evaluate = |text: &str| lex(text).map(|tokens| cfg.evaluate(tokens));
         assert_eq!(evaluate("feature = \"fast-path\""), Some(Truth::True));
         assert_eq!(evaluate("feature = \"slow-path\""), Some(Truth::False));
         assert_eq!(evaluate("target_os = \"linux\""), Some(Truth::Unknown));

@@ -1,46 +1,51 @@
-//! The items of a list of tokens, without their contents.
+//! The items of a file, without their contents.
 //!
-//! The walk needs to know which modules, imports, types and macro calls a file has, and nothing of what is inside its
-//! functions. So files are cut into items rather than parsed:
+//! Sessions need to know which modules, imports, types and macro calls a file has, and nothing of what is
+//! inside its functions. So files are cut into items on their token trees, rather than parsed:
 //!
 //! * an item ends at the first `;`, or at the first `{…}` outside angle brackets if it is one of those that do;
-//! * whatever is inside a group belongs to the item as one token.
+//! * a group is one token tree, and so part of the item.
 //!
-//! This accepts every program that rustc accepts, also one that uses syntax younger than this crate; a function that
-//! is half typed costs only itself; nothing here recurses, so no source however nested overflows the stack; and it
-//! takes a tenth of the time of a full parse. What it accepts beyond Rust, rustc refuses.
+//! This accepts every program that rustc accepts, also with syntax younger than this crate; a half-typed
+//! function costs only itself; and nothing here recurses, so that no nesting overflows the stack. What it
+//! accepts beyond Rust, rustc refuses. Only the items that concern sessions are parsed, by
+//! `rumpsteak-contract`.
 
-use rumpsteak_contract::token::{Delimiter, Span, Token, TokenKind, content, tree_len};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use rumpsteak_contract::Angles;
+use syn::LitStr;
 
-use crate::source::cfg::{Cfg, Truth, split_commas};
+use crate::source::cfg::{Cfg, Truth};
 
 /// Tokens of a file.
-pub(crate) type Tokens<'s, 'a> = &'s [Token<'a>];
+pub(crate) type Tokens<'t> = &'t [TokenTree];
 
 /// An item with its outer attributes taken off.
 #[derive(Clone, Debug)]
-pub(crate) struct RawItem<'s, 'a> {
-    /// The attributes that hold in this build, those in `cfg_attr` among them, without the `cfg`s.
-    pub(crate) attributes: Vec<Attribute<'s, 'a>>,
+pub(crate) struct RawItem<'t> {
+    /// The attributes that hold in this build, those in `cfg_attr` among them, but no `cfg` and no `doc`.
+    pub(crate) attributes: Vec<Attribute>,
     /// Whether the item is part of this build.
     pub(crate) condition: Truth,
-    /// Who may name the item.
+    /// From where the item may be named.
     pub(crate) visibility: Visibility,
     /// What the item is.
-    pub(crate) kind: RawKind<'s, 'a>,
+    pub(crate) kind: RawKind<'t>,
     /// The tokens of the item, from the visibility on.
-    pub(crate) tokens: Tokens<'s, 'a>,
+    pub(crate) tokens: Tokens<'t>,
 }
 
-/// An attribute: the last segment of its path, and what follows the path.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Attribute<'s, 'a> {
-    pub(crate) name: &'a str,
+/// An attribute.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    /// The last segment of its path.
+    pub(crate) name: String,
     /// Whether the path is this name alone.
-    pub(crate) is_plain: bool,
-    pub(crate) rest: Tokens<'s, 'a>,
+    is_plain: bool,
     /// The content of the brackets.
-    pub(crate) content: Tokens<'s, 'a>,
+    pub(crate) content: Vec<TokenTree>,
+    /// How many tokens the path has.
+    path: usize,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,73 +56,80 @@ pub(crate) enum Visibility {
     Public,
 }
 
-/// A name with its place.
-pub(crate) type Name<'a> = (&'a str, Span);
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum RawKind<'s, 'a> {
-    Enum(Name<'a>),
+#[derive(Clone, Debug)]
+pub(crate) enum RawKind<'t> {
+    Enum(&'t Ident),
     /// `extern crate NAME as ALIAS;`
     ExternCrate {
-        name: &'a str,
-        alias: &'a str,
+        name: &'t Ident,
+        alias: &'t Ident,
     },
     /// `include!("…");`
-    Include(&'a str),
+    Include(String),
     /// `mod NAME;` or `mod NAME { … }`.
-    Module(&'a str, Option<Tokens<'s, 'a>>),
+    Module(&'t Ident, Option<&'t Group>),
     /// `protocol!(…);`: the arguments.
-    Protocol(Tokens<'s, 'a>),
+    Protocol(TokenStream),
     /// Anything that declares no name that a session can use.
     Other,
-    Struct(Name<'a>),
+    Struct(&'t Ident),
     /// A `type`, `union` or `trait`: a name among the types.
-    Type(Name<'a>),
+    Type(&'t Ident),
     /// `use …;`, without the `use` and the `;`.
-    Use(Tokens<'s, 'a>),
+    Use(Tokens<'t>),
 }
 
 /// A file or an inline module, cut into items.
 #[derive(Clone, Debug)]
-pub(crate) struct RawItems<'s, 'a> {
-    pub(crate) items: Vec<RawItem<'s, 'a>>,
+pub(crate) struct RawItems<'t> {
+    pub(crate) items: Vec<RawItem<'t>>,
     /// The conjunction of the inner `#![cfg(…)]`s.
     pub(crate) condition: Truth,
 }
 
 /// Cuts tokens into items. Linear in the number of tokens.
-pub(crate) fn scan<'s, 'a>(tokens: Tokens<'s, 'a>, cfg: &Cfg) -> RawItems<'s, 'a> {
+pub(crate) fn scan<'t>(tokens: Tokens<'t>, cfg: &Cfg) -> RawItems<'t> {
     let mut cursor = Cursor { tokens, next: 0 };
     let mut items = Vec::new();
     let mut condition = Truth::True;
     while cursor.next < tokens.len() {
-        if cursor.eat_punct(';') {
+        if cursor.eat_punct(';') || cursor.inner_attribute(&mut condition, cfg) {
             continue;
         }
-        if cursor.inner_attribute(&mut condition, cfg) {
-            continue;
-        }
-        if let Some(item) = cursor.item(cfg) {
-            items.push(item);
-        }
+        items.extend(cursor.item(cfg));
     }
     RawItems { items, condition }
 }
 
-impl<'s, 'a> Attribute<'s, 'a> {
+impl Attribute {
+    fn new(content: Vec<TokenTree>) -> Self {
+        let (mut name, mut segments, mut path) = (None, 0, 0);
+        for tree in &content {
+            match tree {
+                TokenTree::Ident(ident) => (name, segments) = (Some(ident), segments + 1),
+                tree if is_punct(tree, ':') => {}
+                _ => break,
+            }
+            path += 1;
+        }
+        Self {
+            name: name.map(Ident::to_string).unwrap_or_default(),
+            is_plain: segments == 1,
+            path,
+            content,
+        }
+    }
+
     /// Whether the last segment of the path is the given name: `session` in `#[rumpsteak_runtime::session]`.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name == name
     }
 
     /// The tokens in parentheses, if there are any.
-    pub(crate) fn arguments(&self) -> Option<Tokens<'s, 'a>> {
-        match self.rest {
-            [first, ..]
-                if first.opens(Delimiter::Parenthesis)
-                    && tree_len(self.rest) == self.rest.len() =>
-            {
-                Some(content(self.rest))
+    pub(crate) fn arguments(&self) -> Option<TokenStream> {
+        match &self.content[self.path..] {
+            [TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => {
+                Some(group.stream())
             }
             _ => None,
         }
@@ -125,108 +137,65 @@ impl<'s, 'a> Attribute<'s, 'a> {
 
     /// The string in `#[path = "…"]`.
     pub(crate) fn string(&self) -> Option<String> {
-        match self.rest {
-            [equals, value] if equals.is_punct('=') => match value.kind {
-                TokenKind::Literal(literal) => string_value(literal),
-                _ => None,
-            },
+        match &self.content[self.path..] {
+            [equals, value] if is_punct(equals, '=') => string_value(value),
             _ => None,
         }
     }
 
-    /// The last segments of the paths in `#[derive(…)]`.
+    /// Whether this is a `#[derive(…)]` with a path that ends with the name.
     pub(crate) fn derives(&self, name: &str) -> bool {
+        let ends =
+            |path: &[TokenTree]| matches!(path, [.., TokenTree::Ident(last)] if last == name);
         self.is("derive")
             && self.arguments().is_some_and(|arguments| {
-                let ends = |path: &Tokens<'_, '_>| {
-                    path.last()
-                        .is_some_and(|last| last.as_ident() == Some(name))
-                };
-                split_commas(arguments).iter().any(ends)
+                let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+                arguments.split(|tree| is_punct(tree, ',')).any(ends)
             })
     }
-
-    fn parse(content: Tokens<'s, 'a>) -> Self {
-        let (mut name, mut segments, mut next) = ("", 0, 0);
-        while next < content.len() {
-            match content[next].kind {
-                TokenKind::Ident(ident) => (name, segments) = (ident, segments + 1),
-                TokenKind::Punct(':', _) => {}
-                _ => break,
-            }
-            next += 1;
-        }
-        Self {
-            name,
-            is_plain: segments == 1,
-            rest: &content[next..],
-            content,
-        }
-    }
 }
 
-/// The value of a string literal, plain or raw. Escapes other than those of `\` and `"` have no place in file names.
-pub(crate) fn string_value(text: &str) -> Option<String> {
-    if let Some(raw) = text.strip_prefix('r') {
-        let raw = raw.trim_matches('#');
-        return Some(raw.strip_prefix('"')?.strip_suffix('"')?.to_owned());
-    }
-    let mut value = String::new();
-    let mut characters = text.strip_prefix('"')?.strip_suffix('"')?.chars();
-    while let Some(character) = characters.next() {
-        value.push(match character {
-            '\\' => characters
-                .next()
-                .filter(|next| matches!(next, '\\' | '"'))?,
-            other => other,
-        });
-    }
-    Some(value)
+/// The value of a string literal.
+fn string_value(tree: &TokenTree) -> Option<String> {
+    let literal = syn::parse2::<LitStr>(tree.clone().into());
+    literal.ok().map(|literal| literal.value())
 }
 
-struct Cursor<'s, 'a> {
-    tokens: Tokens<'s, 'a>,
+pub(crate) fn is_punct(tree: &TokenTree, punct: char) -> bool {
+    matches!(tree, TokenTree::Punct(other) if other.as_char() == punct)
+}
+
+struct Cursor<'t> {
+    tokens: Tokens<'t>,
     next: usize,
 }
 
-impl<'s, 'a> Cursor<'s, 'a> {
-    fn rest(&self, ahead: usize) -> Tokens<'s, 'a> {
-        self.tokens.get(self.next + ahead..).unwrap_or_default()
+impl<'t> Cursor<'t> {
+    fn at(&self, ahead: usize) -> Option<&'t TokenTree> {
+        self.tokens.get(self.next + ahead)
     }
 
     fn punct(&self, ahead: usize, punct: char) -> bool {
-        let at = self.next + ahead;
-        at < self.tokens.len() && self.tokens[at].is_punct(punct)
+        self.at(ahead).is_some_and(|tree| is_punct(tree, punct))
     }
 
-    fn ident(&self, ahead: usize) -> Option<&'a str> {
-        let at = self.next + ahead;
-        if at < self.tokens.len() {
-            self.tokens[at].as_ident()
-        } else {
-            None
-        }
-    }
-
-    fn name(&self, ahead: usize) -> Option<Name<'a>> {
-        let ident = self.ident(ahead)?;
-        Some((ident, self.tokens[self.next + ahead].span))
-    }
-
-    /// The group that begins there, if one with these brackets does.
-    fn group(&self, ahead: usize, delimiter: Delimiter) -> Option<Tokens<'s, 'a>> {
-        let rest = self.rest(ahead);
-        match rest.first() {
-            Some(first) if first.opens(delimiter) => Some(&rest[..tree_len(rest)]),
+    fn ident(&self, ahead: usize) -> Option<&'t Ident> {
+        match self.at(ahead) {
+            Some(TokenTree::Ident(ident)) => Some(ident),
             _ => None,
         }
     }
 
-    /// The content of the group that begins there, whatever its brackets.
-    fn arguments(&self, ahead: usize) -> Option<Tokens<'s, 'a>> {
-        let rest = self.rest(ahead);
-        match rest.first()?.kind {
-            TokenKind::Open(_) => Some(content(&rest[..tree_len(rest)])),
+    /// Whether the identifier there is one of these words.
+    fn word(&self, ahead: usize, words: &[&str]) -> bool {
+        self.ident(ahead)
+            .is_some_and(|ident| words.iter().any(|word| ident == word))
+    }
+
+    /// The group there, if it has these brackets.
+    fn group(&self, ahead: usize, delimiter: Delimiter) -> Option<&'t Group> {
+        match self.at(ahead) {
+            Some(TokenTree::Group(group)) if group.delimiter() == delimiter => Some(group),
             _ => None,
         }
     }
@@ -239,24 +208,24 @@ impl<'s, 'a> Cursor<'s, 'a> {
 
     /// Steps over `#![…]`, taking account of a `cfg` in it.
     fn inner_attribute(&mut self, condition: &mut Truth, cfg: &Cfg) -> bool {
-        if !(self.punct(0, '#') && self.punct(1, '!')) {
-            return false;
-        }
         let Some(group) = self.group(2, Delimiter::Bracket) else {
             return false;
         };
-        let attribute = Attribute::parse(content(group));
+        if !(self.punct(0, '#') && self.punct(1, '!')) {
+            return false;
+        }
+        let attribute = Attribute::new(group.stream().into_iter().collect());
         if attribute.is("cfg")
             && let Some(arguments) = attribute.arguments()
         {
             *condition = condition.and(cfg.evaluate(arguments));
         }
-        self.next += 2 + group.len();
+        self.next += 3;
         true
     }
 
     /// Reads one item. Steps over at least one token.
-    fn item(&mut self, cfg: &Cfg) -> Option<RawItem<'s, 'a>> {
+    fn item(&mut self, cfg: &Cfg) -> Option<RawItem<'t>> {
         let start = self.next;
         let (attributes, condition) = self.attributes(cfg);
         let first = self.next;
@@ -277,15 +246,15 @@ impl<'s, 'a> Cursor<'s, 'a> {
         })
     }
 
-    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute<'s, 'a>>, Truth) {
+    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute>, Truth) {
         let mut attributes = Vec::new();
         let mut condition = Truth::True;
         while self.punct(0, '#')
             && let Some(group) = self.group(1, Delimiter::Bracket)
         {
-            self.next += 1 + group.len();
+            self.next += 2;
             // `cfg_attr` may hold further ones; each round takes one layer off.
-            let mut pending = vec![Attribute::parse(content(group))];
+            let mut pending = vec![Attribute::new(group.stream().into_iter().collect())];
             while let Some(attribute) = pending.pop() {
                 if attribute.is_plain && attribute.is("cfg") {
                     let value = attribute
@@ -293,15 +262,15 @@ impl<'s, 'a> Cursor<'s, 'a> {
                         .map(|predicate| cfg.evaluate(predicate));
                     condition = condition.and(value.unwrap_or(Truth::Unknown));
                 } else if attribute.is_plain && attribute.is("cfg_attr") {
-                    let mut pieces =
-                        split_commas(attribute.arguments().unwrap_or_default()).into_iter();
-                    let holds = pieces
-                        .next()
-                        .map_or(Truth::Unknown, |first| cfg.evaluate(first));
-                    if holds != Truth::False {
-                        pending.extend(pieces.rev().map(Attribute::parse));
+                    let arguments = attribute.arguments().unwrap_or_default();
+                    let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+                    let mut pieces = arguments.split(|tree| is_punct(tree, ','));
+                    let predicate = pieces.next().unwrap_or_default();
+                    if cfg.evaluate(predicate.iter().cloned().collect()) != Truth::False {
+                        let pieces = pieces.rev().filter(|piece| !piece.is_empty());
+                        pending.extend(pieces.map(|piece| Attribute::new(piece.to_vec())));
                     }
-                } else {
+                } else if !attribute.is("doc") {
                     attributes.push(attribute);
                 }
             }
@@ -310,72 +279,54 @@ impl<'s, 'a> Cursor<'s, 'a> {
     }
 
     fn visibility(&mut self) -> Visibility {
-        if self.ident(0) != Some("pub") {
+        if !self.word(0, &["pub"]) {
             return Visibility::Private;
         }
         self.next += 1;
-        match self.group(0, Delimiter::Parenthesis) {
-            Some(group) => {
-                self.next += group.len();
-                match content(group).first().and_then(Token::as_ident) {
-                    Some("self") => Visibility::Private,
-                    _ => Visibility::Public,
-                }
-            }
-            None => Visibility::Public,
+        let Some(group) = self.group(0, Delimiter::Parenthesis) else {
+            return Visibility::Public;
+        };
+        self.next += 1;
+        match group.stream().into_iter().next() {
+            Some(TokenTree::Ident(ident)) if ident == "self" => Visibility::Private,
+            _ => Visibility::Public,
         }
     }
 
     /// What begins here, and how it ends.
-    fn kind(&mut self) -> (RawKind<'s, 'a>, End) {
+    fn kind(&self) -> (RawKind<'t>, End) {
         // `const` begins a constant unless a function, an implementation or a block follows.
         let mut ahead = 0;
-        while let Some(ident) = self.ident(ahead) {
-            let is_qualifier = matches!(
-                ident,
-                "async" | "const" | "default" | "extern" | "gen" | "safe" | "unsafe"
-            );
-            if !is_qualifier {
-                break;
-            }
+        while self.word(ahead, &QUALIFIERS) {
+            let is_extern = self.word(ahead, &["extern"]);
             ahead += 1;
-            let next = self.rest(ahead).first().map(|token| token.kind);
-            if ident == "extern" && matches!(next, Some(TokenKind::Literal(_))) {
+            if is_extern && matches!(self.at(ahead), Some(TokenTree::Literal(_))) {
                 ahead += 1;
             }
         }
-        let named = |make: fn(Name<'a>) -> RawKind<'s, 'a>, end| match self.name(ahead + 1) {
-            Some(name) => (make(name), end),
-            None => (RawKind::Other, end),
-        };
         let Some(keyword) = self.ident(ahead) else {
             return (RawKind::Other, End::Either);
         };
-        match keyword {
-            "enum" => named(RawKind::Enum, End::Either),
-            "struct" => named(RawKind::Struct, End::Either),
-            "trait" | "union" if self.ident(ahead + 1).is_some() => {
-                named(RawKind::Type, End::Either)
+        let name = self.ident(ahead + 1);
+        let named = |make: fn(&'t Ident) -> RawKind<'t>| name.map_or(RawKind::Other, make);
+        match &*keyword.to_string() {
+            "enum" => (named(RawKind::Enum), End::Either),
+            "struct" => (named(RawKind::Struct), End::Either),
+            "trait" | "union" if name.is_some() => (named(RawKind::Type), End::Either),
+            "type" => (named(RawKind::Type), End::Semicolon),
+            "mod" => {
+                let body = self.group(ahead + 2, Delimiter::Brace);
+                let module = name.map(|name| RawKind::Module(name, body));
+                (module.unwrap_or(RawKind::Other), End::Either)
             }
-            "type" => named(RawKind::Type, End::Semicolon),
-            "mod" => match (
-                self.ident(ahead + 1),
-                self.group(ahead + 2, Delimiter::Brace),
-            ) {
-                (Some(name), body) => (RawKind::Module(name, body.map(content)), End::Either),
-                (None, _) => (RawKind::Other, End::Either),
-            },
             "use" => {
-                let rest = self.rest(ahead + 1);
-                let mut length = 0;
-                while length < rest.len() && !rest[length].is_punct(';') {
-                    length += tree_len(&rest[length..]);
-                }
-                (RawKind::Use(&rest[..length]), End::Semicolon)
+                let rest = &self.tokens[self.next + ahead + 1..];
+                let end = rest.iter().position(|tree| is_punct(tree, ';'));
+                let tree = &rest[..end.unwrap_or(rest.len())];
+                (RawKind::Use(tree), End::Semicolon)
             }
             "crate" if ahead > 0 => {
-                let name = self.ident(ahead + 1);
-                let is_renamed = self.ident(ahead + 2) == Some("as");
+                let is_renamed = self.word(ahead + 2, &["as"]);
                 let alias = if is_renamed {
                     self.ident(ahead + 3)
                 } else {
@@ -390,8 +341,8 @@ impl<'s, 'a> Cursor<'s, 'a> {
             "static" => (RawKind::Other, End::Semicolon),
             // A constant's name, `const NAME`, stops the search for qualifiers.
             _ if ahead > 0
-                && self.ident(ahead - 1) == Some("const")
-                && !matches!(keyword, "fn" | "impl" | "trait") =>
+                && self.word(ahead - 1, &["const"])
+                && !self.word(ahead, &["fn", "impl", "trait"]) =>
             {
                 (RawKind::Other, End::Semicolon)
             }
@@ -400,52 +351,51 @@ impl<'s, 'a> Cursor<'s, 'a> {
     }
 
     /// `include!("…")` and `protocol!(…)`, by any path that ends so.
-    fn macro_call(&self, mut ahead: usize) -> RawKind<'s, 'a> {
-        while let Some(ident) = self.ident(ahead) {
-            if self.punct(ahead + 1, ':') && self.punct(ahead + 2, ':') {
-                ahead += 3;
-                continue;
-            }
-            if self.punct(ahead + 1, '!')
-                && let Some(arguments) = self.arguments(ahead + 2)
+    fn macro_call(&self, mut ahead: usize) -> RawKind<'t> {
+        while self.ident(ahead).is_some()
+            && self.punct(ahead + 1, ':')
+            && self.punct(ahead + 2, ':')
+        {
+            ahead += 3;
+        }
+        if self.punct(ahead + 1, '!')
+            && let Some(TokenTree::Group(group)) = self.at(ahead + 2)
+        {
+            if self.word(ahead, &["include"])
+                && let Some(first) = group.stream().into_iter().next()
+                && let Some(file) = string_value(&first)
             {
-                let first = arguments.first().map(|token| token.kind);
-                if let ("include", Some(TokenKind::Literal(literal))) = (ident, first) {
-                    return RawKind::Include(literal);
-                }
-                if ident == "protocol" {
-                    return RawKind::Protocol(arguments);
-                }
+                return RawKind::Include(file);
             }
-            break;
+            if self.word(ahead, &["protocol"]) {
+                return RawKind::Protocol(group.stream());
+            }
         }
         RawKind::Other
     }
 
     fn skip_to(&mut self, end: End) {
-        let mut angles = 0_usize;
-        let mut after_minus = false;
-        while self.next < self.tokens.len() {
-            let kind = self.tokens[self.next].kind;
-            if let TokenKind::Open(delimiter) = kind {
-                self.next += tree_len(self.rest(0));
-                if delimiter == Delimiter::Brace && angles == 0 && end == End::Either {
-                    return;
-                }
-                after_minus = false;
-                continue;
-            }
+        let mut angles = Angles::default();
+        while let Some(tree) = self.at(0) {
             self.next += 1;
-            match kind {
-                TokenKind::Punct(';', _) => return,
-                TokenKind::Punct('<', _) => angles += 1,
-                TokenKind::Punct('>', _) if !after_minus => angles = angles.saturating_sub(1),
-                _ => {}
+            angles.step(tree);
+            let is_end = match tree {
+                TokenTree::Group(group) => {
+                    group.delimiter() == Delimiter::Brace && angles.depth == 0 && end == End::Either
+                }
+                tree => is_punct(tree, ';'),
+            };
+            if is_end {
+                return;
             }
-            after_minus = matches!(kind, TokenKind::Punct('-', _));
         }
     }
 }
+
+/// What may stand before the keyword of an item.
+const QUALIFIERS: [&str; 7] = [
+    "async", "const", "default", "extern", "gen", "safe", "unsafe",
+];
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
@@ -457,28 +407,38 @@ enum End {
 
 #[cfg(test)]
 mod tests {
-    use rumpsteak_contract::lex::lex;
-
     use super::*;
+
+    fn tokens(source: &str) -> Vec<TokenTree> {
+        let tokens: TokenStream = source
+            .parse()
+            .unwrap_or_else(|error| panic!("{source}: {error}"));
+        tokens.into_iter().collect()
+    }
 
     /// The items of a source that declare or mention something, one word each.
     fn kinds(source: &str) -> Vec<String> {
-        let Some(tokens) = lex(source) else {
-            panic!("{source}")
-        };
-        let show = |item: &RawItem<'_, '_>| {
-            let kind = match item.kind {
-                RawKind::Enum((name, _)) => format!("enum {name}"),
+        let tokens = tokens(source);
+        let show = |item: &RawItem<'_>| {
+            let kind = match &item.kind {
+                RawKind::Enum(name) => format!("enum {name}"),
                 RawKind::ExternCrate { name, alias } => format!("crate {name} as {alias}"),
-                RawKind::Include(file) => format!("include {file}"),
+                RawKind::Include(file) => format!("include {file:?}"),
                 RawKind::Module(name, body) => {
                     format!("mod {name}{}", if body.is_some() { " {}" } else { ";" })
                 }
-                RawKind::Protocol(arguments) => format!("protocol {}", words(arguments)),
+                RawKind::Protocol(arguments) => format!("protocol {}", arguments),
                 RawKind::Other => "other".to_owned(),
-                RawKind::Struct((name, _)) => format!("struct {name}"),
-                RawKind::Type((name, _)) => format!("type {name}"),
-                RawKind::Use(tree) => format!("use {}", words(tree).replace(' ', "")),
+                RawKind::Struct(name) => format!("struct {name}"),
+                RawKind::Type(name) => format!("type {name}"),
+                RawKind::Use(tree) => format!(
+                    "use {}",
+                    tree.iter()
+                        .cloned()
+                        .collect::<TokenStream>()
+                        .to_string()
+                        .replace(' ', "")
+                ),
             };
             match item.visibility {
                 Visibility::Private => kind,
@@ -490,16 +450,6 @@ mod tests {
             .iter()
             .map(show)
             .collect()
-    }
-
-    fn words(tokens: Tokens<'_, '_>) -> String {
-        let word = |token: &Token<'_>| match token.kind {
-            TokenKind::Close(delimiter) => delimiter.close().to_owned(),
-            TokenKind::Ident(text) | TokenKind::Literal(text) => text.to_owned(),
-            TokenKind::Open(delimiter) => delimiter.open().to_owned(),
-            TokenKind::Punct(punct, _) => punct.to_string(),
-        };
-        tokens.iter().map(word).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -600,14 +550,12 @@ mod tests {
             struct A;
             #[cfg(test)] struct B;
             #[rumpsteak::session] #[derive(Debug, rumpsteak::Role)] struct C;";
-        let tokens = lex(source).unwrap_or_default();
+        let tokens = tokens(source);
         let items = scan(&tokens, &cfg).items;
-        let names: Vec<_> = items[0].attributes.iter().map(|a| a.name).collect();
+        let names: Vec<_> = items[0].attributes.iter().map(|a| &*a.name).collect();
         assert_eq!(names, ["session", "path"]);
-        assert_eq!(
-            words(items[0].attributes[0].arguments().unwrap_or_default()),
-            "K"
-        );
+        let arguments = items[0].attributes[0].arguments().unwrap_or_default();
+        assert_eq!(arguments.to_string(), "K");
         assert_eq!(items[0].attributes[1].string().as_deref(), Some("x.rs"));
         assert_eq!(items[0].condition, Truth::False);
         assert_eq!(items[1].condition, Truth::Unknown);
@@ -619,17 +567,16 @@ mod tests {
     #[test]
     fn an_inner_cfg_holds_for_the_whole_module() {
         let cfg = Cfg::from_features([]);
-        let tokens = lex("#![no_std] #![cfg(feature = \"off\")] struct A;").unwrap_or_default();
+        let tokens = tokens("#![no_std] #![cfg(feature = \"off\")] struct A;");
         assert_eq!(scan(&tokens, &cfg).condition, Truth::False);
     }
 
     #[test]
     fn strings() {
-        let value = string_value;
+        let value = |text| string_value(&tokens(text)[0]);
         assert_eq!(value("\"a/b.rs\"").as_deref(), Some("a/b.rs"));
         assert_eq!(value("r#\"a\\b.rs\"#").as_deref(), Some("a\\b.rs"));
-        assert_eq!(value("\"a\\\\b.rs\"").as_deref(), Some("a\\b.rs"));
-        assert_eq!(value("\"a\\u{62}\""), None);
+        assert_eq!(value("\"a\\\\\\u{62}\"").as_deref(), Some("a\\b"));
         assert_eq!(value("3"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod cfg;
 pub(crate) mod crate_tree;
+pub(crate) mod declarations;
 pub(crate) mod items;
 pub(crate) mod names;
 pub(crate) mod package_root;

@@ -12,6 +12,7 @@
 
 use rumpsteak_contract::Path;
 use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
+use syn::ext::IdentExt as _;
 
 use crate::source::crate_tree::{Import, Meaning, Module, ModuleId, Named, Tree};
 use crate::source::items::Visibility;
@@ -34,11 +35,15 @@ pub(crate) enum Resolution {
 pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution {
     // Most names are those of the only item of the module that has them.
     if let Some(name) = path.as_ident()
-        && let Some(meaning) = only(tree.module(module), name.unraw())
+        && let Some(meaning) = only(tree.module(module), &name.unraw().to_string())
     {
         return Resolution::Found(meaning);
     }
-    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_owned()).collect();
+    let segments: Vec<String> = path
+        .segments
+        .iter()
+        .map(|s| s.unraw().to_string())
+        .collect();
     let mut query = Query {
         tree,
         from: module,

@@ -101,7 +101,7 @@ fn a_set_without_a_protocol_is_composed_as_well() {
     let source: Vec<String> = double_buffering()
         .lines()
         .filter(|line| !line.starts_with("#[protocol("))
-        .map(|line| line.replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]"))
+        .map(|line| line.replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]"))
         .collect();
     package.write("src/lib.rs", &source.join("\n"));
     package.check(&[]).passes();

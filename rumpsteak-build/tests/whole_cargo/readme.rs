@@ -170,7 +170,7 @@ fn the_example_runs_in_the_other_workflows() {
         .collect();
     let source = lines
         .join("\n")
-        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]");
+        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]");
     package.write("src/main.rs", &source);
     prints(&package, &complete);
 }

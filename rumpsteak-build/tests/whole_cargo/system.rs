@@ -10,7 +10,7 @@ fn roles() -> String {
     let roles: Vec<&str> = lines.collect();
     roles
         .join("\n")
-        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[system(kmc)]")
+        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]")
 }
 
 fn package(name: &str) -> Package {
@@ -80,14 +80,14 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
 fn a_set_is_verified_or_there_is_no_proof() {
     let package = package("system-gate");
     // Roles of no set and of no protocol.
-    package.edit("src/lib.rs", "#[system(kmc)]\n", "");
+    package.edit("src/lib.rs", "#[closed_system]\n", "");
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     outcome.errors()[0].says("`S`");
     package.edit(
         "src/lib.rs",
         "#[derive(Roles)]",
-        "#[derive(Roles)]\n#[system(kmc)]",
+        "#[derive(Roles)]\n#[closed_system]",
     );
     package.check(&[]).passes();
     // A set that the build script does not see.
@@ -114,13 +114,13 @@ fn a_set_is_verified_or_there_is_no_proof() {
     // Something else than k-MC.
     package.write(
         "src/lib.rs",
-        &text.replace("#[system(kmc)]", "#[system(luck)]"),
+        &text.replace("#[closed_system]", "#[system(luck)]"),
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     assert!(
         outcome.errors().iter().any(|error| error.token == "luck"
-            && error.text == "expected how the set is verified: `#[system(kmc)]`"),
+            && error.text == "expected how the set is verified: `#[closed_system]`"),
         "{}",
         outcome.show()
     );

@@ -3,23 +3,29 @@
 //! ```text
 //! protocol!(DoubleBuffering);            mod double_buffering { … }
 //! protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
+//! protocol!(P, crate = "rt");            the runtime is the crate `rt`
 //! ```
 
-use crate::error::Result;
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::Result;
+
 use crate::name;
-use crate::parser::Parser;
-use crate::token::{Flat, Ident, Key, Span, Token};
+use crate::reader::default_crate;
+use crate::token::{Canonical, Key};
 
 /// The arguments of a `protocol!(…)`.
 #[derive(Clone, Debug)]
 pub struct ProtocolItem {
-    /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
-    pub is_public: bool,
     /// The protocol.
     pub name: Ident,
     /// The index of the token that is the name.
     pub name_token: usize,
-    /// The canonical tokens.
+    /// The attributes of the module.
+    pub attributes: TokenStream,
+    /// The visibility of the module.
+    pub visibility: TokenStream,
+    /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
+    pub krate: TokenStream,
     key: Key,
 }
 
@@ -29,21 +35,33 @@ impl ProtocolItem {
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(arguments: &[Token<'_>]) -> Result<Self> {
-        let flat = Flat::new(arguments, &[]);
-        let mut parser = Parser::new(&flat.tokens);
-        let is_public = parser.visibility();
-        let name_token = parser.index();
-        let name = parser.ident(EXPECTED)?;
-        if !parser.at_end() {
-            return Err(parser.error(EXPECTED));
-        }
-        Ok(Self {
-            is_public,
-            name,
-            name_token,
-            key: Key::of(&flat.tokens),
+    pub fn parse(arguments: TokenStream) -> Result<Self> {
+        let canonical = Canonical::new(arguments, &[])?;
+        canonical.parse(|reader| {
+            let visibility = reader.visibility()?;
+            let name_token = reader.index();
+            let name = reader.ident(EXPECTED)?;
+            let krate = if reader.eat_punct(',') && reader.at_crate() {
+                reader.crate_path()?
+            } else {
+                default_crate()
+            };
+            reader.end(EXPECTED)?;
+            Ok(Self {
+                name,
+                name_token,
+                attributes: canonical.attributes_before(0),
+                visibility,
+                krate,
+                key: canonical.key.clone(),
+            })
         })
+    }
+
+    /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        !self.visibility.is_empty()
     }
 
     /// The name of the module that the macro makes: that of the protocol in snake case.
@@ -58,7 +76,7 @@ impl ProtocolItem {
         self.key.hash()
     }
 
-    /// The place of a token, to report at; that of the name where there is no such token.
+    /// The place of a token; that of the name if there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
         self.key.span_of(token, &self.name)

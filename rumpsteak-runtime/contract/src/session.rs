@@ -1,32 +1,36 @@
 //! The grammar of `#[session]` items.
 //!
 //! ```text
-//! item    ::= #[session(PATH)] vis type NAME = S ;            a root: the session that the role PATH plays
-//!           | #[session] vis type NAME = S ;                  a name for a part of a session
-//!           | #[session] vis struct NAME ( S ) ;              the same, and may call itself: `Self`
-//!           | #[session] vis enum NAME { V ( L , S ) , … }    a choice: one variant for each label
-//! S       ::= Send < P , L , S > | Receive < P , L , S >      one action, then the rest
-//!           | Select < P , C > | Branch < P , C >             an internal, an external choice
-//!           | End | Self | PATH                               no more; from the start; as the other alias says
-//! P, L, C ::= PATH                                            a role, a label, a choice (also `Self` in an enum)
+//! item    ::= #[session(PATH)] vis type NAME = S ;          a root: the session of the role PATH
+//!           | #[session] vis type NAME = S ;                a name for a part of a session
+//!           | #[session] vis struct NAME ( S ) ;            the same, and may call itself: `Self`
+//!           | #[session] vis enum NAME { V ( L , S ) , … }  a choice: one variant for each label
+//! S       ::= Send < P , L , S > | Receive < P , L , S >    one action, then the rest
+//!           | Select < P , C > | Branch < P , C >           an internal, an external choice
+//!           | End | Self | PATH                             the end; this item; another item
+//! P, L, C ::= PATH                                          a role, a label, a choice or `Self`
 //! ```
 //!
-//! A role may be given to a struct as well, which then is a root. The constructors are recognised by the last segment
-//! of their path, so `rumpsteak_runtime::Send<…>` is one. Only the last argument of a constructor nests: a session is
-//! a *chain* of actions with a tail, and is read and kept as one, without recursion whatever its length.
+//! A struct with a role is a root as well. The arguments may end with `crate = "…"`, the path of the
+//! runtime. The constructors are recognised by the last segment of their path, so
+//! `rumpsteak_runtime::states::Send<…>` is one. Only the last argument of a constructor nests: a session
+//! is a *chain* of actions with a tail, and is read and kept as one, without recursion.
 //!
-//! Nothing is resolved here. Each constructor and each path knows the index of its token in the item
+//! Nothing is resolved here. Each constructor and each path has the index of its token in the item
 //! (see [`token`](crate::token)), which is how a verdict points at it.
 
-use crate::error::{Error, Result};
-use crate::parser::Parser;
-pub use crate::parser::Path;
-use crate::token::{Delimiter, Dropped, Flat, Ident, Key, Span, Token};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream};
+use serde::{Deserialize, Serialize};
+use syn::{Error, Result};
+
+pub use crate::reader::Path;
+use crate::reader::{Reader, default_crate};
+use crate::token::{Canonical, Key};
 
 /// A `#[session]` item.
 #[derive(Clone, Debug)]
 pub struct SessionItem {
-    /// The role in `#[session(K)]`: the item is a root, to be verified against what the protocol asks of this role.
+    /// The role in `#[session(K)]`. With it the item is a root: it is verified against the protocol.
     pub role: Option<Path>,
     /// The item's name.
     pub name: Ident,
@@ -34,7 +38,12 @@ pub struct SessionItem {
     pub name_token: usize,
     /// What the item is.
     pub form: Form,
-    /// The canonical tokens, starting with the arguments of the attribute.
+    /// The attributes of the item, doc comments among them: no verdict depends on them.
+    pub attributes: TokenStream,
+    /// The visibility of the item.
+    pub visibility: TokenStream,
+    /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
+    pub krate: TokenStream,
     key: Key,
 }
 
@@ -60,6 +69,8 @@ pub struct Variant {
     pub label: Path,
     /// The session that follows.
     pub then: Chain,
+    /// The attributes of the variant, which are doc comments.
+    pub attributes: TokenStream,
 }
 
 /// A session: actions in sequence, then a tail.
@@ -87,18 +98,20 @@ pub struct Action {
 }
 
 /// Which way a message goes.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub enum Direction {
     /// The role of the session receives.
+    #[serde(rename = "?")]
     Receive,
     /// The role of the session sends.
+    #[serde(rename = "!")]
     Send,
 }
 
 /// How a chain goes on after its actions.
 #[derive(Clone, Debug)]
 pub enum Tail {
-    /// `Select<P, C>` (the role sends the label that it chooses) or `Branch<P, C>` (it receives what `P` chose).
+    /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it.
     Choice {
         /// Whether it selects or branches.
         direction: Direction,
@@ -134,47 +147,47 @@ impl SessionItem {
     ///
     /// # Errors
     ///
-    /// At the first token that the grammar does not allow, with what is expected there and what to write instead.
-    pub fn parse(arguments: &[Token<'_>], item: &[Token<'_>]) -> Result<Self> {
-        let flat = Flat::of_attribute(arguments, item);
-        let mut parser = Parser::new(&flat.tokens);
-        let role = parse_arguments(&mut parser)?;
-        let item_start = parser.index();
+    /// At the first token that the grammar does not allow: what is expected there.
+    pub fn parse(arguments: TokenStream, item: TokenStream) -> Result<Self> {
+        let canonical = Canonical::of_attribute(arguments, item)?;
+        canonical.parse(|reader| Self::read(reader, &canonical))
+    }
 
-        parser.visibility();
-        let keyword = parser.index();
-        let form = match parser.ident(EXPECTED_ITEM)? {
-            ident if ident == "type" => Keyword::Type,
-            ident if ident == "struct" => Keyword::Struct,
-            ident if ident == "enum" => Keyword::Enum,
-            ident => return Err(Error::new(ident.span(), EXPECTED_ITEM)),
-        };
-        let name_token = parser.index();
-        let name = parser.ident("expected a name")?;
-        if parser.at_punct('<') {
-            return Err(parser.error(NO_GENERICS));
+    fn read(reader: Reader<'_>, canonical: &Canonical) -> Result<Self> {
+        let messages = ["expected arguments", EXPECTED_ARGUMENTS];
+        let (role, krate) = reader.group(Delimiter::Parenthesis, messages, arguments)?;
+        let item_start = reader.index();
+        let visibility = reader.visibility()?;
+        let keyword = reader.index();
+        let form = reader.ident(EXPECTED_ITEM)?;
+        if form != "type" && form != "struct" && form != "enum" {
+            return Err(Error::new(form.span(), EXPECTED_ITEM));
         }
-
-        check_attributes(&flat.dropped, item_start, keyword)?;
-        let form = match form {
-            Keyword::Type => parse_alias(&mut parser)?,
-            Keyword::Struct => parse_struct(&mut parser)?,
-            Keyword::Enum => {
-                if let Some(role) = &role {
-                    return Err(Error::new(role.span(), ROLE_ON_CHOICE));
-                }
-                parse_choice(&mut parser)?
-            }
-        };
-        if !parser.at_end() {
-            return Err(parser.error("expected nothing more in a session"));
+        let name_token = reader.index();
+        let name = reader.ident("expected a name")?;
+        if reader.at_punct('<') {
+            return Err(reader.error(NO_GENERICS));
         }
+        check_attributes(canonical, item_start, keyword)?;
+        let form = if form == "type" {
+            alias(reader)?
+        } else if form == "struct" {
+            structure(reader)?
+        } else if let Some(role) = &role {
+            return Err(Error::new(role.span(), ROLE_ON_CHOICE));
+        } else {
+            choice(reader, canonical)?
+        };
+        reader.end("expected nothing more in a session")?;
         Ok(Self {
             role,
             name,
             name_token,
             form,
-            key: Key::of(&flat.tokens),
+            attributes: canonical.attributes_before(item_start),
+            visibility,
+            krate,
+            key: canonical.key.clone(),
         })
     }
 
@@ -184,23 +197,22 @@ impl SessionItem {
         self.key.hash()
     }
 
-    /// What the item stands for as a text: two roots with one text are written alike, but for their names.
+    /// The session of an alias or a struct as a text, which is the same for roots that are written alike.
     #[must_use]
     pub fn written(&self) -> String {
         let (Form::Alias(chain) | Form::Struct(chain)) = &self.form else {
             return String::new();
         };
-        let mut text = String::new();
-        for action in &chain.actions {
+        let actions = chain.actions.iter().map(|action| {
             let Action {
                 constructor,
                 peer,
                 label,
                 ..
             } = action;
-            text.push_str(&format!("{constructor}<{peer}, {label}, "));
-        }
-        text.push_str(&match &chain.tail {
+            format!("{constructor}<{peer}, {label}, ")
+        });
+        let tail = match &chain.tail {
             Tail::Choice {
                 constructor,
                 peer,
@@ -210,258 +222,174 @@ impl SessionItem {
             Tail::End { constructor, .. } => constructor.to_string(),
             Tail::Itself { .. } => "Self".to_owned(),
             Tail::Named(path) => path.to_string(),
-        });
-        text
+        };
+        actions.chain([tail]).collect()
     }
 
-    /// The place of a token of the item, to report at; the item's name where there is no such token.
+    /// The place of a token of the item; that of the item's name if there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
         self.key.span_of(token, &self.name)
     }
 }
 
-#[derive(Clone, Copy)]
-enum Keyword {
-    Enum,
-    Struct,
-    Type,
-}
-
-fn parse_arguments(parser: &mut Parser<'_, '_>) -> Result<Option<Path>> {
-    parser.open(Delimiter::Parenthesis, "expected arguments")?;
-    let role = if parser.at_close() {
-        None
-    } else {
-        Some(parser.path(EXPECTED_ROLE_ARGUMENT)?)
-    };
-    parser.close(EXPECTED_ROLE_ARGUMENT)?;
-    Ok(role)
-}
-
-/// The attributes of the item itself; those of variants are checked where the variant is.
-fn check_attributes(dropped: &[Dropped<'_>], item_start: usize, keyword: usize) -> Result<()> {
-    for attribute in dropped
-        .iter()
-        .take_while(|attribute| attribute.before <= keyword)
-    {
-        if attribute.before > item_start {
-            return Err(Error::new(attribute.span, NO_INNER_ATTRIBUTES));
-        }
+/// The role and the path of the runtime.
+fn arguments(reader: Reader<'_>) -> Result<(Option<Path>, TokenStream)> {
+    if reader.at_end() {
+        return Ok((None, default_crate()));
     }
-    // Whatever an attribute inside the item does, it would do it to tokens other than those that were verified. Doc
-    // comments do nothing.
-    match dropped
-        .iter()
-        .find(|attribute| attribute.before > keyword && attribute.name != "doc")
-    {
-        Some(attribute) => Err(Error::new(attribute.span, NO_INNER_ATTRIBUTES)),
+    if reader.at_crate() {
+        return Ok((None, reader.crate_path()?));
+    }
+    let role = reader.path(EXPECTED_ARGUMENTS)?;
+    let krate = if reader.eat_punct(',') && reader.at_crate() {
+        reader.crate_path()?
+    } else {
+        default_crate()
+    };
+    Ok((Some(role), krate))
+}
+
+/// Refuses attributes inside the item: they would change tokens that were verified. Doc comments do
+/// not, and the attributes of the item itself see the same tokens.
+fn check_attributes(canonical: &Canonical, item_start: usize, keyword: usize) -> Result<()> {
+    let is_inside = |dropped: &&crate::token::Dropped| {
+        dropped.before > item_start && (dropped.before <= keyword || dropped.name != "doc")
+            || dropped.before < item_start
+    };
+    match canonical.dropped.iter().find(is_inside) {
+        Some(dropped) => Err(Error::new(dropped.tokens[0].span(), NO_INNER_ATTRIBUTES)),
         None => Ok(()),
     }
 }
 
-fn parse_alias(parser: &mut Parser<'_, '_>) -> Result<Form> {
-    parser.punct(
+fn alias(reader: Reader<'_>) -> Result<Form> {
+    reader.punct(
         '=',
         "expected `=` and the session that the alias stands for",
     )?;
-    let chain = parse_chain(parser)?;
+    let chain = Chain::read(reader)?;
     if let Tail::Itself { span, .. } = chain.tail {
         return Err(Error::new(span, NO_SELF_IN_ALIAS));
     }
-    parser.punct(';', "expected `;` after the session")?;
+    reader.punct(';', "expected `;` after the session")?;
     Ok(Form::Alias(chain))
 }
 
-fn parse_struct(parser: &mut Parser<'_, '_>) -> Result<Form> {
-    parser.open(Delimiter::Parenthesis, EXPECTED_STRUCT_BODY)?;
-    let chain = parse_chain(parser)?;
-    parser.eat_punct(',');
-    parser.close("a session struct has one field: the session")?;
-    parser.punct(';', "expected `;` after the struct")?;
+fn structure(reader: Reader<'_>) -> Result<Form> {
+    let messages = [
+        EXPECTED_STRUCT_BODY,
+        "a session struct has one field: the session",
+    ];
+    let chain = reader.group(Delimiter::Parenthesis, messages, |reader| {
+        let chain = Chain::read(reader)?;
+        reader.eat_punct(',');
+        Ok(chain)
+    })?;
+    reader.punct(';', "expected `;` after the struct")?;
     if chain.actions.is_empty() && matches!(chain.tail, Tail::Itself { .. }) {
-        let span = chain.tail.span();
-        return Err(Error::new(
-            span,
-            "this session is itself and nothing else: it needs an action before `Self`",
-        ));
+        return Err(Error::new(chain.tail.span(), ONLY_SELF));
     }
     Ok(Form::Struct(chain))
 }
 
-fn parse_choice(parser: &mut Parser<'_, '_>) -> Result<Form> {
-    parser.open(
-        Delimiter::Brace,
+fn choice(reader: Reader<'_>, canonical: &Canonical) -> Result<Form> {
+    let messages = [
         "expected `{` and the options of the choice",
-    )?;
-    let mut variants = Vec::new();
-    while !parser.at_close() {
-        let token = parser.index();
-        let name = parser.ident("expected an option of the choice: `Variant(Label, Session)`")?;
-        parser.open(Delimiter::Parenthesis, EXPECTED_OPTION_BODY)?;
-        let label = parse_label(parser)?;
-        parser.punct(',', EXPECTED_OPTION_BODY)?;
-        let then = parse_chain(parser)?;
-        if let Tail::Itself { span, .. } = then.tail {
-            return Err(Error::new(span, SELF_IS_CHOICE));
+        "expected `,` or `}` after the option",
+    ];
+    reader.group(Delimiter::Brace, messages, |reader| {
+        let variants = reader.list(|reader| Variant::read(reader, canonical))?;
+        if variants.is_empty() {
+            return Err(
+                reader.error("a choice needs at least one option: `Variant(Label, Session)`")
+            );
         }
-        parser.eat_punct(',');
-        parser.close("an option has two fields: the label and the session that follows it")?;
-        variants.push(Variant {
+        Ok(Form::Choice(variants))
+    })
+}
+
+impl Variant {
+    fn read(reader: Reader<'_>, canonical: &Canonical) -> Result<Self> {
+        let token = reader.index();
+        let name = reader.ident("expected an option of the choice: `Variant(Label, Session)`")?;
+        let messages = [
+            EXPECTED_OPTION_BODY,
+            "an option has two fields: the label and the session that follows it",
+        ];
+        let (label, then) = reader.group(Delimiter::Parenthesis, messages, |reader| {
+            let label = label(reader)?;
+            reader.punct(',', EXPECTED_OPTION_BODY)?;
+            let then = Chain::read(reader)?;
+            if let Tail::Itself { span, .. } = then.tail {
+                return Err(Error::new(span, SELF_IS_CHOICE));
+            }
+            reader.eat_punct(',');
+            Ok((label, then))
+        })?;
+        Ok(Self {
             name,
             token,
             label,
             then,
-        });
-        if !parser.eat_punct(',') {
-            break;
-        }
-    }
-    if variants.is_empty() {
-        return Err(parser.error("a choice needs at least one option: `Variant(Label, Session)`"));
-    }
-    parser.close("expected `,` or `}` after the option")?;
-    Ok(Form::Choice(variants))
-}
-
-/// Parses `S`: actions as long as they go on, then the tail, then the `>` of all actions.
-fn parse_chain(parser: &mut Parser<'_, '_>) -> Result<Chain> {
-    let mut actions = Vec::new();
-    let tail = loop {
-        let path = parser.path(EXPECTED_SESSION)?;
-        let token = last_token(&path);
-        let Some(constructor) = Constructor::of(&path) else {
-            if parser.at_punct('<') {
-                return Err(parser.error(format_args!(
-                    "`{path}` is written without arguments here: `#[session]` adds those that it needs"
-                )));
-            }
-            match path.as_ident() {
-                Some(ident) if ident == "Self" => {
-                    break Tail::Itself {
-                        token,
-                        span: ident.span(),
-                    };
-                }
-                _ => break Tail::Named(path),
-            }
-        };
-        match constructor {
-            Constructor::End => {
-                if parser.at_punct('<') {
-                    return Err(parser.error(
-                        "`End` is written without arguments: `#[session]` adds what it needs",
-                    ));
-                }
-                break Tail::End {
-                    constructor: path,
-                    token,
-                };
-            }
-            Constructor::Action(direction) => {
-                parser.punct(
-                    '<',
-                    format_args!("`{0}` is written `{0}<Role, Label, Then>`", path.last()),
-                )?;
-                let peer = parse_peer(parser)?;
-                parser.punct(
-                    ',',
-                    format_args!(
-                        "expected `,` and the label: `{}<Role, Label, Then>`",
-                        path.last()
-                    ),
-                )?;
-                let label = parse_label(parser)?;
-                parser.punct(
-                    ',',
-                    format_args!(
-                        "expected `,` and what follows: `{}<Role, Label, Then>`, perhaps `End`",
-                        path.last()
-                    ),
-                )?;
-                actions.push(Action {
-                    direction,
-                    constructor: path,
-                    token,
-                    peer,
-                    label,
-                });
-            }
-            Constructor::Choice(direction) => {
-                parser.punct(
-                    '<',
-                    format_args!("`{0}` is written `{0}<Role, Choice>`", path.last()),
-                )?;
-                let peer = parse_peer(parser)?;
-                parser.punct(
-                    ',',
-                    format_args!(
-                        "expected `,` and the choice: `{}<Role, Choice>`",
-                        path.last()
-                    ),
-                )?;
-                let choice =
-                    parser.path("expected the name of the `#[session] enum` with the options")?;
-                if Constructor::of(&choice).is_some() || parser.at_punct('<') {
-                    return Err(Error::new(choice.span(), EXPECTED_CHOICE));
-                }
-                close_angle(parser, "expected `>` after the choice")?;
-                break Tail::Choice {
-                    direction,
-                    constructor: path,
-                    token,
-                    peer,
-                    choice,
-                };
-            }
-        }
-    };
-    for _ in &actions {
-        close_angle(parser, "expected `>` after the session that follows")?;
-    }
-    Ok(Chain { actions, tail })
-}
-
-/// Expects `>`, after a trailing comma perhaps.
-fn close_angle(parser: &mut Parser<'_, '_>, message: &str) -> Result<()> {
-    parser.eat_punct(',');
-    parser.punct('>', message)
-}
-
-fn parse_peer(parser: &mut Parser<'_, '_>) -> Result<Path> {
-    if parser.at_punct('\'') || parser.at_ident("_") {
-        return Err(parser.error(
-            "expected the role at the other end: `#[session]` adds the lifetime and its own role",
-        ));
-    }
-    parser.path("expected the role at the other end")
-}
-
-fn parse_label(parser: &mut Parser<'_, '_>) -> Result<Path> {
-    let label = parser.path("expected a label")?;
-    if parser.at_punct('<') {
-        return Err(
-            parser.error("a label is a type without arguments: give this one a name of its own")
-        );
-    }
-    Ok(label)
-}
-
-/// The index of a path's last segment: each segment before it is three tokens, `name`, `:` and `:`.
-fn last_token(path: &Path) -> usize {
-    path.token + usize::from(path.leading_colon) * 2 + (path.segments.len() - 1) * 3
-}
-
-impl Path {
-    /// The index of the last segment's token, the one that a message about the path points at.
-    #[must_use]
-    pub fn last_token(&self) -> usize {
-        last_token(self)
+            attributes: canonical.attributes_before(token),
+        })
     }
 }
 
 impl Chain {
-    /// The index of the token with which the chain begins to say something: its first constructor, or its tail.
+    /// Parses `S`: actions as long as they go on, then the tail, then the `>` of all actions.
+    fn read(reader: Reader<'_>) -> Result<Self> {
+        let mut actions = Vec::new();
+        let tail = loop {
+            let path = reader.path(EXPECTED_SESSION)?;
+            let token = path.last_token();
+            match Constructor::of(&path) {
+                None => break Tail::named(reader, path)?,
+                Some(Constructor::End) => {
+                    if reader.at_punct('<') {
+                        return Err(reader.error(NO_ARGUMENTS_OF_END));
+                    }
+                    let constructor = path;
+                    break Tail::End { constructor, token };
+                }
+                Some(Constructor::Action(direction)) => {
+                    let name = path.last();
+                    reader.punct(
+                        '<',
+                        format_args!("`{name}` is written `{name}<Role, Label, Then>`"),
+                    )?;
+                    let peer = peer(reader)?;
+                    let expected = format_args!("{name}<Role, Label, Then>");
+                    reader.punct(
+                        ',',
+                        format_args!("expected `,` and the label: `{expected}`"),
+                    )?;
+                    let label = label(reader)?;
+                    reader.punct(
+                        ',',
+                        format_args!("expected `,` and what follows: `{expected}`, perhaps `End`"),
+                    )?;
+                    actions.push(Action {
+                        direction,
+                        constructor: path,
+                        token,
+                        peer,
+                        label,
+                    });
+                }
+                Some(Constructor::Choice(direction)) => {
+                    break Tail::choice(reader, direction, path)?;
+                }
+            }
+        };
+        for _ in &actions {
+            close_angle(reader, "expected `>` after the session that follows")?;
+        }
+        Ok(Self { actions, tail })
+    }
+
+    /// The index of the token of the first action, or of the tail if there is none.
     #[must_use]
     pub fn first_token(&self) -> usize {
         self.actions
@@ -471,6 +399,46 @@ impl Chain {
 }
 
 impl Tail {
+    fn named(reader: Reader<'_>, path: Path) -> Result<Self> {
+        if reader.at_punct('<') {
+            return Err(reader.error(format_args!(
+                "`{path}` is written without arguments here: `#[session]` adds those that it needs"
+            )));
+        }
+        Ok(match path.as_ident() {
+            Some(ident) if ident == "Self" => Self::Itself {
+                token: path.token,
+                span: ident.span(),
+            },
+            _ => Self::Named(path),
+        })
+    }
+
+    fn choice(reader: Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
+        let name = constructor.last();
+        reader.punct(
+            '<',
+            format_args!("`{name}` is written `{name}<Role, Choice>`"),
+        )?;
+        let peer = peer(reader)?;
+        reader.punct(
+            ',',
+            format_args!("expected `,` and the choice: `{name}<Role, Choice>`"),
+        )?;
+        let choice = reader.path("expected the name of the `#[session] enum` with the options")?;
+        if Constructor::of(&choice).is_some() || reader.at_punct('<') {
+            return Err(Error::new(choice.span(), EXPECTED_CHOICE));
+        }
+        close_angle(reader, "expected `>` after the choice")?;
+        Ok(Self::Choice {
+            direction,
+            token: constructor.last_token(),
+            constructor,
+            peer,
+            choice,
+        })
+    }
+
     /// The index of the token to report at.
     #[must_use]
     pub fn token(&self) -> usize {
@@ -491,6 +459,31 @@ impl Tail {
             Self::Named(path) => path.span(),
         }
     }
+}
+
+/// Expects `>`, after a trailing comma perhaps.
+fn close_angle(reader: Reader<'_>, message: &str) -> Result<()> {
+    reader.eat_punct(',');
+    reader.punct('>', message)
+}
+
+fn peer(reader: Reader<'_>) -> Result<Path> {
+    if reader.at_lifetime() || reader.at_ident("_") {
+        return Err(reader.error(
+            "expected the role at the other end: `#[session]` adds the lifetime and its own role",
+        ));
+    }
+    reader.path("expected the role at the other end")
+}
+
+fn label(reader: Reader<'_>) -> Result<Path> {
+    let label = reader.path("expected a label")?;
+    if reader.at_punct('<') {
+        return Err(
+            reader.error("a label is a type without arguments: give this one a name of its own")
+        );
+    }
+    Ok(label)
 }
 
 #[derive(Clone, Copy)]
@@ -517,7 +510,7 @@ impl Constructor {
 
 const EXPECTED_ITEM: &str = "`#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an \
                              `enum` of options";
-const EXPECTED_ROLE_ARGUMENT: &str =
+const EXPECTED_ARGUMENTS: &str =
     "expected nothing or the role that plays this session: `#[session(K)]`";
 const EXPECTED_SESSION: &str = "expected a session: `Send<…>`, `Receive<…>`, `Select<…>`, `Branch<…>`, `End`, or the \
                                 name of another `#[session]` item";
@@ -526,6 +519,9 @@ const EXPECTED_STRUCT_BODY: &str =
 const EXPECTED_OPTION_BODY: &str = "an option is written `Variant(Label, Session)`";
 const EXPECTED_CHOICE: &str =
     "a choice is the name of a `#[session] enum`: write the options there";
+const NO_ARGUMENTS_OF_END: &str =
+    "`End` is written without arguments: `#[session]` adds what it needs";
+const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
 const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
 const NO_INNER_ATTRIBUTES: &str = "no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the \

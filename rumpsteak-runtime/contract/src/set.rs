@@ -1,94 +1,108 @@
-//! What a set of roles says that is verified as a whole.
+//! What a set of roles says.
 //!
 //! ```text
 //! #[derive(Roles)]
-//! #[system(kmc)]                        no protocol: the sessions of these roles are checked together
+//! #[closed_system]                      no protocol: the sessions of these roles are checked together
 //! struct Roles { s: S, k: K, t: T }
 //! ```
 //!
-//! A set has a key to the verdict file as role structs have: of its attributes, `system` counts, all others are dropped.
+//! A set that is a closed system has a key to the verdict file, as role structs have. Of its attributes,
+//! those in [`SET_ATTRIBUTES`] count; all others are dropped.
 
-use crate::error::{Error, Result};
-use crate::parser::{Parser, Path};
-use crate::token::{Delimiter, Flat, Ident, Key, Span, Token};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{Error, Result};
+
+use crate::reader::{Field, Path, Reader, default_crate};
+use crate::role::once;
+use crate::token::{Canonical, Key};
 
 /// The attributes that are part of a set's key.
-pub const SET_ATTRIBUTES: [&str; 1] = ["system"];
+pub const SET_ATTRIBUTES: [&str; 2] = ["closed_system", "rumpsteak"];
 
-/// A `#[derive(Roles)]` struct with `#[system(kmc)]`.
+/// A `#[derive(Roles)]` struct.
 #[derive(Clone, Debug)]
 pub struct SetItem {
     /// The name of the struct.
     pub name: Ident,
     /// The index of the token that is the name.
     pub name_token: usize,
-    /// The types of the fields, which are roles.
-    pub roles: Vec<Path>,
-    /// The canonical tokens.
+    /// The visibility of the struct.
+    pub visibility: TokenStream,
+    /// Whether the set has `#[closed_system]`: its sessions are verified together, without a protocol.
+    pub is_closed_system: bool,
+    /// The place of the first generic parameter, if there is one.
+    pub parameters: Option<Span>,
+    /// The fields.
+    pub fields: Vec<SetField>,
+    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or `::rumpsteak_runtime`.
+    pub krate: TokenStream,
     key: Key,
 }
 
+/// A field of a set.
+#[derive(Clone, Debug)]
+pub struct SetField {
+    /// The name of the field; `None` in a tuple struct.
+    pub name: Option<Ident>,
+    /// The type of the field.
+    pub ty: TokenStream,
+    /// The type as a path; `None` if it is another type, which a closed system refuses.
+    pub role: Option<Path>,
+}
+
 impl SetItem {
-    /// Parses the input of `#[derive(Roles)]`: nothing if there is no `#[system(…)]`.
+    /// Parses the input of `#[derive(Roles)]`.
     ///
     /// # Errors
     ///
     /// At the first token that does not fit, with what is expected there.
-    pub fn parse(item: &[Token<'_>]) -> Result<Option<Self>> {
-        let flat = Flat::new(item, &SET_ATTRIBUTES);
-        let mut parser = Parser::new(&flat.tokens);
-        let mut is_system = false;
-        while parser.at_punct('#') {
-            let attribute = parser.attribute_start()?;
-            if is_system {
-                return Err(Error::new(
-                    attribute.span(),
-                    "`#[system(…)]` stands here twice",
-                ));
+    pub fn parse(item: TokenStream) -> Result<Self> {
+        let canonical = Canonical::new(item, &SET_ATTRIBUTES)?;
+        canonical.parse(|reader| {
+            let (mut is_closed_system, mut krate) = (false, None);
+            while reader.at_punct('#') {
+                if let Some(attribute) = reader.plain_attribute("closed_system")? {
+                    if is_closed_system {
+                        let text = "`#[closed_system]` stands here twice";
+                        return Err(Error::new(attribute.span(), text));
+                    }
+                    is_closed_system = true;
+                } else {
+                    reader.attribute(|attribute, arguments| {
+                        if attribute == "closed_system" {
+                            return Err(arguments.error("`#[closed_system]` takes no argument"));
+                        }
+                        once(&attribute, krate.is_some())?;
+                        krate = Some(arguments.crate_path()?);
+                        Ok(())
+                    })?;
+                }
             }
-            let method = parser.ident(EXPECTED)?;
-            if method != "kmc" {
-                return Err(Error::new(method.span(), EXPECTED));
+            let visibility = reader.visibility()?;
+            if !reader.eat_ident("struct") {
+                return Err(reader.error(EXPECTED));
             }
-            parser.attribute_end()?;
-            is_system = true;
-        }
-        if !is_system {
-            return Ok(None);
-        }
-        parser.visibility();
-        if !parser.eat_ident("struct") {
-            return Err(parser.error("a set of roles is a struct"));
-        }
-        let name_token = parser.index();
-        let name = parser.ident("expected the name of the struct")?;
-        let named = parser.at_open(Delimiter::Brace);
-        if named {
-            parser.bump();
-        } else {
-            parser.open(Delimiter::Parenthesis, "expected the roles of the set")?;
-        }
-        let mut roles = Vec::new();
-        while !parser.at_close() && !parser.at_end() {
-            parser.visibility();
-            if named {
-                parser.ident("expected a field")?;
-                parser.punct(':', "expected `:`")?;
-            }
-            roles.push(parser.path("expected a role")?);
-            if !parser.eat_punct(',') {
-                break;
-            }
-        }
-        parser.close(
-            "expected `,` or the end of the set: the type of a field is the name of a role",
-        )?;
-        Ok(Some(Self {
-            name,
-            name_token,
-            roles,
-            key: Key::of(&flat.tokens),
-        }))
+            let name_token = reader.index();
+            let name = reader.ident("expected the name of the struct")?;
+            let parameters = reader.generics()?;
+            let fields = fields(reader, is_closed_system)?;
+            reader.rest()?;
+            Ok(Self {
+                name,
+                name_token,
+                visibility,
+                is_closed_system,
+                parameters,
+                fields,
+                krate: krate.unwrap_or_else(default_crate),
+                key: canonical.key.clone(),
+            })
+        })
+    }
+
+    /// The roles of the set.
+    pub fn roles(&self) -> impl Iterator<Item = &Path> {
+        self.fields.iter().filter_map(|field| field.role.as_ref())
     }
 
     /// The hash of the canonical tokens: the key to the verdict on the set.
@@ -97,11 +111,30 @@ impl SetItem {
         self.key.hash()
     }
 
-    /// The place of a token of the item, to report at; the struct's name where there is no such token.
+    /// The place of a token of the item; that of the struct's name if there is no such token.
     #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
         self.key.span_of(token, &self.name)
     }
 }
 
-const EXPECTED: &str = "expected how the set is verified: `#[system(kmc)]`";
+fn fields(reader: Reader<'_>, is_closed_system: bool) -> Result<Vec<SetField>> {
+    let fields = reader.fields("expected the roles of the set", |_| Ok(()))?;
+    let read = |field: Field<()>| {
+        let Field { name, ty, .. } = field;
+        let role = Path::of(ty.clone()).map(|role| Path {
+            token: field.ty_token,
+            ..role
+        });
+        if role.is_none() && is_closed_system {
+            return Err(Error::new(field.ty_span, EXPECTED_ROLE));
+        }
+        Ok(SetField { name, ty, role })
+    };
+    fields.into_iter().map(read).collect()
+}
+
+const EXPECTED: &str =
+    "expected a struct with one field for each role: `struct Roles { s: S, k: K }`";
+const EXPECTED_ROLE: &str =
+    "expected the name of a role, which is the type of a field of a closed system";

@@ -1,7 +1,7 @@
-//! An item as a flat list of numbered tokens.
+//! Canonical tokens: the form of an item that the build script and the macros number and hash alike.
 //!
-//! A verdict must name a place in the user's source that the macro can find again. Lines and columns will not do:
-//! rust-analyzer gives macros none. Both sides therefore number the tokens of the item:
+//! A verdict must name a place in the user's source that the macro can find again. Lines and columns
+//! will not do: rust-analyzer gives macros none. Both sides therefore number the tokens of the item:
 //!
 //! ```text
 //! #[session(K)] pub type Kernel = Send < S , Ready , End > ;
@@ -11,326 +11,264 @@
 //! 0 1 2  3   4    5       6  7     8  9  10 11     12 13   14 15
 //! ```
 //!
-//! The list is *canonical*: it is the same whether the tokens come from a file or from rustc.
+//! The list is the same whether `proc-macro2` read the tokens from a file or rustc gave them to a macro:
 //!
-//! * A group counts as its two delimiters with its content between them; the invisible groups that `macro_rules!`
-//!   puts around its fragments count for nothing.
+//! * A group counts as its two delimiters with its content between them; the invisible groups that
+//!   `macro_rules!` puts around its fragments count for nothing.
 //! * A punctuation token is one character, so `>>` is two tokens.
-//! * Attributes are dropped, because rustc and the other attribute macros remove some of them on the way, and because
-//!   doc comments reach a macro as attributes. Only those whose name the caller asks for are kept.
+//! * Attributes are dropped, because rustc and other attribute macros remove some of them on the way.
+//!   Doc comments are attributes. Only those whose name the caller asks for are kept.
 //! * The arguments of the macro come first, in parentheses: they are part of what was verified.
 //!
-//! The tokens borrow the text that they were read from: a file, which [`lex`](crate::lex) cuts into tokens, or, with the
-//! feature `quote`, what rustc gave to a macro (`Input`). Their [`Span`]s are places in that text.
-//!
-//! [`hash`] condenses the list to the 64 bits that guard a verdict: tokens that differ in any way find no verdict.
+//! The hash of the list guards a verdict: an item with other tokens finds no verdict.
 
-use std::fmt;
+use proc_macro2::token_stream::IntoIter;
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use syn::{Error, Result};
 
-/// The brackets of a group.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Delimiter {
-    /// `{ … }`
-    Brace,
-    /// `[ … ]`
-    Bracket,
-    /// `( … )`
-    Parenthesis,
-}
+/// How deep the groups of an item may be nested. Parsing follows them by recursion.
+const DEPTH: usize = 128;
 
-impl Delimiter {
-    /// The opening bracket.
-    #[must_use]
-    pub const fn open(self) -> &'static str {
-        match self {
-            Self::Brace => "{",
-            Self::Bracket => "[",
-            Self::Parenthesis => "(",
-        }
-    }
-
-    /// The closing bracket.
-    #[must_use]
-    pub const fn close(self) -> &'static str {
-        match self {
-            Self::Brace => "}",
-            Self::Bracket => "]",
-            Self::Parenthesis => ")",
-        }
-    }
-}
-
-/// A place: bytes of a text, or what rustc told a macro.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Span {
-    /// The offset of the first byte in the text; 0 for what no text has.
-    pub start: usize,
-    /// The offset behind the last byte.
-    pub end: usize,
-    /// The line of the first byte, from 1; 0 for what no text has.
-    pub line: usize,
-    /// The place as rustc knows it.
-    #[cfg(feature = "quote")]
-    pub(crate) rustc: Option<proc_macro2::Span>,
-}
-
-impl Span {
-    pub(crate) fn of(start: usize, end: usize, line: usize) -> Self {
-        Self {
-            start,
-            end,
-            line,
-            #[cfg(feature = "quote")]
-            rustc: None,
-        }
-    }
-}
-
-/// An identifier as written, `r#` included.
+/// A token of a flattened stream.
 #[derive(Clone, Debug)]
-pub struct Ident {
-    text: String,
-    span: Span,
+pub enum Piece {
+    /// The closing bracket of a group.
+    Close(Group),
+    /// The beginning of an invisible group, which is no token.
+    Invisible,
+    /// The opening bracket of a group.
+    Open(Group),
+    /// Any other token.
+    Tree(TokenTree),
 }
 
-impl Ident {
-    pub(crate) fn new(text: &str, span: Span) -> Self {
-        let text = text.to_owned();
-        Self { text, span }
-    }
+/// The tokens of a stream from first to last, without recursion.
+#[derive(Clone, Debug)]
+pub struct Pieces(Vec<(IntoIter, Option<Group>)>);
 
-    /// The identifier as written.
+impl Pieces {
+    /// The tokens of a stream.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
+    pub fn new(stream: TokenStream) -> Self {
+        Self(vec![(stream.into_iter(), None)])
     }
 
-    /// The name that it stands for: without `r#`.
-    #[must_use]
-    pub fn unraw(&self) -> &str {
-        self.text.strip_prefix("r#").unwrap_or(&self.text)
-    }
-
-    /// Where it stands.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        self.span
+    /// Leaves the group whose opening bracket was the last piece.
+    fn leave(&mut self) {
+        self.0.pop();
     }
 }
 
-impl fmt::Display for Ident {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
+impl Iterator for Pieces {
+    type Item = Piece;
 
-/// The texts are equal, wherever they stand.
-impl PartialEq for Ident {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Ident {}
-
-impl PartialEq<str> for Ident {
-    fn eq(&self, other: &str) -> bool {
-        self.text == other
-    }
-}
-
-impl PartialEq<&str> for Ident {
-    fn eq(&self, other: &&str) -> bool {
-        self.text == *other
-    }
-}
-
-/// One token.
-#[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
-    /// What the token is.
-    pub kind: TokenKind<'a>,
-    /// Where it stands.
-    pub span: Span,
-    /// How many tokens the tree has that begins here: those of a group for its opening bracket, 1 for every other token.
-    /// In a list from which tokens were taken out, the number of before.
-    pub(crate) tree: usize,
-}
-
-/// The kinds of tokens.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum TokenKind<'a> {
-    /// The closing half of a group.
-    Close(Delimiter),
-    /// An identifier or a keyword.
-    Ident(&'a str),
-    /// A literal, as written.
-    Literal(&'a str),
-    /// The opening half of a group.
-    Open(Delimiter),
-    /// One character of punctuation. The flag says whether another one follows without a blank: `:` in `::`.
-    Punct(char, bool),
-}
-
-impl<'a> Token<'a> {
-    /// The text of the identifier, if the token is one.
-    #[must_use]
-    pub fn as_ident(&self) -> Option<&'a str> {
-        match self.kind {
-            TokenKind::Ident(text) => Some(text),
-            _ => None,
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            let (trees, _) = self.0.last_mut()?;
+            match trees.next() {
+                Some(TokenTree::Group(group)) => {
+                    self.0
+                        .push((group.stream().into_iter(), Some(group.clone())));
+                    return Some(match group.delimiter() {
+                        Delimiter::None => Piece::Invisible,
+                        _ => Piece::Open(group),
+                    });
+                }
+                Some(tree) => return Some(Piece::Tree(tree)),
+                None => match self.0.pop() {
+                    Some((_, Some(group))) if group.delimiter() != Delimiter::None => {
+                        return Some(Piece::Close(group));
+                    }
+                    _ => {}
+                },
+            }
         }
     }
-
-    /// Whether the token is this punctuation.
-    #[must_use]
-    pub fn is_punct(&self, punct: char) -> bool {
-        matches!(self.kind, TokenKind::Punct(other, _) if other == punct)
-    }
-
-    /// Whether the token opens a group with these brackets.
-    #[must_use]
-    pub fn opens(&self, delimiter: Delimiter) -> bool {
-        self.kind == TokenKind::Open(delimiter)
-    }
 }
 
-/// Cuts tokens as they were read into trees: each is one token, or a group with its brackets.
-pub fn trees<'s, 'a>(mut tokens: &'s [Token<'a>]) -> impl Iterator<Item = &'s [Token<'a>]> {
-    std::iter::from_fn(move || {
-        let (tree, rest) = tokens.split_at(tree_len(tokens));
-        tokens = rest;
-        (!tree.is_empty()).then_some(tree)
-    })
-}
-
-/// How many tokens the first tree has of tokens as they were read; 0 if there is none.
-#[must_use]
-pub fn tree_len(tokens: &[Token<'_>]) -> usize {
-    match tokens {
-        [first, ..] => first.tree.min(tokens.len()),
-        [] => 0,
-    }
-}
-
-/// The content of a group that [`trees`] gave.
-#[must_use]
-pub fn content<'s, 'a>(group: &'s [Token<'a>]) -> &'s [Token<'a>] {
-    match group {
-        [_, content @ .., last] if matches!(last.kind, TokenKind::Close(_)) => content,
-        [_, content @ ..] => content,
-        [] => group,
-    }
-}
-
-/// Appends `#[…]` with this content, as `#[cfg_attr(…)]` makes it. It stands where the content begins.
-pub fn push_attribute<'a>(tokens: &mut Vec<Token<'a>>, content: &[Token<'a>]) {
-    let span = content
-        .first()
-        .map_or_else(Span::default, |first| first.span);
-    let mut push = |kind, tree| tokens.push(Token { kind, span, tree });
-    push(TokenKind::Punct('#', false), 1);
-    push(TokenKind::Open(Delimiter::Bracket), content.len() + 2);
-    tokens.extend_from_slice(content);
-    let (kind, tree) = (TokenKind::Close(Delimiter::Bracket), 1);
-    tokens.push(Token { kind, span, tree });
-}
-
-/// An attribute that was left out of the list of tokens.
-#[derive(Clone, Copy, Debug)]
-pub struct Dropped<'a> {
+/// An attribute that was left out of the canonical tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropped {
     /// The index of the token before which the attribute stood.
-    pub before: usize,
+    pub(crate) before: usize,
     /// The last segment of the attribute's path: `doc`, `cfg`, `inline`.
-    pub name: &'a str,
-    /// Where its `#` stands.
-    pub span: Span,
+    pub(crate) name: String,
+    /// The attribute: `#` and its brackets.
+    pub(crate) tokens: [TokenTree; 2],
 }
 
-/// Tokens without attributes.
-#[derive(Clone, Debug, Default)]
-pub struct Flat<'a> {
-    /// The tokens in order.
-    pub tokens: Vec<Token<'a>>,
+/// The canonical tokens of an item.
+#[derive(Clone, Debug)]
+pub(crate) struct Canonical {
+    /// The tokens as trees, for the parser.
+    pub(crate) stream: TokenStream,
     /// The attributes that were left out, in order.
-    pub dropped: Vec<Dropped<'a>>,
+    pub(crate) dropped: Vec<Dropped>,
+    /// The key to the verdict on the item.
+    pub(crate) key: Key,
 }
 
-impl<'a> Flat<'a> {
-    /// Takes tokens, keeping of their attributes only those named in `keep`.
+impl Canonical {
+    /// Takes an item, keeping of its attributes only those named in `keep`.
     ///
     /// Linear in the number of tokens.
-    #[must_use]
-    pub fn new(tokens: &[Token<'a>], keep: &[&str]) -> Self {
-        let mut flat = Self::default();
-        flat.extend(tokens, keep);
-        flat
+    ///
+    /// # Errors
+    ///
+    /// If groups are nested too deep for the parser.
+    pub(crate) fn new(item: TokenStream, keep: &[&str]) -> Result<Self> {
+        let mut hasher = Hasher::new();
+        let (mut spans, mut dropped) = (Vec::new(), Vec::new());
+        // The trees of each open group, and whether they differ from those of the item.
+        let mut levels = vec![(Vec::new(), false)];
+        let mut pieces = Pieces::new(item);
+        let mut mark = None;
+        loop {
+            let piece = pieces.next();
+            let depth = levels.len();
+            let Some((trees, changed)) = levels.last_mut() else {
+                unreachable!("the level of the item stays")
+            };
+            if let Some(hash) = mark.take() {
+                if let Some(Piece::Open(group)) = &piece
+                    && group.delimiter() == Delimiter::Bracket
+                {
+                    let name = attribute_name(group.stream());
+                    if !keep.contains(&name.as_str()) {
+                        dropped.push(Dropped {
+                            before: spans.len(),
+                            name,
+                            tokens: [hash, TokenTree::Group(group.clone())],
+                        });
+                        *changed = true;
+                        pieces.leave();
+                        continue;
+                    }
+                }
+                spans.push(hash.span());
+                hasher.token(b'p', "#");
+                trees.push(hash);
+            }
+            match piece {
+                None => break,
+                Some(Piece::Invisible) => *changed = true,
+                Some(Piece::Open(group)) => {
+                    if depth > DEPTH {
+                        let text = format!("more than {DEPTH} brackets are nested in this item");
+                        return Err(Error::new(group.span_open(), text));
+                    }
+                    spans.push(group.span_open());
+                    hasher.token(b'o', opening(group.delimiter()));
+                    levels.push((Vec::new(), false));
+                }
+                Some(Piece::Close(group)) => {
+                    spans.push(group.span_close());
+                    hasher.token(b'c', opening(group.delimiter()));
+                    let (content, differs) = levels.pop().unwrap_or_default();
+                    let mut tree = TokenTree::Group(group);
+                    // A group that is made anew has one place for both brackets.
+                    if differs && let TokenTree::Group(group) = &tree {
+                        let mut made = Group::new(group.delimiter(), content.into_iter().collect());
+                        made.set_span(group.span());
+                        tree = TokenTree::Group(made);
+                    }
+                    if let Some((trees, changed)) = levels.last_mut() {
+                        *changed |= differs;
+                        trees.push(tree);
+                    }
+                }
+                Some(Piece::Tree(TokenTree::Punct(punct))) if punct.as_char() == '#' => {
+                    mark = Some(TokenTree::Punct(punct));
+                }
+                Some(Piece::Tree(tree)) => {
+                    spans.push(tree.span());
+                    let kind = match &tree {
+                        TokenTree::Ident(_) => b'i',
+                        TokenTree::Literal(_) => b'l',
+                        TokenTree::Group(_) | TokenTree::Punct(_) => b'p',
+                    };
+                    match &tree {
+                        TokenTree::Punct(punct) => {
+                            hasher.token(kind, punct.as_char().encode_utf8(&mut [0; 4]));
+                        }
+                        tree => hasher.token(kind, &tree.to_string()),
+                    }
+                    trees.push(tree);
+                }
+            }
+        }
+        let trees = levels.into_iter().flat_map(|(trees, _)| trees);
+        Ok(Self {
+            stream: trees.collect(),
+            dropped,
+            key: Key {
+                hash: hasher.finish(),
+                spans,
+            },
+        })
     }
 
     /// Takes the arguments of an attribute, in parentheses, and then the item that it stands on.
-    #[must_use]
-    pub fn of_attribute(arguments: &[Token<'a>], item: &[Token<'a>]) -> Self {
-        let mut flat = Self::default();
-        let span = Span::default();
-        let tree = 1;
-        let bracket = |kind| Token { kind, span, tree };
-        flat.tokens.reserve(2 + arguments.len() + item.len());
-        flat.tokens
-            .push(bracket(TokenKind::Open(Delimiter::Parenthesis)));
-        flat.extend(arguments, &[]);
-        flat.tokens
-            .push(bracket(TokenKind::Close(Delimiter::Parenthesis)));
-        flat.extend(item, &[]);
-        flat
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub(crate) fn of_attribute(arguments: TokenStream, item: TokenStream) -> Result<Self> {
+        let arguments = Group::new(Delimiter::Parenthesis, arguments);
+        let mut tokens = TokenStream::from(TokenTree::Group(arguments));
+        tokens.extend(item);
+        Self::new(tokens, &[])
     }
 
-    fn extend(&mut self, tokens: &[Token<'a>], keep: &[&str]) {
-        self.tokens.reserve(tokens.len());
-        let mut next = 0;
-        while next < tokens.len() {
-            let token = &tokens[next];
-            if token.is_punct('#')
-                && next + 1 < tokens.len()
-                && tokens[next + 1].opens(Delimiter::Bracket)
-            {
-                let body = &tokens[next + 1..];
-                let name = attribute_name(&body[1..]);
-                if !keep.contains(&name) {
-                    let before = self.tokens.len();
-                    let span = token.span;
-                    self.dropped.push(Dropped { before, name, span });
-                    next += 1 + tree_len(body);
-                    continue;
-                }
-            }
-            self.tokens.push(*token);
-            next += 1;
-        }
+    /// The attributes that stood before a token, as they were written.
+    pub(crate) fn attributes_before(&self, token: usize) -> TokenStream {
+        let before = |dropped: &&Dropped| dropped.before == token;
+        let dropped = self.dropped.iter().filter(before);
+        dropped.flat_map(|dropped| dropped.tokens.clone()).collect()
     }
 }
 
-/// The last segment of the path with which the content of an attribute begins, or nothing.
-fn attribute_name<'a>(content: &[Token<'a>]) -> &'a str {
-    let mut name = "";
-    for token in content {
-        match token.kind {
-            TokenKind::Ident(ident) => name = ident,
-            TokenKind::Punct(':', _) => {}
+/// The last segment of the path with which the content of an attribute begins; empty if there is none.
+fn attribute_name(content: TokenStream) -> String {
+    let mut name = String::new();
+    for tree in content {
+        match tree {
+            TokenTree::Ident(ident) => name = ident.to_string(),
+            TokenTree::Punct(punct) if punct.as_char() == ':' => {}
             _ => break,
         }
     }
     name
 }
 
-/// A type without blanks and without the modules before each name, so that `std::vec::Vec < u8 >` is `Vec<u8>`.
+const fn opening(delimiter: Delimiter) -> &'static str {
+    match delimiter {
+        Delimiter::Brace => "{",
+        Delimiter::Bracket => "[",
+        Delimiter::None => "",
+        Delimiter::Parenthesis => "(",
+    }
+}
+
+const fn closing(delimiter: Delimiter) -> &'static str {
+    match delimiter {
+        Delimiter::Brace => "}",
+        Delimiter::Bracket => "]",
+        Delimiter::None => "",
+        Delimiter::Parenthesis => ")",
+    }
+}
+
+/// A type without blanks and without the modules before each name: `std::vec::Vec < u8 >` is `Vec<u8>`.
 #[must_use]
-pub fn type_text(tokens: &[Token<'_>]) -> String {
+pub fn type_text(tokens: TokenStream) -> String {
     let mut text = String::new();
     // Where the name begins that the text ends with, but for colons, and how many of these there are.
     let (mut name, mut colons) = (None, 0);
-    for token in tokens {
-        match token.kind {
-            TokenKind::Ident(ident) => {
+    for piece in Pieces::new(tokens) {
+        match piece {
+            Piece::Invisible => continue,
+            Piece::Tree(TokenTree::Ident(ident)) => {
                 if colons >= 2 {
                     text.truncate(text.len() - 2);
                     text.truncate(name.unwrap_or(text.len()));
@@ -340,25 +278,25 @@ pub fn type_text(tokens: &[Token<'_>]) -> String {
                 if text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                     text.push(' ');
                 }
-                text.push_str(ident);
+                text.push_str(&ident.to_string());
                 continue;
             }
-            TokenKind::Punct(':', _) => {
+            Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == ':' => {
                 text.push(':');
                 colons += 1;
                 continue;
             }
-            TokenKind::Close(delimiter) => text.push_str(delimiter.close()),
-            TokenKind::Literal(literal) => text.push_str(literal),
-            TokenKind::Open(delimiter) => text.push_str(delimiter.open()),
-            TokenKind::Punct(punct, _) => text.push(punct),
+            Piece::Close(group) => text.push_str(closing(group.delimiter())),
+            Piece::Open(group) => text.push_str(opening(group.delimiter())),
+            Piece::Tree(TokenTree::Punct(punct)) => text.push(punct.as_char()),
+            Piece::Tree(tree) => text.push_str(&tree.to_string()),
         }
         (name, colons) = (None, 0);
     }
     text
 }
 
-/// The places of the canonical tokens of an item, with the hash of the tokens themselves.
+/// The hash of the canonical tokens of an item, and their places.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     hash: u64,
@@ -366,58 +304,24 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub(crate) fn of(tokens: &[Token<'_>]) -> Self {
-        let mut spans = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            spans.push(token.span);
-        }
-        Self {
-            hash: hash(tokens),
-            spans,
-        }
-    }
-
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// The place of a token of an item, to report at; that of the item's name where there is no such token.
-    pub(crate) fn span_of(&self, token: usize, name: &Ident) -> Span {
-        self.spans
-            .get(token)
-            .copied()
-            .unwrap_or_else(|| name.span())
+    /// The place of a token; that of `name` if there is no such token.
+    pub(crate) fn span_of(&self, token: usize, name: &proc_macro2::Ident) -> Span {
+        let span = self.spans.get(token).copied();
+        span.unwrap_or_else(|| name.span())
     }
-}
-
-/// The 64-bit FNV-1a hash of a flattened item: the guard of a verdict.
-///
-/// Depends on the kinds and texts of the tokens alone, neither on blanks nor on spans, and is the same on every
-/// platform. It guards against stale verdicts, not against forged ones: whoever can write into `OUT_DIR` is the build
-/// itself.
-#[must_use]
-pub fn hash(tokens: &[Token<'_>]) -> u64 {
-    let mut hasher = Hasher::new();
-    for token in tokens {
-        let mut character = [0; 4];
-        let (kind, text) = match token.kind {
-            TokenKind::Ident(ident) => (b'i', ident),
-            TokenKind::Literal(literal) => (b'l', literal),
-            TokenKind::Punct(punct, _) => (b'p', &*punct.encode_utf8(&mut character)),
-            TokenKind::Open(delimiter) => (b'o', delimiter.open()),
-            // The opening bracket: so it has always been.
-            TokenKind::Close(delimiter) => (b'c', delimiter.open()),
-        };
-        hasher.byte(kind);
-        hasher.text(text);
-    }
-    hasher.finish()
 }
 
 /// No UTF-8 text contains it.
 const SEPARATOR: u8 = 0xff;
 
-/// FNV-1a over texts, with a separator after each one that no UTF-8 text contains.
+/// The 64-bit FNV-1a hash of texts, with a separator after each one that no UTF-8 text contains.
+///
+/// The same on every platform. It guards against stale verdicts, not against forged ones: whoever can
+/// write into `OUT_DIR` is the build itself.
 ///
 /// ```
 /// use rumpsteak_contract::token::Hasher;
@@ -432,7 +336,7 @@ const SEPARATOR: u8 = 0xff;
 pub struct Hasher(u64);
 
 impl Hasher {
-    /// The hash of nothing: FNV's offset basis.
+    /// A hasher of nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
@@ -440,23 +344,20 @@ impl Hasher {
 
     /// Adds bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        // A build script is not optimised: an iterator would take twice as long.
-        let (mut hash, mut next) = (self.0, 0);
-        while next < bytes.len() {
-            hash = (hash ^ bytes[next] as u64).wrapping_mul(0x0100_0000_01b3);
-            next += 1;
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        self.0 = hash;
-    }
-
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ byte as u64).wrapping_mul(0x0100_0000_01b3);
     }
 
     /// Adds a text and a separator.
     pub fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
-        self.byte(SEPARATOR);
+        self.bytes(&[SEPARATOR]);
+    }
+
+    fn token(&mut self, kind: u8, text: &str) {
+        self.bytes(&[kind]);
+        self.text(text);
     }
 
     /// The hash of all that was added.
@@ -469,5 +370,85 @@ impl Hasher {
 impl Default for Hasher {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(text: &str, keep: &[&str]) -> Canonical {
+        let stream: TokenStream = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        Canonical::new(stream, keep).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn the_hash_is_the_same_on_every_machine() {
+        // FNV-1a as in its definition, over `i` `a` 0xff.
+        let bytes = [b'i', b'a', 0xff];
+        let step = |hash: u64, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let expected = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, step);
+        assert_eq!(canonical("a", &[]).key.hash(), expected);
+    }
+
+    #[test]
+    fn groups_become_two_tokens_and_dropped_attributes_none() {
+        let text = "#[a::b] struct S { #[keep(x)] f: (u8, #[c] Vec<Vec<u8>>), #![d] /// e\n }";
+        let canonical = canonical(text, &["keep"]);
+        let shown: Vec<&str> = canonical
+            .key
+            .spans
+            .iter()
+            .map(|span| &text[span.byte_range()])
+            .collect();
+        assert_eq!(
+            shown.join(" "),
+            "struct S { # [ keep ( x ) ] f : ( u8 , Vec < Vec < u8 > > ) , # ! [ d ] }"
+        );
+        assert_eq!(
+            canonical.stream.to_string(),
+            "struct S { # [keep (x)] f : (u8 , Vec < Vec < u8 >>) , #! [d] }"
+        );
+        let dropped = canonical.dropped.iter();
+        let dropped: Vec<_> = dropped.map(|d| (d.before, &*d.name)).collect();
+        assert_eq!(dropped, [(0, "b"), (15, "c"), (29, "doc")]);
+        assert_eq!(canonical.attributes_before(0).to_string(), "# [a :: b]");
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let nested = |depth| format!("{}{}", "(".repeat(depth), ")".repeat(depth));
+        let of = |depth| {
+            let stream: TokenStream = nested(depth).parse().unwrap();
+            Canonical::new(stream, &[]).map(|canonical| canonical.key.spans.len())
+        };
+        assert_eq!(of(128).unwrap(), 256);
+        for depth in [129, 100_000] {
+            let error = of(depth).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "more than 128 brackets are nested in this item"
+            );
+            assert_eq!(error.span().byte_range(), 128..129);
+        }
+    }
+
+    #[test]
+    fn types_as_text() {
+        for (source, text) in [
+            ("std :: vec::Vec< u8 >", "Vec<u8>"),
+            (
+                "::std::collections::HashMap<a::B, (c::D, [u8; 4])>",
+                "HashMap<B,(D,[u8;4])>",
+            ),
+            ("Box<dyn Fn(i32) -> i32>", "Box<dyn Fn(i32)->i32>"),
+            ("Box<dyn std::fmt::Debug>", "Box<dyn Debug>"),
+            ("&'static str", "&'static str"),
+            ("()", "()"),
+        ] {
+            assert_eq!(type_text(source.parse().unwrap()), text);
+        }
     }
 }

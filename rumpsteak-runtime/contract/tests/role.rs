@@ -1,30 +1,31 @@
 //! What role structs and message enums say about names.
 
-use rumpsteak_contract::lex::lex;
-use rumpsteak_contract::token::{Span, Token};
+use proc_macro2::{Span, TokenStream};
 use rumpsteak_contract::{MessageItem, RoleItem, name};
 
-fn tokens(source: &str) -> Vec<Token<'_>> {
-    lex(source).unwrap_or_else(|| panic!("{source}"))
+fn tokens(source: &str) -> TokenStream {
+    source
+        .parse()
+        .unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 fn at(source: &str, span: Span) -> &str {
-    &source[span.start..span.end]
+    &source[span.byte_range()]
 }
 
 fn role(source: &str) -> RoleItem {
-    RoleItem::parse(&tokens(source)).unwrap_or_else(|error| panic!("{source}: {error}"))
+    RoleItem::parse(tokens(source)).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 fn refuse_role(source: &str) -> String {
-    let Err(error) = RoleItem::parse(&tokens(source)) else {
+    let Err(error) = RoleItem::parse(tokens(source)) else {
         panic!("`{source}` was accepted")
     };
     format!("{}: {error}", at(source, error.span()))
 }
 
 fn refuse_message(source: &str) -> String {
-    let Err(error) = MessageItem::parse(&tokens(source)) else {
+    let Err(error) = MessageItem::parse(tokens(source)) else {
         panic!("`{source}` was accepted")
     };
     format!("{}: {error}", at(source, error.span()))
@@ -147,7 +148,7 @@ fn refused_roles() {
 fn labels_and_their_names() {
     let source = "#[derive(Message, Debug)] pub enum Label { Ready(Ready), #[label(\"value\")] Item(labels::Value), \
          Raw(Vec<u8>), }";
-    let message = MessageItem::parse(&tokens(source)).unwrap();
+    let message = MessageItem::parse(tokens(source)).unwrap();
     assert_eq!(message.name, "Label");
     let labels: Vec<_> = message
         .variants
@@ -167,7 +168,7 @@ fn labels_and_their_names() {
             ("Raw", None)
         ]
     );
-    assert_eq!(message.variants[2].payload_text, "Vec<u8>");
+    assert_eq!(message.variants[2].payload_text(), "Vec<u8>");
 }
 
 #[test]
@@ -177,14 +178,14 @@ fn a_struct_is_its_own_only_label() {
         ("#[label(\"value\")] struct Value { number: i32 }", "value"),
         ("struct r#Value;", "Value"),
     ] {
-        let message = MessageItem::parse(&tokens(source)).unwrap();
+        let message = MessageItem::parse(tokens(source)).unwrap();
         let [only] = &message.variants[..] else {
             panic!("{source}")
         };
         assert_eq!(only.label, label);
         assert_eq!(message.name, only.name);
         assert_eq!(only.payload.as_ref().unwrap().as_ident(), Some(&only.name));
-        assert_eq!(only.payload_text, only.name.as_str());
+        assert_eq!(only.payload_text(), only.name.to_string());
     }
 }
 
@@ -192,7 +193,7 @@ fn a_struct_is_its_own_only_label() {
 fn refused_messages() {
     assert_eq!(
         refuse_message("union Label { a: u8 }"),
-        "union: messages are an enum with one variant for each label, or a struct that is the only label"
+        "union: expected an enum with one variant for each label, or a struct that is the only label"
     );
     assert_eq!(
         refuse_message("#[label(\"note\")] enum Label { Note(Note) }"),

@@ -1,14 +1,17 @@
 //! The grammar of `#[session]` items: what is accepted, where it points, and how it refuses.
 
-use rumpsteak_contract::lex::lex;
+use proc_macro2::{TokenStream, TokenTree};
 use rumpsteak_contract::session::{Chain, Direction, Form, SessionItem, Tail};
 
-fn parse(arguments: &str, item: &str) -> rumpsteak_contract::Result<SessionItem> {
+fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
     // Both in one text, so that their places differ.
     let text = format!("{item}\n{arguments}");
-    let tokens = lex(&text).unwrap_or_else(|| panic!("{text}"));
-    let end = tokens.partition_point(|token| token.span.start < item.len());
-    SessionItem::parse(&tokens[end..], &tokens[..end])
+    let tokens: TokenStream = text
+        .parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let is_item = |tree: &TokenTree| tree.span().byte_range().start < item.len();
+    let (item, arguments) = tokens.into_iter().partition::<Vec<_>, _>(is_item);
+    SessionItem::parse(arguments.into_iter().collect(), item.into_iter().collect())
 }
 
 /// The chain in one line, with the index of the token of each part.
@@ -67,7 +70,7 @@ fn refuse(arguments: &str, item: &str) -> String {
         panic!("`{item}` was accepted")
     };
     let text = format!("{item}\n{arguments}");
-    format!("{}: {error}", &text[error.span().start..error.span().end])
+    format!("{}: {error}", &text[error.span().byte_range()])
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn a_session_of_any_length_is_read_without_recursion() {
 fn hostile_nesting_is_refused_without_recursion() {
     let nested = format!("{}{}", "(".repeat(100_000), ")".repeat(100_000));
     let error = parse("", &nested).unwrap_err();
-    assert!(error.to_string().contains("`#[session]` stands on"));
+    assert!(error.to_string().contains("more than 128 brackets"));
 }
 
 #[test]
@@ -186,7 +189,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         (
             "K, S",
             "type A = End;",
-            ",: expected nothing or the role that plays this session: `#[session(K)]`",
+            "S: expected nothing or the role that plays this session: `#[session(K)]`",
         ),
         (
             "\"K\"",
@@ -313,8 +316,8 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
 fn truncated_items_are_refused() {
     let whole = "pub struct KernelLoop(Send<S, Ready, Select<T, Choice>>);";
     for end in (0..whole.len()).filter(|&end| whole.is_char_boundary(end)) {
-        if let Some(tokens) = lex(&whole[..end]) {
-            let item = SessionItem::parse(&[], &tokens);
+        if let Ok(tokens) = whole[..end].parse() {
+            let item = SessionItem::parse(TokenStream::new(), tokens);
             assert!(item.is_err(), "{}", &whole[..end]);
         }
     }

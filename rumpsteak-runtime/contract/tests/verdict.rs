@@ -1,10 +1,12 @@
 //! The verdict file: what is written is what is read, and nothing else is.
 
-use rumpsteak_contract::VERSION;
 use rumpsteak_contract::verdict::{
-    Action, Body, Capacity, Chain, Direction, Entry, Kind, Outcome, ParseError, Problem, Proof,
-    Queue, RoleName, Site, System, Tail, Target, TargetKind, Verdicts,
+    Action, Body, Capacity, Chain, Direction, Entry, Generated, Kind, Machine, Outcome, ParseError,
+    Problem, Proof, Queue, RoleName, Site, System, Tail, Target, TargetKind, Transition,
+    Unreadable, Verdicts,
 };
+
+const VERSION: &str = "0.1.0";
 
 fn role(name: &str) -> RoleName {
     RoleName {
@@ -76,8 +78,20 @@ fn sample() -> Verdicts {
             actions: vec![send("s", "Ready")],
             tail: Tail::Named(0x93ab),
         })),
-        kmc: None,
-        machine: None,
+        kmc: Some(12),
+        machine: Some(Machine {
+            role: "k".to_owned(),
+            states: 2,
+            initial: 1,
+            transitions: vec![Transition {
+                source: 1,
+                direction: Direction::Receive,
+                peer: "s".to_owned(),
+                label: "Value".to_owned(),
+                payload: vec!["i32".to_owned(), "Vec<u8>".to_owned()],
+                target: 0,
+            }],
+        }),
         system: Some(System {
             id: 0x5be2,
             queues: vec![],
@@ -148,78 +162,81 @@ fn sample() -> Verdicts {
                 ..entry("K", BIN, "src/main.rs", 1, Outcome::Passed(player))
             },
         ],
-        generated: vec![],
+        version: VERSION.to_owned(),
+        generated: vec![Generated {
+            protocol: "DoubleBuffering".to_owned(),
+            file: "rumpsteak/double_buffering.rs".to_owned(),
+            stamp: "00ff".to_owned(),
+        }],
         unanchored: vec!["first\nline".to_owned()],
+        unreadable: vec![Unreadable {
+            file: "src/half.rs".to_owned(),
+            byte: 7,
+            line: 2,
+        }],
     }
 }
 
 #[test]
 fn what_is_printed_is_what_is_parsed() {
     let verdicts = sample();
-    let text = verdicts.print();
-    assert_eq!(Verdicts::parse(&text), Ok(verdicts));
-    assert!(text.starts_with(&format!("rumpsteak-verdicts\t2\t{VERSION}\n")));
-    assert!(text.ends_with("\nend\n"));
-    assert!(text.contains(
-        "system\t0000000000005be2\n\
-         queue\t0\ts\tat-most\t2\nqueue\t1\tt\tgrowable\nqueue\t3\tu\twaits\t16\n"
-    ));
-    assert_eq!(
-        Verdicts::parse(&Verdicts::default().print()),
-        Ok(Verdicts::default())
-    );
+    let text = verdicts.print().unwrap();
+    assert_eq!(text, sample().print().unwrap());
+    assert_eq!(Verdicts::parse(&text, VERSION), Ok(verdicts));
 }
 
 #[test]
 fn another_version_is_refused_by_name() {
-    let text = sample().print().replacen(VERSION, "99.0.0", 1);
-    let error = Verdicts::parse(&text).unwrap_err();
-    assert_eq!(
-        error,
-        ParseError::Version {
-            found: "99.0.0".to_owned()
-        }
-    );
-    assert!(error.to_string().contains("use the same version of both"));
+    // Of another version, nothing but the version need be as it is here.
+    for text in [
+        sample().print().unwrap().replacen(VERSION, "99.0.0", 1),
+        "{\"version\": \"99.0.0\", \"news\": []}".to_owned(),
+    ] {
+        let error = Verdicts::parse(&text, VERSION).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the verdicts were written by rumpsteak-build 99.0.0, but this is rumpsteak-runtime 0.1.0: \
+             use the same version of both"
+        );
+    }
 }
 
 #[test]
 fn no_damaged_file_is_accepted() {
-    let text = sample().print();
-    for end in (0..text.len() - 1).filter(|&end| text.is_char_boundary(end)) {
-        assert!(Verdicts::parse(&text[..end]).is_err(), "cut at {end}");
+    let text = sample().print().unwrap();
+    let parse = |text: &str| Verdicts::parse(text, VERSION);
+    for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+        assert!(parse(&text[..end]).is_err(), "cut at {end}");
     }
     for (from, to) in [
         ("passed", "certainly"),
-        ("feed", "need"),
-        ("\tbin\t", "\tbun\t"),
+        ("\"bin\"", "\"bun\""),
         ("plays", "might play"),
-        ("chain\t!", "chain\t="),
-        ("\t27\t", "\tx\t"),
-        ("\nproblem\t21", "\nproblem\t-1"),
-        ("\nend\n", "\nend\nend\n"),
-        ("system\t", "system\tno"),
-        ("at-most\t2", "at-most\t-2"),
-        ("at-most\t2", "at-most"),
-        ("growable", "growable\t1"),
-        ("waits", "hopes"),
-        ("queue\t0", "queue\tx"),
+        ("\"!\"", "\"=\""),
+        (":27,", ":-27,"),
+        ("at-most", "hopes"),
+        ("unreadable", "unknown"),
     ] {
         assert!(text.contains(from), "{from}");
-        assert!(
-            Verdicts::parse(&text.replacen(from, to, 1)).is_err(),
-            "{from}"
-        );
+        assert!(parse(&text.replacen(from, to, 1)).is_err(), "{from}");
     }
-    let silent: String = text
-        .lines()
-        .filter(|line| !line.starts_with("problem"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    assert!(
-        Verdicts::parse(&silent).is_err(),
-        "a failure without a problem would be silent"
-    );
+    let mut silent = sample();
+    for entry in &mut silent.entries {
+        if let Outcome::Failed { problems, .. } = &mut entry.outcome {
+            problems.clear();
+        }
+    }
+    let error = parse(&silent.print().unwrap()).unwrap_err();
+    let problem = "`KernelLoop` failed without a problem".to_owned();
+    assert_eq!(error, ParseError::Malformed(problem));
+}
+
+#[test]
+fn an_unreadable_file_is_found_by_its_path() {
+    let verdicts = sample();
+    let line = |file| verdicts.unreadable(file).map(|unreadable| unreadable.line);
+    assert_eq!(line("crates/app/src/half.rs"), Some(2));
+    assert_eq!(line("src/whole.rs"), None);
 }
 
 #[test]
@@ -249,8 +266,7 @@ fn the_place_decides_between_equal_tokens() {
             entry("A", BIN, "src/b.rs", 3, failed(1, "two")),
             entry("A", LIB, "src/b.rs", 9, failed(1, "three")),
         ],
-        generated: vec![],
-        unanchored: vec![],
+        ..Verdicts::default()
     };
     let at = |executable, file, line| {
         let site = Site {

@@ -14,12 +14,12 @@
 //! `verdict` reads them. Both sides parse with `rumpsteak-contract`, so they accept the same
 //! language.
 
-mod head;
 mod message;
 mod protocol;
 mod role;
 mod roles;
 mod session;
+mod tokens;
 mod verdict;
 
 use proc_macro::TokenStream;
@@ -43,7 +43,7 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// On a struct, the struct is the only label: `#[derive(Message)] struct Tick(u64);`.
-#[proc_macro_derive(Message, attributes(label))]
+#[proc_macro_derive(Message, attributes(label, rumpsteak))]
 pub fn derive_message(input: TokenStream) -> TokenStream {
     message::expand(input.into()).into()
 }
@@ -66,7 +66,7 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 ///
 /// Where the build script found that the protocol or the role does not exist, the derive raises its
 /// error at the attribute.
-#[proc_macro_derive(Role, attributes(message, protocol, role, route))]
+#[proc_macro_derive(Role, attributes(message, protocol, role, route, rumpsteak))]
 pub fn derive_role(input: TokenStream) -> TokenStream {
     role::expand(input.into()).into()
 }
@@ -93,15 +93,15 @@ pub fn derive_role(input: TokenStream) -> TokenStream {
 /// Roles::reset_each(&mut s, &mut k, &mut t);
 /// ```
 ///
-/// `#[system(kmc)]` says that there is no protocol: the roles have no `#[protocol(…)]`, and the build script verifies the
+/// `#[closed_system]` says that there is no protocol: the roles have no `#[protocol(…)]`, and the build script verifies the
 /// sessions of all of them together, by k-multiparty compatibility. Each role has at least one session then.
 ///
 /// ```text
 /// #[derive(Roles)]
-/// #[system(kmc)]
+/// #[closed_system]
 /// struct Roles { s: S, k: K, t: T }
 /// ```
-#[proc_macro_derive(Roles, attributes(system))]
+#[proc_macro_derive(Roles, attributes(closed_system, rumpsteak))]
 pub fn derive_roles(input: TokenStream) -> TokenStream {
     roles::expand(input.into()).into()
 }

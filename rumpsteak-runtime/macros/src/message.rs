@@ -1,181 +1,141 @@
 //! `#[derive(Message)]`.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use rumpsteak_contract::MessageItem;
+use rumpsteak_contract::message::MessageVariant;
 use rumpsteak_contract::name::same;
-use rumpsteak_contract::{Input, MessageItem};
 use syn::spanned::Spanned as _;
-use syn::{Data, DataEnum, DeriveInput, Error, LitStr, Result};
+use syn::{Error, Result};
 
-use crate::verdict;
+use crate::tokens::at;
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
 
-/// One label: its name, its type, and how it becomes a message and back.
-struct Label {
-    name: String,
-    ty: TokenStream,
-    variant: Option<Ident>,
-}
-
 fn derive(input: TokenStream) -> Result<TokenStream> {
-    let derive: DeriveInput = syn::parse2(input.clone())?;
-    if let Some(parameter) = derive.generics.params.first() {
+    let item = MessageItem::parse(input)?;
+    if let Some(parameter) = item.parameters {
         return Err(Error::new(
-            parameter.span(),
+            parameter,
             "a message type has no parameters: the build script compares its labels with those of the protocol",
         ));
     }
-    let labels = match &derive.data {
-        Data::Enum(data) => variants(input, data)?,
-        Data::Struct(_) => vec![only_label(&derive)?],
-        Data::Union(data) => {
-            return Err(Error::new(
-                data.union_token.span,
-                "expected an enum with one variant for each label, or a struct that is the only label",
-            ));
-        }
-    };
-    Ok(implement(&derive.ident, &labels))
-}
-
-fn variants(input: TokenStream, data: &DataEnum) -> Result<Vec<Label>> {
-    let item = MessageItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)?;
     if item.variants.is_empty() {
         return Err(Error::new(
-            item.name.span().rustc(),
+            item.name.span(),
             "expected at least one label: `Ready(Ready)`",
         ));
     }
-    let mut labels: Vec<Label> = Vec::new();
-    for (variant, syn::Variant { ident, fields, .. }) in
-        item.variants.into_iter().zip(&data.variants)
-    {
-        // The grammar is that of one field.
-        let ty: TokenStream = fields
-            .iter()
-            .map(|field| field.ty.to_token_stream())
-            .collect();
-        for earlier in &labels {
-            if same(&earlier.name, &variant.label) {
-                return Err(Error::new(
-                    ident.span(),
-                    format_args!("the label `{}` exists already", variant.label),
-                ));
-            }
-            if earlier.ty.to_string() == ty.to_string() {
-                return Err(Error::new(
-                    ty.span(),
-                    format_args!(
-                        "`{ty}` already stands for the label `{}`: give each label a type of its own",
-                        earlier.name
-                    ),
-                ));
-            }
-        }
-        labels.push(Label {
-            name: variant.label,
-            ty,
-            variant: Some(ident.clone()),
-        });
+    for (index, variant) in item.variants.iter().enumerate() {
+        check_label(variant, &item.variants[..index])?;
     }
-    Ok(labels)
+    Ok(implement(&item))
 }
 
-fn only_label(derive: &DeriveInput) -> Result<Label> {
-    let mut name = None;
-    for attribute in &derive.attrs {
-        if attribute.path().is_ident("label") {
-            if name.is_some() {
-                return Err(Error::new(
-                    attribute.span(),
-                    "`#[label(…)]` stands here twice",
-                ));
-            }
-            name = Some(attribute.parse_args::<LitStr>()?.value());
+/// Refuses a label whose name or type an earlier one has.
+fn check_label(variant: &MessageVariant, earlier: &[MessageVariant]) -> Result<()> {
+    let MessageVariant {
+        name, label, ty, ..
+    } = variant;
+    let text = ty.to_string();
+    for earlier in earlier {
+        if same(&earlier.label, label) {
+            return Err(Error::new(
+                name.span(),
+                format_args!("the label `{label}` exists already"),
+            ));
         }
-    }
-    let ident = &derive.ident;
-    Ok(Label {
-        name: name.unwrap_or_else(|| unraw(ident)),
-        ty: ident.to_token_stream(),
-        variant: None,
-    })
-}
-
-fn unraw(ident: &Ident) -> String {
-    let text = ident.to_string();
-    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
-}
-
-fn implement(message: &Ident, labels: &[Label]) -> TokenStream {
-    let arms = labels
-        .iter()
-        .map(|Label { name, variant, .. }| match variant {
-            Some(variant) => quote!(Self::#variant(_) => #name),
-            None => quote!(_ => #name),
-        });
-    let tags = labels
-        .iter()
-        .enumerate()
-        .map(|(tag, Label { variant, .. })| match variant {
-            Some(variant) => quote!(Self::#variant(_) => #tag),
-            None => quote!(_ => #tag),
-        });
-    let conversions = labels
-        .iter()
-        .enumerate()
-        .map(|(tag, Label { name, ty, variant })| {
-            let (upcast, downcast) = match variant {
-                Some(variant) => (
-                    quote!(Self::#variant(label)),
-                    quote! {
-                        match self {
-                            Self::#variant(label) => ::core::result::Result::Ok(label),
-                            #[allow(unreachable_patterns, reason = "the only label")]
-                            other => ::core::result::Result::Err(other),
-                        }
-                    },
+        if earlier.ty.to_string() == text {
+            return Err(Error::new(
+                ty.span(),
+                format_args!(
+                    "`{ty}` already stands for the label `{}`: give each label a type of its own",
+                    earlier.label
                 ),
-                None => (quote!(label), quote!(::core::result::Result::Ok(self))),
-            };
-            quote_spanned! {ty.span()=>
-                #[automatically_derived]
-                impl ::rumpsteak_runtime::Message<#ty> for #message {
-                    const NAME: &'static str = #name;
-                    const TAG: usize = #tag;
+            ));
+        }
+    }
+    Ok(())
+}
 
-                    #[inline]
-                    fn upcast(label: #ty) -> Self {
-                        #upcast
-                    }
-
-                    #[inline]
-                    fn downcast(self) -> ::core::result::Result<#ty, Self> {
-                        #downcast
-                    }
-                }
-            }
-        });
+fn implement(item: &MessageItem) -> TokenStream {
+    let MessageItem {
+        name: message,
+        variants,
+        krate,
+        ..
+    } = item;
+    let pattern = |variant: &MessageVariant| {
+        let name = &variant.name;
+        if item.is_struct {
+            quote!(_)
+        } else {
+            quote!(Self::#name(_))
+        }
+    };
+    let patterns: Vec<_> = variants.iter().map(pattern).collect();
+    let labels = variants.iter().map(|variant| &variant.label);
+    let tags = 0..variants.len();
+    let conversions = variants.iter().enumerate();
+    let conversions = conversions.map(|(tag, variant)| conversion(item, tag, variant));
     quote! {
         #[automatically_derived]
-        impl ::rumpsteak_runtime::Labelled for #message {
+        impl #krate::transport::Labelled for #message {
             #[inline]
             fn label(&self) -> &'static str {
                 match self {
-                    #(#arms,)*
+                    #(#patterns => #labels,)*
                 }
             }
 
             #[inline]
             fn tag(&self) -> usize {
                 match self {
-                    #(#tags,)*
+                    #(#patterns => #tags,)*
                 }
             }
         }
         #(#conversions)*
+    }
+}
+
+/// How a label becomes a message, and back.
+fn conversion(item: &MessageItem, tag: usize, variant: &MessageVariant) -> TokenStream {
+    let MessageVariant {
+        name, label, ty, ..
+    } = variant;
+    let (upcast, downcast) = if item.is_struct {
+        (quote!(label), quote!(::core::result::Result::Ok(self)))
+    } else {
+        (
+            quote!(Self::#name(label)),
+            quote! {
+                match self {
+                    Self::#name(label) => ::core::result::Result::Ok(label),
+                    #[allow(unreachable_patterns, reason = "the only label")]
+                    other => ::core::result::Result::Err(other),
+                }
+            },
+        )
+    };
+    let (message, krate) = (&item.name, at(&item.krate, ty.span()));
+    quote_spanned! {ty.span()=>
+        #[automatically_derived]
+        impl #krate::Message<#ty> for #message {
+            const NAME: &'static str = #label;
+            const TAG: usize = #tag;
+
+            #[inline]
+            fn upcast(label: #ty) -> Self {
+                #upcast
+            }
+
+            #[inline]
+            fn downcast(self) -> ::core::result::Result<#ty, Self> {
+                #downcast
+            }
+        }
     }
 }

@@ -13,16 +13,16 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::verdict::{Kind, Outcome};
-use rumpsteak_contract::{Input, ProtocolItem};
+use syn::Error;
 
-use crate::head::Head;
 use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let item = match ProtocolItem::parse(&Input::new(input.clone()).tokens()) {
+    let item = match ProtocolItem::parse(input) {
         Ok(item) => item,
-        Err(error) => return verdict::error(error.span().rustc(), error),
+        Err(error) => return Error::into_compile_error(error),
     };
     let name = &item.name;
     let problems = match verdict::find(Kind::Protocol, name, item.hash()) {
@@ -32,31 +32,30 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             }
             Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
         },
-        Lookup::Unverified(reason) => return verdict::unverified(name, &reason),
-        Lookup::Unseen => return verdict::unseen(name),
-        Lookup::Typing => return TokenStream::new(),
+        Lookup::Unverified(reason) | Lookup::Unseen(reason) => {
+            return verdict::unverified(name, &reason);
+        }
+        Lookup::Silent => return TokenStream::new(),
     };
     match verdict::generated(&name.to_string()) {
         Ok(Some(file)) => {
-            let module = module(&item, Head::of(input), &file);
+            let module = module(&item, &file);
             quote!(#module #problems)
         }
-        Ok(None) if problems.is_empty() => verdict::unseen(name),
+        Ok(None) if problems.is_empty() => verdict::unverified(name, verdict::UNSEEN),
         Ok(None) => problems,
         Err(reason) => verdict::unverified(name, &reason),
     }
 }
 
-fn module(item: &ProtocolItem, head: Head, file: &str) -> TokenStream {
-    let Head {
+fn module(item: &ProtocolItem, file: &str) -> TokenStream {
+    let ProtocolItem {
+        name,
         attributes,
         visibility,
-    } = head;
-    let name = &item.name;
-    let module = Ident::new(
-        &item.module(),
-        Span::call_site().located_at(name.span().rustc()),
-    );
+        ..
+    } = item;
+    let module = Ident::new(&item.module(), Span::call_site().located_at(name.span()));
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");
     quote! {

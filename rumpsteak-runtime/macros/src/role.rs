@@ -1,61 +1,38 @@
 //! `#[derive(Role)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::role::Route;
 use rumpsteak_contract::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
-use rumpsteak_contract::{Input, RoleItem};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Error, Field, Fields, Index, Member, Result};
+use syn::{Error, Result};
 
+use crate::tokens::{at, member};
 use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
 
-/// One route: a field and the role at its other end.
-struct RouteField<'a> {
-    peer: &'a Route,
-    member: Member,
-    field: &'a Field,
-}
-
 fn derive(input: TokenStream) -> Result<TokenStream> {
-    let derive: DeriveInput = syn::parse2(input.clone())?;
-    let item = RoleItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)?;
-    if let Some(parameter) = derive.generics.params.first() {
+    let item = RoleItem::parse(input)?;
+    if let Some(parameter) = item.parameters {
         return Err(Error::new(
-            parameter.span(),
+            parameter,
             "a role has no parameters: it is one participant of one protocol",
         ));
     }
-    if item.link.is_none()
-        && let Some(role) = derive
-            .attrs
-            .iter()
-            .find(|attribute| attribute.path().is_ident("role"))
-    {
-        return Err(Error::new(
-            role.span(),
-            "`#[role(…)]` names a role of a protocol: add `#[protocol(…)]`",
-        ));
-    }
-    let Data::Struct(data) = &derive.data else {
-        return Err(Error::new(
-            item.name.span().rustc(),
-            "expected a struct with one field for each peer",
-        ));
-    };
     let Some(message) = &item.message else {
         return Err(Error::new(
-            item.name.span().rustc(),
+            item.name.span(),
             "expected the message type of the role: add `#[message(Label)]`",
         ));
     };
-    let routes = routes(&item, &data.fields)?;
+    check_routes(&item)?;
 
-    let name = &item.name;
+    let (name, krate) = (&item.name, &item.krate);
+    let seat = seat(&item.routes);
     let (problems, system) = verdict_on(&item);
     let system_id = system.as_ref().map_or(0, |system| system.id);
     let (protocol, role) = match &item.link {
@@ -68,31 +45,33 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             None => (String::new(), name.to_string()),
         },
     };
-    let members = || {
-        routes
-            .iter()
-            .map(|route| (&route.member, route.field.ty.span()))
+    // All spans are those of the field's type, so that rustc says only once that it is no route.
+    let each = |call: &dyn Fn(TokenStream, TokenStream, Span) -> TokenStream| {
+        let call = |route: &Route| {
+            let (span, member) = (route.ty.span(), member(route.field.as_ref(), route.index));
+            call(at(krate, span), member, span)
+        };
+        item.routes.iter().map(call).collect::<TokenStream>()
     };
-    let marks = members().map(|(member, span)| quote_spanned!(span=> || ::rumpsteak_runtime::Link::in_session(&self.#member)));
+    let marks = each(
+        &|krate, member, span| quote_spanned!(span=> || #krate::transport::Link::in_session(&self.#member)),
+    );
     let set = |mark: bool| {
-        members().map(move |(member, span)| {
-            quote_spanned!(span=> ::rumpsteak_runtime::Link::set_in_session(&mut self.#member, #mark);)
-        })
+        each(
+            &|krate, member, span| quote_spanned!(span=> #krate::transport::Link::set_in_session(&mut self.#member, #mark);),
+        )
     };
-    let (begin, finish, abort) = (set(true), set(false), set(true));
-    let close = members().map(|(member, span)| quote_spanned!(span=> ::rumpsteak_runtime::Link::close(&mut self.#member);));
-    // A list of slots, one for each route: `(Option<A>, (Option<B>, ()))`.
-    let seat = routes.iter().rev().fold(quote!(()), |rest, route| {
-        let ty = &route.field.ty;
-        quote!((::core::option::Option<#ty>, #rest))
+    let (begin, finish) = (set(true), set(false));
+    let close = each(
+        &|krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
+    );
+    let implementations = item.routes.iter().enumerate().map(|(index, route)| {
+        implement_route(&item, index, route, capacity(krate, system.as_ref(), route))
     });
-    let implementations = routes.iter().enumerate().map(|(index, route)| {
-        implement_route(&item, index, route, capacity(system.as_ref(), route))
-    });
-    let wiring = wiring(&item, &data.fields, &routes);
+    let wiring = wiring(&item);
     Ok(quote! {
         #[automatically_derived]
-        impl ::rumpsteak_runtime::Role for #name {
+        impl #krate::Role for #name {
             const PROTOCOL: &'static str = #protocol;
             const NAME: &'static str = #role;
             const SYSTEM: u64 = #system_id;
@@ -101,22 +80,22 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 
             #[inline]
             fn is_poisoned(&self) -> bool {
-                false #(#marks)*
+                false #marks
             }
 
             #[inline]
             fn begin(&mut self) {
-                #(#begin)*
+                #begin
             }
 
             #[inline]
             fn finish(&mut self) {
-                #(#finish)*
+                #finish
             }
 
             fn abort(&mut self) {
-                #(#abort)*
-                #(#close)*
+                #begin
+                #close
             }
         }
         #(#implementations)*
@@ -125,74 +104,64 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// Pairs the fields with their routes: each field must have one, and no peer may have two.
-fn routes<'a>(item: &'a RoleItem, fields: &'a Fields) -> Result<Vec<RouteField<'a>>> {
-    let mut routes: Vec<RouteField<'a>> = Vec::new();
-    for (index, field) in fields.iter().enumerate() {
-        let Some(peer) = item.routes.iter().find(|route| route.index == index) else {
-            return Err(Error::new(
-                field.span(),
-                "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other data beside the role",
-            ));
-        };
-        let path = peer.peer.to_string();
-        if peer.peer.as_ident().is_some_and(|peer| *peer == item.name) {
-            return Err(Error::new(
-                peer.peer.span().rustc(),
-                "a role has no route to itself",
-            ));
+/// A list of slots, one for each route: `(Option<A>, (Option<B>, ()))`.
+fn seat(routes: &[Route]) -> TokenStream {
+    let slot = |rest, Route { ty, .. }: &Route| quote!((::core::option::Option<#ty>, #rest));
+    routes.iter().rev().fold(quote!(()), slot)
+}
+
+/// Each field must be a route, and no peer may have two.
+fn check_routes(item: &RoleItem) -> Result<()> {
+    if let Some(field) = item.other_field {
+        return Err(Error::new(
+            field,
+            "expected the role at the other end: `#[route(S)]`. Each field of a role is a route; keep other data beside the role",
+        ));
+    }
+    for (index, Route { peer, .. }) in item.routes.iter().enumerate() {
+        if peer.as_ident() == Some(&item.name) {
+            return Err(Error::new(peer.span(), "a role has no route to itself"));
         }
-        if routes
-            .iter()
-            .any(|earlier| earlier.peer.peer.to_string() == path)
-        {
+        let path = peer.to_string();
+        let mut earlier = item.routes[..index].iter();
+        if earlier.any(|earlier| earlier.peer.to_string() == path) {
             return Err(Error::new(
-                peer.peer.span().rustc(),
+                peer.span(),
                 format_args!("a second route to `{path}`: the role has one route for each peer"),
             ));
         }
-        let member = match &field.ident {
-            Some(ident) => Member::Named(ident.clone()),
-            None => Member::Unnamed(Index::from(index)),
-        };
-        routes.push(RouteField {
-            peer,
-            member,
-            field,
-        });
     }
-    Ok(routes)
+    Ok(())
 }
 
 /// How much room the queue of a route needs, as a constant.
-fn capacity(system: Option<&System>, route: &RouteField<'_>) -> TokenStream {
+fn capacity(krate: &TokenStream, system: Option<&System>, route: &Route) -> TokenStream {
     let queues = system.map_or(&[][..], |system| &system.queues);
-    let queue = queues.iter().find(|queue| queue.route == route.peer.index);
+    let queue = queues.iter().find(|queue| queue.route == route.index);
     match queue.map(|queue| queue.capacity) {
-        Some(Capacity::AtMost(most)) => quote!(::rumpsteak_runtime::Capacity::AtMost(#most)),
-        Some(Capacity::Growable) | None => quote!(::rumpsteak_runtime::Capacity::Growable),
-        Some(Capacity::Waits(room)) => quote!(::rumpsteak_runtime::Capacity::Waits(#room)),
+        Some(Capacity::AtMost(most)) => quote!(#krate::channel::Capacity::AtMost(#most)),
+        Some(Capacity::Growable) | None => quote!(#krate::channel::Capacity::Growable),
+        Some(Capacity::Waits(room)) => quote!(#krate::channel::Capacity::Waits(#room)),
     }
 }
 
 fn implement_route(
     item: &RoleItem,
     index: usize,
-    route: &RouteField<'_>,
+    route: &Route,
     capacity: TokenStream,
 ) -> TokenStream {
     let name = &item.name;
-    let RouteField {
-        peer,
-        member,
-        field,
+    let Route {
+        peer, field, ty, ..
     } = route;
-    let (peer, ty) = (&peer.peer, &field.ty);
+    let member = member(field.as_ref(), route.index);
+    let krate = at(&item.krate, ty.span());
     // The seat is a list of slots: the one at `index` is `.1` so many times, then `.0`.
     let rest = std::iter::repeat_n(quote!(.1), index);
     quote_spanned! {ty.span()=>
         #[automatically_derived]
-        impl ::rumpsteak_runtime::Route<#peer> for #name {
+        impl #krate::transport::Route<#peer> for #name {
             type Link = #ty;
 
             #[inline]
@@ -201,51 +170,51 @@ fn implement_route(
             }
         }
 
-        impl<__Board> ::rumpsteak_runtime::private::wiring::Joins<#peer, __Board> for #name
+        impl<__Board> #krate::private::wiring::Joins<#peer, __Board> for #name
         where
-            __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
+            __Board: #krate::private::wiring::Seats<#name>,
         {
             type Link = #ty;
 
-            const NAME: &'static str = <Self as ::rumpsteak_runtime::Role>::NAME;
-            const SYSTEM: u64 = <Self as ::rumpsteak_runtime::Role>::SYSTEM;
-            const CAPACITY: ::rumpsteak_runtime::Capacity = #capacity;
+            const NAME: &'static str = <Self as #krate::Role>::NAME;
+            const SYSTEM: u64 = <Self as #krate::Role>::SYSTEM;
+            const CAPACITY: #krate::channel::Capacity = #capacity;
 
             fn slot(board: &mut __Board) -> &mut ::core::option::Option<#ty> {
-                &mut ::rumpsteak_runtime::private::wiring::Seats::<#name>::seat(board) #(#rest)* .0
+                &mut #krate::private::wiring::Seats::<#name>::seat(board) #(#rest)* .0
             }
         }
     }
 }
 
 /// What `#[derive(Roles)]` needs: see `rumpsteak_runtime::private::wiring`.
-fn wiring(item: &RoleItem, fields: &Fields, routes: &[RouteField<'_>]) -> TokenStream {
-    let name = &item.name;
-    let types: Vec<_> = routes.iter().map(|route| &route.field.ty).collect();
-    let peers: Vec<_> = routes.iter().map(|route| &route.peer.peer).collect();
-    let ends = peers.iter().map(
-        |peer| quote!(::rumpsteak_runtime::private::wiring::connect::<#name, #peer, __Board>(board)),
-    );
-    let members = routes.iter().map(|route| &route.member);
-    let (board, body) = match fields {
-        // A role without routes: the board is not needed.
-        Fields::Unit => (quote!(_), quote!(Self)),
-        fields if fields.is_empty() => (quote!(_), quote!(Self {})),
-        _ => (quote!(board), quote!(Self { #(#members: #ends),* })),
+fn wiring(item: &RoleItem) -> TokenStream {
+    let (name, krate) = (&item.name, &item.krate);
+    let types: Vec<_> = item.routes.iter().map(|route| &route.ty).collect();
+    let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
+    let members = item.routes.iter();
+    let members = members.map(|route| member(route.field.as_ref(), route.index));
+    // A role without routes needs no board.
+    let board = if peers.is_empty() {
+        quote!(_)
+    } else {
+        quote!(board)
     };
     quote! {
-        impl<__Board> ::rumpsteak_runtime::private::wiring::Wire<__Board> for #name
+        impl<__Board> #krate::private::wiring::Wire<__Board> for #name
         where
-            __Board: ::rumpsteak_runtime::private::wiring::Seats<#name>,
+            __Board: #krate::private::wiring::Seats<#name>,
             #(
-                #peers: ::rumpsteak_runtime::private::wiring::Joins<#name, __Board>,
-                #types: ::rumpsteak_runtime::Pair<
-                    <#peers as ::rumpsteak_runtime::private::wiring::Joins<#name, __Board>>::Link,
+                #peers: #krate::private::wiring::Joins<#name, __Board>,
+                #types: #krate::transport::Pair<
+                    <#peers as #krate::private::wiring::Joins<#name, __Board>>::Link,
                 >,
             )*
         {
             fn wire(#board: &mut __Board) -> Self {
-                #body
+                Self {
+                    #(#members: #krate::private::wiring::connect::<#name, #peers, __Board>(board)),*
+                }
             }
         }
     }

@@ -2,133 +2,130 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use rumpsteak_contract::SetItem;
+use rumpsteak_contract::set::SetField;
 use rumpsteak_contract::verdict::{Kind, Outcome};
-use rumpsteak_contract::{Input, SetItem};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Error, Index, Member, Result, Type};
+use syn::{Error, Result};
 
+use crate::tokens::{at, member};
 use crate::verdict::{self, Lookup};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
 
-/// What the build script says about a set that is verified as a whole.
-fn problems(input: TokenStream) -> Result<TokenStream> {
-    let Some(set) = SetItem::parse(&Input::new(input).tokens()).map_err(verdict::spanned)? else {
-        return Ok(TokenStream::new());
-    };
-    Ok(match verdict::find(Kind::Set, &set.name, set.hash()) {
+/// What the build script says about a closed system.
+fn problems(set: &SetItem) -> TokenStream {
+    if !set.is_closed_system {
+        return TokenStream::new();
+    }
+    match verdict::find(Kind::Set, &set.name, set.hash()) {
         Lookup::Found(entry) => match entry.outcome {
             Outcome::Failed { problems, .. } => {
                 verdict::errors(&problems, |token| set.span_of(token))
             }
             Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
         },
-        Lookup::Unverified(reason) => verdict::unverified(&set.name, &reason),
-        Lookup::Unseen => verdict::unseen(&set.name),
-        Lookup::Typing => TokenStream::new(),
+        Lookup::Unverified(reason) | Lookup::Unseen(reason) => {
+            verdict::unverified(&set.name, &reason)
+        }
+        Lookup::Silent => TokenStream::new(),
+    }
+}
+
+fn check(set: &SetItem) -> Result<&SetField> {
+    if let Some(parameter) = set.parameters {
+        return Err(Error::new(parameter, "a set of roles has no parameters"));
+    }
+    for (index, SetField { ty, .. }) in set.fields.iter().enumerate() {
+        let text = ty.to_string();
+        let mut earlier = set.fields[..index].iter();
+        if earlier.any(|earlier| earlier.ty.to_string() == text) {
+            return Err(Error::new(
+                ty.span(),
+                format_args!("a second `{text}`: a set has each role once"),
+            ));
+        }
+    }
+    set.fields.first().ok_or_else(|| {
+        Error::new(
+            set.name.span(),
+            "expected at least one role: `struct Roles { s: S, k: K }`",
+        )
     })
 }
 
 fn derive(input: TokenStream) -> Result<TokenStream> {
-    let problems = problems(input.clone())?;
-    let derive: DeriveInput = syn::parse2(input)?;
-    if let Some(parameter) = derive.generics.params.first() {
-        return Err(Error::new(
-            parameter.span(),
-            "a set of roles has no parameters",
-        ));
-    }
-    let Data::Struct(data) = &derive.data else {
-        return Err(Error::new(
-            derive.ident.span(),
-            "expected a struct with one field for each role: `struct Roles { s: S, k: K }`",
-        ));
-    };
-    let mut roles: Vec<(Member, &Type)> = Vec::new();
-    for (index, field) in data.fields.iter().enumerate() {
-        let ty = &field.ty;
-        if roles
-            .iter()
-            .any(|(_, earlier)| quote!(#earlier).to_string() == quote!(#ty).to_string())
-        {
-            return Err(Error::new(
-                ty.span(),
-                format_args!("a second `{}`: a set has each role once", quote!(#ty)),
-            ));
-        }
-        let member = match &field.ident {
-            Some(ident) => Member::Named(ident.clone()),
-            None => Member::Unnamed(Index::from(index)),
-        };
-        roles.push((member, ty));
-    }
-    let Some((_, first)) = roles.first() else {
-        return Err(Error::new(
-            derive.ident.span(),
-            "expected at least one role: `struct Roles { s: S, k: K }`",
-        ));
-    };
-
-    let name = &derive.ident;
+    let set = SetItem::parse(input)?;
+    let first = &check(&set)?.ty;
+    let problems = problems(&set);
+    let SetItem {
+        name, visibility, ..
+    } = &set;
+    let types: Vec<_> = set.fields.iter().map(|field| &field.ty).collect();
+    let members = set.fields.iter().enumerate();
+    let members = members.map(|(index, field)| member(field.name.as_ref(), index));
+    let members: Vec<_> = members.collect();
+    let placed = types.iter().map(|ty| (*ty, at(&set.krate, ty.span())));
+    let placed: Vec<_> = placed.collect();
     // All spans are those of the field's type, so that rustc says only once that it is no role.
-    let slots = roles
+    let slots = placed
         .iter()
-        .map(|(_, ty)| quote_spanned!(ty.span()=> <#ty as ::rumpsteak_runtime::Role>::Seat));
-    let empty = roles.iter().map(|(_, ty)| {
-        quote_spanned!(ty.span()=> <<#ty as ::rumpsteak_runtime::Role>::Seat as ::core::default::Default>::default())
+        .map(|(ty, krate)| quote_spanned!(ty.span()=> <#ty as #krate::Role>::Seat));
+    let empty = placed.iter().map(|(ty, krate)| {
+        quote_spanned!(ty.span()=> <<#ty as #krate::Role>::Seat as ::core::default::Default>::default())
     });
-    let seats = roles.iter().enumerate().map(|(index, (_, ty))| {
-        let index = Index::from(index);
+    let seats = placed.iter().enumerate().map(|(index, (ty, krate))| {
+        let index = member(None, index);
         quote_spanned! {ty.span()=>
-            impl ::rumpsteak_runtime::private::wiring::Seats<#ty> for __Board {
-                fn seat(&mut self) -> &mut <#ty as ::rumpsteak_runtime::Role>::Seat {
+            impl #krate::private::wiring::Seats<#ty> for __Board {
+                fn seat(&mut self) -> &mut <#ty as #krate::Role>::Seat {
                     &mut self.#index
                 }
             }
         }
     });
-    let wired = roles.iter().map(|(member, ty)| {
+    let wired = placed.iter().zip(&members).map(|((ty, krate), member)| {
         quote_spanned! {ty.span()=>
-            #member: <#ty as ::rumpsteak_runtime::private::wiring::Wire<__Board>>::wire(&mut board)
+            #member: <#ty as #krate::private::wiring::Wire<__Board>>::wire(&mut board)
         }
     });
-    let assertions = roles.iter().enumerate().skip(1).map(|(index, (_, ty))| {
-        let text = quote!(#ty).to_string();
-        let protocols = format!(
-            "`{}` and `{text}` play different protocols: all roles of a set play the same one",
-            quote!(#first),
-        );
-        let names = format!("`{text}` plays the same role as another struct of this set");
-        let earlier = roles.iter().take(index).map(|(_, earlier)| earlier);
-        quote_spanned! {ty.span()=>
-            const _: () = ::core::assert!(
-                ::rumpsteak_runtime::private::wiring::same(
-                    <#first as ::rumpsteak_runtime::Role>::PROTOCOL,
-                    <#ty as ::rumpsteak_runtime::Role>::PROTOCOL,
-                ),
-                #protocols
-            );
-            const _: () = ::core::assert!(
-                ::rumpsteak_runtime::private::wiring::differs(
-                    <#ty as ::rumpsteak_runtime::Role>::NAME,
-                    &[#(<#earlier as ::rumpsteak_runtime::Role>::NAME),*],
-                ),
-                #names
-            );
-        }
-    });
-    let visibility = &derive.vis;
-    let members: Vec<_> = roles.iter().map(|(member, _)| member).collect();
-    let types = roles.iter().map(|(_, ty)| ty);
-    let parameters: Vec<_> = members
+    let assertions = placed
         .iter()
-        .map(|member| match member {
-            Member::Named(ident) => ident.clone(),
-            Member::Unnamed(index) => format_ident!("role_{}", index.index),
-        })
-        .collect();
+        .enumerate()
+        .skip(1)
+        .map(|(index, (ty, krate))| {
+            let text = ty.to_string();
+            let protocols = format!(
+                "`{}` and `{text}` play different protocols: all roles of a set play the same one",
+                first,
+            );
+            let names = format!("`{text}` plays the same role as another struct of this set");
+            let earlier = &types[..index];
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    #krate::private::wiring::same(
+                        <#first as #krate::Role>::PROTOCOL,
+                        <#ty as #krate::Role>::PROTOCOL,
+                    ),
+                    #protocols
+                );
+                const _: () = ::core::assert!(
+                    #krate::private::wiring::differs(
+                        <#ty as #krate::Role>::NAME,
+                        &[#(<#earlier as #krate::Role>::NAME),*],
+                    ),
+                    #names
+                );
+            }
+        });
+    let parameters = set.fields.iter().enumerate();
+    let parameters = parameters.map(|(index, field)| match &field.name {
+        Some(name) => name.clone(),
+        None => format_ident!("role_{index}"),
+    });
+    let parameters: Vec<_> = parameters.collect();
     Ok(quote! {
         #[allow(dead_code, private_interfaces, reason = "a program may need no reset")]
         impl #name {

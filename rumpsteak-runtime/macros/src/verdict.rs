@@ -1,11 +1,13 @@
 //! Finding the verdict on an item, and all that the macros say about verdicts.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
+use std::rc::Rc;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use rumpsteak_contract::Verdicts;
-use rumpsteak_contract::token::{self, Ident};
 use rumpsteak_contract::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
 use syn::Error;
 
@@ -15,12 +17,12 @@ pub(crate) enum Lookup {
     Found(Box<Entry>),
     /// There are no verdicts at all, for this reason.
     Unverified(String),
-    /// There are verdicts, but none for this item as it stands.
-    Unseen,
-    /// As `Unseen`, while somebody types: rust-analyzer keeps macros running on tokens that no
-    /// build script has seen yet, and gives no positions. The item expands without a proof and
-    /// without a message; `cargo check` has the last word.
-    Typing,
+    /// There are verdicts, but none for this item as it stands, for this reason.
+    Unseen(String),
+    /// As `Unseen`, without a message: the item expands without a proof. Either its file cannot be read,
+    /// which another item of the file says, or somebody types: rust-analyzer runs macros on tokens that no
+    /// build script has seen yet, and gives no positions. `cargo check` has the last word.
+    Silent,
 }
 
 /// Looks up the verdict on an item.
@@ -31,7 +33,7 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
     };
     let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
     // Not that of an `Option`: it is the compiler's own span, which every token has while a macro runs.
-    let span = name.span().rustc().unwrap();
+    let span = name.span().unwrap();
     let file = span.file();
     let known = !file.is_empty();
     let site = Site {
@@ -42,8 +44,25 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
     };
     match verdicts.find(kind, &name.to_string(), hash, &site) {
         Some(entry) => Lookup::Found(Box::new(entry.clone())),
-        None if known => Lookup::Unseen,
-        None => Lookup::Typing,
+        None if !known => Lookup::Silent,
+        None => unseen(&verdicts, &file),
+    }
+}
+
+/// Why an item of this file has no verdict although the build script ran.
+fn unseen(verdicts: &Verdicts, file: &str) -> Lookup {
+    let Some(unreadable) = verdicts.unreadable(file) else {
+        return Lookup::Unseen(UNSEEN.to_owned());
+    };
+    thread_local!(static SAID: RefCell<BTreeSet<String>> = RefCell::default());
+    if SAID.with_borrow_mut(|said| said.insert(file.to_owned())) {
+        let (byte, line) = (unreadable.byte, unreadable.line);
+        Lookup::Unseen(format!(
+            "the build script cannot read this file from byte {byte} on, in line {line}\n\n\
+             note: no session, role or set of the file was verified"
+        ))
+    } else {
+        Lookup::Silent
     }
 }
 
@@ -73,9 +92,10 @@ pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
 
 /// Reads the verdict file.
 ///
-/// Each expansion reads it anew. A cache would outlive the file in rust-analyzer, whose macro
-/// server runs on from build to build.
-fn read() -> Result<Verdicts, String> {
+/// Each expansion reads its text, and parses it once: the macro server of rust-analyzer runs on from build
+/// to build, so the text decides whether the verdicts are known already.
+fn read() -> Result<Rc<Verdicts>, String> {
+    thread_local!(static KNOWN: RefCell<Option<(String, Rc<Verdicts>)>> = RefCell::default());
     let Some(out_dir) = std::env::var_os("OUT_DIR") else {
         return Err(NO_BUILD_SCRIPT.to_owned());
     };
@@ -92,24 +112,27 @@ fn read() -> Result<Verdicts, String> {
         Ok(_) => return Err(STALE_VERDICTS.to_owned()),
         Err(_) => return Err(NO_VERDICTS.to_owned()),
     }
-    Verdicts::parse(&text).map_err(|error| error.to_string())
+    KNOWN.with_borrow_mut(|known| match known {
+        Some((other, verdicts)) if *other == text => Ok(Rc::clone(verdicts)),
+        _ => {
+            let verdicts = Verdicts::parse(&text, env!("CARGO_PKG_VERSION"));
+            let verdicts = Rc::new(verdicts.map_err(|error| error.to_string())?);
+            *known = Some((text, Rc::clone(&verdicts)));
+            Ok(verdicts)
+        }
+    })
 }
 
 /// One `compile_error!` per problem, at its token.
-pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> token::Span) -> TokenStream {
+pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> Span) -> TokenStream {
     problems
         .iter()
-        .map(|problem| error(span_of(problem.token).rustc(), &problem.text))
+        .map(|problem| error(span_of(problem.token), &problem.text))
         .collect()
 }
 
-/// An error of the grammar as one of syn.
-pub(crate) fn spanned(error: rumpsteak_contract::Error) -> Error {
-    Error::new(error.span().rustc(), error)
-}
-
 /// A `compile_error!` at a span.
-pub(crate) fn error(span: Span, text: impl Display) -> TokenStream {
+fn error(span: Span, text: impl Display) -> TokenStream {
     Error::new(span, text).into_compile_error()
 }
 
@@ -135,16 +158,8 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
 /// Why a root has no proof.
 pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
     error(
-        name.span().rustc(),
+        name.span(),
         format_args!("`{name}` was not verified: {reason}"),
-    )
-}
-
-/// Why an item has no verdict although the build script ran.
-pub(crate) fn unseen(name: &Ident) -> TokenStream {
-    error(
-        name.span().rustc(),
-        format_args!("`{name}` was not verified: {UNSEEN}"),
     )
 }
 
@@ -173,7 +188,7 @@ const STALE_CODE: &str = "the code in OUT_DIR is not that of the last run of the
 
 help: build again; if that does not help, run `cargo clean`";
 
-const UNSEEN: &str = "the build script did not see this item as it stands here
+pub(crate) const UNSEEN: &str = "the build script did not see this item as it stands here
 
 note: it reads the source files of the package as they are written, following `mod`
       it does not see items that a macro makes, nor those in files that it was not told of

@@ -1,10 +1,6 @@
 //! Over this project's runtime.
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 use super::Sums;
 

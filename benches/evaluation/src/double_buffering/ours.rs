@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use rumpsteak_runtime::{
-    Channel, Message, Result, Role, Roles, session,
-    states::{End, Receive, Send},
-    try_run,
-};
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 use crate::tasks::pause;
 

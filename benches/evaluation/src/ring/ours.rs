@@ -5,9 +5,7 @@ use std::time::Duration;
 use rumpsteak_runtime::{
     Message, Result, Role, Roles,
     channel::{Receiver, Sender},
-    session,
-    states::{End, Receive, Send},
-    try_run,
+    session, try_run,
 };
 
 use super::{Received, SENT};

@@ -1,0 +1,233 @@
+//! What all session items expand with: the verdict, the names of the parameters, the types of chains.
+
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use rumpsteak_contract::SessionItem;
+use rumpsteak_contract::session::{Action, Chain, Path, Tail};
+use rumpsteak_contract::verdict::{Kind, Outcome, Proof};
+
+use crate::tokens;
+use crate::verdict::{self, Lookup};
+
+/// The expansion of a session item.
+pub(super) struct Expansion<'a> {
+    pub(super) item: &'a SessionItem,
+    /// The arguments of the attribute and the item, as rustc gave them.
+    source: TokenStream,
+    /// The path of the runtime.
+    pub(super) krate: &'a TokenStream,
+    /// The path of the runtime, placed at the name of the item.
+    pub(super) here: TokenStream,
+    /// The name of the parameter for the role.
+    pub(super) role: Ident,
+    /// What is wrong: `compile_error!`s.
+    pub(super) problems: TokenStream,
+    /// What was verified, if something was.
+    pub(super) proof: Proof,
+    /// Whether the build script found nothing wrong with the item and all that it is made of.
+    pub(super) passed: bool,
+    /// Whether a root gets its proof.
+    pub(super) plays: bool,
+}
+
+impl<'a> Expansion<'a> {
+    pub(super) fn new(item: &'a SessionItem, source: TokenStream) -> Self {
+        let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
+        let mut passed = false;
+        match verdict::find(Kind::Session, &item.name, item.hash()) {
+            Lookup::Found(entry) => match entry.outcome {
+                Outcome::Failed {
+                    id,
+                    plays: playable,
+                    problems: found,
+                } => {
+                    plays = playable;
+                    problems = verdict::errors(&found, |token| item.span_of(token));
+                    proof.id = id;
+                }
+                Outcome::FailedElsewhere(found) => proof = found,
+                Outcome::Passed(found) => (proof, passed) = (found, true),
+            },
+            // One message is enough: a part of a session cannot run without a root.
+            Lookup::Unverified(reason) if item.role.is_some() => {
+                problems = verdict::unverified(&item.name, &reason);
+            }
+            Lookup::Unverified(_) => {}
+            Lookup::Unseen(reason) => problems = verdict::unverified(&item.name, &reason),
+            Lookup::Silent => plays = false,
+        }
+        if item.role.is_some()
+            && problems.is_empty()
+            && (proof.plays.is_none() || proof.body.is_none())
+        {
+            plays = false;
+        }
+        Self {
+            item,
+            role: fresh(&source, "R"),
+            krate: &item.krate,
+            here: tokens::at(&item.krate, item.name.span()),
+            source,
+            problems,
+            proof,
+            passed,
+            plays,
+        }
+    }
+
+    pub(super) fn alias(&self, chain: &Chain) -> TokenStream {
+        let SessionItem {
+            attributes,
+            visibility,
+            name,
+            ..
+        } = self.item;
+        let parameters = self.parameters(None);
+        let session = self.session(&chain.actions, &chain.tail);
+        quote! {
+            #attributes
+            #visibility type #name #parameters = #session;
+        }
+    }
+
+    /// `<'s, R: Bound = K>`, where only a root has a default.
+    pub(super) fn parameters(&self, bound: Option<TokenStream>) -> TokenStream {
+        let role = &self.role;
+        let bound = bound.map(|bound| quote!(: #bound));
+        let default = self.item.role.as_ref().map(|default| quote!(= #default));
+        quote!(<'s, #role #bound #default>)
+    }
+
+    /// The message type of the role.
+    pub(super) fn message(&self) -> TokenStream {
+        let (krate, role) = (self.krate, &self.role);
+        quote!(<#role as #krate::Role>::Message)
+    }
+
+    /// A name for a parameter that shadows no name in the item.
+    pub(super) fn fresh(&self, proposed: &str) -> Ident {
+        fresh(&self.source, proposed)
+    }
+
+    /// The identity of a struct or enum, in the fingerprints of what contains it.
+    pub(super) fn identity(&self) -> TokenStream {
+        let (name, here, role) = (&self.item.name, &self.here, &self.role);
+        // Where nothing was verified, the identity matches no proof.
+        let id = self.proof.id.unwrap_or_else(|| self.item.hash());
+        quote_spanned! {name.span()=>
+            #[automatically_derived]
+            impl<'s, #role: #here::Role> #here::private::Structure for #name<'s, #role> {
+                const FINGERPRINT: u64 = #id;
+            }
+        }
+    }
+
+    /// `Debug`, which shows where the session is and not what it carries: labels need no `Debug`.
+    /// An item that derives its own keeps that.
+    pub(super) fn debug(&self, body: &TokenStream) -> Option<TokenStream> {
+        let (name, krate, role) = (&self.item.name, self.krate, &self.role);
+        (!mentions(self.item.attributes.clone(), "Debug")).then(|| {
+            quote! {
+                #[automatically_derived]
+                impl<'s, #role: #krate::Role> ::core::fmt::Debug for #name<'s, #role> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        #body
+                    }
+                }
+            }
+        })
+    }
+
+    /// The type of a chain with all parameters, written from left to right: however long the chain,
+    /// this does not recurse.
+    pub(super) fn session(&self, actions: &[Action], tail: &Tail) -> TokenStream {
+        let role = &self.role;
+        let mut tokens = TokenStream::new();
+        for Action {
+            constructor,
+            peer,
+            label,
+            ..
+        } in actions
+        {
+            let constructor = self.constructor(constructor);
+            tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
+        }
+        tokens.extend(match tail {
+            Tail::Choice {
+                constructor,
+                peer,
+                choice,
+                ..
+            } => {
+                let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
+                quote!(#constructor<'s, #role, #peer, #choice>)
+            }
+            Tail::End { constructor, .. } => {
+                let constructor = self.constructor(constructor);
+                quote!(#constructor<'s, #role>)
+            }
+            Tail::Itself { span, .. } => self.itself(*span),
+            Tail::Named(path) => self.apply(path),
+        });
+        for _ in actions {
+            tokens.append(Punct::new('>', Spacing::Alone));
+        }
+        tokens
+    }
+
+    /// A constructor: a bare word is that of the runtime, and a longer path stands for itself.
+    fn constructor(&self, path: &Path) -> TokenStream {
+        match path.as_ident() {
+            Some(word) => {
+                let krate = tokens::at(&self.item.krate, word.span());
+                quote_spanned!(word.span()=> #krate::states::#word)
+            }
+            None => path.to_token_stream(),
+        }
+    }
+
+    /// The item named by a path, with its parameters.
+    pub(super) fn apply(&self, path: &Path) -> TokenStream {
+        match path.as_ident() {
+            Some(ident) if ident == "Self" => self.itself(ident.span()),
+            _ => {
+                let role = &self.role;
+                quote!(#path<'s, #role>)
+            }
+        }
+    }
+
+    /// This item, where the source says `Self`.
+    fn itself(&self, span: Span) -> TokenStream {
+        let (mut name, role) = (self.item.name.clone(), &self.role);
+        name.set_span(span);
+        quote!(#name<'s, #role>)
+    }
+}
+
+/// Whether a name occurs in tokens, at whatever depth: `#[derive(Debug)]`,
+/// `#[cfg_attr(test, derive(std::fmt::Debug))]`.
+fn mentions(tokens: TokenStream, name: &str) -> bool {
+    let mut open = vec![tokens];
+    while let Some(tokens) = open.pop() {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => open.push(group.stream()),
+                TokenTree::Ident(ident) if ident == name => return true,
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// A name for a parameter that shadows no name in the item: the one proposed, unless a role or
+/// label is called so.
+fn fresh(source: &TokenStream, proposed: &str) -> Ident {
+    let mut name = format_ident!("{proposed}");
+    while mentions(source.clone(), &name.to_string()) {
+        name = format_ident!("{name}_");
+    }
+    name
+}

@@ -1,0 +1,242 @@
+//! A session struct: the type, and the methods of the action that it begins with.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use rumpsteak_contract::SessionItem;
+use rumpsteak_contract::session::{Action, Chain, Direction, Path, Tail};
+use rumpsteak_contract::verdict::Body;
+
+use super::expansion::Expansion;
+use super::fingerprint;
+use crate::verdict;
+
+impl Expansion<'_> {
+    pub(super) fn structure(&self, chain: &Chain) -> TokenStream {
+        let SessionItem {
+            attributes,
+            visibility,
+            name,
+            ..
+        } = self.item;
+        let (krate, role) = (self.krate, &self.role);
+        let parameters = self.parameters(Some(quote!(#krate::Role)));
+        let session = self.session(&chain.actions, &chain.tail);
+        let identity = self.identity();
+        let assertion = self.body_assertion(&session);
+        let methods = self.methods(chain);
+        let debug = self.debug(&quote!(::core::fmt::Formatter::write_str(
+            f,
+            ::core::stringify!(#name)
+        )));
+        quote! {
+            #attributes
+            #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
+            #visibility struct #name #parameters(#session);
+
+            #identity
+            #debug
+
+            #[automatically_derived]
+            impl<'s, #role> #krate::states::Session for #name<'s, #role>
+            where
+                #role: #krate::Role,
+                #session: #krate::states::Session<State = #krate::states::State<'s, #role>> + #krate::private::Structure,
+            {
+                type State = #krate::states::State<'s, #role>;
+
+                #[inline]
+                fn from_state(state: #krate::states::State<'s, #role>) -> Self {
+                    #assertion
+                    Self(#krate::states::Session::from_state(state))
+                }
+            }
+
+            #[allow(dead_code, reason = "a process may use either way in")]
+            impl<'s, #role: #krate::Role> #name<'s, #role> {
+                /// The session inside.
+                #[inline]
+                #visibility fn into_session(self) -> #session {
+                    self.0
+                }
+
+                #methods
+            }
+        }
+    }
+
+    /// The assertion, when the struct is entered, that its body is the session that was verified.
+    fn body_assertion(&self, session: &TokenStream) -> Option<TokenStream> {
+        let Some(Body::Chain(verified)) = &self.proof.body else {
+            return None;
+        };
+        let (name, here) = (&self.item.name, &self.here);
+        let expected = fingerprint::of(verified, here);
+        let text = verdict::resolved_differently(name);
+        Some(quote_spanned! {name.span()=>
+            const {
+                ::core::assert!(
+                    <#session as #here::private::Structure>::FINGERPRINT == #expected,
+                    #text
+                );
+            }
+        })
+    }
+
+    /// The methods of the action that a struct begins with. A struct that begins with another name
+    /// has only `into_session`.
+    ///
+    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one fails.
+    fn methods(&self, chain: &Chain) -> TokenStream {
+        match (chain.actions.split_first(), &chain.tail) {
+            (Some((action, rest)), tail) => {
+                let then = self.session(rest, tail);
+                self.action_methods(action, &then)
+            }
+            (
+                None,
+                Tail::Choice {
+                    direction,
+                    peer,
+                    choice,
+                    ..
+                },
+            ) => {
+                let choice = self.apply(choice);
+                match direction {
+                    Direction::Receive => self.branch_method(peer, &choice),
+                    Direction::Send => self.select_methods(peer, &choice),
+                }
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
+    fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
+        let Action {
+            direction,
+            peer,
+            label,
+            ..
+        } = action;
+        let (krate, role) = (self.krate, &self.role);
+        let state = self.state();
+        let mut bounds = self.route(peer, *direction, Some(&quote!(#label)));
+        bounds.extend(quote!(#then: #krate::states::Session<#state>,));
+        let types = quote!('s, #role, #peer, #label, #then);
+        match direction {
+            Direction::Send => {
+                let send = self.method("Send::send", None, Some(label), "Sending", &types, &bounds);
+                let or_return = "Send::send_or_return";
+                let send_or_return =
+                    self.method(or_return, None, Some(label), "Returning", &types, &bounds);
+                quote!(#send #send_or_return)
+            }
+            Direction::Receive => {
+                let none: Option<&Path> = None;
+                self.method("Receive::receive", None, none, "Receiving", &types, &bounds)
+            }
+        }
+    }
+
+    fn select_methods(&self, peer: &Path, choice: &TokenStream) -> TokenStream {
+        let (krate, role) = (self.krate, &self.role);
+        let label = self.fresh("L");
+        let state = self.state();
+        let mut bounds = quote!(#choice: #krate::states::Offers<#label, #state>,);
+        bounds.extend(self.route(peer, Direction::Send, Some(&quote!(#label))));
+        let then = quote!(<#choice as #krate::states::Offers<#label>>::Then);
+        let types = quote!('s, #role, #peer, #label, #then);
+        let parameter = Some(&label);
+        let select = self.method(
+            "Select::select",
+            parameter,
+            Some(&label),
+            "Sending",
+            &types,
+            &bounds,
+        );
+        let select_or_return = self.method(
+            "Select::select_or_return",
+            parameter,
+            Some(&label),
+            "Returning",
+            &types,
+            &bounds,
+        );
+        quote!(#select #select_or_return)
+    }
+
+    fn branch_method(&self, peer: &Path, choice: &TokenStream) -> TokenStream {
+        let (krate, role) = (self.krate, &self.role);
+        let (state, message) = (self.state(), self.message());
+        let mut bounds = self.route(peer, Direction::Receive, None);
+        bounds.extend(quote!(#choice: #krate::states::Choice<#state, Message = #message>,));
+        let types = quote!('s, #role, #peer, #choice);
+        let none: Option<&Path> = None;
+        self.method("Branch::branch", None, none, "Branching", &types, &bounds)
+    }
+
+    /// The bound of the role's route to `peer`, and of the label that travels on it.
+    fn route(&self, peer: &Path, direction: Direction, label: Option<&TokenStream>) -> TokenStream {
+        let (krate, role, message) = (self.krate, &self.role, self.message());
+        let link = match direction {
+            Direction::Receive => format_ident!("Incoming"),
+            Direction::Send => format_ident!("Outgoing"),
+        };
+        let label = label.map(|label| quote!(, Message: #krate::Message<#label>));
+        quote! {
+            #role: #krate::transport::Route<
+                #peer,
+                Link: #krate::transport::#link<#message>
+                #label
+            >,
+        }
+    }
+
+    /// `State = …`, the state of the sessions of this role.
+    fn state(&self) -> TokenStream {
+        let (krate, role) = (self.krate, &self.role);
+        quote!(State = #krate::states::State<'s, #role>)
+    }
+
+    /// A method that returns the same future as the `original` of the state inside.
+    fn method(
+        &self,
+        original: &str,
+        parameter: Option<&Ident>,
+        label: Option<&impl ToTokens>,
+        future: &str,
+        types: &TokenStream,
+        bounds: &TokenStream,
+    ) -> TokenStream {
+        let (krate, visibility) = (self.krate, &self.item.visibility);
+        let (summary, errors, cancel_safety) = (
+            format!("As [`{original}`](::rumpsteak_runtime::states::{original})."),
+            format!("Those of `{original}`."),
+            format!("That of `{original}`: dropping the future poisons the role."),
+        );
+        let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
+        let future = format_ident!("{future}");
+        let parameter = parameter.map(|parameter| quote!(<#parameter>));
+        let argument = label.map(|_| quote!(label));
+        let label = label.map(|label| quote!(, label: #label));
+        quote! {
+            #[doc = #summary]
+            ///
+            /// # Errors
+            ///
+            #[doc = #errors]
+            ///
+            /// # Cancel safety
+            ///
+            #[doc = #cancel_safety]
+            #[inline]
+            #visibility fn #method #parameter(self #label) -> #krate::states::#future<#types>
+            where
+                #bounds
+            {
+                self.0.#method(#argument)
+            }
+        }
+    }
+}
