@@ -19,7 +19,7 @@ use crate::protocols::Protocols;
 use crate::report::{Report, wording};
 use crate::source::cfg::Cfg;
 use crate::source::crate_tree;
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 use crate::source::targets::{self, Package, Root};
 
 /// What was verified.
@@ -77,7 +77,7 @@ impl Configuration {
 
 /// All that is known about a package.
 pub(crate) struct Analysis {
-    pub(crate) base: Base,
+    pub(crate) base: PackageRoot,
     pub(crate) package: Package,
     pub(crate) tree: crate_tree::Tree,
     pub(crate) protocols: Protocols,
@@ -98,7 +98,7 @@ impl Analysis {
                 "this is called from the build script of a package, or with its folder",
             )
         })?;
-        let base = Base::new(folder);
+        let base = PackageRoot::new(folder);
         let mut roots = package.roots.clone();
         roots.extend(configuration.sources.iter().map(|source| {
             let name = source

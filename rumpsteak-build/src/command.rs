@@ -9,7 +9,7 @@ use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
 use crate::fault::Origin;
 use crate::protocols::Protocols;
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 use crate::source::targets;
 
 pub use crate::configuration::PATH;
@@ -75,7 +75,7 @@ impl Configuration {
     ///
     /// If a file cannot be read or has errors.
     pub fn code(self, folder: &Path) -> Result<Vec<Code>, Report> {
-        let base = Base::new(folder);
+        let base = PackageRoot::new(folder);
         let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
         let files = protocols.files.iter();
         let broken = files

@@ -35,13 +35,13 @@ use crate::fault::Cause;
 use crate::gravity::Gravity;
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
 use crate::report;
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// Generates modules as they are asked for.
 #[derive(Debug)]
 pub(crate) struct Generator<'a> {
     protocols: &'a Protocols,
-    base: &'a Base,
+    base: &'a PackageRoot,
     limits: &'a Limits,
     /// Whether the build script said that it wants code.
     enabled: bool,
@@ -101,7 +101,7 @@ impl Module {
 impl<'a> Generator<'a> {
     pub(crate) fn new(
         protocols: &'a Protocols,
-        base: &'a Base,
+        base: &'a PackageRoot,
         limits: &'a Limits,
         enabled: bool,
     ) -> Self {

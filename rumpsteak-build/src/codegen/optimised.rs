@@ -28,7 +28,7 @@ use crate::named_text::NamedText;
 use crate::protocols::{ProtocolRole, Protocols};
 use crate::report::excerpt::Excerpt;
 
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// A machine to be generated instead of a projection.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub(crate) fn load(
     folders: &Folders,
     protocols: &Protocols,
     position: usize,
-    base: &Base,
+    base: &PackageRoot,
     limits: &Limits,
 ) -> (Vec<Option<Optimised>>, Vec<Problem>) {
     let protocol = &protocols.protocols[position];
@@ -120,7 +120,7 @@ pub(crate) fn load(
 pub(crate) fn unused(
     folders: &Folders,
     protocols: &Protocols,
-    base: &Base,
+    base: &PackageRoot,
     is_generated: &dyn Fn(usize) -> bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -203,7 +203,7 @@ fn read(
     candidate: &Candidate,
     protocols: &Protocols,
     linked: ProtocolRole,
-    base: &Base,
+    base: &PackageRoot,
     limits: &Limits,
 ) -> (Option<Optimised>, Option<Problem>) {
     let protocol = &protocols.protocols[linked.protocol];

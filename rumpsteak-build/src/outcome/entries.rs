@@ -21,7 +21,7 @@ use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
 use crate::source::cfg::Truth;
 use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId};
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// What is written about a package.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
 pub(crate) fn entries(
     context: Context<'_>,
     judgement: &Judgement,
-    base: &Base,
+    base: &PackageRoot,
     limits: &Limits,
     word: &Word<'_>,
 ) -> Findings {

@@ -7,12 +7,12 @@ use crate::fault::Origin;
 use crate::judge::judgement::Judgement;
 use crate::outcome::entries::{Findings, Located, Word};
 use crate::source::crate_tree::{Inclusion, ItemId, Tree};
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// Adds the entries of `protocol!(…)`, and the files that they include.
 pub(crate) fn findings(
     tree: &Tree,
-    base: &Base,
+    base: &PackageRoot,
     judgement: &Judgement,
     word: &Word<'_>,
     findings: &mut Findings,

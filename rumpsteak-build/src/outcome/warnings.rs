@@ -12,13 +12,13 @@ use crate::link::roles::RolePair;
 use crate::protocols::{Loaded, Lookup};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// What to warn of, in the order of the texts.
 pub(crate) fn warnings(
     context: Context<'_>,
     judgement: &Judgement,
-    base: &Base,
+    base: &PackageRoot,
     limits: &Limits,
 ) -> Vec<String> {
     let Context {

@@ -17,7 +17,7 @@ use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol
 use self::scr_module::ScrModule;
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::source::package_root::Base;
+use crate::source::package_root::PackageRoot;
 
 /// The library reads less than this: S0106.
 const MOST_BYTES: u64 = 65 << 20;
@@ -101,7 +101,7 @@ impl Protocols {
     /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
     ///
     /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
-    pub(crate) fn load(base: &Base, paths: &[PathBuf], limits: &Limits) -> Self {
+    pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: &Limits) -> Self {
         let mut loaded = Self::default();
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
         for path in paths {
@@ -163,7 +163,14 @@ impl Protocols {
         Ok(())
     }
 
-    fn add(&mut self, base: &Base, text: NamedText, path: &Path, imports: &Path, limits: &Limits) {
+    fn add(
+        &mut self,
+        base: &PackageRoot,
+        text: NamedText,
+        path: &Path,
+        imports: &Path,
+        limits: &Limits,
+    ) {
         let mut read = BTreeSet::new();
         let find = |name: &str| {
             let path = imports.join(format!("{}.scr", name.replace('.', "/")));
@@ -172,7 +179,7 @@ impl Protocols {
             read.insert(path);
             Some(Arc::new(text))
         };
-        // The path is absolute: `Base::join` has made it so.
+        // The path is absolute: `PackageRoot::join` has made it so.
         let ScrModule {
             texts,
             modules,

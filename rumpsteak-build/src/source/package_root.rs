@@ -63,6 +63,3 @@ impl PackageRoot {
             .map_or(text.clone(), |rest| format!("/{rest}"))
     }
 }
-
-/// The former name, until all callers are moved.
-pub(crate) type Base = PackageRoot;
