@@ -130,15 +130,3 @@ pub use run::{run, try_run};
 /// The name of [`try_run`] in the papers.
 #[doc(no_inline)]
 pub use run::try_run as try_session;
-
-// The macros and generated code name these without their modules.
-#[doc(hidden)]
-pub use states::{Branching, Receiving, Returning, Sending};
-#[doc(hidden)]
-pub use {
-    channel::Capacity,
-    message::Labelled,
-    role::Route,
-    states::{Branch, Choice, End, Offers, Receive, Select, Send, Session, State},
-    transport::{Incoming, Link, Outgoing, Pair},
-};
