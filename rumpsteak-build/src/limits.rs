@@ -35,7 +35,7 @@ impl From<rumpsteak_fsm::Limits> for Limits {
             verifier,
             global_states: scribble.global_states,
             local_states: scribble.local_states,
-            projection_steps: scribble.steps,
+            projection_steps: scribble.projection_steps,
             combinations: 256,
             items: 10_000,
         }
@@ -97,7 +97,7 @@ impl Limits {
         let mut limits = rumpsteak_scribble::Limits::default();
         limits.global_states = self.global_states;
         limits.local_states = self.local_states;
-        limits.steps = self.projection_steps;
+        limits.projection_steps = self.projection_steps;
         limits
     }
 }

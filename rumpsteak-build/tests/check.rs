@@ -483,6 +483,7 @@ fn a_file_that_calls_itself_otherwise() {
         &[
             ("protocols/shop/Orders.scr", &file("shop.Orders")),
             ("protocols/shop/Basket.scr", &file("shop.Baskett")),
+            ("protocols/market/Cart.scr", &file("shop.Cart")),
             ("src/lib.rs", ""),
         ],
     );
@@ -501,6 +502,15 @@ fn a_file_that_calls_itself_otherwise() {
     assert_eq!(
         lines.last(),
         Some(&"  = help: correct or remove the line, or move the file to `shop/Baskett.scr`")
+    );
+    // The file's own name is right: the folder alone is a warning.
+    assert_eq!(
+        check.warnings,
+        [
+            "protocols/market/Cart.scr: the module in `Cart.scr` calls itself `shop.Cart`; \
+             correct or remove the line, or move the file to `shop/Cart.scr`",
+            "protocols/p.scr: no role plays the protocol `DoubleBuffering`",
+        ]
     );
 }
 

@@ -98,7 +98,7 @@ fn projections(
     if module.complain(&module.contents.diagnostics, terminal) {
         return Err(broken());
     }
-    let projections = modules::project_all(module.pick(protocol)?);
+    let projections = module.pick(protocol)?.project_all();
     let projections = projections.map_err(|diagnostics| {
         module.complain(&diagnostics, terminal);
         broken()

@@ -7,7 +7,7 @@ use std::{
 };
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, did_you_mean, list};
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Projection, Protocol, Span, parse};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Protocol, Span, file_of_module, parse};
 
 use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
 
@@ -62,7 +62,7 @@ pub(crate) fn load(
 
     let mut unreadable = vec![];
     let find = |name: &str| {
-        let place = PathBuf::from(name.replace('.', "/") + ".scr");
+        let place = PathBuf::from(file_of_module(name));
         let mut places = roots.iter().map(|root| root.join(&place));
         let found = places.find(|place| place.is_file())?;
         let imported = reader.read(&found, SCRIBBLE);
@@ -78,26 +78,6 @@ pub(crate) fn load(
 /// Whether a text declares protocols.
 pub(crate) fn is_scribble(text: &str) -> bool {
     !parse(text).module.protocols.is_empty()
-}
-
-/// The projections of a protocol onto all of its roles.
-///
-/// # Errors
-/// What is wrong with any of them.
-pub(crate) fn project_all(protocol: &Protocol) -> Result<Vec<Projection>, Vec<Diagnostic>> {
-    let mut projections = vec![];
-    let mut diagnostics = vec![];
-    for role in protocol.roles() {
-        match protocol.project(role) {
-            Ok(projection) => projections.push(projection),
-            Err(found) => diagnostics.extend(found),
-        }
-    }
-    if diagnostics.is_empty() {
-        Ok(projections)
-    } else {
-        Err(diagnostics)
-    }
 }
 
 /// The absolute path of a file, with all folders that its `module` line may name. `None` for
@@ -224,11 +204,10 @@ pub(crate) fn pick(
 /// was given up decides nothing; anything else is a protocol that does not hold.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     let outcome = |diagnostic: &Diagnostic| match diagnostic.code {
-        Code::TooLarge | Code::ProjectionTooLarge => Outcome::Undecided,
+        code if code.is_limit() => Outcome::Undecided,
         // The role was named in the call.
         Code::NoSuchRole => Outcome::BadInput,
-        // S01: tokens and grammar.
-        code if code.as_str().starts_with("S01") => Outcome::BadInput,
+        code if code.is_syntax() => Outcome::BadInput,
         _ => Outcome::Fails,
     };
     diagnostics

@@ -2,44 +2,22 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::{Role, sorted};
+use rumpsteak_fsm::Role;
 
 use crate::{
-    diagnostics::code as codes,
-    diagnostics::diagnostic::{self, Diagnostic},
-    diagnostics::span::Span,
-    global::determinise::{self as global, Global},
-    global::flow,
-    names::resolve::{self, Source},
-    project::projection::{self as project, Projection},
-    syntax::ast::{Module, Name},
+    diagnostics::{
+        diagnostic::{self, Diagnostic},
+        projection_errors,
+        span::{Name, Span},
+        syntax_errors::{self, Construct},
+    },
+    global::{automaton::Global, determinise::determinise, flow},
+    index::index,
+    limits::Limits,
+    names::{modules::Modules, program::Source, resolve::resolve},
+    project::projection::{self, Projection},
+    syntax::ast::Module,
 };
-
-/// How far to go before giving up. Every limit that is met is an error that names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are joined. The work
-    /// of finding them is limited to a fixed multiple of this.
-    pub global_states: usize,
-    /// States of the machine of one role before equivalent ones are merged.
-    pub local_states: usize,
-    /// Steps of the projection onto one role: how often a global state is looked at for one of its own, or in a search
-    /// for messages that overtake (`M` in CAV'23).
-    pub steps: usize,
-}
-
-impl Default for Limits {
-    /// 200,000 states and 5,000,000 steps: more than any protocol in use, and no more than some seconds in an
-    /// unoptimised build script.
-    fn default() -> Self {
-        Self {
-            global_states: 200_000,
-            local_states: 200_000,
-            steps: 5_000_000,
-        }
-    }
-}
 
 /// What [`check`] found.
 #[derive(Clone, Debug)]
@@ -53,8 +31,8 @@ pub struct Checked {
 
 /// Checks a module that was parsed, and unfolds its protocols.
 ///
-/// What [`parse`](crate::parse) could not read is not reported again, nor is what follows from it; a module with errors
-/// can be checked for more.
+/// What [`parse`](crate::parse) could not read is not reported again, nor is what follows from it; a
+/// module with errors can be checked for more.
 ///
 /// # Cost
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.
@@ -64,10 +42,9 @@ pub fn check(module: &Module) -> Checked {
 
 /// [`check`] with limits of one's own.
 pub fn check_with(module: &Module, limits: &Limits) -> Checked {
-    let mut diagnostics: Vec<Diagnostic> = module
-        .imports
-        .iter()
-        .map(|import| codes::unsupported(codes::Construct::Import, import.span))
+    let imports = module.imports.iter();
+    let mut diagnostics: Vec<Diagnostic> = imports
+        .map(|import| syntax_errors::unsupported(Construct::Import, import.span))
         .collect();
     let source = Source {
         module,
@@ -81,13 +58,27 @@ pub fn check_with(module: &Module, limits: &Limits) -> Checked {
     }
 }
 
+impl Modules {
+    /// Checks all modules, as [`check`] does one. The protocols are those of the root; the errors
+    /// those of all.
+    pub fn check(&self, limits: &Limits) -> Checked {
+        let mut diagnostics = Vec::new();
+        let protocols = check_sources(&self.sources(), limits, &mut diagnostics);
+        diagnostic::sort(&mut diagnostics);
+        Checked {
+            protocols,
+            diagnostics,
+        }
+    }
+}
+
 /// Checks the protocols of all modules and returns those of the first.
-pub(crate) fn check_sources(
+fn check_sources(
     sources: &[Source<'_>],
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Protocol> {
-    let mut program = resolve::resolve(sources, diagnostics);
+    let mut program = resolve(sources, diagnostics);
     flow::check(&mut program, diagnostics);
 
     // Auxiliary protocols are checked where they are called; those that are not, on their own, last.
@@ -97,10 +88,7 @@ pub(crate) fn check_sources(
             protocol.valid && protocol.decl.parameters.is_empty()
         })
         .collect();
-    let auxiliary = |at: usize| program.protocols[at].decl.auxiliary;
-    sorted::sort_by(&mut order, |&left, &right| {
-        auxiliary(left).cmp(&auxiliary(right))
-    });
+    order.sort_by_key(|&at| program.protocols[at].decl.auxiliary);
     let own = sources
         .first()
         .map_or(0, |source| source.module.protocols.len());
@@ -111,7 +99,7 @@ pub(crate) fn check_sources(
         if decl.auxiliary && entered[at] {
             continue;
         }
-        match global::build(&mut program, at, limits.global_states, &mut entered) {
+        match determinise(&mut program, at, limits.global_states, &mut entered) {
             Ok(global) if !decl.auxiliary && at < own => protocols.push(Protocol {
                 name: decl.name.clone(),
                 role_names: decl.roles.iter().map(|role| role.name.clone()).collect(),
@@ -137,7 +125,7 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// What it is called, and where.
+    /// Its name where it is declared.
     pub fn name(&self) -> &Name {
         &self.name
     }
@@ -147,7 +135,7 @@ impl Protocol {
         &self.global.roles
     }
 
-    /// Where `role` is declared, if it is one of the roles.
+    /// The place where `role` is declared; `None` if it is none of the roles.
     pub fn role_span(&self, role: &Role) -> Option<Span> {
         let position = self.position(role)?;
         Some(self.role_names[position].span)
@@ -163,8 +151,24 @@ impl Protocol {
         self.global.len()
     }
 
-    fn position(&self, role: &Role) -> Option<usize> {
-        self.roles().iter().position(|known| known == role)
+    /// The machines of all roles, in their order.
+    ///
+    /// # Errors
+    /// All errors of [`project`](Self::project), role by role.
+    pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+        let mut projections = Vec::new();
+        let mut diagnostics = Vec::new();
+        for role in self.roles() {
+            match self.project(role) {
+                Ok(projection) => projections.push(projection),
+                Err(found) => diagnostics.extend(found),
+            }
+        }
+        if diagnostics.is_empty() {
+            Ok(projections)
+        } else {
+            Err(diagnostics)
+        }
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).
@@ -172,31 +176,25 @@ impl Protocol {
     /// A state that receives from several peers is no error here; [`Fsm::check_directed`] tells.
     ///
     /// # Errors
-    /// Where the role would have to act on a choice that it cannot know, or a limit is met; and if the protocol has no
-    /// such role.
+    /// Where the role would have to act on a choice that it cannot know, or a limit is met; and if
+    /// the protocol has no such role.
     ///
     /// # Cost
-    /// Linear in the automaton for protocols in which a role is told about a choice soon; exponential in the worst
-    /// case, which [`Limits`] stop.
+    /// Linear in the automaton for protocols in which a role is told about a choice soon; exponential
+    /// in the worst case, which [`Limits`] stop.
     ///
     /// [`Fsm::check_directed`]: rumpsteak_fsm::Fsm::check_directed
     pub fn project(&self, role: &Role) -> Result<Projection, Vec<Diagnostic>> {
         let Some(position) = self.position(role) else {
-            let mut known = self.roles().iter().map(Role::as_str);
-            let diagnostic = codes::no_such_role(
-                role.as_str(),
-                self.name.as_str(),
-                self.name.span,
-                &mut known,
-            );
-            return Err(vec![diagnostic]);
+            let known: Vec<&str> = self.roles().iter().map(Role::as_str).collect();
+            let error = projection_errors::no_such_role(role.as_str(), &self.name, &known);
+            return Err(vec![error]);
         };
         let declared = self.role_names[position].span;
-        project::project(
-            &self.global,
-            resolve::index(position),
-            declared,
-            &self.limits,
-        )
+        projection::project(&self.global, index(position), declared, &self.limits)
+    }
+
+    fn position(&self, role: &Role) -> Option<usize> {
+        self.roles().iter().position(|known| known == role)
     }
 }

@@ -1,8 +1,8 @@
 //! The Scribble protocol language: from source text to one machine per role.
 //!
-//! A protocol says who sends what to whom; this crate reads it, checks it, and computes what each role does. It is
-//! pure: text in, values out. It knows neither files nor Rust source, and it renders nothing: an error is a
-//! [`Diagnostic`] with spans.
+//! A protocol says which role sends which message to which; this crate reads it, checks it, and
+//! computes what each role does. It is pure: text in, values out. It knows neither files nor Rust
+//! source, and it renders nothing: an error is a [`Diagnostic`] with spans.
 //!
 //! ```
 //! use rumpsteak_scribble::{check, parse};
@@ -33,41 +33,47 @@
 //!
 //! # The pipeline
 //!
-//! | step | module | gives |
+//! | step | folder | gives |
 //! |---|---|---|
-//! | [`parse`] | lexer, parser | a [`Module`], with whatever could be understood |
-//! | [`Modules::load`] | modules | the same with all that it imports |
-//! | [`check`] | shape, resolve, flow, global | a [`Protocol`] for each protocol without errors: its global automaton |
-//! | [`Protocol::project`] | project, minimise | a [`Projection`]: a machine and where its transitions are written |
+//! | [`parse`] | `syntax` | a [`Module`], with all that could be understood |
+//! | [`Modules::load`] | `names` | the same with all that it imports |
+//! | [`check`] | `names`, `global` | a [`Protocol`] for each one without errors: its global automaton |
+//! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, and where it is written |
 //!
-//! Nothing here overflows the stack, whatever the nesting of the text, and every search has a bound in [`Limits`].
+//! Each folder imports only those before it, and `diagnostics`, which has the wording of all errors.
+//! Nothing here overflows the stack, whatever the nesting of the text, and every search has a bound
+//! in [`Limits`].
 //!
 //! # When not to use it
-//! A projection says that the roles together do what the protocol says. It does not say that a process which
-//! reorders its messages still does: that is asynchronous subtyping, in `rumpsteak-fsm`.
+//! A projection says that the roles together do what the protocol says. It does not say that a
+//! process which reorders its messages still does: that is asynchronous subtyping, in
+//! `rumpsteak-fsm`.
 
 mod check;
 mod diagnostics;
 mod global;
+mod index;
+mod limits;
 mod names;
 mod project;
 mod syntax;
 
 pub use self::{
-    check::{Checked, Limits, Protocol, check, check_with},
+    check::{Checked, Protocol, check, check_with},
     diagnostics::{
         code::{Code, UnknownCode},
-        diagnostic::Diagnostic,
+        diagnostic::{Diagnostic, Severity},
         similar::similar,
-        span::{SourceId, Span},
+        span::{Name, SourceId, Span},
     },
-    names::modules::Modules,
+    limits::Limits,
+    names::modules::{Modules, file_of_module},
     project::projection::Projection,
     syntax::{
         ast::{
             Block, BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-            InteractionKind, MessageExpr, Module, Name, Parameter, ParameterKind, Payload,
-            ProtocolDecl, RoleDecl,
+            InteractionKind, MessageExpr, Module, Parameter, ParameterKind, Payload, ProtocolDecl,
+            RoleDecl,
         },
         parser::{Parsed, parse},
     },

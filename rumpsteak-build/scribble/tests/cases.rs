@@ -39,6 +39,7 @@ fn show(modules: &Modules, texts: &Texts, diagnostic: &Diagnostic) -> String {
         secondary,
         notes,
         help,
+        ..
     } = diagnostic;
     // `error[S0123]: ` and `  = help: ` stand before them in 80 columns.
     for (text, width) in [(Some(message), 66), (help.as_ref(), 70)] {

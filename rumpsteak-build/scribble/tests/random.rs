@@ -27,10 +27,10 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
     let parsed = parse(source);
     assert_eq!(parsed.diagnostics, [], "{source}");
     // Calls with permuted roles unfold to protocols of any size; small ones say as much.
-    let mut limits = Limits::default();
-    limits.global_states = 2_000;
-    limits.local_states = 2_000;
-    limits.steps = 100_000;
+    let limits = Limits::default()
+        .global_states(2_000)
+        .local_states(2_000)
+        .projection_steps(100_000);
     let checked = check_with(&parsed.module, &limits);
     if !checked.diagnostics.is_empty() {
         return Err(checked.diagnostics);

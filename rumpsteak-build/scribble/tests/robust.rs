@@ -14,10 +14,10 @@ fn run(source: &str) -> usize {
         mut diagnostics,
     } = parse(source);
     // Small limits: what is tested is that they hold.
-    let mut limits = Limits::default();
-    limits.global_states = 2_000;
-    limits.local_states = 2_000;
-    limits.steps = 20_000;
+    let limits = Limits::default()
+        .global_states(2_000)
+        .local_states(2_000)
+        .projection_steps(20_000);
     let checked = check_with(&module, &limits);
     diagnostics.extend(checked.diagnostics);
     for protocol in &checked.protocols {
@@ -340,8 +340,7 @@ fn the_limits_of_projection_are_answers() {
     let source = "global protocol P(role A, role B, role C) {
         choice at A { l() from A to C; } or { r() from A to B; x() from B to C; } m() from C to A; }";
     let parsed = parse(source);
-    let mut limits = Limits::default();
-    limits.local_states = 2;
+    let limits = Limits::default().local_states(2);
     let checked = check_with(&parsed.module, &limits);
     let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
     assert_eq!(errors[0].code, Code::ProjectionTooLarge);
@@ -353,12 +352,17 @@ fn the_limits_of_projection_are_answers() {
             .contains("`Limits::local_states`")
     );
 
-    let mut limits = Limits::default();
-    limits.steps = 1;
+    let limits = Limits::default().projection_steps(1);
     let checked = check_with(&parsed.module, &limits);
     let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
     assert_eq!(errors[0].code, Code::ProjectionTooLarge);
-    assert!(errors[0].help.as_ref().unwrap().contains("`Limits::steps`"));
+    assert!(
+        errors[0]
+            .help
+            .as_ref()
+            .unwrap()
+            .contains("`Limits::projection_steps`")
+    );
 }
 
 #[test]

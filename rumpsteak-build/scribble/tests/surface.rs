@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Code, Limits, Modules, SourceId, check, parse};
+use rumpsteak_scribble::{Code, Limits, Modules, Severity, SourceId, check, parse};
 
 #[test]
 fn a_transition_remembers_every_interaction_that_it_stands_for() {
@@ -118,4 +118,41 @@ fn a_text_that_is_read_alone_cannot_import() {
         check(&parse("import base; global protocol P(role A, role B) { do base.Q(A, B); }").module);
     let codes: Vec<_> = checked.diagnostics.iter().map(|error| error.code).collect();
     assert_eq!(codes, [Code::Unsupported]);
+}
+
+#[test]
+fn a_module_line_that_names_another_folder_is_a_warning_unless_an_import_needs_it() {
+    let place = ["market", "Orders"];
+    let severity = |source: &str, imported: &str| {
+        let (modules, errors) = Modules::load(source, |_| Some(imported.to_owned()));
+        assert_eq!(errors, []);
+        modules.misplaced(&place).map(|found| found.severity)
+    };
+    assert_eq!(severity("module market.Orders;", ""), None);
+    assert_eq!(severity("module Orders;", ""), None);
+    assert_eq!(severity("module shop.Orders;", ""), Some(Severity::Warning));
+    assert_eq!(severity("module shop.Basket;", ""), Some(Severity::Error));
+    let source = "module shop.Orders; import shop.Base;";
+    assert_eq!(severity(source, ""), Some(Severity::Warning));
+    let imported = "module shop.Base; import shop.Orders;";
+    assert_eq!(severity(source, imported), Some(Severity::Error));
+}
+
+#[test]
+fn all_roles_are_projected_or_all_errors_are_told() {
+    let source = "global protocol P(role A, role B, role C, role D) {
+        choice at A { l() from A to B; m() from C to D; } or { r() from A to B; }
+    }";
+    let checked = check(&parse(source).module);
+    let errors = checked.protocols[0].project_all().unwrap_err();
+    let codes: Vec<_> = errors.iter().map(|error| error.code).collect();
+    assert_eq!(codes, [Code::SendUnknown, Code::NeverTold]);
+
+    let checked = check(&parse("global protocol P(role A, role B) { m() from A to B; }").module);
+    let roles: Vec<_> = checked.protocols[0].project_all().unwrap();
+    let roles: Vec<_> = roles
+        .iter()
+        .map(|found| found.fsm.role().as_str())
+        .collect();
+    assert_eq!(roles, ["A", "B"]);
 }

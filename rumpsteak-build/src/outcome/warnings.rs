@@ -9,7 +9,7 @@ use crate::judge::starvation;
 use crate::limits::Limits;
 use crate::link::context::Context;
 use crate::link::roles::RolePair;
-use crate::protocols::{Loaded, Lookup};
+use crate::protocols::{Loaded, Lookup, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
 use crate::source::package_root::PackageRoot;
@@ -37,6 +37,7 @@ pub(crate) fn warnings(
             ));
         }
     }
+    warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
     warnings.extend(starving(context, judgement, limits));
     let with_session: BTreeSet<ItemId> = judgement.roots.values().map(|root| root.role).collect();
     for (&id, role) in &pairs.roles {

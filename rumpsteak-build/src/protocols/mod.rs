@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use rumpsteak_contract::name;
 use rumpsteak_fsm::{Fsm, Message, Role};
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId};
+use rumpsteak_scribble::{
+    Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
+};
 
 use self::scr_module::ScrModule;
 use crate::gravity::Gravity;
@@ -59,6 +61,8 @@ pub(crate) struct ScrFile {
     pub(crate) modules: Modules,
     /// Everything that is wrong with the file, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What is right and may surprise.
+    pub(crate) warnings: Vec<Diagnostic>,
 }
 
 /// A protocol that is well formed and projectable onto each of its roles.
@@ -173,7 +177,7 @@ impl Protocols {
     ) {
         let mut read = BTreeSet::new();
         let find = |name: &str| {
-            let path = imports.join(format!("{}.scr", name.replace('.', "/")));
+            let path = imports.join(file_of_module(name));
             let text = read_text(&path).ok()?;
             let text = NamedText::new(base.show(&path), text);
             read.insert(path);
@@ -185,18 +189,16 @@ impl Protocols {
             modules,
             protocols,
             mut diagnostics,
+            warnings,
         } = ScrModule::load(Arc::new(text), Some(path), limits, find);
         self.looked_at.extend(read);
         let file = self.files.len();
         let mut usable = Vec::new();
         for protocol in protocols {
-            let mut projections = Vec::new();
-            for role in protocol.roles() {
-                match protocol.project(role) {
-                    Ok(projection) => projections.push(projection),
-                    Err(errors) => diagnostics.extend(errors),
-                }
-            }
+            let projections = protocol.project_all().unwrap_or_else(|errors| {
+                diagnostics.extend(errors);
+                Vec::new()
+            });
             let actions = projections
                 .iter()
                 .flat_map(|projection| projection.fsm.transitions());
@@ -223,6 +225,7 @@ impl Protocols {
             texts,
             modules,
             diagnostics,
+            warnings,
         });
     }
 
@@ -277,13 +280,21 @@ impl ScrFile {
     /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides nothing.
     pub(crate) fn gravity(&self) -> Gravity {
         let kind = |diagnostic: &Diagnostic| match diagnostic.code {
-            Code::TooLarge | Code::ProjectionTooLarge => Gravity::Undecided,
-            // S01: tokens and grammar.
-            code if code.as_str().starts_with("S01") => Gravity::BadInput,
+            code if code.is_limit() => Gravity::Undecided,
+            code if code.is_syntax() => Gravity::BadInput,
             _ => Gravity::Fails,
         };
         let kinds = self.diagnostics.iter().map(kind);
         kinds.max().unwrap_or(Gravity::Undecided)
+    }
+
+    /// Its warnings, each on one line.
+    pub(crate) fn warning_lines(&self) -> impl Iterator<Item = String> {
+        self.warnings.iter().map(|warning| {
+            let file = &self.text(warning.primary.source()).name;
+            let help = warning.help.iter().map(|help| format!("; {help}"));
+            format!("{file}: {}{}", warning.message, help.collect::<String>())
+        })
     }
 
     /// The path as shown.

@@ -19,6 +19,8 @@ pub struct ScrModule {
     pub protocols: Vec<Protocol>,
     /// What is wrong, in the order of the text. Projections are not tried yet.
     pub diagnostics: Vec<Diagnostic>,
+    /// What is right and may surprise.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl ScrModule {
@@ -53,11 +55,13 @@ impl ScrModule {
                 *text = Arc::new(NamedText::new(text.name.clone(), ""));
             }
         }
+        let (diagnostics, warnings) = diagnostics.into_iter().partition(Diagnostic::is_error);
         Self {
             texts,
             modules,
             protocols: checked.protocols,
             diagnostics,
+            warnings,
         }
     }
 }

@@ -102,7 +102,12 @@ impl Notice {
     /// An error of a Scribble module, with the texts of the module and of its imports.
     #[must_use]
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
-        let mut notice = Self::error(&diagnostic.message);
+        let level = if diagnostic.is_error() {
+            Self::error
+        } else {
+            Self::warning
+        };
+        let mut notice = level(diagnostic.message.clone());
         notice.code = Some(diagnostic.code.as_str());
         notice.excerpt = Excerpt::of_spans(
             texts,

@@ -157,7 +157,7 @@ struct Version<'a> {
 
 impl<'a> Version<'a> {
     fn new(module: &'a Module, protocol: &Protocol) -> Result<Self, Vec<Diagnostic>> {
-        let projections = modules::project_all(protocol)?;
+        let projections = protocol.project_all()?;
         Ok(Self {
             module,
             projections,

@@ -82,6 +82,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
+    for report in module.reports(&module.contents.warnings) {
+        terminal.report(&report);
+    }
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(
             arguments,

@@ -1,14 +1,25 @@
-//! What is wrong, as a value.
+//! One mistake in one place, as a value.
 
-use rumpsteak_fsm::sorted;
+use super::{code::Code, span::Span};
 
-use crate::{diagnostics::code::Code, diagnostics::span::Span};
+/// Whether a diagnostic says that the protocol is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// The protocol is understood, and something about it may surprise.
+    Warning,
+    /// The protocol cannot be used.
+    Error,
+}
 
-/// One error. Rendering is the caller's.
+/// One error or warning. The caller renders it.
 ///
 /// A message is one sentence without a full stop; so are the labels and the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Diagnostic {
+    /// Whether the protocol can be used all the same.
+    pub severity: Severity,
     /// Which mistake.
     pub code: Code,
     /// What is wrong.
@@ -19,13 +30,19 @@ pub struct Diagnostic {
     pub label: String,
     /// Other places that matter, each with what is there.
     pub secondary: Vec<(Span, String)>,
-    /// What else to know, each perhaps of several lines: the runs that a role confuses.
+    /// More to know, each note of one or several lines: for example two runs that a role confuses.
     pub notes: Vec<String>,
     /// The way out.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
+    /// Whether the protocol cannot be used.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// An error without more to say.
     pub(crate) fn new(
         code: Code,
         message: impl Into<String>,
@@ -33,6 +50,7 @@ impl Diagnostic {
         label: impl Into<String>,
     ) -> Self {
         Self {
+            severity: Severity::Error,
             code,
             message: message.into(),
             primary,
@@ -64,11 +82,10 @@ impl Diagnostic {
     }
 }
 
-/// Puts errors into the order of the text. Of several with one code in one place the first stays: the others say the same of
-/// another way there.
+/// Puts diagnostics into the order of the text. Of several with one code in one place the first
+/// stays: the others say the same of another way there.
 pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
-    sorted::sort_by(diagnostics, |a, b| {
-        (a.primary, a.code, &a.message).cmp(&(b.primary, b.code, &b.message))
-    });
+    diagnostics
+        .sort_by(|a, b| (a.primary, a.code, &a.message).cmp(&(b.primary, b.code, &b.message)));
     diagnostics.dedup_by(|a, b| (a.primary, a.code) == (b.primary, b.code));
 }

@@ -1,9 +1,9 @@
-//! Where something stands in the source.
+//! Places in source texts, and names with their places.
 
-use std::{fmt, ops::Range};
+use std::{fmt, ops::Range, sync::Arc};
 
-/// Which source text a [`Span`] is in: [`SourceId::ROOT`] for the module that was asked for, others for
-/// the modules that it imports.
+/// Which source text a [`Span`] is in: [`SourceId::ROOT`] for the module that was asked for, others
+/// for the modules that it imports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(u16);
 
@@ -16,13 +16,13 @@ impl SourceId {
         usize::from(self.0)
     }
 
-    /// The source at this position, or nothing beyond 65,535.
+    /// The source at this position; `None` beyond 65,535.
     pub fn from_index(index: usize) -> Option<Self> {
         u16::try_from(index).ok().map(Self)
     }
 }
 
-/// A range of bytes `start..end` of one source text. Both ends are character boundaries inside the text.
+/// A range of bytes of one source text. Both ends are character boundaries inside the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     source: SourceId,
@@ -55,12 +55,18 @@ impl Span {
         self.start()..self.end()
     }
 
-    /// From the start of `self` to the end of `last`, which stands behind it in the same text.
-    pub(crate) fn to(self, last: Self) -> Self {
+    /// The empty range at its start.
+    pub(crate) fn beginning(self) -> Self {
         Self {
-            end: last.end.max(self.end),
+            end: self.start,
             ..self
         }
+    }
+
+    /// From the start of `self` to the end of `last`, which stands behind it in the same text.
+    pub(crate) fn to(self, last: Self) -> Self {
+        let end = last.end.max(self.end);
+        Self { end, ..self }
     }
 }
 
@@ -71,5 +77,33 @@ impl fmt::Debug for Span {
             write!(f, "{}:", self.source.0)?;
         }
         write!(f, "{}..{}", self.start, self.end)
+    }
+}
+
+/// A name where it is written.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Name {
+    /// Its text, that of a qualified name with the dots: `shop.Base.Order`.
+    pub text: Arc<str>,
+    /// Where.
+    pub span: Span,
+}
+
+impl Name {
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`@{:?}", self.text, self.span)
     }
 }

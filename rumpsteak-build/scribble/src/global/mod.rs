@@ -1,4 +1,6 @@
 //! The protocol as a whole: what must hold before it is unfolded, and its automaton.
 
+pub(crate) mod automaton;
 pub(crate) mod determinise;
 pub(crate) mod flow;
+mod unfold;

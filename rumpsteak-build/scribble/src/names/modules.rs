@@ -1,19 +1,28 @@
 //! A module with all that it imports.
 //!
-//! Imports are followed breadth first, each module once, so that modules may import each other. Who reads the
-//! texts is the caller's business: this crate knows names only.
+//! Imports are followed breadth first, each module once, so that modules may import each other. The
+//! caller reads the texts: this crate knows names only.
 
-use rumpsteak_fsm::hashed::HashedMap;
+use hashbrown::{HashMap, hash_map::Entry};
 
+use super::program::Source;
 use crate::{
-    check::{self, Checked, Limits},
-    diagnostics::code as codes,
-    diagnostics::diagnostic::{self, Diagnostic},
-    diagnostics::span::{SourceId, Span},
-    names::resolve::Source,
-    syntax::ast::{Declaration, Module, Name},
-    syntax::parser,
+    diagnostics::{
+        diagnostic::{self, Diagnostic, Severity},
+        name_errors,
+        span::{Name, SourceId, Span},
+    },
+    syntax::{
+        ast::{Declaration, Import, Module},
+        parser,
+    },
 };
+
+/// The file of the module with this full name, by convention: `shop/Base.scr` for `shop.Base`,
+/// below the import path. Its folders are parted by `/` on every system.
+pub fn file_of_module(name: &str) -> String {
+    name.replace('.', "/") + ".scr"
+}
 
 /// A module and, directly or not, the modules that it imports.
 #[derive(Clone, Debug)]
@@ -31,143 +40,122 @@ struct Loaded {
 }
 
 impl Modules {
-    /// Parses `source` and everything that it imports. `find` gives the text of the module with a full name such as
-    /// `shop.Base`, by convention that of the file `shop/Base.scr` below the import path, or nothing if there is none. It
-    /// is called once for each name.
+    /// Parses `source` and everything that it imports. `find` gives the text of the module with a
+    /// full name such as `shop.Base`, by convention that of [`file_of_module`] below the import
+    /// path, or `None` if there is none. It is called once for each name.
     ///
-    /// The errors are those of all texts, and of the imports themselves: modules that are missing, that
-    /// import themselves or call themselves something else, and two modules visible under one name. Their spans tell
-    /// the texts apart ([`Span::source`](crate::Span::source), [`name`](Self::name)).
+    /// The errors are those of all texts, and of the imports themselves: modules that are missing,
+    /// that import themselves or call themselves something else, and two modules visible under one
+    /// name. Their spans tell the texts apart ([`Span::source`], [`name`](Self::name)).
     ///
-    /// Modules may import each other; a cycle of imports is no mistake, since protocols are called and not executed on import.
+    /// A cycle of imports is no mistake: protocols are called, and not executed on import.
     ///
     /// ```
     /// use rumpsteak_scribble::Modules;
     ///
+    /// let base = "aux global protocol Ping(role A, role B) { ping() from A to B; }";
     /// let (modules, errors) = Modules::load(
     ///     "import shop.Base as B; global protocol P(role A, role B) { do B.Ping(A, B); }",
-    ///     |name| match name {
-    ///         "shop.Base" => Some("aux global protocol Ping(role A, role B) { ping() from A to B; }".to_owned()),
-    ///         _ => None,
-    ///     },
+    ///     |name| (name == "shop.Base").then(|| base.to_owned()),
     /// );
     /// assert_eq!(errors, []);
     /// let checked = modules.check(&Default::default());
     /// assert_eq!(checked.diagnostics, []);
     /// assert_eq!(checked.protocols[0].states(), 2);
     /// ```
-    pub fn load(
-        source: &str,
-        mut find: impl FnMut(&str) -> Option<String>,
-    ) -> (Self, Vec<Diagnostic>) {
-        let mut known: HashedMap<String, Option<usize>> = HashedMap::new();
-        let parsed = parser::parse(source);
-        let mut diagnostics = parsed.diagnostics;
-        let name = parsed.module.header.as_ref().map(Name::to_string);
-        if let Some(name) = &name {
-            known.insert(name.clone(), Some(0));
-        }
-        let mut loaded = vec![Loaded {
-            name,
-            module: parsed.module,
-            imports: Vec::new(),
-        }];
+    pub fn load(source: &str, find: impl FnMut(&str) -> Option<String>) -> (Self, Vec<Diagnostic>) {
+        let root = parser::parse(source);
+        let name = root.module.header.as_ref().map(Name::to_string);
+        let mut loader = Loader {
+            find,
+            known: name.iter().map(|name| (name.clone(), Some(0))).collect(),
+            loaded: vec![Loaded {
+                name,
+                module: root.module,
+                imports: Vec::new(),
+            }],
+            diagnostics: root.diagnostics,
+        };
         let mut at = 0;
-        while at < loaded.len() {
-            let mut imports = Vec::new();
-            for import in loaded[at].module.imports.clone() {
-                let name = import.module.as_str();
-                let position = match known.get(name) {
-                    Some(&position) => position,
-                    None => {
-                        let found = find(name)
-                            .and_then(|text| Some((text, SourceId::from_index(loaded.len())?)));
-                        let position = found.map(|(text, source)| {
-                            let parsed = parser::parse_source(&text, source);
-                            diagnostics.extend(parsed.diagnostics);
-                            if let Some(header) = &parsed.module.header
-                                && header.as_str() != name
-                            {
-                                diagnostics.push(codes::other_module(
-                                    name,
-                                    import.module.span,
-                                    header.as_str(),
-                                    header.span,
-                                ));
-                            }
-                            loaded.push(Loaded {
-                                name: Some(name.to_owned()),
-                                module: parsed.module,
-                                imports: Vec::new(),
-                            });
-                            loaded.len() - 1
-                        });
-                        known.insert(name.to_owned(), position);
-                        position
-                    }
-                };
-                match position {
-                    Some(position) if position == at => {
-                        diagnostics.push(codes::self_import(name, import.module.span));
-                    }
-                    Some(_) => {}
-                    None => {
-                        diagnostics.push(codes::missing_module(name, import.module.span));
-                    }
-                }
-                imports.push(position);
-            }
-            clashes(&loaded[at].module, &mut diagnostics);
-            loaded[at].imports = imports;
+        while at < loader.loaded.len() {
+            let imports = loader.loaded[at].module.imports.clone();
+            let found = imports
+                .iter()
+                .map(|import| loader.import(at, import))
+                .collect();
+            loader.loaded[at].imports = found;
+            clashes(&loader.loaded[at].module, &mut loader.diagnostics);
             at += 1;
         }
+        let Loader {
+            loaded,
+            mut diagnostics,
+            ..
+        } = loader;
         diagnostic::sort(&mut diagnostics);
         (Self { loaded }, diagnostics)
     }
 
-    /// Whether the root calls itself something else than its place: nothing if it has no `module` line, or if `place` ends in
-    /// the parts of the name. `place` is the path of its file, folders first and the name of the file without `.scr` last.
+    /// Compares the `module` line of the root with the path of its file: folders first, and the
+    /// name of the file without `.scr` last. `None` if there is no such line, or if the path ends
+    /// in the parts of the name. Folders above those are not compared: the import path is unknown.
     ///
-    /// A module that is imported was found by its full name, and [`load`](Self::load) compares the two. Nobody has named the root,
-    /// and its folders may go on above the import path; so as many of them are compared as its name has. A text without
-    /// a file has no place, and any name.
+    /// Another name than the file's is an error. Where only the folders differ it is a
+    /// [warning](crate::Severity::Warning), unless a module imports the root by this name: it would
+    /// not be found there.
     ///
     /// ```
     /// use rumpsteak_scribble::Modules;
     ///
     /// let (modules, _) = Modules::load("module shop.Orders;", |_| None);
     /// assert_eq!(modules.misplaced(&["home", "shop", "Orders"]), None);
-    /// let error = modules.misplaced(&["home", "shop", "Basket"]).map(|error| error.message);
-    /// assert_eq!(error.as_deref(), Some("the module in `Basket.scr` calls itself `shop.Orders`"));
+    /// let moved = modules.misplaced(&["home", "market", "Orders"]).unwrap();
+    /// assert!(!moved.is_error());
+    /// let error = modules.misplaced(&["home", "shop", "Basket"]).unwrap();
+    /// assert!(error.is_error());
+    /// assert_eq!(error.message, "the module in `Basket.scr` calls itself `shop.Orders`");
     /// ```
     pub fn misplaced(&self, place: &[impl AsRef<str>]) -> Option<Diagnostic> {
         let header = self.root().header.as_ref()?;
-        let parts = header.as_str().split('.').count();
+        let parts: Vec<&str> = header.as_str().split('.').collect();
         let place: Vec<&str> = place.iter().map(AsRef::as_ref).collect();
-        let expected = &place[place.len().saturating_sub(parts)..];
-        if header.as_str().split('.').eq(expected.iter().copied()) {
+        let expected = &place[place.len().saturating_sub(parts.len())..];
+        if parts == expected {
             return None;
         }
         let file = place.last().copied().unwrap_or_default();
-        // Where no part of the name is right, the folders need not be meant: the file's own name is enough.
-        let is_near =
-            (header.as_str().split('.').zip(expected)).any(|(part, &place)| part == place);
-        let expected = match is_near {
-            true => expected,
-            false => &place[place.len().saturating_sub(1)..],
+        // Where no part of the name is right, the folders need not be meant: the file's own name
+        // is enough.
+        let is_near = parts
+            .iter()
+            .zip(expected)
+            .any(|(part, place)| part == place);
+        let expected = if is_near {
+            expected
+        } else {
+            &place[place.len().saturating_sub(1)..]
         };
         // Folders and files may have names that no module can have.
         let is_name = |part: &&str| {
-            let mut letters = part.chars();
-            part.chars().next().is_some()
-                && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+            !part.is_empty()
+                && part
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || letter == '_')
         };
         let expected = expected.iter().all(is_name).then(|| expected.join("."));
-        Some(codes::misplaced_module(
-            header.as_str(),
-            header.span,
-            file,
-            expected.as_deref(),
+        let is_imported = self.loaded[1..]
+            .iter()
+            .any(|loaded| loaded.imports.contains(&Some(0)));
+        let is_error = parts.last() != Some(&file) || is_imported;
+        let severity = if is_error {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let right = file_of_module(header.as_str());
+        let expected = expected.as_deref();
+        Some(name_errors::misplaced_module(
+            header, file, expected, &right, severity,
         ))
     }
 
@@ -181,13 +169,14 @@ impl Modules {
         self.loaded.iter().map(|loaded| &loaded.module)
     }
 
-    /// The full name of a module; nothing for a root without a header, and for a source that does not exist.
+    /// The full name of a module; `None` for a root without a `module` line, and for a source that
+    /// does not exist.
     pub fn name(&self, source: SourceId) -> Option<&str> {
         self.loaded.get(source.index())?.name.as_deref()
     }
 
-    /// The declaration of the sort `name` as it occurs in a projected machine: in the root, or else in the
-    /// first module that declares it.
+    /// The declaration of the sort `name` as it occurs in a projected machine: in the root, or else
+    /// in the first module that declares it.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         self.iter().find_map(|module| module.sort(name))
     }
@@ -197,50 +186,88 @@ impl Modules {
         self.iter().find_map(|module| module.signature(name))
     }
 
-    /// Checks all modules, as [`check`](crate::check()) does one. The protocols are those of the root; the errors those of all.
-    pub fn check(&self, limits: &Limits) -> Checked {
-        let sources: Vec<Source<'_>> = self
-            .loaded
-            .iter()
-            .map(|loaded| Source {
-                module: &loaded.module,
-                imports: loaded.imports.clone(),
-            })
-            .collect();
-        let mut diagnostics = Vec::new();
-        let protocols = check::check_sources(&sources, limits, &mut diagnostics);
-        diagnostic::sort(&mut diagnostics);
-        Checked {
-            protocols,
-            diagnostics,
-        }
+    /// The modules as the later passes want them, the root first.
+    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
+        let sources = self.loaded.iter().map(|loaded| Source {
+            module: &loaded.module,
+            imports: loaded.imports.clone(),
+        });
+        sources.collect()
     }
 }
 
-/// Modules that are visible under one name. A module is visible under its full name and, to itself, under
-/// its last name too; an alias replaces the full name.
-fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
-    let mut visible: HashedMap<&str, Span> = HashedMap::new();
-    if let Some(header) = &module.header {
-        visible.insert(header.as_str(), header.span);
-        if let Some((_, last)) = header.as_str().rsplit_once('.') {
-            visible.insert(last, header.span);
-        }
-    }
-    for import in &module.imports {
-        let own = module.header.as_ref().map(Name::as_str);
-        if own == Some(import.module.as_str()) {
-            // An error of its own.
-            continue;
-        }
-        let name = import.alias.as_ref().unwrap_or(&import.module);
-        match visible.get(name.as_str()) {
-            Some(first) => {
-                let text = name.as_str();
-                diagnostics.push(codes::module_clash(text, name.span, *first));
-            }
+struct Loader<F> {
+    find: F,
+    /// The modules that were asked for, by full name; `None` if there is none.
+    known: HashMap<String, Option<usize>>,
+    loaded: Vec<Loaded>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<F: FnMut(&str) -> Option<String>> Loader<F> {
+    /// The module that the one at `own` imports, which is loaded if it is asked for the first time.
+    fn import(&mut self, own: usize, import: &Import) -> Option<usize> {
+        let name = &import.module;
+        let position = match self.known.get(name.as_str()) {
+            Some(&position) => position,
             None => {
-                visible.insert(name.as_str(), name.span);
+                let position = self.read(name);
+                self.known.insert(name.to_string(), position);
+                position
+            }
+        };
+        if position.is_none() {
+            let file = file_of_module(name.as_str());
+            self.diagnostics
+                .push(name_errors::missing_module(name, &file));
+        } else if position == Some(own) {
+            self.diagnostics.push(name_errors::self_import(name));
+        }
+        position
+    }
+
+    fn read(&mut self, name: &Name) -> Option<usize> {
+        let position = self.loaded.len();
+        let text = (self.find)(name.as_str())?;
+        let parsed = parser::parse_source(&text, SourceId::from_index(position)?);
+        self.diagnostics.extend(parsed.diagnostics);
+        if let Some(header) = &parsed.module.header
+            && header.text != name.text
+        {
+            self.diagnostics
+                .push(name_errors::other_module(name, header));
+        }
+        self.loaded.push(Loaded {
+            name: Some(name.to_string()),
+            module: parsed.module,
+            imports: Vec::new(),
+        });
+        Some(position)
+    }
+}
+
+/// Modules that are visible under one name. A module is visible under its full name and, to itself,
+/// under its last name too; an alias replaces the full name.
+fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
+    let mut visible: HashMap<&str, Span> = HashMap::new();
+    let own = module.header.as_ref().map(Name::as_str);
+    if let Some(header) = &module.header {
+        let last = header.as_str().rsplit('.').next().unwrap_or_default();
+        visible.extend([header.as_str(), last].map(|name| (name, header.span)));
+    }
+    // That a module imports itself is an error of its own.
+    for import in module
+        .imports
+        .iter()
+        .filter(|import| own != Some(import.module.as_str()))
+    {
+        let name = import.alias.as_ref().unwrap_or(&import.module);
+        match visible.entry(name.as_str()) {
+            Entry::Occupied(first) => {
+                diagnostics.push(name_errors::module_clash(name, *first.get()));
+            }
+            Entry::Vacant(free) => {
+                free.insert(name.span);
             }
         }
     }

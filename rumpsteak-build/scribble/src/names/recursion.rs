@@ -1,53 +1,59 @@
-//! What a protocol's text says about itself before any name of a role is looked at.
+//! Recursions: which one each `continue` means, which do nothing, and what runs beside an endless one.
 //!
-//! * Which recursion each `continue` means.
-//! * Which recursions do nothing: `rec X { continue X; }` exchanges no message however often it repeats, and Scribble has
-//!   always read it as nothing. Where some branch has a message, a silent repetition is a mistake instead (S0301).
-//! * What runs beside something that never ends. Behind `rec X { m() from A to B; continue X; }` the interaction
-//!   `n() from C to D;` never happens in the order of the text. But it shares no role with the recursion, so
-//!   the two may as well be written the other way round: nobody can see the order of interactions without a
-//!   common role. What follows is moved in front if it ends and all its roles are others; anything else is unreachable (S0302).
+//! * `rec X { continue X; }` exchanges no message however often it repeats, and Scribble has always
+//!   read it as nothing. Where some branch has a message, a silent repetition is a mistake instead
+//!   (S0301).
+//! * Behind `rec X { m() from A to B; continue X; }` the interaction `n() from C to D;` never happens
+//!   in the order of the text. But it shares no role with the recursion, so the two may as well be
+//!   written the other way round: nobody can see the order of interactions without a common role.
+//!   So what follows is moved in front if it ends and all its roles are others; anything else is
+//!   unreachable (S0302).
 //!
 //! Costs O(body), with stacks of its own.
 
-use rumpsteak_fsm::hashed::HashedMap;
+use hashbrown::{HashMap, HashSet};
 
-use crate::syntax::ast::*;
-use rumpsteak_fsm::sorted::SortedSet;
+use crate::{
+    diagnostics::span::Name,
+    index::{NONE, index},
+    syntax::ast::{BlockId, Body, InteractionId, InteractionKind},
+};
 
-/// No interaction.
-pub(crate) const NONE: u32 = u32::MAX;
-
-pub(crate) struct Shape<'m> {
+/// What is known of the recursions of one protocol before any role is looked at.
+pub(super) struct Recursions<'m> {
     /// For each `continue` the recursion that it means, or [`NONE`]; for others [`NONE`].
-    pub(crate) targets: Vec<u32>,
+    pub(super) targets: Vec<u32>,
     /// Whether the interaction is a recursion that does nothing.
-    pub(crate) inert: Vec<bool>,
+    pub(super) inert: Vec<bool>,
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
-    pub(crate) unbound: Vec<(&'m Name, Vec<&'m str>)>,
+    pub(super) unbound: Vec<(&'m Name, Vec<&'m str>)>,
     /// The blocks whose interactions are taken in another order.
-    orders: HashedMap<BlockId, Vec<InteractionId>>,
+    orders: HashMap<BlockId, Vec<InteractionId>>,
 }
 
-impl<'m> Shape<'m> {
-    pub(crate) fn new(body: &'m Body) -> Self {
-        let mut shape = Self {
+impl<'m> Recursions<'m> {
+    pub(super) fn new(body: &'m Body) -> Self {
+        let mut recursions = Self {
             targets: vec![NONE; body.interactions.len()],
             inert: vec![false; body.interactions.len()],
             unbound: Vec::new(),
-            orders: HashedMap::new(),
+            orders: HashMap::new(),
         };
-        shape.bind(body);
-        shape.summarise(body);
-        shape
+        recursions.bind(body);
+        recursions.summarise(body);
+        recursions
     }
 
     /// The interactions of a block, in the order in which they are to be understood.
-    pub(crate) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
-        match self.orders.get(&block) {
-            Some(order) => order,
-            None => &body.block(block).items,
-        }
+    pub(super) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
+        self.orders.get(&block).unwrap_or(&body.block(block).items)
+    }
+
+    /// Where a block starts: its first interaction, or `next` if it has none.
+    pub(super) fn start(&self, body: &Body, block: BlockId, next: u32) -> u32 {
+        self.items(body, block)
+            .first()
+            .map_or(next, |first| first.0)
     }
 
     fn bind(&mut self, body: &'m Body) {
@@ -59,7 +65,7 @@ impl<'m> Shape<'m> {
         }
         /// An unbound name lists this many recursions around it at most.
         const MOST_NAMES: usize = 16;
-        let mut bound: HashedMap<&str, Vec<u32>> = HashedMap::new();
+        let mut bound: HashMap<&str, Vec<u32>> = HashMap::new();
         let mut around: Vec<&str> = Vec::new();
         let mut tasks = vec![Task::Enter(body.root())];
         while let Some(task) = tasks.pop() {
@@ -74,7 +80,7 @@ impl<'m> Shape<'m> {
                 }
                 Task::Rec(id, name, block) => {
                     around.push(name.as_str());
-                    bound.or_default(name.as_str()).push(id.0);
+                    bound.entry(name.as_str()).or_default().push(id.0);
                     tasks.push(Task::Leave(name));
                     block
                 }
@@ -104,8 +110,8 @@ impl<'m> Shape<'m> {
         }
     }
 
-    /// Finds recursions that do nothing and what runs beside something endless, from the innermost blocks outwards:
-    /// a block has a greater number than those around it.
+    /// Finds recursions that do nothing and what runs beside an endless one, from the innermost blocks
+    /// outwards: a block has a greater number than those around it.
     fn summarise(&mut self, body: &Body) {
         let mut summaries = vec![Summary::NOTHING; body.blocks.len()];
         // Comparing the roles of nested blocks again and again is not free: no more than this in all.
@@ -137,7 +143,7 @@ impl<'m> Shape<'m> {
                 && disjoint(body, before[endless], beside, &mut budget)
             {
                 let order = [&before[..endless], beside, &before[endless..]].concat();
-                let block = BlockId(crate::names::resolve::index(number));
+                let block = BlockId(index(number));
                 self.orders.insert(block, order);
             }
         }
@@ -196,7 +202,7 @@ impl<'m> Shape<'m> {
 /// What is known of a part of a body.
 #[derive(Clone, Copy)]
 struct Summary {
-    /// Whether something can come behind it.
+    /// Whether it can come to its end.
     ends: bool,
     /// Whether it has neither messages nor calls.
     silent: bool,
@@ -212,13 +218,12 @@ impl Summary {
     };
 }
 
-/// Whether no role of `one` is a role of `others`. Answers no when the budget, in interactions, is used up.
+/// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is used
+/// up.
 fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
-    let (Some(one), Some(others)) = (roles(body, &[one], budget), roles(body, others, budget))
-    else {
-        return false;
-    };
-    one.iter().all(|role| !others.contains(role))
+    let (one, others) = (roles(body, &[one], budget), roles(body, others, budget));
+    one.zip(others)
+        .is_some_and(|(one, others)| one.is_disjoint(&others))
 }
 
 /// The roles of some interactions and all that is in them.
@@ -226,8 +231,8 @@ fn roles<'b>(
     body: &'b Body,
     items: &[InteractionId],
     budget: &mut usize,
-) -> Option<SortedSet<&'b str>> {
-    let mut roles = SortedSet::new();
+) -> Option<HashSet<&'b str>> {
+    let mut roles = HashSet::new();
     let mut work = items.to_vec();
     while let Some(id) = work.pop() {
         *budget = budget.checked_sub(1)?;

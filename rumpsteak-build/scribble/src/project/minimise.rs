@@ -1,101 +1,55 @@
 //! The smallest machine with the same behaviour.
 //!
-//! Two states are equivalent if they offer the same actions, and each action leads to equivalent states. The
-//! coarsest such partition is found by refinement: start with one block and one *cord* of transitions per letter;
-//! a cord splits the blocks by who has a transition in it, a block splits the cords by whose
-//! transitions end in it, until nothing splits.
+//! Two states are equivalent if they offer the same actions, and each action leads to equivalent
+//! states. The coarsest such partition is found by refinement: start with one block of all states and
+//! one *cord* of transitions per letter. A cord splits the blocks into the states with and without a
+//! transition in it, a block splits the cords into the transitions that end in it and the others,
+//! until nothing splits.
 //!
-//! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial transition
-//! functions*, STACS 2008): of the two halves of a block only the smaller one is used to split on, so that each
-//! transition is looked at O(log states) times: O(transitions · log transitions) in all. Hopcroft's algorithm
-//! needs a transition for every letter in every state, which machines of many labels would pay for. Their
-//! second phase, which removes states that lead to no accepting state, is left out: here every state counts,
-//! finished or not.
+//! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial
+//! transition functions*, STACS 2008): of the two halves of a block only the smaller one is used to
+//! split on, so that each transition is looked at O(log states) times: O(transitions · log
+//! transitions) in all. Their second phase, which removes states that lead to no accepting state, is
+//! left out: here every state counts, finished or not.
+
+use super::grouped::Grouped;
+use crate::index::index;
 
 /// A transition between two states, under a letter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Move {
-    pub(crate) source: u32,
-    pub(crate) letter: u32,
-    pub(crate) target: u32,
+pub(super) struct Move {
+    pub(super) source: u32,
+    pub(super) letter: u32,
+    pub(super) target: u32,
 }
 
-/// For each of `states` states the number of its class; equal numbers are equivalent states. In each state there is at
-/// most one move per letter, and letters are numbers below `letters`.
-pub(crate) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
-    // One cord per letter, in the order of the letters: `count` has the moves of each, and then where they start.
-    let mut count = vec![0_u32; letters + 1];
-    let mut most = 0;
-    for found in moves {
-        let count = &mut count[found.letter as usize];
-        *count += 1;
-        most = most.max(*count);
-    }
-    if most <= 1 {
-        return unlike(states, moves);
-    }
-    let mut blocks = Partition::new(states);
-    let mut cords = Partition::new(moves.len());
-    cords.first.clear();
-    cords.end.clear();
-    cords.marked.clear();
-    let mut position = 0;
-    for count in &mut count {
-        let size = std::mem::replace(count, position);
-        if size > 0 {
-            cords.first.push(position);
-            position += size;
-            cords.end.push(position);
-            cords.marked.push(0);
-        }
-    }
-    for (element, found) in (0..).zip(moves) {
-        let position = &mut count[found.letter as usize];
-        cords.elements[*position as usize] = element;
-        cords.position[element as usize] = *position;
-        *position += 1;
-    }
-    for cord in 0..cords.first.len() {
-        for position in cords.first[cord]..cords.end[cord] {
-            let element = cords.elements[position as usize] as usize;
-            cords.set[element] = to_u32(cord);
-        }
-    }
-
-    // The moves that end in each state.
-    let mut offsets = vec![0_u32; states + 1];
-    for found in moves {
-        offsets[found.target as usize + 1] += 1;
-    }
-    for state in 0..states {
-        offsets[state + 1] += offsets[state];
-    }
-    let mut incoming = vec![0_u32; moves.len()];
-    let mut free = offsets.clone();
-    for (at, found) in moves.iter().enumerate() {
-        let slot = &mut free[found.target as usize];
-        incoming[*slot as usize] = to_u32(at);
-        *slot += 1;
-    }
-
+/// For each of `states` states the number of its class; equal numbers are equivalent states. In each
+/// state there is at most one move per letter, and letters are numbers below `letters`.
+pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
+    let mut blocks = Partition::new(&Grouped::new(1, std::iter::repeat_n(0, states)));
+    let mut cords = Partition::new(&Grouped::new(
+        letters,
+        moves.iter().map(|found| found.letter),
+    ));
+    let incoming = Grouped::new(states, moves.iter().map(|found| found.target));
     let mut touched = Vec::new();
-    // Block 0 was there from the start: cords need not be split by it, since all moves end in it. With more than
-    // one block, each new one splits the cords once.
+    // Block 0 was there from the start: cords need not be split by it, since all moves end in it.
+    // With more than one block, each new one splits the cords once.
     let mut block = 1;
     let mut cord = 0;
     while cord < cords.len() {
-        for position in cords.first[cord]..cords.end[cord] {
-            let found = &moves[cords.elements[position as usize] as usize];
-            blocks.mark(found.source, &mut touched);
+        for &element in cords.members(cord) {
+            blocks.mark(moves[element as usize].source, &mut touched);
         }
         blocks.split(&mut touched);
         cord += 1;
         while block < blocks.len() {
-            for position in blocks.first[block]..blocks.end[block] {
-                let state = blocks.elements[position as usize] as usize;
-                for &found in &incoming[offsets[state] as usize..offsets[state + 1] as usize] {
-                    cords.mark(found, &mut touched);
-                }
+            for &found in blocks
+                .members(block)
+                .iter()
+                .flat_map(|&state| incoming.get(state))
+            {
+                cords.mark(found, &mut touched);
             }
             cords.split(&mut touched);
             block += 1;
@@ -104,32 +58,8 @@ pub(crate) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
     blocks.set
 }
 
-/// The classes where every letter has one move: a state with a move is like no other.
-fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
-    let mut classes = vec![0; states];
-    let classes_of = classes.as_mut_slice();
-    // The finished states are class 0, if there are any.
-    let mut busy = 0;
-    let mut last = None;
-    for found in moves {
-        // Moves of one state are beside each other, as the caller lists them; if not, it is counted twice, and the
-        // numbers have a gap.
-        if last != Some(found.source) {
-            busy += 1;
-            classes_of[found.source as usize] = busy;
-            last = Some(found.source);
-        }
-    }
-    if (busy as usize) == states {
-        for class in classes_of {
-            *class -= 1;
-        }
-    }
-    classes
-}
-
-/// A partition of `0..n` into sets, as one permutation in which each set is a range. Elements are marked by moving
-/// them to the front of their range.
+/// A partition of `0..n` into sets, as one permutation in which each set is a range. Elements are
+/// marked by moving them to the front of their range.
 struct Partition {
     elements: Vec<u32>,
     /// Where each element is in `elements`.
@@ -143,17 +73,30 @@ struct Partition {
 }
 
 impl Partition {
-    /// One set with all elements; none if there are no elements.
-    fn new(size: usize) -> Self {
-        let sets = usize::from(size > 0);
-        Self {
-            elements: (0..to_u32(size)).collect(),
-            position: (0..to_u32(size)).collect(),
-            set: vec![0; size],
-            first: vec![0; sets],
-            end: vec![to_u32(size); sets],
-            marked: vec![0; sets],
+    /// One set for each group.
+    fn new(groups: &Grouped) -> Self {
+        let mut partition = Self {
+            elements: Vec::new(),
+            position: vec![0; groups.members()],
+            set: vec![0; groups.members()],
+            first: Vec::new(),
+            end: Vec::new(),
+            marked: vec![0; groups.len()],
+        };
+        for group in 0..index(groups.len()) {
+            partition.first.push(index(partition.elements.len()));
+            for &element in groups.get(group) {
+                partition.position[element as usize] = index(partition.elements.len());
+                partition.set[element as usize] = group;
+                partition.elements.push(element);
+            }
+            partition.end.push(index(partition.elements.len()));
         }
+        partition
+    }
+
+    fn members(&self, set: usize) -> &[u32] {
+        &self.elements[self.first[set] as usize..self.end[set] as usize]
     }
 
     fn len(&self) -> usize {
@@ -169,7 +112,7 @@ impl Partition {
             return;
         }
         if self.marked[set] == 0 {
-            touched.push(to_u32(set));
+            touched.push(index(set));
         }
         let other = self.elements[front as usize];
         self.elements.swap(at as usize, front as usize);
@@ -194,7 +137,7 @@ impl Partition {
                 self.end[set] = middle;
                 (middle, end)
             };
-            let id = to_u32(self.first.len());
+            let id = index(self.first.len());
             self.first.push(new.0);
             self.end.push(new.1);
             self.marked.push(0);
@@ -203,11 +146,6 @@ impl Partition {
             }
         }
     }
-}
-
-/// Numbers of states and moves fit: the limits on both are below 2^32.
-fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

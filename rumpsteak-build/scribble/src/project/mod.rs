@@ -1,4 +1,8 @@
 //! What one role does in a protocol.
 
+mod explain;
+mod grouped;
 mod minimise;
 pub(crate) mod projection;
+mod subsets;
+mod validity;

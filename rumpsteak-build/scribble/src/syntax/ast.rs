@@ -1,40 +1,12 @@
 //! Modules as they are written.
 //!
-//! The interactions of a protocol lie in one table, [`Body`], and blocks name them by id. A tree of boxes
-//! would be simpler to walk, but a file may nest a hundred thousand choices, and dropping, comparing or
-//! printing such a tree by recursion overflows the stack.
+//! The interactions of a protocol lie in one table, [`Body`], and blocks name them by id. A tree of
+//! boxes would be simpler to walk, but a file may nest a hundred thousand choices, and dropping,
+//! comparing or printing such a tree by recursion overflows the stack.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
-use crate::diagnostics::span::Span;
-
-/// A name where it is written.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Name {
-    /// Its text; for a qualified name (`shop.Base.Order`) with the dots.
-    pub text: Arc<str>,
-    /// Where.
-    pub span: Span,
-}
-
-impl Name {
-    /// Its text.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`@{:?}", self.text, self.span)
-    }
-}
+use crate::diagnostics::span::{Name, Span};
 
 /// One source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,16 +19,17 @@ pub struct Module {
     pub declarations: Vec<Declaration>,
     /// Protocols, in order.
     pub protocols: Vec<ProtocolDecl>,
-    /// Whether every declaration of the text is here. Where one could not be read, a name that seems unknown
-    /// may be the one that was lost.
+    /// Whether every declaration of the text is here. Where one could not be read, a name that seems
+    /// unknown may be the one that was lost.
     pub complete: bool,
     /// The whole text.
     pub span: Span,
 }
 
 impl Module {
-    /// The declaration of the sort `name`, if there is one: `type <rust> "String" from "std" as Str;`
-    /// declares `Str`. A sort without a declaration stands for the Rust type of that name.
+    /// The declaration of the sort `name`, if there is one. For example
+    /// `type <rust> "String" from "std" as Str;` declares `Str`. A sort without a declaration stands
+    /// for the Rust type of that name.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         self.declaration(DeclarationKind::Payload, name)
     }
@@ -78,13 +51,13 @@ impl Module {
 pub struct Import {
     /// The full name of the module.
     pub module: Name,
-    /// What it is called here.
+    /// Its name here.
     pub alias: Option<Name>,
     /// The whole import.
     pub span: Span,
 }
 
-/// What a [`Declaration`] declares.
+/// Whether a [`Declaration`] declares a sort or a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclarationKind {
     /// `type` or `data`: a sort.
@@ -104,7 +77,7 @@ pub struct Declaration {
     pub external: Name,
     /// Where the external name comes from, without quotes.
     pub from: Option<Name>,
-    /// What it is called in protocols.
+    /// Its name in protocols.
     pub name: Name,
     /// The whole declaration.
     pub span: Span,
@@ -123,7 +96,7 @@ pub struct ProtocolDecl {
     pub roles: Vec<RoleDecl>,
     /// `@"text"` between the roles and the body.
     pub annotations: Vec<Name>,
-    /// What happens.
+    /// Its interactions.
     pub body: Body,
     /// From the first modifier to the last brace.
     pub span: Span,
@@ -138,7 +111,7 @@ pub struct RoleDecl {
     pub alias: Option<Name>,
 }
 
-/// What kind of thing a protocol takes besides roles.
+/// Whether a [`Parameter`] is a sort or a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// `type T`, `data T`
@@ -176,8 +149,9 @@ impl fmt::Debug for BlockId {
     }
 }
 
-/// The interactions of a protocol: a forest in two tables. Every interaction and every block but the root is
-/// named exactly once, by something with a smaller number.
+/// The interactions of a protocol: a forest in two tables. Every interaction, and every block but the
+/// root, is named exactly once: an interaction by its block, a block by an interaction with a smaller
+/// number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     pub(crate) interactions: Vec<Interaction>,
@@ -216,7 +190,7 @@ impl Body {
 /// `{ … }`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What happens, one after the other.
+    /// Its interactions, one after the other.
     pub items: Vec<InteractionId>,
     /// From brace to brace.
     pub span: Span,
@@ -225,7 +199,7 @@ pub struct Block {
 /// One interaction, with its annotations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interaction {
-    /// What it is.
+    /// Its kind.
     pub kind: InteractionKind,
     /// `@"text"` behind it, without the quotes.
     pub annotations: Vec<Name>,
@@ -233,7 +207,7 @@ pub struct Interaction {
     pub span: Span,
 }
 
-/// What an [`Interaction`] is.
+/// The kinds of an [`Interaction`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InteractionKind {
@@ -248,16 +222,16 @@ pub enum InteractionKind {
     },
     /// `choice at A { … } or { … }`
     Choice {
-        /// Who decides.
+        /// The role that decides.
         at: Name,
         /// At least one.
         branches: Vec<BlockId>,
     },
     /// `rec X { … }`
     Rec {
-        /// What `continue` calls it.
+        /// Its name for `continue`.
         variable: Name,
-        /// What repeats.
+        /// The block that repeats.
         body: BlockId,
     },
     /// `continue X;`
@@ -271,10 +245,10 @@ pub enum InteractionKind {
         protocol: Name,
         /// Messages and sorts.
         arguments: Vec<MessageExpr>,
-        /// Who plays its roles.
+        /// The roles of this protocol that play its roles.
         roles: Vec<Name>,
     },
-    /// Something that could not be read or is not supported. [`parse`](crate::parse) has reported it.
+    /// A part that could not be read or is not supported. [`parse`](crate::parse) has reported it.
     Invalid,
 }
 
@@ -285,7 +259,7 @@ pub enum MessageExpr {
     Literal {
         /// The label; empty for `(Int)`.
         label: Name,
-        /// What it carries.
+        /// Its payload.
         payload: Vec<Payload>,
     },
     /// `Cancel`: the name of a declared message, of a parameter, or simply a label without a payload.

@@ -2,32 +2,26 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::hashed::{self, Index};
+use indexmap::IndexSet;
+
+use crate::index::index;
 
 /// Texts, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
-    index: Index,
-    texts: Vec<Arc<str>>,
+pub(crate) struct Interner {
+    texts: IndexSet<Arc<str>>,
 }
 
-impl Texts {
-    /// The position of `text`. `share` makes the text that is kept, if it is a new one.
-    pub(crate) fn position(&mut self, text: &str, share: impl FnOnce() -> Arc<str>) -> u32 {
-        let hash = hashed::hash(text);
-        let texts = self.texts.as_slice();
-        if let Some(found) = self.index.find(hash, |at| *texts[at as usize] == *text) {
-            return found;
-        }
-        let position = crate::names::resolve::index(self.texts.len());
-        self.texts.push(share());
-        self.index.add(hash, position);
-        position
+impl Interner {
+    /// The number of `text`. `share` makes the text that is kept, if it is a new one.
+    pub(crate) fn number(&mut self, text: &str, share: impl FnOnce() -> Arc<str>) -> u32 {
+        let known = self.texts.get_index_of(text);
+        index(known.unwrap_or_else(|| self.texts.insert_full(share()).0))
     }
 
-    /// The text at a position.
-    pub(crate) fn get(&self, position: u32) -> &Arc<str> {
-        &self.texts[position as usize]
+    /// The text with a number that [`number`](Self::number) gave.
+    pub(crate) fn text(&self, number: u32) -> &Arc<str> {
+        &self.texts[number as usize]
     }
 }
 
@@ -36,15 +30,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_have_one_position() {
-        let mut texts = Texts::default();
-        let names: Vec<String> = (0..10_000).map(|number| format!("m{number}")).collect();
-        for _ in 0..2 {
-            for (position, name) in (0..).zip(&names) {
-                assert_eq!(texts.position(name, || name.as_str().into()), position);
-                assert_eq!(&**texts.get(position), name);
-            }
+    fn equal_texts_have_one_number() {
+        let mut texts = Interner::default();
+        for (number, text) in [(0, "a"), (1, "b"), (0, "a"), (2, "")] {
+            assert_eq!(texts.number(text, || text.into()), number);
+            assert_eq!(&**texts.text(number), text);
         }
-        assert_eq!(texts.position("", || "".into()), 10_000);
     }
 }

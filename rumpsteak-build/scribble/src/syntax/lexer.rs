@@ -1,18 +1,22 @@
 //! Source text to tokens.
 //!
-//! Comments are `// …`, `/* … */` (flat), `(* … *)` (nested) and `(*) …` to the end of the line. A byte-order
-//! mark and every kind of white space are skipped. An identifier is made of letters, digits and `_`, then also
-//! `'`; it may start with a digit, since labels such as `200` or `2a` are common. No word is reserved here.
-//! Characters that belong to no token are reported, once per run of them, and left out.
+//! Comments are `// …`, `/* … */` (flat), `(* … *)` (nested) and `(*) …` to the end of the line. A
+//! byte-order mark and every kind of white space are skipped. An identifier is made of letters,
+//! digits and `_`, then also `'`; it may start with a digit, since labels such as `200` or `2a` are
+//! common. No word is reserved here. Characters that belong to no token are reported, once for each
+//! run of them, and left out.
 
 use crate::{
-    diagnostics::code as codes,
-    diagnostics::diagnostic::Diagnostic,
-    diagnostics::span::{SourceId, Span},
+    diagnostics::{
+        diagnostic::Diagnostic,
+        span::{SourceId, Span},
+        syntax_errors,
+    },
+    index::index,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
+pub(super) enum TokenKind {
     /// A letter, a digit or `_`, then also `'`.
     Identifier,
     /// `"…"`, quotes included.
@@ -25,14 +29,14 @@ pub(crate) enum TokenKind {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: TokenKind,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 /// The tokens of `text`, which is shorter than 4 GiB. The last one is always [`TokenKind::End`].
-pub(crate) fn lex(text: &str, source: SourceId, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
+pub(super) fn lex(text: &str, source: SourceId, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
@@ -86,12 +90,12 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, kind: TokenKind, start: usize) {
-        let (start, end) = (offset(start), offset(self.at));
+        let (start, end) = (index(start), index(self.at));
         self.tokens.push(Token { kind, start, end });
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
-        Span::new(self.source, offset(start), offset(end))
+        Span::new(self.source, index(start), index(end))
     }
 
     fn identifier(&mut self) {
@@ -155,7 +159,8 @@ impl Lexer<'_> {
     /// The comment that starts here has no end: report it and take the rest of the text for it.
     fn open_comment(&mut self, end: &str) {
         let span = self.span(self.at, self.at + 2);
-        self.diagnostics.push(codes::open_comment(span, end));
+        self.diagnostics
+            .push(syntax_errors::open_comment(span, end));
         self.at = self.bytes.len();
     }
 
@@ -171,18 +176,18 @@ impl Lexer<'_> {
                 // The string ends where its line does, so that one missing quote is one error.
                 let end = start + 1 + length.unwrap_or(rest.len());
                 self.diagnostics
-                    .push(codes::open_string(self.span(start, start + 1)));
+                    .push(syntax_errors::open_string(self.span(start, start + 1)));
                 self.at = end;
                 self.push(TokenKind::String, start);
             }
         }
     }
 
-    /// A character outside ASCII, or one without a meaning: a letter starts an identifier, white space is
-    /// skipped, and everything up to the next character with a meaning is one error.
+    /// A character outside ASCII, or one without a meaning: a letter starts an identifier, white
+    /// space is skipped, and everything up to the next character with a meaning is one error.
     fn other(&mut self) {
         let start = self.at;
-        for (index, character) in self.text[start..].char_indices() {
+        for (offset, character) in self.text[start..].char_indices() {
             let known = character.is_alphanumeric()
                 || character.is_whitespace()
                 || (character.is_ascii_graphic()
@@ -191,7 +196,7 @@ impl Lexer<'_> {
                         '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\''
                     ));
             if known {
-                if index == 0 {
+                if offset == 0 {
                     if character.is_whitespace() {
                         self.at += character.len_utf8();
                     } else {
@@ -199,18 +204,14 @@ impl Lexer<'_> {
                     }
                     return;
                 }
-                self.at = start + index;
+                self.at = start + offset;
                 break;
             }
-            self.at = start + index + character.len_utf8();
+            self.at = start + offset + character.len_utf8();
         }
         let span = self.span(start, self.at);
         let text = &self.text[start..self.at];
-        self.diagnostics.push(codes::unknown_characters(span, text));
+        self.diagnostics
+            .push(syntax_errors::unknown_characters(span, text));
     }
-}
-
-/// Offsets fit: [`lex`] is called for texts shorter than 4 GiB only.
-fn offset(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

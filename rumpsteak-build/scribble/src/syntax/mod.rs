@@ -1,6 +1,8 @@
 //! Text to syntax trees, and back to text.
 
 pub(crate) mod ast;
+mod body;
+mod cursor;
 pub(crate) mod interner;
 mod lexer;
 pub(crate) mod parser;

@@ -1,252 +1,189 @@
 //! Modules to text.
 
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Formatter};
 
-use crate::syntax::ast::*;
+use super::ast::{
+    Body, Declaration, DeclarationKind, Import, InteractionId, InteractionKind, MessageExpr,
+    Module, Parameter, ParameterKind, Payload, ProtocolDecl, RoleDecl,
+};
+use crate::diagnostics::span::Name;
 
-/// Blocks deeper than this are not indented further, or a file of 100,000 nested blocks would print as
-/// gigabytes of blanks.
+/// Blocks deeper than this are not indented further, or a file of 100,000 nested blocks would print
+/// as gigabytes of blanks.
 const DEEPEST_INDENT: usize = 16;
 
 /// The module as text in one uniform layout.
 ///
-/// Parsing the text gives the same module, but for spans and comments. A construct that is not supported is not
-/// kept in a [`Module`] and hence not printed: print modules that [`parse`](crate::parse) had no errors for.
-/// Costs O(module), without recursion.
-impl fmt::Display for Module {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut printer = Printer::default();
-        if let Some(header) = &self.header {
-            printer.line(0, format_args!("module {header};"));
-        }
-        printer.group();
-        for Import { module, alias, .. } in &self.imports {
-            match alias {
-                Some(alias) => printer.line(0, format_args!("import {module} as {alias};")),
-                None => printer.line(0, format_args!("import {module};")),
-            }
-        }
-        printer.group();
-        for declaration in &self.declarations {
-            printer.declaration(declaration);
-        }
-        for protocol in &self.protocols {
-            printer.group();
-            printer.protocol(protocol);
-        }
-        f.write_str(&printer.text)
+/// Parsing the text gives the same module, but for spans and comments. A construct that is not
+/// supported is not kept in a [`Module`] and hence not printed: print modules that
+/// [`parse`](crate::parse) had no errors for. Costs O(module), without recursion.
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut groups = Vec::new();
+        groups.extend(
+            self.header
+                .iter()
+                .map(|header| format!("module {header};\n")),
+        );
+        groups.push(
+            self.imports
+                .iter()
+                .map(|import| format!("{import}\n"))
+                .collect(),
+        );
+        groups.push(
+            self.declarations
+                .iter()
+                .map(|sort| format!("{sort}\n"))
+                .collect(),
+        );
+        groups.extend(self.protocols.iter().map(ToString::to_string));
+        groups.retain(|group: &String| !group.is_empty());
+        f.write_str(&groups.join("\n"))
     }
 }
 
-#[derive(Default)]
-struct Printer {
-    text: String,
+/// Its source text: `import shop.Base as B;`
+impl Display for Import {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "import {}{};", self.module, Alias(self.alias.as_ref()))
+    }
 }
 
-impl Printer {
-    fn write(&mut self, text: fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = self.text.write_fmt(text);
-    }
-
-    fn indent(&mut self, depth: usize) {
-        for _ in 0..depth.min(DEEPEST_INDENT) {
-            self.text.push_str("    ");
-        }
-    }
-
-    fn line(&mut self, depth: usize, text: fmt::Arguments<'_>) {
-        self.indent(depth);
-        self.write(text);
-        self.text.push('\n');
-    }
-
-    /// An empty line between what was printed and what follows.
-    fn group(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
-            self.text.push('\n');
-        }
-    }
-
-    fn declaration(&mut self, declaration: &Declaration) {
-        let Declaration {
+/// Its source text: `type <rust> "std::string::String" from "std" as Str;`
+impl Display for Declaration {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
             kind,
             schema,
             external,
             from,
             name,
             ..
-        } = declaration;
+        } = self;
         let kind = match kind {
             DeclarationKind::Payload => "type",
             DeclarationKind::Signature => "sig",
         };
-        self.write(format_args!("{kind} <{schema}> \"{external}\" "));
+        write!(f, "{kind} <{schema}> \"{external}\" ")?;
         if let Some(from) = from {
-            self.write(format_args!("from \"{from}\" "));
+            write!(f, "from \"{from}\" ")?;
         }
-        self.write(format_args!("as {name};\n"));
+        write!(f, "as {name};")
     }
+}
 
-    fn protocol(&mut self, protocol: &ProtocolDecl) {
-        if protocol.auxiliary {
-            self.text.push_str("aux ");
+/// Its source text, of several lines.
+impl Display for ProtocolDecl {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let auxiliary = if self.auxiliary { "aux " } else { "" };
+        write!(f, "{auxiliary}global protocol {}", self.name)?;
+        if !self.parameters.is_empty() {
+            write!(f, "<{}>", Separated(&self.parameters))?;
         }
-        self.write(format_args!("global protocol {}", protocol.name));
-        if !protocol.parameters.is_empty() {
-            self.separated("<", &protocol.parameters, ">", |printer, parameter| {
-                let kind = match parameter.kind {
-                    ParameterKind::Sort => "type",
-                    ParameterKind::Signature => "sig",
-                };
-                printer.write(format_args!("{kind} {}", parameter.name));
-            });
-        }
-        self.separated("(", &protocol.roles, ")", |printer, role| {
-            printer.write(format_args!("role {}", role.name));
-            if let Some(alias) = &role.alias {
-                printer.write(format_args!(" as {alias}"));
+        let Self {
+            roles, annotations, ..
+        } = self;
+        writeln!(f, "({}){} {{", Separated(roles), Annotations(annotations))?;
+        print_body(&self.body, f)?;
+        f.write_str("}\n")
+    }
+}
+
+fn print_body(body: &Body, f: &mut Formatter<'_>) -> fmt::Result {
+    /// What is left to print, last first.
+    enum Task<'a> {
+        Items(&'a [InteractionId], usize),
+        Line(&'static str, usize),
+    }
+    let indent = |depth: usize| "    ".repeat(depth.min(DEEPEST_INDENT));
+    let items = |block| &*body.block(block).items;
+    let mut tasks = vec![Task::Items(items(body.root()), 1)];
+    while let Some(task) = tasks.pop() {
+        let (id, depth) = match task {
+            Task::Line(text, depth) => {
+                writeln!(f, "{}{text}", indent(depth))?;
+                continue;
             }
-        });
-        self.annotations(&protocol.annotations);
-        self.text.push_str(" {\n");
-        self.body(&protocol.body);
-        self.text.push_str("}\n");
-    }
-
-    fn body(&mut self, body: &Body) {
-        /// What is left to print, last first.
-        enum Task<'a> {
-            Items(&'a [InteractionId], usize),
-            Line(&'static str, usize),
-        }
-        let items = |block| &*body.block(block).items;
-        let mut tasks = vec![Task::Items(items(body.root()), 1)];
-        while let Some(task) = tasks.pop() {
-            let (id, depth) = match task {
-                Task::Line(text, depth) => {
-                    self.line(depth, format_args!("{text}"));
-                    continue;
-                }
-                Task::Items([], _) => continue,
-                Task::Items([first, rest @ ..], depth) => {
-                    tasks.push(Task::Items(rest, depth));
-                    (*first, depth)
-                }
-            };
-            let interaction = body.interaction(id);
-            match &interaction.kind {
-                InteractionKind::Choice { at, branches } => {
-                    self.line(depth, format_args!("choice at {at} {{"));
-                    tasks.push(Task::Line("}", depth));
-                    for (index, &branch) in branches.iter().enumerate().rev() {
-                        tasks.push(Task::Items(items(branch), depth + 1));
-                        if index > 0 {
-                            tasks.push(Task::Line("} or {", depth));
-                        }
+            Task::Items([], _) => continue,
+            Task::Items([first, rest @ ..], depth) => {
+                tasks.push(Task::Items(rest, depth));
+                (*first, depth)
+            }
+        };
+        let interaction = body.interaction(id);
+        let margin = indent(depth);
+        match &interaction.kind {
+            InteractionKind::Choice { at, branches } => {
+                writeln!(f, "{margin}choice at {at} {{")?;
+                tasks.push(Task::Line("}", depth));
+                for (position, &branch) in branches.iter().enumerate().rev() {
+                    tasks.push(Task::Items(items(branch), depth + 1));
+                    if position > 0 {
+                        tasks.push(Task::Line("} or {", depth));
                     }
                 }
-                InteractionKind::Rec {
-                    variable,
-                    body: block,
-                } => {
-                    self.line(depth, format_args!("rec {variable} {{"));
-                    tasks.push(Task::Line("}", depth));
-                    tasks.push(Task::Items(items(*block), depth + 1));
-                }
-                InteractionKind::Invalid => {}
-                _ => {
-                    self.indent(depth);
-                    self.leaf(&interaction.kind);
-                    self.text.push(';');
-                    self.annotations(&interaction.annotations);
-                    self.text.push('\n');
-                }
+                continue;
             }
-        }
-    }
-
-    fn leaf(&mut self, kind: &InteractionKind) {
-        match kind {
+            InteractionKind::Rec { variable, body } => {
+                writeln!(f, "{margin}rec {variable} {{")?;
+                tasks.push(Task::Line("}", depth));
+                tasks.push(Task::Items(items(*body), depth + 1));
+                continue;
+            }
+            InteractionKind::Invalid => continue,
             InteractionKind::Message { message, from, to } => {
-                self.message(message);
-                self.write(format_args!(" from {from} to "));
-                self.separated("", to, "", |printer, role| {
-                    printer.write(format_args!("{role}"));
-                });
+                write!(f, "{margin}{message} from {from} to {}", Separated(to))?;
             }
-            InteractionKind::Continue { variable } => {
-                self.write(format_args!("continue {variable}"));
-            }
+            InteractionKind::Continue { variable } => write!(f, "{margin}continue {variable}")?,
             InteractionKind::Do {
                 protocol,
                 arguments,
                 roles,
             } => {
-                self.write(format_args!("do {protocol}"));
+                write!(f, "{margin}do {protocol}")?;
                 if !arguments.is_empty() {
-                    self.separated("<", arguments, ">", Self::message);
+                    write!(f, "<{}>", Separated(arguments))?;
                 }
-                self.separated("(", roles, ")", |printer, role| {
-                    printer.write(format_args!("{role}"));
-                });
+                write!(f, "({})", Separated(roles))?;
             }
-            InteractionKind::Choice { .. }
-            | InteractionKind::Rec { .. }
-            | InteractionKind::Invalid => {}
         }
+        writeln!(f, ";{}", Annotations(&interaction.annotations))?;
     }
+    Ok(())
+}
 
-    fn message(&mut self, message: &MessageExpr) {
-        self.write(format_args!("{message}"));
-    }
-
-    fn annotations(&mut self, annotations: &[Name]) {
-        for annotation in annotations {
-            self.write(format_args!(" @\"{annotation}\""));
-        }
-    }
-
-    fn separated<T>(
-        &mut self,
-        open: &str,
-        elements: &[T],
-        close: &str,
-        mut print: impl FnMut(&mut Self, &T),
-    ) {
-        self.text.push_str(open);
-        for (index, element) in elements.iter().enumerate() {
-            if index > 0 {
-                self.text.push_str(", ");
-            }
-            print(self, element);
-        }
-        self.text.push_str(close);
+/// Its source text: `role A as B`
+impl Display for RoleDecl {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "role {}{}", self.name, Alias(self.alias.as_ref()))
     }
 }
 
-/// As it is written: `buy(x: Int, P@A)`, `Cancel`.
-impl fmt::Display for MessageExpr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Its source text: `sig M`
+impl Display for Parameter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ParameterKind::Sort => "type",
+            ParameterKind::Signature => "sig",
+        };
+        write!(f, "{kind} {}", self.name)
+    }
+}
+
+/// Its source text: `buy(x: Int, P@A)`, `Cancel`
+impl Display for MessageExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(name) => write!(f, "{name}"),
-            Self::Literal { label, payload } => {
-                write!(f, "{label}(")?;
-                for (index, element) in payload.iter().enumerate() {
-                    if index > 0 {
-                        f.write_str(", ")?;
-                    }
-                    write!(f, "{element}")?;
-                }
-                f.write_str(")")
-            }
+            Self::Literal { label, payload } => write!(f, "{label}({})", Separated(payload)),
         }
     }
 }
 
-/// As it is written: `Int`, `x: Int`, `P@A`.
-impl fmt::Display for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Its source text: `Int`, `x: Int`, `P@A`
+impl Display for Payload {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{name}: ")?;
         }
@@ -255,5 +192,36 @@ impl fmt::Display for Payload {
             Some(role) => write!(f, "@{role}"),
             None => Ok(()),
         }
+    }
+}
+
+/// `a, b, c`
+struct Separated<'a, T>(&'a [T]);
+
+impl<T: Display> Display for Separated<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (position, element) in self.0.iter().enumerate() {
+            let comma = if position > 0 { ", " } else { "" };
+            write!(f, "{comma}{element}")?;
+        }
+        Ok(())
+    }
+}
+
+/// ` @"text"`, any number of times.
+struct Annotations<'a>(&'a [Name]);
+
+impl Display for Annotations<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|text| write!(f, " @\"{text}\""))
+    }
+}
+
+/// ` as name`, or nothing.
+struct Alias<'a>(Option<&'a Name>);
+
+impl Display for Alias<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |name| write!(f, " as {name}"))
     }
 }

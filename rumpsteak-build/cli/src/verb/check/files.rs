@@ -58,7 +58,8 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
     if let Some(first) = module.contents.diagnostics.first() {
         output.weigh(of_module, because(&first.message, of_module));
     }
-    for report in module.reports(&module.contents.diagnostics) {
+    let warnings = module.reports(&module.contents.warnings);
+    for report in warnings.chain(module.reports(&module.contents.diagnostics)) {
         output.report(&report);
     }
     let of_protocols = module
@@ -78,7 +79,7 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
 }
 
 fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>) -> Outcome {
-    let projections = match modules::project_all(protocol) {
+    let projections = match protocol.project_all() {
         Ok(projections) => projections,
         Err(diagnostics) => {
             for report in module.reports(&diagnostics) {

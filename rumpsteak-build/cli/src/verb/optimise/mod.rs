@@ -178,7 +178,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
     }
 
-    let projections = match modules::project_all(protocol) {
+    let projections = match protocol.project_all() {
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(arguments, terminal, &module, &found)),
     };

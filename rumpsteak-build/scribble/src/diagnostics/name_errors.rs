@@ -1,0 +1,201 @@
+//! `S02..`: names.
+
+use super::{
+    code::Code,
+    diagnostic::{Diagnostic, Severity},
+    similar::similar,
+    span::{Name, Span},
+};
+
+/// "Did you mean" for an unknown name, or else the names that there are.
+pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
+    const MOST: usize = 6;
+    if let Some(similar) = similar(name, known) {
+        return Some(format!("did you mean `{similar}`?"));
+    }
+    let quoted: Vec<_> = known
+        .iter()
+        .take(MOST + 1)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match &*quoted {
+        [] => None,
+        [one] => Some(format!("there is {one}")),
+        [first @ .., last] if quoted.len() <= MOST => {
+            Some(format!("there are {} and {last}", first.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn duplicate(what: &str, name: &Name, first: Span) -> Diagnostic {
+    let message = format!("the {what} `{name}` is declared twice");
+    Diagnostic::new(Code::Duplicate, message, name.span, "declared again")
+        .with(first, "first declared here")
+        .help("rename one of the two, or remove it")
+}
+
+pub(crate) fn module_clash(name: &Name, first: Span) -> Diagnostic {
+    let message = format!("two modules are visible as `{name}`");
+    Diagnostic::new(Code::Duplicate, message, name.span, "the second one")
+        .with(first, "the first one")
+        .help("give the import another alias, or remove it")
+}
+
+pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diagnostic {
+    let message = format!("the protocol `{protocol}` has no role `{name}`");
+    Diagnostic::new(Code::UnknownRole, message, name.span, "no such role")
+        .with(protocol.span, "the protocol is declared here")
+        .maybe_help(suggest(name.as_str(), known))
+}
+
+pub(crate) fn unknown_protocol(name: &Name, known: &[&str]) -> Diagnostic {
+    let message = format!("there is no protocol `{name}`");
+    Diagnostic::new(
+        Code::UnknownProtocol,
+        message,
+        name.span,
+        "no such protocol",
+    )
+    .maybe_help(suggest(name.as_str(), known))
+}
+
+pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
+    let help = if known.is_empty() {
+        Some(format!("put `rec {name} {{ … }}` around what repeats"))
+    } else {
+        suggest(name.as_str(), known)
+    };
+    Diagnostic::new(
+        Code::UnknownRecursion,
+        format!("`continue {name}` is not inside of a `rec {name}`"),
+        name.span,
+        "no recursion of this name around it",
+    )
+    .maybe_help(help)
+}
+
+pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnknownMessage,
+        format!("there is no message `{name}`"),
+        name.span,
+        "neither declared by `sig` nor a parameter",
+    )
+    .help(match similar(name.as_str(), known) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => format!("write `{name}()` for a message without a declaration"),
+    })
+}
+
+/// `what` is `role` or `argument`; `counts` are the expected and the given numbers of them.
+pub(crate) fn argument_count(
+    what: &str,
+    protocol: &Name,
+    counts: [usize; 2],
+    span: Span,
+) -> Diagnostic {
+    let takes = match counts[0] {
+        0 => format!("takes no {what}s"),
+        1 => format!("takes one {what}"),
+        expected => format!("takes {expected} {what}s"),
+    };
+    let given = match counts[1] {
+        0 => "none is given".to_owned(),
+        1 => "one is given".to_owned(),
+        given => format!("{given} are given"),
+    };
+    let message = format!("`{protocol}` {takes}, and {given}");
+    Diagnostic::new(Code::ArgumentCount, message, span, given).with(protocol.span, takes)
+}
+
+pub(crate) fn repeated_role(name: &Name, first: Span) -> Diagnostic {
+    let message = format!("`{name}` plays two roles of the protocol that is called");
+    Diagnostic::new(Code::RepeatedRole, message, name.span, "again")
+        .with(first, "it plays this one already")
+        .help("name a different role in each place")
+}
+
+/// `expected` is `message` or `sort`.
+pub(crate) fn argument_kind(name: &str, expected: &str, span: Span, parameter: Span) -> Diagnostic {
+    let message = format!("`{name}` is no {expected}");
+    Diagnostic::new(
+        Code::ArgumentKind,
+        message,
+        span,
+        format!("expected a {expected}"),
+    )
+    .with(parameter, "for this parameter")
+}
+
+pub(crate) fn self_message(role: &Name, sender: Span) -> Diagnostic {
+    let message = format!("`{role}` sends a message to itself");
+    Diagnostic::new(
+        Code::SelfMessage,
+        message,
+        role.span,
+        "the receiver is the sender",
+    )
+    .with(sender, "the sender")
+    .help("name another role on one side")
+}
+
+pub(crate) fn repeated_receiver(role: &Name, first: Span) -> Diagnostic {
+    let message = format!("`{role}` receives the message twice");
+    Diagnostic::new(Code::RepeatedReceiver, message, role.span, "again")
+        .with(first, "it receives it already")
+        .help("remove one of the two, or write two interactions")
+}
+
+/// `file` is where the module is looked for.
+pub(crate) fn missing_module(name: &Name, file: &str) -> Diagnostic {
+    let message = format!("there is no module `{name}`");
+    Diagnostic::new(Code::MissingModule, message, name.span, "not found").help(format!(
+        "it is looked for as `{file}` below the import path"
+    ))
+}
+
+pub(crate) fn self_import(name: &Name) -> Diagnostic {
+    let message = format!("the module `{name}` imports itself");
+    Diagnostic::new(
+        Code::SelfImport,
+        message,
+        name.span,
+        "this is the module itself",
+    )
+    .help("remove the import: its own protocols are visible already")
+}
+
+pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
+    Diagnostic::new(
+        Code::OtherModule,
+        format!("the module that is imported as `{import}` calls itself `{header}`"),
+        header.span,
+        format!("expected `{import}`"),
+    )
+    .with(import.span, "imported here")
+    .help("correct one of the two names; the `module` line may be left out")
+}
+
+/// `file` is the name of the file without its ending, `expected` the name that fits its place, and
+/// `right` the file that fits the module's name.
+pub(crate) fn misplaced_module(
+    header: &Name,
+    file: &str,
+    expected: Option<&str>,
+    right: &str,
+    severity: Severity,
+) -> Diagnostic {
+    let label = match expected {
+        Some(expected) => format!("expected `{expected}`"),
+        None => "not the name of the file".to_owned(),
+    };
+    let message = format!("the module in `{file}.scr` calls itself `{header}`");
+    let diagnostic = Diagnostic::new(Code::OtherModule, message, header.span, label).help(format!(
+        "correct or remove the line, or move the file to `{right}`"
+    ));
+    Diagnostic {
+        severity,
+        ..diagnostic
+    }
+}

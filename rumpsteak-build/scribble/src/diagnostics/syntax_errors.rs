@@ -1,0 +1,161 @@
+//! `S01..`: tokens and grammar.
+
+use super::{code::Code, diagnostic::Diagnostic, span::Span};
+
+/// A construct of the language that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Construct {
+    Connection,
+    Explicit,
+    Import,
+    Interruptible,
+    LocalProtocol,
+    NestedProtocol,
+    Par,
+    RecursionParameters,
+    Refinement,
+    Wrap,
+}
+
+/// At most so many characters of a text, escaped.
+fn shorten(text: &str, most: usize) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(most)
+        .flat_map(char::escape_debug)
+        .collect();
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+pub(crate) fn unknown_characters(span: Span, text: &str) -> Diagnostic {
+    let message = format!("`{}` has no meaning here", shorten(text, 8));
+    Diagnostic::new(
+        Code::UnknownCharacters,
+        message,
+        span,
+        "not a part of any token",
+    )
+    .help("remove it; comments are written `// …` or `/* … */`")
+}
+
+pub(crate) fn open_comment(span: Span, end: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::OpenComment,
+        "the comment has no end",
+        span,
+        "it starts here and takes the rest of the file",
+    )
+    .help(format!("close it with `{end}`"))
+}
+
+pub(crate) fn open_string(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::OpenString,
+        "the string has no closing quote",
+        span,
+        "it starts here and must end on this line",
+    )
+    .help("close it with `\"`")
+}
+
+/// `found` is `None` at the end of the file; `before` is the token in front.
+pub(crate) fn unexpected(
+    span: Span,
+    found: Option<&str>,
+    expected: &str,
+    before: Option<Span>,
+) -> Diagnostic {
+    let found = match found {
+        Some(found) => format!("`{}`", shorten(found, 24)),
+        None => "the end of the file".to_owned(),
+    };
+    let message = format!("expected {expected}, found {found}");
+    let label = format!("expected {expected}");
+    let diagnostic = Diagnostic::new(Code::Unexpected, message, span, label);
+    match (expected, before) {
+        ("`;`" | "`)`" | "`,` or `)`", Some(before)) => {
+            diagnostic.with(before, format!("{expected} may be missing behind this"))
+        }
+        _ => diagnostic,
+    }
+}
+
+pub(crate) fn open_block(span: Span, brace: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::OpenBlock,
+        "a block is not closed",
+        span,
+        "expected `}` before this",
+    )
+    .with(brace, "this brace is not closed")
+    .help("add the missing `}`")
+}
+
+pub(crate) fn text_too_long(span: Span, mebibytes: usize) -> Diagnostic {
+    let message = format!("the file has more than {mebibytes} MiB");
+    Diagnostic::new(Code::TextTooLong, message, span, "not read any further")
+        .help("is it a protocol? If so, split it over several files")
+}
+
+/// `first` is the name in the first `module` line, if there is one.
+pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::LateModule,
+        "the `module` line must be the first and the only one",
+        span,
+        "not the first declaration",
+    );
+    match first {
+        Some(first) => diagnostic
+            .with(first, "the module is named here already")
+            .help("remove one of the two"),
+        None => diagnostic.help("move it to the top of the file, or remove it: it is optional"),
+    }
+}
+
+pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
+    let (what, way_out) = match construct {
+        Construct::Connection => (
+            "`connect` and `disconnect` are",
+            "remove them: all roles are connected from the start",
+        ),
+        Construct::Explicit => (
+            "`explicit` protocols are",
+            "remove `explicit`: all roles are connected from the start",
+        ),
+        Construct::Import => (
+            "imports, in a text that is read alone, are",
+            "load the text with `Modules::load`, which follows imports",
+        ),
+        Construct::Interruptible => (
+            "`interruptible` blocks are",
+            "offer the interrupt as a branch of each `choice` in the block",
+        ),
+        Construct::LocalProtocol => (
+            "`local` protocols are",
+            "write the `global protocol`: local protocols are computed from it",
+        ),
+        Construct::NestedProtocol => (
+            "`nested` protocols and `calls` are",
+            "use an `aux global protocol` and `do`",
+        ),
+        Construct::Par => (
+            "`par` and `unordered` blocks are",
+            "write one after the other: interactions of different roles overlap",
+        ),
+        Construct::RecursionParameters => ("recursion parameters are", "remove the brackets"),
+        Construct::Refinement => (
+            "refinements of payloads are",
+            "remove the condition, and check the value in the process",
+        ),
+        Construct::Wrap => (
+            "`wrap` is",
+            "remove it: transports are chosen where the roles are connected",
+        ),
+    };
+    let message = format!("{what} not supported");
+    Diagnostic::new(Code::Unsupported, message, span, "not supported").help(way_out)
+}

@@ -1,0 +1,79 @@
+//! The automaton of a protocol.
+
+use rumpsteak_fsm::{Message, Role};
+
+use crate::{
+    diagnostics::{projection_errors::Step, span::Span},
+    names::messages::MessageId,
+};
+
+/// The automaton of one protocol. State 0 is the initial one, and a state without edges is an end.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    pub(crate) roles: Vec<Role>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) letters: Vec<Letter>,
+    /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
+    pub(super) offsets: Vec<u32>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) origins: Vec<Span>,
+}
+
+/// An interaction `message from→to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Letter {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) message: MessageId,
+}
+
+/// A transition of the automaton.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) letter: u32,
+    pub(crate) target: u32,
+    /// Where it is written: `origins[start..end]`, in order.
+    pub(super) origins: (u32, u32),
+}
+
+impl Global {
+    /// The number of states.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(crate) fn edges(&self, state: u32) -> &[Edge] {
+        let state = state as usize;
+        &self.edges[self.offsets[state] as usize..self.offsets[state + 1] as usize]
+    }
+
+    pub(crate) fn letter(&self, edge: &Edge) -> Letter {
+        self.letters[edge.letter as usize]
+    }
+
+    /// Where the interaction is written; more than once if branches begin equally.
+    pub(crate) fn origins(&self, edge: &Edge) -> &[Span] {
+        &self.origins[edge.origins.0 as usize..edge.origins.1 as usize]
+    }
+
+    pub(crate) fn step(&self, edge: &Edge) -> Step {
+        Step {
+            label: self.label(self.letter(edge)),
+            span: self.origins(edge)[0],
+        }
+    }
+
+    /// `value(i32) from s to k`
+    pub(crate) fn text(&self, edge: &Edge) -> String {
+        let letter = self.letter(edge);
+        let [from, to] = [letter.from, letter.to].map(|role| &self.roles[role as usize]);
+        format!("{} from {from} to {to}", self.label(letter))
+    }
+
+    /// `value(i32)`
+    fn label(&self, letter: Letter) -> String {
+        let Message { label, payload } = &self.messages[letter.message.0 as usize];
+        let payload: Vec<_> = payload.iter().map(|sort| sort.as_str()).collect();
+        format!("{label}({})", payload.join(", "))
+    }
+}

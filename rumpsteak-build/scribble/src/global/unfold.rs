@@ -1,0 +1,233 @@
+//! Unfolding: calls, recursions and choices as places.
+//!
+//! A *place* is a message with what follows it, a choice, or the end: a node of the program under a
+//! *frame*. A frame says which roles play those of the protocol that the node is in, and where to go
+//! on behind it. A call that is the last thing that happens takes over the frame of its caller, so
+//! that recursion is a cycle; the flow checks have refused every other recursion, so there are
+//! finitely many frames. Frames and places are shared: a protocol that is called twice with the same
+//! roles and the same continuation exists once.
+
+use indexmap::IndexSet;
+
+use crate::{
+    index::index,
+    names::{
+        messages::Messages,
+        program::{Argument, END, Node, NodeKind, Program, Template},
+    },
+};
+
+/// More frames, places, states or steps than allowed.
+#[derive(Debug)]
+pub(super) struct TooLarge;
+
+/// A state costs a step for each place in it, and a place one for each call on the way there. A
+/// protocol that needs more than this per state, on average, is one that is made to.
+const STEPS_PER_STATE: usize = 8;
+
+/// The roles that play those of a protocol, and what follows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Frame {
+    protocol: u32,
+    /// For each role of the protocol the role of the root.
+    pub(super) roles: Vec<u32>,
+    arguments: Vec<Argument>,
+    /// The node to go on with, and its frame.
+    back: Option<(u32, u32)>,
+}
+
+/// A message for its `receiver`th receiver, or a choice, under a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    node: u32,
+    frame: u32,
+    pub(super) receiver: u32,
+}
+
+/// The place that is the end.
+pub(super) const FINAL: u32 = 0;
+
+pub(super) struct Unfolding<'a, 'm> {
+    pub(super) program: &'a mut Program<'m>,
+    pub(super) limit: usize,
+    /// The protocols that are part of it.
+    entered: &'a mut [bool],
+    frames: IndexSet<Frame>,
+    places: IndexSet<Place>,
+    /// How much more may be done before the protocol counts as too large.
+    steps: usize,
+}
+
+impl<'a, 'm> Unfolding<'a, 'm> {
+    pub(super) fn new(program: &'a mut Program<'m>, limit: usize, entered: &'a mut [bool]) -> Self {
+        let end = Place {
+            node: END,
+            frame: 0,
+            receiver: 0,
+        };
+        Self {
+            program,
+            limit,
+            entered,
+            frames: IndexSet::new(),
+            places: IndexSet::from([end]),
+            steps: limit.saturating_mul(STEPS_PER_STATE),
+        }
+    }
+
+    /// The place where the protocol `root` starts, played by its own roles.
+    pub(super) fn start(&mut self, root: usize) -> Result<u32, TooLarge> {
+        let protocol = &self.program.protocols[root];
+        let entry = protocol.entry;
+        let roles = (0..index(protocol.decl.roles.len())).collect();
+        let protocol = index(root);
+        let frame = self.frame(Frame {
+            protocol,
+            roles,
+            arguments: Vec::new(),
+            back: None,
+        })?;
+        self.arrive(entry, frame)
+    }
+
+    /// Takes so many steps.
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
+        self.steps = self.steps.checked_sub(steps).ok_or(TooLarge)?;
+        Ok(())
+    }
+
+    /// Leaves at most so many steps.
+    pub(super) fn hurry(&mut self, steps: usize) {
+        self.steps = self.steps.min(steps);
+    }
+
+    /// The number of places, the end among them.
+    pub(super) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// A place that is not the end: its frame and its node.
+    pub(super) fn get(&self, id: u32) -> (Place, &Frame, &Node) {
+        let place = self.places[id as usize];
+        let frame = &self.frames[place.frame as usize];
+        let node = &self.program.protocols[frame.protocol as usize].nodes[place.node as usize];
+        (place, frame, node)
+    }
+
+    fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
+        self.spend(frame.roles.len())?;
+        let protocol = frame.protocol as usize;
+        let (id, is_new) = self.frames.insert_full(frame);
+        if is_new && id > self.limit {
+            return Err(TooLarge);
+        }
+        self.entered[protocol] = true;
+        Ok(index(id))
+    }
+
+    fn place(&mut self, place: Place) -> Result<u32, TooLarge> {
+        let (id, is_new) = self.places.insert_full(place);
+        // Choices and branches take places too, so there are a few per state.
+        if is_new && id / 4 > self.limit {
+            return Err(TooLarge);
+        }
+        Ok(index(id))
+    }
+
+    /// The place of the same message for its next receiver.
+    pub(super) fn next_receiver(&mut self, place: Place) -> Result<u32, TooLarge> {
+        let receiver = place.receiver + 1;
+        self.place(Place { receiver, ..place })
+    }
+
+    /// The place that `node` stands for, under the frame of `place`.
+    pub(super) fn arrive_from(&mut self, place: Place, node: u32) -> Result<u32, TooLarge> {
+        self.arrive(node, place.frame)
+    }
+
+    /// The place that `node` under `frame` stands for: follows recursions, calls and returns to the
+    /// next message or choice. This ends because a cycle without messages is refused before.
+    fn arrive(&mut self, mut node: u32, mut frame: u32) -> Result<u32, TooLarge> {
+        loop {
+            self.spend(1)?;
+            let current = &self.frames[frame as usize];
+            if node == END {
+                match current.back {
+                    Some(back) => (node, frame) = back,
+                    None => return Ok(FINAL),
+                }
+                continue;
+            }
+            let found = &self.program.protocols[current.protocol as usize].nodes[node as usize];
+            match &found.kind {
+                NodeKind::Message { .. } | NodeKind::Choice { .. } => {
+                    return self.place(Place {
+                        node,
+                        frame,
+                        receiver: 0,
+                    });
+                }
+                NodeKind::Rec { .. } | NodeKind::Continue { .. } => node = found.ahead,
+                NodeKind::Do {
+                    callee,
+                    roles,
+                    arguments,
+                } => {
+                    let callee = *callee;
+                    let back = match found.next {
+                        // The last thing that happens: no way back is needed.
+                        END => current.back,
+                        next => Some((next, frame)),
+                    };
+                    let given = &current.arguments;
+                    let messages = &mut self.program.messages;
+                    let arguments = arguments
+                        .iter()
+                        .map(|template| instantiate(template, given, messages))
+                        .collect();
+                    let roles = roles
+                        .iter()
+                        .map(|&role| current.roles[role as usize])
+                        .collect();
+                    node = self.program.protocols[callee as usize].entry;
+                    frame = self.frame(Frame {
+                        protocol: callee,
+                        roles,
+                        arguments,
+                        back,
+                    })?;
+                }
+                // Unreachable: only valid protocols are built, and they call valid ones only.
+                NodeKind::Invalid => node = found.next,
+            }
+        }
+    }
+
+    /// What a template of the protocol at `place` stands for there.
+    pub(super) fn instantiate(&mut self, place: Place, template: &Template) -> Argument {
+        let given = &self.frames[place.frame as usize].arguments;
+        instantiate(template, given, &mut self.program.messages)
+    }
+}
+
+/// What a template stands for, given the arguments of its protocol. Resolving has checked their
+/// kinds.
+fn instantiate(template: &Template, given: &[Argument], messages: &mut Messages) -> Argument {
+    match template {
+        Template::Message(message) => Argument::Message(*message),
+        Template::Sort(sort) => Argument::Sort(*sort),
+        Template::Parameter(parameter) => given[*parameter as usize],
+        Template::Literal(label, sorts) => {
+            let sort = |sort: &Template| match sort {
+                Template::Sort(sort) => Some(*sort),
+                Template::Parameter(parameter) => match given[*parameter as usize] {
+                    Argument::Sort(sort) => Some(sort),
+                    Argument::Message(_) => None,
+                },
+                _ => None,
+            };
+            let sorts = sorts.iter().filter_map(sort).collect();
+            Argument::Message(messages.message_id(*label, sorts))
+        }
+    }
+}

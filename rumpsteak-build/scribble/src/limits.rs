@@ -1,0 +1,55 @@
+//! How far the checks go before they give up.
+
+/// How far to go before giving up. A limit that is met is an error that names it.
+///
+/// ```
+/// let limits = rumpsteak_scribble::Limits::default().global_states(1_000_000);
+/// assert_eq!(limits.local_states, 200_000);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are
+    /// joined. The work of finding them is limited to a fixed multiple of this.
+    pub global_states: usize,
+    /// States of the machine of one role before equivalent ones are merged.
+    pub local_states: usize,
+    /// Steps of the projection onto one role: how often a global state is looked at for one of the
+    /// role's own, or in a search for messages that overtake (`M` in CAV'23).
+    pub projection_steps: usize,
+}
+
+impl Default for Limits {
+    /// 200,000 states and 5,000,000 steps: more than any protocol in use needs, and no more than
+    /// some seconds in an unoptimised build script.
+    fn default() -> Self {
+        Self {
+            global_states: 200_000,
+            local_states: 200_000,
+            projection_steps: 5_000_000,
+        }
+    }
+}
+
+impl Limits {
+    /// Sets [`global_states`](Self#structfield.global_states).
+    #[must_use]
+    pub fn global_states(mut self, states: usize) -> Self {
+        self.global_states = states;
+        self
+    }
+
+    /// Sets [`local_states`](Self#structfield.local_states).
+    #[must_use]
+    pub fn local_states(mut self, states: usize) -> Self {
+        self.local_states = states;
+        self
+    }
+
+    /// Sets [`projection_steps`](Self#structfield.projection_steps).
+    #[must_use]
+    pub fn projection_steps(mut self, steps: usize) -> Self {
+        self.projection_steps = steps;
+        self
+    }
+}

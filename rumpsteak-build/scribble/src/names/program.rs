@@ -1,0 +1,132 @@
+//! Protocols in which every name is a number.
+//!
+//! Each protocol is one flat table of [`Node`]s, and every node knows what follows it, so that the
+//! later passes follow numbers and need neither names nor recursion.
+
+use super::messages::{LabelId, MessageId, Messages, SortId};
+use crate::{
+    diagnostics::span::Span,
+    index::NONE,
+    syntax::ast::{Module, ProtocolDecl},
+};
+
+/// Behind the last interaction of a protocol.
+pub(crate) const END: u32 = NONE;
+
+/// A module with the modules that it imports, by position in the list of all.
+pub(crate) struct Source<'m> {
+    pub(crate) module: &'m Module,
+    /// One per import; `None` if it could not be loaded.
+    pub(crate) imports: Vec<Option<usize>>,
+}
+
+/// All protocols of the modules.
+pub(crate) struct Program<'m> {
+    pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
+    pub(crate) messages: Messages,
+}
+
+/// One protocol.
+pub(crate) struct ResolvedProtocol<'m> {
+    pub(crate) decl: &'m ProtocolDecl,
+    /// Whether the later passes may look at it.
+    pub(crate) valid: bool,
+    /// Where it starts: a node, or [`END`].
+    pub(crate) entry: u32,
+    /// One per interaction, under the same number.
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// One interaction. Roles and parameters are numbered as the protocol declares them.
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    /// What follows: a node, or [`END`]. Behind the last node of a branch that is what follows the
+    /// choice.
+    pub(crate) next: u32,
+    /// For a recursion and a `continue`, the first node behind it of another kind, or [`END`].
+    /// Following many nested recursions one by one from each `continue` would be quadratic. Set by
+    /// the flow checks.
+    pub(crate) ahead: u32,
+    pub(crate) span: Span,
+}
+
+pub(crate) enum NodeKind {
+    Message {
+        message: Template,
+        from: u32,
+        to: Vec<u32>,
+    },
+    Choice {
+        at: u32,
+        /// Where each branch starts: a node, or [`END`].
+        branches: Vec<u32>,
+    },
+    Rec {
+        /// Where the body starts: a node, or [`END`].
+        body: u32,
+    },
+    Continue {
+        target: u32,
+    },
+    Do {
+        callee: u32,
+        roles: Vec<u32>,
+        arguments: Vec<Template>,
+    },
+    /// Reported; the protocol is not valid.
+    Invalid,
+}
+
+/// A message or sort that may depend on the parameters of its protocol.
+#[derive(Clone, Debug)]
+pub(crate) enum Template {
+    Message(MessageId),
+    Sort(SortId),
+    /// The parameter with this number.
+    Parameter(u32),
+    /// A message with parameters among its sorts.
+    Literal(LabelId, Vec<Template>),
+}
+
+/// What a parameter stands for in one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Argument {
+    Message(MessageId),
+    Sort(SortId),
+}
+
+impl Program<'_> {
+    /// Marks every caller of an invalid protocol invalid: what the later passes would say about it
+    /// is an echo.
+    pub(crate) fn spread_invalid(&mut self) {
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.protocols.len()];
+        for (caller, protocol) in self.protocols.iter().enumerate() {
+            for callee in protocol.callees() {
+                callers[callee].push(caller);
+            }
+        }
+        let invalid = self
+            .protocols
+            .iter()
+            .enumerate()
+            .filter(|(_, protocol)| !protocol.valid);
+        let mut invalid: Vec<usize> = invalid.map(|(at, _)| at).collect();
+        while let Some(callee) = invalid.pop() {
+            for caller in std::mem::take(&mut callers[callee]) {
+                if std::mem::replace(&mut self.protocols[caller].valid, false) {
+                    invalid.push(caller);
+                }
+            }
+        }
+    }
+}
+
+impl ResolvedProtocol<'_> {
+    /// The protocols that it calls, by position.
+    pub(crate) fn callees(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Do { callee, .. } => Some(callee as usize),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! What must hold in each state of a role's machine: see [`projection`](super::projection).
+
+use hashbrown::HashSet;
+
+use super::{
+    grouped::Grouped,
+    subsets::{EdgeAt, Group, Subsets, TooLarge},
+};
+use crate::{global::automaton::Letter, index::NONE};
+
+/// A mistake in one local state.
+pub(super) struct Problem {
+    pub(super) state: u32,
+    pub(super) kind: ProblemKind,
+    /// The edge that is not possible in all branches.
+    pub(super) one: EdgeAt,
+    /// Another edge, or a global state where the second number is [`NONE`].
+    pub(super) other: EdgeAt,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum ProblemKind {
+    /// `one` is a send, and impossible from the global state `other`.
+    SendUnknown,
+    /// `one` is a send, and `other` a receive.
+    SendOrReceive,
+    /// `one` is a receive, and no action is possible from the global state `other`.
+    NeverTold,
+    /// `one` can arrive first although the branch of `other` was taken.
+    Overtaken,
+    /// Two receives with one label and different payloads.
+    PayloadUnknown,
+}
+
+/// Checks a state that was just closed, and whose edges are `groups`.
+pub(super) fn check(
+    subsets: &mut Subsets<'_>,
+    state: u32,
+    groups: &[Group],
+    problems: &mut Vec<Problem>,
+) -> Result<(), TooLarge> {
+    let Some(first) = groups.first() else {
+        return Ok(());
+    };
+    let mut add = |kind, one: EdgeAt, other: EdgeAt| {
+        problems.push(Problem {
+            state,
+            kind,
+            one,
+            other,
+        });
+    };
+    let sends = subsets.sends(first.letter);
+    let mixed = groups
+        .iter()
+        .find(|group| subsets.sends(group.letter) != sends);
+    if let Some((one, other)) = same_label(subsets, groups) {
+        add(ProblemKind::PayloadUnknown, one.edges[0], other.edges[0]);
+    } else if let Some(other) = mixed {
+        let (send, receive) = if sends {
+            (first, other)
+        } else {
+            (other, first)
+        };
+        add(ProblemKind::SendOrReceive, send.edges[0], receive.edges[0]);
+    } else if sends {
+        for group in groups {
+            subsets.spend(subsets.members().len())?;
+            if let Some(stuck) = stuck(subsets, group.edges.iter()) {
+                add(ProblemKind::SendUnknown, group.edges[0], (stuck, NONE));
+            }
+        }
+    } else if let Some(stuck) = stuck(subsets, groups.iter().flat_map(|group| &group.edges)) {
+        add(ProblemKind::NeverTold, first.edges[0], (stuck, NONE));
+    } else if let Some((awaited, taken)) = overtaken(subsets, groups)? {
+        add(ProblemKind::Overtaken, awaited, taken);
+    }
+    Ok(())
+}
+
+/// Two groups with one peer and label that differ in their payload.
+fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Group, &'g Group)> {
+    let key = |group: &Group| {
+        let Letter { from, to, message } = subsets.letter(group.letter);
+        (from, to, &subsets.global.messages[message.0 as usize].label)
+    };
+    let mut keys: Vec<_> = groups.iter().map(|group| (key(group), group)).collect();
+    keys.sort_by(|one, other| one.0.cmp(&other.0));
+    let same = keys.windows(2).find(|pair| pair[0].0 == pair[1].0)?;
+    Some((same[0].1, same[1].1))
+}
+
+/// A member from which none of `edges` is reachable by ε.
+fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
+    let members = subsets.members();
+    let mut reaches = vec![false; members.len()];
+    let mut work = Vec::new();
+    for &(source, _) in edges {
+        let slot = subsets.slot(source);
+        if !std::mem::replace(&mut reaches[slot as usize], true) {
+            work.push(slot);
+        }
+    }
+    if work.len() < members.len() {
+        let (mut sources, mut targets) = (Vec::new(), Vec::new());
+        for &member in members {
+            for target in subsets.silent(member) {
+                sources.push(subsets.slot(member));
+                targets.push(target);
+            }
+        }
+        let backwards = Grouped::new(members.len(), targets.iter().copied());
+        while let Some(slot) = work.pop() {
+            for &edge in backwards.get(slot) {
+                let source = sources[edge as usize];
+                if !std::mem::replace(&mut reaches[source as usize], true) {
+                    work.push(source);
+                }
+            }
+        }
+    }
+    let stuck = reaches.iter().position(|&reaches| !reaches)?;
+    Some(members[stuck])
+}
+
+/// Receive validity: a receive that can arrive first although the branch of another was taken, and
+/// an edge of the other.
+fn overtaken(
+    subsets: &mut Subsets<'_>,
+    groups: &[Group],
+) -> Result<Option<(EdgeAt, EdgeAt)>, TooLarge> {
+    let senders = groups.iter().map(|group| subsets.letter(group.letter).from);
+    let mut senders: Vec<u32> = senders.collect();
+    senders.sort_unstable();
+    senders.dedup();
+    for Group { letter, edges } in groups {
+        let own = subsets.letter(*letter).from;
+        for &other in senders.iter().filter(|&&other| other != own) {
+            for &taken in edges {
+                let target = subsets.edge(taken).target;
+                let first = available(subsets, target, other)?;
+                if let Some(awaited) = groups.iter().find(|group| first.contains(&group.letter)) {
+                    return Ok(Some((awaited.edges[0], taken)));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The letters that can be first in the queue from `sender` to the role when the protocol goes on
+/// from `start` without the role: the set `M` of CAV'23, Def. 5.2, for one sender.
+///
+/// A role that waits for a blocked role is blocked; at first the role itself is. A path is followed
+/// until `sender` is blocked or has sent to the role: only its first message matters.
+fn available(subsets: &mut Subsets<'_>, start: u32, sender: u32) -> Result<HashSet<u32>, TooLarge> {
+    let global = subsets.global;
+    let mut blocked = vec![0_u64; global.roles.len().div_ceil(64)];
+    block(&mut blocked, subsets.role);
+    let mut found = HashSet::new();
+    let mut visited: HashSet<(u32, Vec<u64>)> = HashSet::new();
+    let mut work = vec![(start, blocked)];
+    while let Some((state, blocked)) = work.pop() {
+        if !visited.insert((state, blocked.clone())) {
+            continue;
+        }
+        subsets.spend(blocked.len())?;
+        for edge in global.edges(state) {
+            let Letter { from, to, .. } = global.letter(edge);
+            let mut after = blocked.clone();
+            if is_blocked(&blocked, from) {
+                block(&mut after, to);
+            } else if from == sender && to == subsets.role {
+                found.insert(edge.letter);
+                continue;
+            }
+            if !is_blocked(&after, sender) {
+                work.push((edge.target, after));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn is_blocked(blocked: &[u64], role: u32) -> bool {
+    blocked[role as usize / 64] >> (role % 64) & 1 == 1
+}
+
+fn block(blocked: &mut [u64], role: u32) {
+    blocked[role as usize / 64] |= 1 << (role % 64);
+}

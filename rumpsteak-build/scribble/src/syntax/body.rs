@@ -1,0 +1,549 @@
+//! The interactions of a protocol, from its `{` to its `}`.
+
+use std::sync::Arc;
+
+use super::{
+    ast::{
+        Block, BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload,
+    },
+    cursor::{Cursor, Failed, Result},
+    lexer::TokenKind,
+};
+use crate::{
+    diagnostics::{
+        similar::similar,
+        span::Name,
+        syntax_errors::{self, Construct},
+    },
+    index::index,
+};
+
+/// The words that a statement begins with, unless it is a message.
+const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];
+
+/// A block and everything in it, from its `{`, which is in front.
+pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
+    let mut parser = BodyParser {
+        cursor,
+        body: Body {
+            interactions: Vec::new(),
+            blocks: Vec::new(),
+        },
+        stack: Vec::new(),
+    };
+    parser.open(Opened::Root);
+    parser.run();
+    parser.body
+}
+
+/// What an open brace belongs to.
+enum Opened {
+    /// The protocol.
+    Root,
+    /// A recursion.
+    Rec,
+    /// The interaction, a choice, with its branches so far.
+    Choice(InteractionId, Vec<BlockId>),
+    /// A construct that is refused: the word between its blocks.
+    Refused(&'static str),
+}
+
+/// A block that is being read.
+struct Open {
+    what: Opened,
+    block: BlockId,
+    /// The position of its `{`.
+    brace: usize,
+    items: Vec<InteractionId>,
+}
+
+struct BodyParser<'c, 'a> {
+    cursor: &'c mut Cursor<'a>,
+    body: Body,
+    /// The blocks that are open, innermost last.
+    stack: Vec<Open>,
+}
+
+/// Blocks.
+impl BodyParser<'_, '_> {
+    fn run(&mut self) {
+        while let Some(top) = self.stack.last() {
+            let in_choice = matches!(top.what, Opened::Choice(..));
+            let brace = top.brace;
+            if self.cursor.take(b'}') {
+                self.close();
+            } else if self.cursor.kind() == TokenKind::End || self.starts_declaration() {
+                // A brace is missing; the declaration that follows must not be lost.
+                self.cursor.open_block(brace);
+                self.close_all();
+            } else if in_choice && self.starts_block("or") {
+                self.cursor.unexpected("`}`");
+                self.close();
+            } else {
+                let start = self.cursor.at();
+                if self.statement().is_err() {
+                    self.skip_statement(start);
+                    self.add(start, InteractionKind::Invalid);
+                }
+            }
+        }
+    }
+
+    /// Whether `word {` is in front.
+    fn starts_block(&self, word: &str) -> bool {
+        self.cursor.is_at(1, b'{') && self.cursor.is_word(word)
+    }
+
+    /// Whether `global protocol P(` or the like is in front, which is no interaction.
+    fn starts_declaration(&self) -> bool {
+        // The next word is looked at first: it is one for few interactions.
+        if self.cursor.kind_at(1) != TokenKind::Identifier {
+            return false;
+        }
+        match self.cursor.word() {
+            "global" | "aux" | "explicit" => {
+                self.cursor.is_word_at(1, "protocol") || self.cursor.is_word_at(1, "global")
+            }
+            "protocol" => self.cursor.is_at(2, b'('),
+            _ => false,
+        }
+    }
+
+    /// Takes a `{`, which is in front.
+    fn open(&mut self, what: Opened) {
+        let brace = self.cursor.at();
+        let block = BlockId(index(self.body.blocks.len()));
+        let span = self.cursor.span_of(brace);
+        self.body.blocks.push(Block {
+            items: Vec::new(),
+            span,
+        });
+        self.stack.push(Open {
+            what,
+            block,
+            brace,
+            items: Vec::new(),
+        });
+        self.cursor.advance();
+    }
+
+    /// The innermost block ends behind the last token taken, and perhaps its interaction with it.
+    fn close(&mut self) {
+        let Some(mut open) = self.stack.pop() else {
+            return;
+        };
+        self.fill(&mut open);
+        match &mut open.what {
+            Opened::Choice(_, branches) if self.starts_block("or") => {
+                self.cursor.advance();
+                branches.push(open.block);
+                self.open(open.what);
+            }
+            Opened::Refused("with") if self.starts_block("with") => {
+                // The interrupts have a grammar of their own.
+                self.cursor.advance();
+                self.cursor.skip_balanced();
+            }
+            Opened::Refused(word) if self.starts_block(word) => {
+                self.cursor.advance();
+                self.open(open.what);
+            }
+            _ => self.complete(open),
+        }
+    }
+
+    /// The text ends inside of blocks: what is missing in the innermost is not known.
+    fn close_all(&mut self) {
+        self.add(self.cursor.at(), InteractionKind::Invalid);
+        while let Some(mut open) = self.stack.pop() {
+            self.fill(&mut open);
+            self.complete(open);
+        }
+    }
+
+    fn fill(&mut self, open: &mut Open) {
+        self.body.blocks[open.block.0 as usize] = Block {
+            items: std::mem::take(&mut open.items),
+            span: self.cursor.span_from(open.brace),
+        };
+    }
+
+    /// No block follows that belongs to the same interaction.
+    fn complete(&mut self, open: Open) {
+        if let Opened::Choice(id, mut done) = open.what {
+            done.push(open.block);
+            let interaction = &mut self.body.interactions[id.0 as usize];
+            if let InteractionKind::Choice { branches, .. } = &mut interaction.kind {
+                *branches = done;
+            }
+        }
+    }
+
+    /// Adds an interaction to the innermost block. Its span ends with the last token taken.
+    fn add(&mut self, start: usize, kind: InteractionKind) -> InteractionId {
+        let id = InteractionId(index(self.body.interactions.len()));
+        let span = self.cursor.span_from(start);
+        self.body.interactions.push(Interaction {
+            kind,
+            annotations: Vec::new(),
+            span,
+        });
+        if let Some(open) = self.stack.last_mut() {
+            open.items.push(id);
+        }
+        id
+    }
+}
+
+/// Statements.
+impl BodyParser<'_, '_> {
+    fn statement(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        if self.cursor.is(b'(') {
+            return self.message();
+        }
+        if self.cursor.kind() != TokenKind::Identifier {
+            return Err(self.cursor.unexpected("an interaction or `}`"));
+        }
+        let brace = self.cursor.is_at(1, b'{');
+        let name = self.cursor.kind_at(1) == TokenKind::Identifier;
+        // `rec from A to B;` is a message.
+        let operand = name && !self.cursor.is_word_at(1, "from");
+        match self.cursor.word() {
+            // No construct has a bracket behind its word.
+            _ if self.cursor.is_at(1, b'(') => self.message(),
+            "choice" if self.cursor.is_word_at(1, "at") => self.choice(),
+            "choice" if brace || name && self.cursor.is_at(2, b'{') => {
+                self.choice_without_role();
+                Ok(())
+            }
+            "rec" if brace || operand => self.recursion(),
+            "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(),
+            "do" if operand => self.call(),
+            "par" | "unordered" if brace => {
+                self.refused_block(start, Construct::Par, "and");
+                Ok(())
+            }
+            "interruptible" if brace || name => {
+                if name {
+                    self.cursor.advance();
+                }
+                if !self.cursor.is_at(1, b'{') {
+                    self.cursor.advance();
+                    return self.cursor.expect_block();
+                }
+                self.refused_block(start, Construct::Interruptible, "with");
+                Ok(())
+            }
+            word @ ("connect" | "disconnect" | "wrap") if operand => {
+                self.cursor.advance();
+                self.cursor.name("the name of a role")?;
+                if !self.cursor.take_word("and") {
+                    self.cursor.expect_word("to")?;
+                }
+                self.cursor.name("the name of a role")?;
+                self.cursor.expect(b';')?;
+                let is_wrap = word == "wrap";
+                self.refuse(
+                    start,
+                    if is_wrap {
+                        Construct::Wrap
+                    } else {
+                        Construct::Connection
+                    },
+                );
+                Ok(())
+            }
+            "nested" if self.cursor.is_word_at(1, "protocol") => {
+                self.cursor.skip_to_block()?;
+                self.cursor.skip_balanced();
+                self.refuse(start, Construct::NestedProtocol);
+                Ok(())
+            }
+            _ if self.cursor.is_word_at(1, "calls") => {
+                self.cursor.advance();
+                self.cursor.advance();
+                self.cursor.name("the name of a protocol")?;
+                self.cursor.expect(b'(')?;
+                self.cursor.list(b')', role)?;
+                self.cursor.annotations()?;
+                self.cursor.expect(b';')?;
+                self.refuse(start, Construct::NestedProtocol);
+                Ok(())
+            }
+            _ => self.message(),
+        }
+    }
+
+    /// `choice at A {`
+    fn choice(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        self.cursor.advance();
+        self.cursor.advance();
+        let at = self.cursor.name("the role that chooses")?;
+        self.cursor.expect_block()?;
+        let id = self.add(
+            start,
+            InteractionKind::Choice {
+                at,
+                branches: Vec::new(),
+            },
+        );
+        self.open(Opened::Choice(id, Vec::new()));
+        Ok(())
+    }
+
+    /// `choice {` or `choice A {`: all of it is read, so that nothing is left to skip.
+    fn choice_without_role(&mut self) {
+        let start = self.cursor.at();
+        self.cursor.advance();
+        self.cursor.unexpected("`at` and the role that chooses");
+        while !self.cursor.is(b'{') {
+            self.cursor.advance();
+        }
+        self.skip_blocks();
+        self.add(start, InteractionKind::Invalid);
+    }
+
+    /// `rec X {`
+    fn recursion(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        self.cursor.advance();
+        let variable = self.cursor.name("the name of the recursion")?;
+        self.refuse_brackets();
+        self.cursor.expect_block()?;
+        let body = BlockId(index(self.body.blocks.len()));
+        self.add(start, InteractionKind::Rec { variable, body });
+        self.open(Opened::Rec);
+        Ok(())
+    }
+
+    /// `continue X;`
+    fn continuation(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        self.cursor.advance();
+        let variable = self.cursor.name("the name of a recursion")?;
+        self.refuse_brackets();
+        self.cursor.expect(b';')?;
+        self.add(start, InteractionKind::Continue { variable });
+        Ok(())
+    }
+
+    /// `do P<…>(A, B);`
+    fn call(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        self.cursor.advance();
+        let protocol = self.cursor.qualified("the name of a protocol")?;
+        let arguments = if self.cursor.take(b'<') {
+            self.cursor.list(b'>', argument)?
+        } else {
+            Vec::new()
+        };
+        self.cursor.expect(b'(')?;
+        let roles = self.cursor.list(b')', role)?;
+        self.end(
+            start,
+            InteractionKind::Do {
+                protocol,
+                arguments,
+                roles,
+            },
+        )
+    }
+
+    /// `label(payload) from A to B, C;`
+    fn message(&mut self) -> Result<()> {
+        let start = self.cursor.at();
+        let message = if self.cursor.is(b'(') || self.cursor.is_at(1, b'(') {
+            literal(self.cursor)?
+        } else {
+            MessageExpr::Named(self.cursor.qualified("a message")?)
+        };
+        if self.cursor.is_word("connect") {
+            return self.connection(start);
+        }
+        if !self.cursor.take_word("from") {
+            return Err(self.no_sender(&message));
+        }
+        let from = self.cursor.name("the role that sends")?;
+        self.cursor.expect_word("to")?;
+        let mut to = vec![self.cursor.name("the role that receives")?];
+        while self.cursor.take(b',') {
+            to.push(self.cursor.name("the role that receives")?);
+        }
+        self.end(start, InteractionKind::Message { message, from, to })
+    }
+
+    /// `connect A to B;`, behind a message.
+    fn connection(&mut self, start: usize) -> Result<()> {
+        let word = self.cursor.span_of(self.cursor.at());
+        self.cursor.advance();
+        self.cursor.name("the name of a role")?;
+        self.cursor.expect_word("to")?;
+        self.cursor.name("the name of a role")?;
+        self.cursor.expect(b';')?;
+        let error = syntax_errors::unsupported(Construct::Connection, word);
+        self.cursor.diagnostics.push(error);
+        self.add(start, InteractionKind::Invalid);
+        Ok(())
+    }
+
+    /// There is no `from` behind what was taken for a message, since nothing is known of its word.
+    fn no_sender(&mut self, message: &MessageExpr) -> Failed {
+        let expected = match message {
+            MessageExpr::Literal { .. } => "`from`",
+            MessageExpr::Named(_) => "`(` or `from`",
+        };
+        let reported = self.cursor.diagnostics.len();
+        let failed = self.cursor.unexpected(expected);
+        if let MessageExpr::Named(name) = message
+            && let Some(error) = self.cursor.diagnostics.get_mut(reported)
+            && let Some(keyword) = similar(name.as_str(), &STATEMENTS)
+        {
+            error.help = Some(format!("did you mean `{keyword}` instead of `{name}`?"));
+        }
+        failed
+    }
+
+    /// `;` with annotations before and behind it: the interaction is complete but for them.
+    fn end(&mut self, start: usize, kind: InteractionKind) -> Result<()> {
+        let before = self.cursor.annotations()?;
+        self.cursor.expect(b';')?;
+        let id = self.add(start, kind);
+        self.body.interactions[id.0 as usize].annotations = before;
+        let behind = self.cursor.annotations()?;
+        self.body.interactions[id.0 as usize]
+            .annotations
+            .extend(behind);
+        Ok(())
+    }
+
+    /// Reports the statement that ends here, and keeps its place.
+    fn refuse(&mut self, start: usize, construct: Construct) {
+        self.cursor.unsupported(construct, start);
+        self.add(start, InteractionKind::Invalid);
+    }
+
+    /// Reports the parameters of a recursion, if there are any.
+    fn refuse_brackets(&mut self) {
+        if self.cursor.is(b'[') {
+            let start = self.cursor.at();
+            self.cursor.skip_balanced();
+            self.cursor
+                .unsupported(Construct::RecursionParameters, start);
+        }
+    }
+
+    /// `par {`, from the word before the brace: reports the construct and reads the blocks, whose
+    /// errors are errors all the same. The word `next` stands between them.
+    fn refused_block(&mut self, start: usize, construct: Construct, next: &'static str) {
+        self.cursor.advance();
+        self.refuse(start, construct);
+        self.open(Opened::Refused(next));
+    }
+}
+
+/// Recovery.
+impl BodyParser<'_, '_> {
+    /// Skips what is left of a statement that started at `start`.
+    fn skip_statement(&mut self, start: usize) {
+        loop {
+            match self.cursor.kind() {
+                TokenKind::Punct(b';') => return self.cursor.advance(),
+                // The statement has no `;`; the next one is good.
+                TokenKind::Punct(b'}') | TokenKind::End => return,
+                TokenKind::Punct(b'{') => return self.skip_blocks(),
+                TokenKind::Identifier if self.cursor.at() > start && self.starts_statement() => {
+                    return;
+                }
+                _ => self.cursor.advance(),
+            }
+        }
+    }
+
+    /// Skips a block, and the other branches if it was meant to be a choice.
+    fn skip_blocks(&mut self) {
+        self.cursor.skip_balanced();
+        while self.starts_block("or") {
+            self.cursor.advance();
+            self.cursor.skip_balanced();
+        }
+    }
+
+    /// Whether the token in front can only start a statement: where a `;` is missing, the next
+    /// statement must not be lost.
+    fn starts_statement(&self) -> bool {
+        let name = self.cursor.kind_at(1) == TokenKind::Identifier;
+        match self.cursor.word() {
+            "choice" => self.cursor.is_word_at(1, "at"),
+            "rec" => name && self.cursor.is_at(2, b'{'),
+            "continue" => name && self.cursor.is_at(2, b';'),
+            "do" => name && self.cursor.is_at(2, b'('),
+            // `label(` behind a name: `from A to B label() …`.
+            _ => {
+                let before = self.cursor.before();
+                self.cursor.is_at(1, b'(')
+                    && before.is_some_and(|(kind, text)| {
+                        kind == TokenKind::Identifier && !matches!(text, "do" | "calls")
+                    })
+            }
+        }
+    }
+}
+
+fn role(cursor: &mut Cursor<'_>) -> Result<Name> {
+    cursor.name("the name of a role")
+}
+
+/// A message or a sort that a call passes on.
+fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
+    if cursor.is(b'(') || cursor.is_at(1, b'(') {
+        return literal(cursor);
+    }
+    cursor
+        .qualified("a message or a sort")
+        .map(MessageExpr::Named)
+}
+
+/// `label(payload)`
+fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
+    let label = if cursor.is(b'(') {
+        let span = cursor.span_of(cursor.at()).beginning();
+        Name {
+            text: Arc::from(""),
+            span,
+        }
+    } else {
+        cursor.name("a message")?
+    };
+    cursor.expect(b'(')?;
+    let payload = cursor.list(b')', payload)?;
+    Ok(MessageExpr::Literal { label, payload })
+}
+
+/// `x: Int`, `P@A`
+fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
+    let name = if cursor.is_at(1, b':') {
+        let name = cursor.name("the name of a payload")?;
+        cursor.advance();
+        Some(name)
+    } else {
+        None
+    };
+    let sort = cursor.qualified("the sort of a payload")?;
+    let delegated = if cursor.take(b'@') {
+        Some(role(cursor)?)
+    } else {
+        None
+    };
+    if cursor.is(b'{') {
+        let start = cursor.at();
+        cursor.skip_balanced();
+        cursor.unsupported(Construct::Refinement, start);
+    }
+    Ok(Payload {
+        name,
+        sort,
+        delegated,
+    })
+}

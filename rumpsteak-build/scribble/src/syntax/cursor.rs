@@ -1,0 +1,342 @@
+//! A position among the tokens of a text, and the errors so far.
+
+use std::sync::Arc;
+
+use super::{
+    interner::Interner,
+    lexer::{Token, TokenKind},
+};
+use crate::diagnostics::{
+    code::Code,
+    diagnostic::Diagnostic,
+    span::{Name, SourceId, Span},
+    syntax_errors::{self, Construct},
+};
+
+/// The statement or declaration cannot be read further; the error is reported.
+#[derive(Debug)]
+pub(super) struct Failed;
+
+pub(super) type Result<T> = std::result::Result<T, Failed>;
+
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    source: SourceId,
+    tokens: &'a [Token],
+    /// Every name so far: names that are equal share their text.
+    names: Interner,
+    /// The position of the token in front. Always inside of `tokens`: the end is never passed.
+    at: usize,
+    /// What the lexer has reported, in order.
+    lexical: &'a [Diagnostic],
+    /// The token that the last error was about.
+    blamed: Option<usize>,
+    /// What the parser has reported.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Looking.
+impl<'a> Cursor<'a> {
+    /// At the first of the tokens of `text`, of which `lexical` are the errors.
+    pub(super) fn new(
+        text: &'a str,
+        source: SourceId,
+        tokens: &'a [Token],
+        lexical: &'a [Diagnostic],
+    ) -> Self {
+        Self {
+            text,
+            source,
+            tokens,
+            names: Interner::default(),
+            at: 0,
+            lexical,
+            blamed: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The position of the token in front.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    fn token(&self, ahead: usize) -> Token {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    pub(super) fn kind(&self) -> TokenKind {
+        self.tokens[self.at].kind
+    }
+
+    pub(super) fn kind_at(&self, ahead: usize) -> TokenKind {
+        self.token(ahead).kind
+    }
+
+    pub(super) fn text_at(&self, ahead: usize) -> &'a str {
+        let token = self.token(ahead);
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// The text of the token in front if it is a word, or else an empty one.
+    pub(super) fn word(&self) -> &'a str {
+        if self.kind() == TokenKind::Identifier {
+            self.text_at(0)
+        } else {
+            ""
+        }
+    }
+
+    /// The token before the one in front.
+    pub(super) fn before(&self) -> Option<(TokenKind, &'a str)> {
+        let token = self.tokens[self.at.checked_sub(1)?];
+        Some((
+            token.kind,
+            &self.text[token.start as usize..token.end as usize],
+        ))
+    }
+
+    pub(super) fn is(&self, punct: u8) -> bool {
+        self.is_at(0, punct)
+    }
+
+    pub(super) fn is_at(&self, ahead: usize, punct: u8) -> bool {
+        self.kind_at(ahead) == TokenKind::Punct(punct)
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.is_word_at(0, word)
+    }
+
+    pub(super) fn is_word_at(&self, ahead: usize, word: &str) -> bool {
+        self.kind_at(ahead) == TokenKind::Identifier && self.text_at(ahead) == word
+    }
+
+    pub(super) fn span_of(&self, at: usize) -> Span {
+        let token = self.tokens[at];
+        Span::new(self.source, token.start, token.end)
+    }
+
+    /// From the token at `start` to the last one taken.
+    pub(super) fn span_from(&self, start: usize) -> Span {
+        self.span_of(start)
+            .to(self.span_of(self.at.saturating_sub(1).max(start)))
+    }
+}
+
+/// Taking.
+impl Cursor<'_> {
+    pub(super) fn advance(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn take(&mut self, punct: u8) -> bool {
+        let found = self.is(punct);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, punct: u8) -> Result<()> {
+        if self.take(punct) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{}`", char::from(punct))))
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.take_word(word) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{word}`")))
+    }
+
+    /// A `{` must be in front. It is not taken.
+    pub(super) fn expect_block(&mut self) -> Result<()> {
+        if self.is(b'{') {
+            return Ok(());
+        }
+        Err(self.unexpected("`{`"))
+    }
+
+    /// A name, described by `what` where there is none.
+    pub(super) fn name(&mut self, what: &str) -> Result<Name> {
+        if self.kind() != TokenKind::Identifier {
+            return Err(self.unexpected(what));
+        }
+        let text = self.text_at(0);
+        let number = self.names.number(text, || text.into());
+        let name = Name {
+            text: Arc::clone(self.names.text(number)),
+            span: self.span_of(self.at),
+        };
+        self.advance();
+        Ok(name)
+    }
+
+    /// `a.b.C`, kept without the white space that may stand around its dots.
+    pub(super) fn qualified(&mut self, what: &str) -> Result<Name> {
+        let mut name = self.name(what)?;
+        if self.is(b'.') {
+            let mut text = name.text.to_string();
+            while self.take(b'.') {
+                let part = self.name("a name")?;
+                text.push('.');
+                text.push_str(part.as_str());
+                name.span = name.span.to(part.span);
+            }
+            name.text = text.into();
+        }
+        Ok(name)
+    }
+
+    /// A string, without its quotes.
+    pub(super) fn string(&mut self) -> Result<Name> {
+        if self.kind() != TokenKind::String {
+            return Err(self.unexpected("a name in double quotes"));
+        }
+        let text = self.text_at(0).trim_start_matches('"');
+        let name = Name {
+            text: text.strip_suffix('"').unwrap_or(text).into(),
+            span: self.span_of(self.at),
+        };
+        self.advance();
+        Ok(name)
+    }
+
+    /// What `read` reads, if `word` is in front of it.
+    pub(super) fn after_word<T>(
+        &mut self,
+        word: &str,
+        read: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.take_word(word).then(|| read(self)).transpose()
+    }
+
+    /// Any number of `@"text"`.
+    pub(super) fn annotations(&mut self) -> Result<Vec<Name>> {
+        let mut annotations = Vec::new();
+        while self.take(b'@') {
+            annotations.push(self.string()?);
+        }
+        Ok(annotations)
+    }
+
+    /// `element, element` up to `close`, which is taken.
+    pub(super) fn list<T>(
+        &mut self,
+        close: u8,
+        mut element: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut elements = Vec::new();
+        if self.take(close) {
+            return Ok(elements);
+        }
+        loop {
+            elements.push(element(self)?);
+            if self.take(close) {
+                return Ok(elements);
+            }
+            if !self.take(b',') {
+                return Err(self.unexpected(&format!("`,` or `{}`", char::from(close))));
+            }
+        }
+    }
+
+    /// Skips from an opening bracket to behind the one that closes it.
+    pub(super) fn skip_balanced(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.kind() {
+                TokenKind::End => return,
+                TokenKind::Punct(b'{' | b'(' | b'[') => depth += 1,
+                TokenKind::Punct(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.advance();
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Skips a heading that is not read, up to its `{`.
+    pub(super) fn skip_to_block(&mut self) -> Result<()> {
+        while !self.is(b'{') {
+            if matches!(self.kind(), TokenKind::End | TokenKind::Punct(b'}')) {
+                return self.expect_block();
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+}
+
+/// Reporting.
+impl Cursor<'_> {
+    /// Reports the token in front, unless it has been already.
+    pub(super) fn unexpected(&mut self, expected: &str) -> Failed {
+        if self.blamed != Some(self.at) && !self.follows_lexical_error() {
+            self.blamed = Some(self.at);
+            let found = (self.kind() != TokenKind::End).then(|| self.text_at(0));
+            // A missing `;` or `)` belongs behind the token before.
+            let before = self.at.checked_sub(1).map(|at| self.span_of(at));
+            let span = self.span_of(self.at);
+            self.diagnostics
+                .push(syntax_errors::unexpected(span, found, expected, before));
+        }
+        Failed
+    }
+
+    /// Reports that the block of the `{` at `brace` is not closed before the token in front. At the
+    /// end of the text this is said once.
+    pub(super) fn open_block(&mut self, brace: usize) {
+        let at_end = self.kind() == TokenKind::End;
+        if at_end && self.blamed.replace(self.at) == Some(self.at) {
+            return;
+        }
+        let error = syntax_errors::open_block(self.span_of(self.at), self.span_of(brace));
+        self.diagnostics.push(error);
+    }
+
+    /// Reports a construct from the token at `start` to the last one taken.
+    pub(super) fn unsupported(&mut self, construct: Construct, start: usize) {
+        let span = self.span_from(start);
+        self.diagnostics
+            .push(syntax_errors::unsupported(construct, span));
+    }
+
+    /// Whether the lexer has reported something in front of this token: what is missing there may
+    /// be just that. A quote without its end spoils its whole line.
+    fn follows_lexical_error(&self) -> bool {
+        /// Lines are short where people write them, and to look further costs more for each error.
+        const LONGEST_LINE: usize = 1_000;
+        let after = match self.at.checked_sub(1) {
+            // A string without its end is a token, and may have swallowed what is missing.
+            Some(before) => self.tokens[before].start as usize,
+            None => 0,
+        };
+        let here = self.tokens[self.at].start as usize;
+        let next = self
+            .lexical
+            .partition_point(|error| error.primary.start() < after);
+        self.lexical.get(next).is_some_and(|error| {
+            let start = error.primary.start();
+            start < here
+                || error.code == Code::OpenString
+                    && start - here < LONGEST_LINE
+                    && !self.text.as_bytes()[here..start].contains(&b'\n')
+        })
+    }
+}
