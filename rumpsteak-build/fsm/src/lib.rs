@@ -1,10 +1,12 @@
 //! Communicating machines, and what can go wrong between them.
 //!
 //! The crate is pure: values in, values out. It knows machines, their text forms, asynchronous
-//! subtyping and the exploration of composed systems; it knows neither files nor Scribble nor Rust source.
+//! subtyping and the exploration of composed systems; it knows neither files nor Scribble nor Rust
+//! source.
 //!
-//! What *safe*, *unsafe* and *starves* mean is said once, in [`system`]. [`subtype`] judges one role against its protocol, [`kmc`] a whole system,
-//! [`certificate`] what a "safe" rests on, and [`run`] is what a refusal shows.
+//! What *safe*, *unsafe* and *starves* mean is said once, in [`system`]. [`subtype`] judges one
+//! role against its protocol, [`kmc`] a whole system, [`certificate`] what a "safe" rests on, and
+//! [`run`] is what a refusal shows.
 //!
 //! ```
 //! use rumpsteak_fsm::{Action, Fsm};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The answer of a verifier: never a Boolean, because "no" and "not found out" are different answers.
+/// The answer of a verifier: never a Boolean, because "no" and "not found out" are different
+/// answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<S, U> {
     /// It holds; with what it rests on.
@@ -28,8 +29,9 @@ impl<S, U> Verdict<S, U> {
     }
 }
 
-/// How much a verifier may spend. The defaults answer every protocol of the papers; nobody needs to choose
-/// a bound to get a right answer, because a limit that is reached is an answer of its own ([`Verdict::Undecided`]).
+/// How much a verifier may spend. The defaults answer every protocol of the papers; nobody needs to
+/// choose a bound to get a right answer, because a limit that is reached is an answer of its own
+/// ([`Verdict::Undecided`]).
 ///
 /// ```
 /// use rumpsteak_fsm::Limits;
@@ -43,8 +45,9 @@ pub struct Limits {
     /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
     /// does others first.
     pub anticipation: usize,
-    /// Subtyping: how many branching states of the supertype may be passed over at once where passing them
-    /// over brings no nearer to the action looked for. Never more than 256 on one path.
+    /// Subtyping: how many branching states of the supertype may be passed over at once where
+    /// passing them over brings no nearer to the action looked for. Never more than 256 on one
+    /// path.
     pub branching: usize,
     /// Exploration: how many configurations of the composed system are visited.
     pub configurations: usize,
@@ -52,9 +55,10 @@ pub struct Limits {
     pub queue: usize,
     /// Subtyping: how many actions are compared, or looked at or copied while looking ahead.
     pub steps: usize,
-    /// Subtyping: where more and more actions of the supertype may be pending, how precisely they are known: exactly for fewer than
-    /// this many at either end, roughly in between. Less is tried first. With 0, no more than
-    /// [`anticipation`](Self::anticipation) may be pending. Never the limit that is named: that is one of the exact search.
+    /// Subtyping: where more and more actions of the supertype may be pending, how precisely they
+    /// are known: exactly for fewer than this many at either end, roughly in between. Less is tried
+    /// first. With 0, no more than [`anticipation`](Self::anticipation) may be pending. Never the
+    /// limit that is named: that is one of the exact search.
     pub widening: usize,
 }
 

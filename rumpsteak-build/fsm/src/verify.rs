@@ -23,10 +23,12 @@ pub struct Refused {
 /// What happens when a refused machine runs with the projections of its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Something goes wrong: the shortest run that shows it. If all that goes wrong is that a role starves, the run leads there.
+    /// Something goes wrong: the shortest run that shows it. If all that goes wrong is that a role
+    /// starves, the run leads there.
     Run(Box<Run>),
-    /// No run was found in which something goes wrong. About a quarter of refusals are so: the machine is safe with peers that do
-    /// exactly what the protocol says, but not with all that the peers may be replaced by.
+    /// No run was found in which something goes wrong. About a quarter of refusals are so: the
+    /// machine is safe with peers that do exactly what the protocol says, but not with all that the
+    /// peers may be replaced by.
     NoRun(Coverage),
     /// The machine names a role that has no part in the protocol, so nothing runs.
     NoSystem(SystemError),
@@ -34,18 +36,19 @@ pub enum Evidence {
 
 /// Judges the machine that was written for a role against its projection.
 ///
-/// `peers` are the projections onto all other roles. Safe: `written ≤ projected`, so any peers that are safe with the projection are safe
-/// with the machine. Unsafe: it is not; with the actions that may not change places, and the shortest run of the written machine with
-/// `peers` that goes wrong. Subtyping that is undecided is unsafe if such a run is found, and undecided otherwise.
+/// `peers` are the projections onto all other roles. Safe: `written ≤ projected`, so any peers that
+/// are safe with the projection are safe with the machine. Unsafe: it is not; with the actions that
+/// may not change places, and the shortest run of the written machine with `peers` that goes wrong.
+/// Subtyping that is undecided is unsafe if such a run is found, and undecided otherwise.
 ///
-/// A narrowed choice is a subtype even if a third role then waits for ever; that is found by [exploring](explore) the
-/// written machines of all roles together.
+/// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
+/// [exploring](explore) the written machines of all roles together.
 ///
 /// A "safe" of subtyping is believed only if its [certificate] is valid.
 ///
 /// # Errors
-/// If one of the two machines is not directed, and if the projections make no system. A certificate that is not valid is an error too; it would be
-/// a fault of this crate.
+/// If one of the two machines is not directed, and if the projections make no system. A certificate
+/// that is not valid is an error too; it would be a fault of this crate.
 pub fn verify<P: Borrow<Fsm>>(
     written: &Fsm,
     projected: &Fsm,
@@ -118,7 +121,8 @@ pub enum VerifyError {
     Machine(InputError),
     /// The projections together.
     System(SystemError),
-    /// Subtyping says "safe", and its evidence does not show it. So nothing is known. This is a fault of the verifier.
+    /// Subtyping says "safe", and its evidence does not show it. So nothing is known. This is a
+    /// fault of the verifier.
     Certificate(Invalid),
 }
 
@@ -165,7 +169,8 @@ mod tests {
         builder.build(states[0])
     }
 
-    /// What would happen if an engine were wrong, which none is known to be: its proof is of something else.
+    /// What would happen if an engine were wrong, which none is known to be: its proof is of
+    /// something else.
     #[test]
     fn a_proof_of_something_else_is_not_believed() {
         let (ask, answer) = (

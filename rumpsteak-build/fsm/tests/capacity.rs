@@ -1,4 +1,5 @@
-//! Capacities and occupancies: stated values, and a simulation of blocking sends over random systems.
+//! Capacities and occupancies: stated values, and a simulation of blocking sends over random
+//! systems.
 
 #![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
 
@@ -74,8 +75,8 @@ fn a_stream_runs_ahead_as_far_as_it_is_let() {
             "a: b!x; b!x; b!x; rec X . b!x; b?y; X
              b: rec X . a?x; a!y; X"
         ),
-        // a is three ahead, and the fourth may be under way; all answers too. While a waits to send the fourth,
-        // two answers are there and b holds the third.
+        // a is three ahead, and the fourth may be under way; all answers too. While a waits to send
+        // the fourth, two answers are there and b holds the third.
         ["a▶b 4 1", "b▶a 4 2"]
     );
     // Nobody waits for the log.
@@ -112,7 +113,8 @@ fn one_of_two_long_queues_may_be_short() {
 
 #[test]
 fn a_role_that_has_chosen_does_not_choose_again() {
-    // p may have chosen to send x when the queue to q is full, and q does not go on before p has told r.
+    // p may have chosen to send x when the queue to q is full, and q does not go on before p has
+    // told r.
     let source = system(
         "p: q!a; {q!x; r!y; end, r!y; q!x; end}
          r: p?y; q!go; end
@@ -238,8 +240,8 @@ type Channel = (usize, usize);
 /// To where, who completed an action, which channel was received from.
 type Edge = (usize, Option<usize>, Option<Channel>);
 
-/// Whether all roles of a system whose sends block can go on for ever or finish, and how long each channel gets.
-/// `None` if there are too many configurations.
+/// Whether all roles of a system whose sends block can go on for ever or finish, and how long each
+/// channel gets. `None` if there are too many configurations.
 fn simulate(
     system: &System,
     capacity: impl Fn(Channel) -> usize,
@@ -426,7 +428,8 @@ fn random_system(random: &mut Rng, directed: bool) -> System {
     System::new(machines).unwrap()
 }
 
-/// The capacities are enough, minimal where they say so, and the occupancies are met and not exceeded.
+/// The capacities are enough, minimal where they say so, and the occupancies are met and not
+/// exceeded.
 fn assert_right(system: &System, capacities: &Capacities, context: &str) -> [usize; 3] {
     let index = |role| system.index_of(role).unwrap();
     let enough: BTreeMap<Channel, usize> = capacities
@@ -539,7 +542,8 @@ fn the_corpora_have_capacities() {
     for file in files {
         let source = fs::read_to_string(folder.join(file)).unwrap();
         for system in [system(&source), capacity::repeated(&system(&source))] {
-            // Mixed states excepted, of which the corpus has none, sends that block are simulated as they are meant.
+            // Mixed states excepted, of which the corpus has none, sends that block are simulated
+            // as they are meant.
             if let Ok(capacities) = capacity::find(&system, &Limits::default()) {
                 let known = capacities
                     .channels

@@ -34,8 +34,8 @@ fn refused(source: &str) -> String {
     format!("{error} [{part}]")
 }
 
-/// The machine with its states numbered in the order in which a walk from the initial state meets them, and all
-/// terminal states called `end`.
+/// The machine with its states numbered in the order in which a walk from the initial state meets
+/// them, and all terminal states called `end`.
 fn canonical(fsm: &Fsm) -> String {
     let mut numbers = vec![None; fsm.len()];
     let mut next = 0;
@@ -126,7 +126,8 @@ fn local_types_are_machines() {
         ]
     );
     assert_eq!(read("A: end"), ["A: 1 states from 0"]);
-    // Blanks may stand anywhere between words; nested choices are one; inner variables hide outer ones.
+    // Blanks may stand anywhere between words; nested choices are one; inner variables hide outer
+    // ones.
     assert_eq!(
         read("A : rec x . { B ! a ; rec x . C ? b ; x , [ B ! c ; x , +{ C ! d ; end } ] }"),
         ["A: 3 states from 0, 0 -B!a-> 1, 1 -C?b-> 1, 0 -B!c-> 0, 0 -C!d-> 2"]
@@ -590,7 +591,8 @@ fn a_loop_with_two_exits_is_a_type() {
     assert_read_back_unfolded(&entered_twice);
 }
 
-/// What is read back takes the same steps in the same order, in states of which several may stand for one.
+/// What is read back takes the same steps in the same order, in states of which several may stand
+/// for one.
 #[track_caller]
 fn assert_read_back_unfolded(fsm: &Fsm) {
     let printed = text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();

@@ -206,7 +206,8 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
     );
 }
 
-/// Accepted, with more and more pending; and safe among these peers, as far as queues of eight messages tell.
+/// Accepted, with more and more pending; and safe among these peers, as far as queues of eight
+/// messages tell.
 #[track_caller]
 fn unbounded(written: &str, projected: &str, peers: &str) {
     let verdict = check(written, projected, peers);
@@ -242,7 +243,8 @@ const PATIENT_AND_ARCHIVE: &str = "
 
 #[test]
 fn a_hospital_of_three_roles_may_read_later_and_later() {
-    // The patient need not stop, and neither do the answers wait for the reports: two answers and two files per report that is read.
+    // The patient need not stop, and neither do the answers wait for the reports: two answers and
+    // two files per report that is read.
     let endless = "w: 0 p?report 1, 0 p?alarm 1, 1 p!ok 2, 2 a!file 0";
     let peers = "
         p: 0 w!report 1, 0 w!alarm 1, 1 w?ok 0
@@ -328,7 +330,8 @@ fn what_is_told_to_two_roles_may_pile_up() {
 
 #[test]
 fn a_report_is_not_read_while_something_is_to_be_told() {
-    // What the archive is told piles up; then reading waits for the archive, and another one might wait for us.
+    // What the archive is told piles up; then reading waits for the archive, and another one might
+    // wait for us.
     let projected = "w: 0 a!file 1, 1 p?report 2, 2 p!ok 0";
     let written = "w: 0 p!ok 1, 1 p!ok 2, 2 p?report 3, 3 a!file 0";
     let peers = "

@@ -2,9 +2,10 @@
 //!
 //! # The judgement
 //!
-//! Give each channel a capacity and let a send block while its channel is full: a role that has chosen what to send
-//! waits until there is room. A channel's capacities are *enough* if this brings nothing that unbounded queues do
-//! not: every role that waits or is blocked goes on sooner or later, every message is received sooner or later. The
+//! Give each channel a capacity and let a send block while its channel is full: a role that has
+//! chosen what to send waits until there is room. A channel's capacities are *enough* if this
+//! brings nothing that unbounded queues do not: every role that waits or is blocked goes on sooner
+//! or later, every message is received sooner or later. The
 //! *occupancy* of a channel is the most messages that it ever holds if nothing blocks.
 //!
 //! ```text
@@ -14,38 +15,40 @@
 //!   t: rec X . k!ready; k?value; X             t▶k   occupancy 1   capacity 1
 //! ```
 //!
-//! Roles are used for session after session, and one may start the next while its peers still finish the last. For
-//! that, ask about the [`repeated`] protocol: its terminal states are its initial ones, so that roles run ahead as
-//! far as the protocol lets them. A role that only sends then has no finite occupancy; capacities are finite all
-//! the same.
+//! Roles are used for session after session, and one may start the next while its peers still
+//! finish the last. For that, ask about the [`repeated`] protocol: its terminal states are its
+//! initial ones, so that roles run ahead as far as the protocol lets them. A role that only sends
+//! then has no finite occupancy; capacities are finite all the same.
 //!
 //! # Why the capacities are enough
 //!
-//! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system at its least
-//! bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI), so that it does not matter
-//! that a blocked role has chosen already. So k places for each channel are enough. Then one channel after the
-//! other is made as short as it can be, and each step is judged by the same properties.
+//! Runs with capacities are the runs of [k-MC](crate::kmc) with a bound for each channel. A system
+//! at its least bound k is exhaustive, safe, and all sends of a role are blocked together (k-OBI),
+//! so that it does not matter that a blocked role has chosen already. So k places for each channel
+//! are enough. Then one channel after the other is made as short as it can be, and each step is
+//! judged by the same properties.
 //!
-//! In a directed system what is enough stays enough when channels get longer (each run with longer channels is, by
-//! the claim of the [`kmc`] module, part of a reordered run with the shorter ones). So where no channel can be
-//! shortened alone, no shorter capacities are enough: they are minimal. Others may be minimal too, shorter here and
-//! longer there. If a role chooses between peers, or the budget ends, the capacities are enough, and nothing is
-//! said about shorter ones.
+//! In a directed system what is enough stays enough when channels get longer (each run with longer
+//! channels is, by the claim of the [`kmc`] module, part of a reordered run with the shorter ones).
+//! So where no channel can be shortened alone, no shorter capacities are enough: they are minimal.
+//! Others may be minimal too, shorter here and longer there. If a role chooses between peers, or
+//! the budget ends, the capacities are enough, and nothing is said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!
-//! By the same claim, for each run φ with unbounded queues there is a run within the bounds that, reordered, begins
-//! with φ. Let φ be a run in which the channel from p to q is as full as it gets. What q receives after its last
-//! reception in φ does not help p to send: leave that out, and all that depends on it. So the occupancy is what the
-//! channel holds when q stops, in some configuration within the bounds, and what p sends from there on before it
-//! depends on something that q does later. Finding that is a longest path, over configurations together with who
-//! depends on q; if p can send on a cycle there, the channel has no finite occupancy.
+//! By the same claim, for each run φ with unbounded queues there is a run within the bounds that,
+//! reordered, begins with φ. Let φ be a run in which the channel from p to q is as full as it gets.
+//! What q receives after its last reception in φ does not help p to send: leave that out, and all
+//! that depends on it. So the occupancy is what the channel holds when q stops, in some
+//! configuration within the bounds, and what p sends from there on before it depends on something
+//! that q does later. Finding that is a longest path, over configurations together with who depends
+//! on q; if p can send on a cycle there, the channel has no finite occupancy.
 //!
 //! # Cost
 //!
-//! For capacities O(channels · log k) explorations, reduced where the system is directed. For occupancies one
-//! search for each channel, of up to the square of the reduced configurations, rarely more than a few times their
-//! number. All within [`Limits::configurations`] once more.
+//! For capacities O(channels · log k) explorations, reduced where the system is directed. For
+//! occupancies one search for each channel, of up to the square of the reduced configurations,
+//! rarely more than a few times their number. All within [`Limits::configurations`] once more.
 
 use std::{collections::BTreeMap, error::Error, fmt};
 
@@ -70,7 +73,8 @@ use crate::{
 /// The channels of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacities {
-    /// Every ordered pair of roles between which messages may go, in the order of the system's roles.
+    /// Every ordered pair of roles between which messages may go, in the order of the system's
+    /// roles.
     pub channels: Vec<ChannelCapacity>,
     /// Whether no capacity can be smaller without another one being larger.
     pub is_minimal: bool,
@@ -174,7 +178,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {
             let (from, to) = part.ends[channel];
-            // Room for more than there ever is serves nothing; room for none only where nothing is sent.
+            // Room for more than there ever is serves nothing; room for none only where nothing is
+            // sent.
             let capacity = match occupancy {
                 Occupancy::AtMost(most) => most.min(capacity as usize),
                 Occupancy::Unbounded | Occupancy::Unknown(_) => capacity as usize,
@@ -196,8 +201,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
 
 /// The system whose machines start again when they are finished.
 ///
-/// Whatever leads to a terminal state leads to the initial one instead. States and transitions keep their ids. A
-/// machine that has nothing to do stays so.
+/// Whatever leads to a terminal state leads to the initial one instead. States and transitions keep
+/// their ids. A machine that has nothing to do stays so.
 pub fn repeated(system: &System) -> System {
     let machines = system.machines().iter().map(repeat).collect();
     match System::new(machines) {
@@ -224,7 +229,8 @@ fn repeat(machine: &Fsm) -> Fsm {
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.
 fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (Vec<u32>, bool) {
-    // Where a machine may both send and receive, what a blocked send means is for the implementation to say.
+    // Where a machine may both send and receive, what a blocked send means is for the
+    // implementation to say.
     if part.is_mixed || !part.is_deterministic {
         return (bounds, false);
     }
@@ -233,8 +239,8 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
         let mut enough = bounds[channel];
         let mut too_short = 0;
         while enough > too_short + 1 {
-            // What is enough stays so for longer channels only where the part is directed; elsewhere each length is
-            // tried.
+            // What is enough stays so for longer channels only where the part is directed;
+            // elsewhere each length is tried.
             let tried = match reduces(part) {
                 true => too_short + (enough - too_short) / 2,
                 false => enough - 1,
@@ -310,7 +316,8 @@ fn occupancies(
         .collect()
 }
 
-/// The longest path of what the sender can do without what the receiver does; `None` if the budget does not suffice.
+/// The longest path of what the sender can do without what the receiver does; `None` if the budget
+/// does not suffice.
 fn occupancy(
     explorer: &Explorer<'_>,
     channel: ChannelIndex,

@@ -1,9 +1,10 @@
 //! Leaving out of a run what its fault does not need.
 //!
-//! A run that was found one machine at a time does much that has nothing to do with what is wrong at its end. What
-//! counts is how the machines came to wait that wait for each other, and the messages that they cannot take. What
-//! these moves depend on is a run by itself, if queues are unbounded: each move comes after those of its machine, and
-//! each reception after its send. Whether the fault is there at its end is looked at once more.
+//! A run that was found one machine at a time does much that has nothing to do with what is wrong
+//! at its end. What counts is how the machines came to wait that wait for each other, and the
+//! messages that they cannot take. What these moves depend on is a run by itself, if queues are
+//! unbounded: each move comes after those of its machine, and each reception after its send.
+//! Whether the fault is there at its end is looked at once more.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,8 @@ use crate::system::{
     interned::{ChannelIndex, InternedSystem, MachineIndex},
 };
 
-/// A part of the run with a fault at its end, no longer than the run; the fault may be another one of the same kind.
+/// A part of the run with a fault at its end, no longer than the run; the fault may be another one
+/// of the same kind.
 pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, Violation)> {
     let bounds = vec![u32::MAX; system.channels()];
     let end = |path: &[u32]| {

@@ -1,8 +1,8 @@
 //! What does not depend on something that happened.
 //!
-//! A machine depends on an event from when it takes part in it, or receives a message that was sent by a machine
-//! that depended on it. What does not depend on it can happen without it: leaving out an event and all that depends
-//! on it leaves a run, if queues are unbounded.
+//! A machine depends on an event from when it takes part in it, or receives a message that was sent
+//! by a machine that depended on it. What does not depend on it can happen without it: leaving out
+//! an event and all that depends on it leaves a run, if queues are unbounded.
 
 use crate::system::{
     explorer::{ExploredStep, Explorer, Node},
@@ -15,8 +15,8 @@ use crate::system::{
 /// Each machine depends on it or not; of each channel's messages the first ones do not.
 pub(crate) struct Causality<'a, 'b> {
     explorer: &'a Explorer<'b>,
-    /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend on the event, if
-    /// that matters.
+    /// The node; for each machine 0 or 1; for each channel how many of its messages do not depend
+    /// on the event, if that matters.
     rows: Rows,
     /// By row: where its search began.
     starts: Vec<u32>,
@@ -64,8 +64,8 @@ impl<'a, 'b> Causality<'a, 'b> {
         self.rows.row(at)[1 + machine] == 1
     }
 
-    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new, if the budget
-    /// allows.
+    /// Takes an edge of the configuration's node. Returns where it leads and whether that is new,
+    /// if the budget allows.
     pub(crate) fn step(&mut self, at: u32, step: ExploredStep) -> Option<(u32, bool)> {
         let system = self.explorer.system;
         let by = system.get(step.by as usize);

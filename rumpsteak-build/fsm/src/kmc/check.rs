@@ -384,7 +384,8 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
     };
     match found.or_else(own) {
         Some(run) => Verdict::Unsafe(Box::new(run)),
-        // Every part that is decided to be unsafe has one of the three, and each shows on the system.
+        // Every part that is decided to be unsafe has one of the three, and each shows on the
+        // system.
         None => Verdict::Undecided {
             limit: Limit::Configurations(limits.configurations),
             obstacle: None,

@@ -12,7 +12,8 @@ use crate::system::{
     interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind},
 };
 
-/// What the full exploration of a system found. Of each property: its first violation in breadth-first order.
+/// What the full exploration of a system found. Of each property: its first violation in
+/// breadth-first order.
 #[derive(Debug)]
 pub(crate) struct Full<'a> {
     pub(crate) explorer: Explorer<'a>,
@@ -22,7 +23,8 @@ pub(crate) struct Full<'a> {
     pub(crate) obi: Option<(Node, Violation)>,
     pub(crate) ibi: Option<(Node, Violation)>,
     pub(crate) sibi: Option<(Node, Violation)>,
-    /// Whether the bounds stopped some send. If not, this is all that the system can do under any bounds.
+    /// Whether the bounds stopped some send. If not, this is all that the system can do under any
+    /// bounds.
     pub(crate) hits_bounds: bool,
 }
 
@@ -61,8 +63,8 @@ impl Full<'_> {
         let explorer = &self.explorer;
         let system = explorer.system;
 
-        // What can happen from a configuration on: a machine moves, the head of a channel is received, a competing
-        // message is sent.
+        // What can happen from a configuration on: a machine moves, the head of a channel is
+        // received, a competing message is sent.
         let competing = Competing::of(system);
         let moves = |machine: MachineIndex| machine;
         let receives = |channel: ChannelIndex| system.machines() + channel;
@@ -95,49 +97,25 @@ impl Full<'_> {
                 if let StateKind::Final | StateKind::Receives(_) = kind {
                     continue;
                 }
-                let mut enabled: Option<usize> = None;
-                let mut blocked: Option<usize> = None;
-                let mut received: Option<usize> = None;
-                for number in explorer.moves(node, machine) {
-                    let by = system.get(number);
-                    if !by.is_send {
-                        if !explorer.is_enabled(node, by) {
-                            continue;
-                        }
-                        match received {
-                            Some(first) if system.get(first).channel != by.channel => {
-                                let fault = Violation::Competing(first, number);
-                                self.ibi = self.ibi.or(Some((node, fault)));
-                            }
-                            _ => received = Some(number),
-                        }
-                        continue;
-                    }
-                    let channel = by.channel as ChannelIndex;
-                    if !explorer.is_full(node, channel) {
-                        enabled = enabled.or(Some(number));
-                        continue;
-                    }
+                self.ibi = self.ibi.or(competing_now(explorer, node, machine));
+
+                let mut blocked = None;
+                for number in sends_from(explorer, node, machine, true) {
                     blocked = blocked.or(Some(number));
-                    self.hits_bounds = true;
-                    if self.exhaustive.is_some() {
-                        continue;
-                    }
+                    let channel = system.get(number).channel as ChannelIndex;
                     // A machine with one channel cannot move itself before the channel has room.
-                    let gets_room = match kind {
-                        StateKind::Sends(_) => can(node, receives(channel)),
-                        _ => {
-                            can(node, receives(channel))
-                                && reach.without(machine, channel).contains(node as usize)
-                        }
-                    };
+                    let gets_room = self.exhaustive.is_some()
+                        || can(node, receives(channel))
+                            && (matches!(kind, StateKind::Sends(_))
+                                || reach.without(machine, channel).contains(node as usize));
                     if !gets_room {
                         self.exhaustive = Some((node, Violation::Blocked(number)));
                     }
                 }
-                if let (Some(enabled), Some(blocked)) = (enabled, blocked) {
-                    let fault = Violation::Partial(enabled, blocked);
-                    self.obi = self.obi.or(Some((node, fault)));
+                self.hits_bounds |= blocked.is_some();
+                let possible = sends_from(explorer, node, machine, false).next();
+                if let (None, Some(possible), Some(blocked)) = (self.obi, possible, blocked) {
+                    self.obi = Some((node, Violation::Partial(possible, blocked)));
                 }
             }
             if self.sibi.is_none() {
@@ -147,12 +125,13 @@ impl Full<'_> {
         }
     }
 
-    /// k-CIBI, which matters where k-SIBI fails: after a reception, a competing message is sent by somebody who does
-    /// not depend on the reception. `Err` if more than `budget` configurations were needed.
+    /// k-CIBI, which matters where k-SIBI fails: after a reception, a competing message is sent by
+    /// somebody who does not depend on the reception. `Err` if more than `budget` configurations
+    /// were needed.
     ///
-    /// A search of RS_k together with who depends on the reception: at first the receiver; then whoever receives a
-    /// message that was sent by somebody who depended on it. These messages are the last ones of a channel, so that
-    /// the number of the others says which they are.
+    /// A search of RS_k together with who depends on the reception: at first the receiver; then
+    /// whoever receives a message that was sent by somebody who depended on it. These messages are
+    /// the last ones of a channel, so that the number of the others says which they are.
     pub(crate) fn chain(&self, budget: usize) -> Result<Option<(Node, Violation)>, usize> {
         let explorer = &self.explorer;
         let system = explorer.system;
@@ -163,8 +142,8 @@ impl Full<'_> {
                 return Ok(Some(fault));
             }
         }
-        // One search for all receptions by one machine in one state from one channel: they compete with the same
-        // messages.
+        // One search for all receptions by one machine in one state from one channel: they compete
+        // with the same messages.
         let mut groups: BTreeMap<(MachineIndex, u32, u32), Vec<(Node, ExploredStep)>> =
             BTreeMap::new();
         for node in 0..explorer.len() as Node {
@@ -222,6 +201,37 @@ impl Full<'_> {
     }
 }
 
+/// The sends of a machine to full channels, or to others.
+fn sends_from(
+    explorer: &Explorer<'_>,
+    node: Node,
+    machine: MachineIndex,
+    full: bool,
+) -> impl Iterator<Item = usize> {
+    explorer.moves(node, machine).filter(move |&number| {
+        let by = explorer.system.get(number);
+        by.is_send && explorer.is_full(node, by.channel as ChannelIndex) == full
+    })
+}
+
+/// Two receptions of a machine that are possible, from different channels.
+fn competing_now(
+    explorer: &Explorer<'_>,
+    node: Node,
+    machine: MachineIndex,
+) -> Option<(Node, Violation)> {
+    let get = |number| explorer.system.get(number);
+    let mut possible = explorer
+        .moves(node, machine)
+        .filter(|&number| !get(number).is_send && explorer.is_enabled(node, get(number)));
+    let mut last = possible.next()?;
+    possible.find_map(|number| {
+        let first = std::mem::replace(&mut last, number);
+        let competes = get(first).channel != get(number).channel;
+        competes.then_some((node, Violation::Competing(first, number)))
+    })
+}
+
 /// The messages that some machine may receive from one channel while it may receive from another.
 struct Competing {
     /// Channel and message, in order.
@@ -248,7 +258,8 @@ impl Competing {
         self.messages.binary_search(&(channel, message)).ok()
     }
 
-    /// A reception in `node` that another one competes with: now, or after it, where `sent(after, message)`.
+    /// A reception in `node` that another one competes with: now, or after it, where `sent(after,
+    /// message)`.
     fn overtaken(
         &self,
         explorer: &Explorer<'_>,
@@ -281,7 +292,8 @@ impl Competing {
     }
 }
 
-/// From where the head of a channel can be received without a machine's moving: found backwards, and kept.
+/// From where the head of a channel can be received without a machine's moving: found backwards,
+/// and kept.
 struct Reach<'a, 'b> {
     explorer: &'a Explorer<'b>,
     known: HashMap<(MachineIndex, ChannelIndex), FixedBitSet>,

@@ -1,11 +1,12 @@
 //! k-multiparty compatibility: whether a whole system is safe, judged at queues of length k.
 //!
-//! From J. Lange and N. Yoshida, *Verifying asynchronous interactions via communicating session automata*, CAV 2019.
+//! From J. Lange and N. Yoshida, *Verifying asynchronous interactions via communicating session
+//! automata*, CAV 2019.
 //!
 //! # The judgement
 //!
-//! RS_k are the configurations that a [`System`] reaches by runs in which no queue ever holds more than k messages;
-//! →_k is one such step. A system is
+//! RS_k are the configurations that a [`System`] reaches by runs in which no queue ever holds more
+//! than k messages; →_k is one such step. A system is
 //!
 //! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in it, some run →_k
 //!   in which p does not move leads to where p!a is possible. What is blocked by the bound is only delayed by it;
@@ -20,7 +21,8 @@
 //!   reception of x.
 //!
 //! **k-MC**: k-exhaustive and k-safe; and directed, or without mixed choices, k-OBI, and k-SIBI or k-CIBI. A system
-//! that is k-MC for some k is safe with unbounded queues, in the sense of [`system`](crate::system), and starves nobody.
+//! that is k-MC for some k is safe with unbounded queues, in the sense of
+//! [`system`](crate::system), and starves nobody.
 //!
 //! ```text
 //!   K = S!r; S!r; rec X . S?v; T?r; T!v; S!r; X double buffering, the optimised kernel:
@@ -31,33 +33,37 @@
 //! # Why it is sound
 //!
 //! *Claim*: from r in RS_k let φ be any run, of unbounded queues, to s. If the system is k-exhaustive and directed,
-//! there is a run ψ from s such that φψ, after swapping neighbouring moves of different machines that do not depend
-//! on each other, is a run →_k. So whatever happens happens within the bound, and what can still happen within the
-//! bound can still happen: k-safe is safe.
+//! there is a run ψ from s such that φψ, after swapping neighbouring moves of different machines
+//! that do not depend on each other, is a run →_k. So whatever happens happens within the bound,
+//! and what can still happen within the bound can still happen: k-safe is safe.
 //!
 //! *Proof* by induction on φ. If its first move is possible within the bound, take it. Otherwise it is a send of
-//! some p into a full queue, and there is a run χ →_k without p that makes room. Take the first move x of χ, by
-//! some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not disable, and χ is one shorter. If
-//! m moves in φ, its first move y there is from the same state: both send into the same queue, which is not full,
-//! or both receive the same head; so y can be swapped to the front of φ, which is one shorter then.
+//! some p into a full queue, and there is a run χ →_k without p that makes room. Take the first
+//! move x of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not
+//! disable, and χ is one shorter. If m moves in φ, its first move y there is from the same state:
+//! both send into the same queue, which is not full, or both receive the same head; so y can be
+//! swapped to the front of φ, which is one shorter then.
 //!
-//! Without directedness, x and y may differ in their queue. If they send, k-OBI says that y is possible too. If
-//! they receive, y's message is there already, or it is sent in φ before y, by moves that do not depend on m. By
-//! the claim for that shorter part of φ after x, it can be sent within the bound after x, independently of m: which
-//! k-SIBI and k-CIBI exclude. A machine that waits and has not moved in ψ waits after it too. Nothing here needs
-//! machines to be deterministic; the paper does, and so does the verdict, because nobody can write such a machine.
-//! Mixed states are outside of the claim: they are refused, unless the bound never mattered, so that all
-//! configurations were seen and no claim is needed.
+//! Without directedness, x and y may differ in their queue. If they send, k-OBI says that y is
+//! possible too. If they receive, y's message is there already, or it is sent in φ before y, by
+//! moves that do not depend on m. By the claim for that shorter part of φ after x, it can be sent
+//! within the bound after x, independently of m: which k-SIBI and k-CIBI exclude. A machine that
+//! waits and has not moved in ψ waits after it too. Nothing here needs machines to be
+//! deterministic; the paper does, and so does the verdict, because nobody can write such a machine.
+//! Mixed states are outside of the claim: they are refused, unless the bound never mattered, so
+//! that all configurations were seen and no claim is needed.
 //!
-//! The same claim gives the other direction: a system that is k-exhaustive (and directed or independent) and not
-//! k-safe is not safe. So is one with a set of machines that wait for each other only ([`Verdict::Unsafe`] carries
-//! a run of either). A system that is neither is deepened: k is searched from 1. For directed systems being
-//! k-exhaustive is monotone in k, by the same claim, so that k is doubled and then halved; for others it is not (a
-//! system of the paper is 1-MC and not 2-MC), and each k is tried.
+//! The same claim gives the other direction: a system that is k-exhaustive (and directed or
+//! independent) and not k-safe is not safe. So is one with a set of machines that wait for each
+//! other only ([`Verdict::Unsafe`] carries a run of either). A system that is neither is deepened:
+//! k is searched from 1. For directed systems being k-exhaustive is monotone in k, by the same
+//! claim, so that k is doubled and then halved; for others it is not (a system of the paper is 1-MC
+//! and not 2-MC), and each k is tried.
 //!
 //! # Cost
 //!
-//! RS_k has up to (states · messages^k)^machines configurations; the problem is PSPACE-complete. What helps:
+//! RS_k has up to (states · messages^k)^machines configurations; the problem is PSPACE-complete.
+//! What helps:
 //!
 //! * *parts*: machines that do not talk to each other are judged apart: sums instead of products;
 //! * *reduction*: directed parts are explored one machine at a time, which leaves only choices as branching:
@@ -65,9 +71,9 @@
 //!   first O(n²) instead of 4ⁿ. The tests compare it with the definition;
 //! * configurations are rows of numbers; queues are numbers too, and moving costs O(machines + channels).
 //!
-//! A search ends at [`Limits::configurations`], counted over all bounds tried, and at [`Limits::queue`].
-//! Configurations take at most half a gigabyte; a system of thousands of roles may have no room for as many as the
-//! limit says.
+//! A search ends at [`Limits::configurations`], counted over all bounds tried, and at
+//! [`Limits::queue`]. Configurations take at most half a gigabyte; a system of thousands of roles
+//! may have no room for as many as the limit says.
 
 mod causal_slice;
 pub(crate) mod causality;

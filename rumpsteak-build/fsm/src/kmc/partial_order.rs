@@ -2,10 +2,11 @@
 //!
 //! # What is left out
 //!
-//! In a directed system every state of a machine has one channel: it sends to it, or it receives from it. Whatever
-//! the others do, a machine that can move stays able to move, by the same moves: only it takes from the channel
-//! that it receives from, and only it fills the channel that it sends to. Moves of different machines commute. So
-//! in each configuration it is enough to let *one* machine move, in all its ways, and leave the others for later:
+//! In a directed system every state of a machine has one channel: it sends to it, or it receives
+//! from it. Whatever the others do, a machine that can move stays able to move, by the same moves:
+//! only it takes from the channel that it receives from, and only it fills the channel that it
+//! sends to. Moves of different machines commute. So in each configuration it is enough to let
+//! *one* machine move, in all its ways, and leave the others for later:
 //!
 //! ```text
 //!   all of RS_k                        reduced
@@ -16,26 +17,30 @@
 //!   ●──a!──●──a!──●                                  ●
 //! ```
 //!
-//! "Later" must come. In a terminal strongly connected component of the reduced graph that never moves a machine which
-//! could move, that machine is let move from the component's root, and the search goes on.
+//! "Later" must come. In a terminal strongly connected component of the reduced graph that never
+//! moves a machine which could move, that machine is let move from the component's root, and the
+//! search goes on.
 //!
 //! # Why it gives the same answers
 //!
 //! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from s such
-//! that φψ, after swapping neighbouring moves of different machines that do not depend on each other, is a run of
-//! the reduced graph. By induction on the length of φ: along a reduced run from r that comes to a machine that
-//! moves first in φ (there is one, because it stays able to move and nothing is left out for ever), let m be the
-//! machine chosen. If m moves in φ, its first move there is one of those explored, and is swapped to the front. If
-//! not, its move is appended to s, which it does not disable.
+//! that φψ, after swapping neighbouring moves of different machines that do not depend on each
+//! other, is a run of the reduced graph. By induction on the length of φ: along a reduced run from
+//! r that comes to a machine that moves first in φ (there is one, because it stays able to move and
+//! nothing is left out for ever), let m be the machine chosen. If m moves in φ, its first move
+//! there is one of those explored, and is swapped to the front. If not, its move is appended to s,
+//! which it does not disable.
 //!
-//! The three properties say that from every configuration something can still happen: a machine that waits moves
-//! (progress), a machine that is blocked moves (exhaustivity: all its sends go to one channel, which only others
-//! empty), a head is received (reception). If it cannot happen from s it cannot happen from where ψ leads; if
-//! it can happen from r by φ, it happens in φψ, so on a reduced run from r. What can happen from a configuration
-//! can happen in all terminal components below, or not at all; so looking at these is enough. There, a machine
-//! that does not move never will.
+//! The three properties say that from every configuration something can still happen: a machine
+//! that waits moves (progress), a machine that is blocked moves (exhaustivity: all its sends go to
+//! one channel, which only others empty), a head is received (reception). If it cannot happen from
+//! s it cannot happen from where ψ leads; if it can happen from r by φ, it happens in φψ, so on a
+//! reduced run from r. What can happen from a configuration can happen in all terminal components
+//! below, or not at all; so looking at these is enough. There, a machine that does not move never
+//! will.
 //!
-//! Cost: O(configurations · machines) time; every component is looked at once more for each machine left out.
+//! Cost: O(configurations · machines) time; every component is looked at once more for each machine
+//! left out.
 
 use petgraph::{Direction::Outgoing, graph::EdgeIndex};
 
@@ -60,8 +65,8 @@ pub(crate) struct Reduced<'a> {
     pub(crate) lost: Option<(Node, Violation)>,
     /// Something that is wrong whatever the bounds.
     pub(crate) definite: Option<(Node, Violation)>,
-    /// By node: the number of its strongly connected component. A component's number is larger than those that it
-    /// leads to.
+    /// By node: the number of its strongly connected component. A component's number is larger than
+    /// those that it leads to.
     components: Vec<u32>,
 }
 
@@ -148,7 +153,8 @@ impl Reduced<'_> {
                 let members = &stack[frame.height..];
                 if let Some(machine) = self.finish(members) {
                     self.explorer.expand(node, machine);
-                    // `low` and the components are asked for where a search has begun, which makes room for them.
+                    // `low` and the components are asked for where a search has begun, which makes
+                    // room for them.
                     order.resize(self.explorer.len(), NONE);
                     frame.edge = self.explorer.graph.first_edge(index(node), Outgoing);
                     continue;
@@ -188,8 +194,8 @@ impl Reduced<'_> {
         sender
     }
 
-    /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine that was left
-    /// out of it.
+    /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine
+    /// that was left out of it.
     fn finish(&mut self, members: &[Node]) -> Option<usize> {
         let explorer = &self.explorer;
         let system = explorer.system;
@@ -230,8 +236,8 @@ impl Reduced<'_> {
         let lost = (0..system.channels())
             .find(|&channel| !popped[channel] && explorer.held(root, channel) > 0)
             .map(|channel| (root, Violation::Lost(channel)));
-        // Without a blocked machine the system is exhaustive from here on, and what does not happen under these
-        // bounds does not happen under any.
+        // Without a blocked machine the system is exhaustive from here on, and what does not happen
+        // under these bounds does not happen under any.
         let definite = match blocked {
             None => waits.or(lost),
             Some(_) => definite(explorer, root).map(|fault| (root, fault)),

@@ -13,7 +13,8 @@ use crate::{
 pub struct Report {
     /// Whether it is safe.
     pub verdict: Verdict,
-    /// Every property by itself, of each part of the system at the bound that decided it, or at the last one tried.
+    /// Every property by itself, of each part of the system at the bound that decided it, or at the
+    /// last one tried.
     pub properties: Properties,
 }
 
@@ -22,20 +23,23 @@ pub struct Report {
 pub enum Verdict {
     /// It is.
     Safe {
-        /// The least k at which this was found: the system is k-MC, or no queue ever holds more than k
-        /// messages. Of several parts that do not talk to each other, the largest of their least bounds. If the budget
-        /// ends while a smaller bound is looked for, it is not the least.
+        /// The least k at which this was found: the system is k-MC, or no queue ever holds more
+        /// than k messages. Of several parts that do not talk to each other, the largest of their
+        /// least bounds. If the budget ends while a smaller bound is looked for, it is not the
+        /// least.
         bound: usize,
     },
     /// It is not.
     ///
-    /// The run to where it goes wrong is a shortest one, unless [`Limits::configurations`] are too few to find that.
+    /// The run to where it goes wrong is a shortest one, unless [`Limits::configurations`] are too
+    /// few to find that.
     Unsafe(Box<Run>),
     /// It was not found out.
     Undecided {
         /// The limit that ended the search.
         limit: Limit,
-        /// Why the bounds up to it say nothing about larger ones. `None` if the budget did not suffice for one.
+        /// Why the bounds up to it say nothing about larger ones. `None` if the budget did not
+        /// suffice for one.
         obstacle: Option<Obstacle>,
     },
 }
@@ -46,8 +50,8 @@ pub enum Verdict {
 pub enum Obstacle {
     /// It is not k-exhaustive: a send stays blocked, as queues of length k are too short for it.
     Blocked(Witness),
-    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: which message a role sends or receives next depends on
-    /// the bound.
+    /// It is not k-OBI, or neither k-SIBI nor k-CIBI: which message a role sends or receives next
+    /// depends on the bound.
     Dependent(Witness),
     /// A machine both sends and receives in one state.
     Mixed(Role, Defect),
@@ -159,14 +163,16 @@ pub struct Witness {
 /// What is wrong with a configuration at a bound.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
-    /// The send does not become possible before its role moves otherwise; which it may never do. Not exhaustive.
+    /// The send does not become possible before its role moves otherwise; which it may never do.
+    /// Not exhaustive.
     Blocked {
         /// The role.
         role: Role,
         /// The send.
         send: TransitionId,
     },
-    /// The role can receive the first, and the second from another queue now or after the first. Not IBI, SIBI, CIBI.
+    /// The role can receive the first, and the second from another queue now or after the first.
+    /// Not IBI, SIBI, CIBI.
     Competing {
         /// The role.
         role: Role,

@@ -14,15 +14,16 @@ pub(crate) enum Violation {
     Lost(ChannelIndex),
     /// The move is a send that stays blocked until its machine moves otherwise, which may be never.
     Blocked(usize),
-    /// The first move is a send that is possible, the second one of the same machine that is blocked.
+    /// The first move is a send that is possible, the second one of the same machine that is
+    /// blocked.
     Partial(usize, usize),
-    /// Both moves are receptions of one machine from different channels; the first is possible, and the second is
-    /// now or can be after the first.
+    /// Both moves are receptions of one machine from different channels; the first is possible, and
+    /// the second is now or can be after the first.
     Competing(usize, usize),
 }
 
-/// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a machine is
-/// [stuck], or a message is left for a machine that is finished.
+/// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a
+/// machine is [stuck], or a message is left for a machine that is finished.
 pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation> {
     let stuck = stuck(explorer, node);
     if let Some(machine) = stuck.iter().position(|&stuck| stuck) {
@@ -37,12 +38,13 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
         .map(Violation::Lost)
 }
 
-/// The machines that never move again, because they wait for each other, for finished machines, and behind
-/// messages that they cannot take.
+/// The machines that never move again, because they wait for each other, for finished machines, and
+/// behind messages that they cannot take.
 ///
-/// The largest set D of machines that wait and of which each, on every channel that it listens to, finds a message
-/// that it cannot take, or nothing and a sender that is finished or in D. The first of D to move would need
-/// a message that only D or a finished machine could send; so none ever moves.
+/// The largest set D of machines that wait and of which each, on every channel that it listens to,
+/// finds a message that it cannot take, or nothing and a sender that is finished or in D. The first
+/// of D to move would need a message that only D or a finished machine could send; so none ever
+/// moves.
 pub(crate) fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let system = explorer.system;
     let mut stuck: Vec<bool> = (0..system.machines())

@@ -10,9 +10,9 @@ use super::{
 
 /// A machine that [`check_directed`](crate::Fsm::check_directed) refuses, and where.
 ///
-/// A local type (PPoPP'22, Definition 1) offers in each state a choice between messages with distinct labels,
-/// all sent to one peer or all received from one peer. Subtyping is defined on these machines only.
-/// [`Display`](fmt::Display) says what is wrong and what to do about it.
+/// A local type (PPoPP'22, Definition 1) offers in each state a choice between messages with
+/// distinct labels, all sent to one peer or all received from one peer. Subtyping is defined on
+/// these machines only. [`Display`](fmt::Display) says what is wrong and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
@@ -25,8 +25,8 @@ pub enum Defect {
         /// The first of its receives.
         receive: TransitionId,
     },
-    /// Two transitions of the state have one peer, direction and label, so that a message does not decide
-    /// where the machine goes.
+    /// Two transitions of the state have one peer, direction and label, so that a message does not
+    /// decide where the machine goes.
     Nondeterministic {
         /// The state.
         state: StateId,

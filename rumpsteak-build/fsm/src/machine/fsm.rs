@@ -18,15 +18,15 @@ use super::{
 
 /// The machine of one role.
 ///
-/// Any finite graph of actions is a machine; [`check_directed`](Self::check_directed) says whether it stands
-/// for a local type, which the algorithms need.
+/// Any finite graph of actions is a machine; [`check_directed`](Self::check_directed) says whether
+/// it stands for a local type, which the algorithms need.
 #[derive(Clone)]
 pub struct Fsm {
     role: Role,
     initial: StateId,
     graph: DiGraph<(), Action>,
-    /// All transitions, grouped by source, in insertion order within a group. petgraph yields the edges of a
-    /// node in reverse; a machine's order is part of what the user wrote.
+    /// All transitions, grouped by source, in insertion order within a group. petgraph yields the
+    /// edges of a node in reverse; a machine's order is part of what the user wrote.
     outgoing: Vec<TransitionId>,
     /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     offsets: Vec<usize>,
@@ -76,7 +76,8 @@ impl Fsm {
         (0..self.transition_count()).map(|index| self.transition(TransitionId::from_index(index)))
     }
 
-    /// The transitions that leave `state`, in insertion order. None if it is no state of this machine.
+    /// The transitions that leave `state`, in insertion order. None if it is no state of this
+    /// machine.
     pub fn transitions_from(&self, state: StateId) -> impl Iterator<Item = Transition<'_>> {
         let end = self.offsets.get(state.index() + 1).copied();
         let range = match end {
@@ -122,13 +123,14 @@ impl Fsm {
             .map(|node| StateId::from_index(node.index()))
     }
 
-    /// Whether the machine stands for a local type: each state sends to one peer or receives from one peer,
-    /// under pairwise distinct labels, and never exchanges a message with itself.
+    /// Whether the machine stands for a local type: each state sends to one peer or receives from
+    /// one peer, under pairwise distinct labels, and never exchanges a message with itself.
     ///
     /// States that no run reaches are judged as well: they were written, so they were meant.
     ///
     /// # Errors
-    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)) the first time, and is known then.
+    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state))
+    /// the first time, and is known then.
     pub fn check_directed(&self) -> Result<(), Defect> {
         let check = || self.states().try_for_each(|state| self.check_state(state));
         self.directed.get_or_init(check).clone()
@@ -191,7 +193,8 @@ impl Fsm {
             if known.insert(&action.peer) {
                 peers.push(action.peer.clone());
             }
-            // Labels decide, payloads do not: a receiver looks at the label to know what the payload is.
+            // Labels decide, payloads do not: a receiver looks at the label to know what the
+            // payload is.
             if let Some(earlier) = seen.insert((&action.peer, &action.message.label), transition.id)
             {
                 return Err(Defect::Nondeterministic {
@@ -231,7 +234,8 @@ impl fmt::Debug for Fsm {
     }
 }
 
-/// Equal as written: the same role, the same initial state, the same states and transitions in the same order.
+/// Equal as written: the same role, the same initial state, the same states and transitions in the
+/// same order.
 impl PartialEq for Fsm {
     fn eq(&self, other: &Self) -> bool {
         self.role == other.role

@@ -56,8 +56,8 @@ impl TransitionId {
     }
 }
 
-/// Ids are 32 bits wide because tables of them dominate the memory of the algorithms; a machine of four
-/// thousand million states would not fit into memory beside them.
+/// Ids are 32 bits wide because tables of them dominate the memory of the algorithms; a machine of
+/// four thousand million states would not fit into memory beside them.
 #[track_caller]
 fn dense(index: usize) -> u32 {
     match u32::try_from(index) {

@@ -66,6 +66,7 @@ name! {
 }
 
 name! {
-    /// The type of a payload, such as `i32`. Two sorts are compatible only if their names are equal.
+    /// The type of a payload, such as `i32`. Two sorts are compatible only if their names are
+    /// equal.
     Sort
 }

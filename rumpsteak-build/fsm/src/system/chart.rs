@@ -1,8 +1,9 @@
 //! A run as a sequence chart.
 //!
-//! Each role is a lifeline in a column of its own, each step a line. A send is an arrow from lifeline to lifeline
-//! with the message written on it; a receive is a dot on its receiver's lifeline with the message to its right.
-//! Messages travel in queues, so an arrow's end is where the message waits, not where it is taken.
+//! Each role is a lifeline in a column of its own, each step a line. A send is an arrow from
+//! lifeline to lifeline with the message written on it; a receive is a dot on its receiver's
+//! lifeline with the message to its right. Messages travel in queues, so an arrow's end is where
+//! the message waits, not where it is taken.
 
 use super::run::{Run, Step};
 use crate::machine::{Direction, Message, Role};
@@ -16,10 +17,11 @@ const MOST_ROLES: usize = 7;
 const WIDEST: usize = 24;
 
 impl Run {
-    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing at [`Run`].
+    /// The run as a sequence chart of at most 80 columns (counted in characters): see the drawing
+    /// at [`Run`].
     ///
-    /// Roles that take no part are left out. More than seven roles are listed rather than drawn. Long labels are
-    /// cut with `…`.
+    /// Roles that take no part are left out. More than seven roles are listed rather than drawn.
+    /// Long labels are cut with `…`.
     pub fn chart(&self) -> String {
         draw(self)
     }
@@ -123,7 +125,8 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
                 };
                 line.write(own, start);
                 line.write(end, tip);
-                // The message stands in the gap next to its sender, so that it never hides a crossing.
+                // The message stands in the gap next to its sender, so that it never hides a
+                // crossing.
                 let near = match own < peer {
                     true => own + 1,
                     false => own + 1 - gap,

@@ -1,4 +1,5 @@
-//! Breadth-first exploration of a system, bound by bound; see the [room](super) for what it decides and why.
+//! Breadth-first exploration of a system, bound by bound; see the [room](super) for what it decides
+//! and why.
 
 use super::{
     composition::System,
@@ -14,8 +15,8 @@ use crate::{
 /// What an exploration found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
-    /// Safe: every configuration was explored. Unsafe: the run that shows it. Undecided: nothing bad was found in what
-    /// [`coverage`](Self::coverage) describes.
+    /// Safe: every configuration was explored. Unsafe: the run that shows it. Undecided: nothing
+    /// bad was found in what [`coverage`](Self::coverage) describes.
     pub verdict: Verdict<(), Run>,
     /// A shortest run to where a role starves, if one was found and the system is not unsafe.
     pub starvation: Option<Run>,
@@ -28,8 +29,8 @@ pub struct Exploration {
 pub struct Coverage {
     /// Whether nothing that can happen was left out.
     pub exhaustive: bool,
-    /// All runs in which no queue ever holds more messages were explored. If the exploration was exhaustive,
-    /// every run is one of those or a reordering of one.
+    /// All runs in which no queue ever holds more messages were explored. If the exploration was
+    /// exhaustive, every run is one of those or a reordering of one.
     pub bound: usize,
     /// The number of configurations met, those of the last search only.
     pub configurations: usize,
@@ -287,13 +288,14 @@ impl<'a> Search<'a> {
         if self.explorer.is_truncated || self.wrong.is_some() {
             return false;
         }
-        // All sends of a directed state go to one channel: until it has room, its machine does not move.
+        // All sends of a directed state go to one channel: until it has room, its machine does not
+        // move.
         let is_delayed = |&(node, sender)| continuations.can(node, self.moves(sender));
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
 
-    /// A search that comes to something wrong in fewer steps than this one comes to `node`, if there is one within
-    /// the budget.
+    /// A search that comes to something wrong in fewer steps than this one comes to `node`, if
+    /// there is one within the budget.
     fn shorter(
         &self,
         node: Node,
@@ -311,7 +313,8 @@ impl<'a> Search<'a> {
         Some((search, wrong))
     }
 
-    /// The first configuration with a message at the head of a queue that is received in no continuation.
+    /// The first configuration with a message at the head of a queue that is received in no
+    /// continuation.
     fn lost_message(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Wrong)> {
         self.explorer.nodes().find_map(|node| {
             let is_lost = |&channel: &ChannelIndex| {

@@ -1,7 +1,8 @@
 //! The configurations of a system under bounds, and the steps between them that were explored.
 //!
-//! An [`Explorer`] takes one step at a time; in which order is for the searches to say that use it: breadth first
-//! ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at a time (its reduction).
+//! An [`Explorer`] takes one step at a time; in which order is for the searches to say that use it:
+//! breadth first ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at
+//! a time (its reduction).
 
 use fixedbitset::FixedBitSet;
 use petgraph::{
@@ -19,8 +20,8 @@ use crate::verdict::{Limit, Limits};
 /// A configuration, by the order in which an [`Explorer`] met it.
 pub(crate) type Node = u32;
 
-/// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems of hundreds of roles,
-/// or millions of configurations, come near it.
+/// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems
+/// of hundreds of roles, or millions of configurations, come near it.
 const MOST_WORDS: usize = 1 << 26;
 /// The most steps.
 const MOST_STEPS: usize = 1 << 24;
@@ -139,7 +140,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Takes a move that is possible. `None` if the configuration is a new one and the budget is used up.
+    /// Takes a move that is possible. `None` if the configuration is a new one and the budget is
+    /// used up.
     pub(crate) fn take(&mut self, node: Node, number: usize) -> Option<Node> {
         let by = self.system.get(number);
         self.scratch.clear();
@@ -198,7 +200,8 @@ impl<'a> Explorer<'a> {
         path
     }
 
-    /// Takes these moves one after the other from the initial configuration. `None` if one is not possible.
+    /// Takes these moves one after the other from the initial configuration. `None` if one is not
+    /// possible.
     pub(crate) fn walk(&mut self, path: &[u32]) -> Option<Node> {
         let mut node = 0;
         for &number in path {
@@ -221,8 +224,9 @@ pub(crate) fn index(node: Node) -> NodeIndex {
 
 /// What can happen from each node of a graph on.
 ///
-/// One pass over the strongly connected components, those first that lead to no other: what can happen from a component
-/// on is what happens on its edges, and what can happen from where these lead.
+/// One pass over the strongly connected components, those first that lead to no other: what can
+/// happen from a component on is what happens on its edges, and what can happen from where these
+/// lead.
 pub(crate) struct Continuations {
     /// By node.
     component: Vec<u32>,

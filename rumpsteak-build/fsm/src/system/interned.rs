@@ -1,4 +1,5 @@
-//! A system whose states, channels and messages are numbers: what exploration, k-MC and capacities work on.
+//! A system whose states, channels and messages are numbers: what exploration, k-MC and capacities
+//! work on.
 
 use std::ops::Range;
 
@@ -10,8 +11,8 @@ use crate::machine::{Direction, Message, Role, StateId, TransitionId};
 
 /// A machine of an [`InternedSystem`], from 0.
 pub(crate) type MachineIndex = usize;
-/// A channel of an [`InternedSystem`], from 0: an ordered pair of machines between which some transition sends or
-/// receives.
+/// A channel of an [`InternedSystem`], from 0: an ordered pair of machines between which some
+/// transition sends or receives.
 pub(crate) type ChannelIndex = usize;
 /// A state of an [`InternedSystem`]: the states of all machines are numbered together.
 pub(crate) type StateIndex = u32;
@@ -85,7 +86,8 @@ pub(crate) struct InternedSystem {
     kinds: Vec<StateKind>,
     /// Whether all states that the machines reach are directed.
     pub(crate) is_directed: bool,
-    /// Whether two transitions with one action lead to the same state, wherever a machine reaches both.
+    /// Whether two transitions with one action lead to the same state, wherever a machine reaches
+    /// both.
     pub(crate) is_deterministic: bool,
     /// Whether a state that a machine reaches both sends and receives.
     pub(crate) is_mixed: bool,
@@ -145,7 +147,8 @@ impl InternedSystem {
                 let start = interned.moves.len();
                 for transition in machine.transitions_from(source) {
                     let action = transition.action;
-                    // A system has a machine for every peer, and a part has all peers of its machines.
+                    // A system has a machine for every peer, and a part has all peers of its
+                    // machines.
                     let Some(&peer) = index_of.get(&action.peer) else {
                         continue;
                     };

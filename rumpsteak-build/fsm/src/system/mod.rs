@@ -2,9 +2,10 @@
 //!
 //! # Meaning
 //!
-//! A [`System`] has an unbounded FIFO queue for each ordered pair of roles. A *configuration* is a state for
-//! each machine and a content for each queue; at first all machines are in their initial states and all queues
-//! are empty. A send puts its message into the queue to its peer; a receive takes it from the head of the queue from its peer.
+//! A [`System`] has an unbounded FIFO queue for each ordered pair of roles. A *configuration* is a
+//! state for each machine and a content for each queue; at first all machines are in their initial
+//! states and all queues are empty. A send puts its message into the queue to its peer; a receive
+//! takes it from the head of the queue from its peer.
 //!
 //! The system is **unsafe** if it can reach
 //!
@@ -14,26 +15,32 @@
 //! * an *orphan message*: a message that can never be received from here on, because its receiver is
 //!   finished, has no receive from this sender ahead of it, or never gets there in any continuation.
 //!
-//! It **starves** a role if from some reachable configuration on, the role waits for a message that can
-//! never come. A deadlock starves too; so starvation is looked for only in systems that are otherwise safe.
+//! It **starves** a role if from some reachable configuration on, the role waits for a message that
+//! can never come. A deadlock starves too; so starvation is looked for only in systems that are
+//! otherwise safe.
 //!
 //! # How it is explored
 //!
-//! Breadth first, so that the first bad configuration met has the shortest run; each configuration is stored once,
-//! as one flat slice. Orphans and starvation that concern all continuations are found afterwards by going backwards through the
-//! explored graph from the configurations where the message is received, or the role moves. A configuration whose successors
-//! were not all explored counts as one where anything may still happen, so a failure that is reported is always real.
+//! Breadth first, so that the first bad configuration met has the shortest run; each configuration
+//! is stored once, as one flat slice. Orphans and starvation that concern all continuations are
+//! found afterwards by going backwards through the explored graph from the configurations where the
+//! message is received, or the role moves. A configuration whose successors were not all explored
+//! counts as one where anything may still happen, so a failure that is reported is always real.
 //!
-//! Queues of a safe system need not be bounded, and then there are infinitely many configurations. So the search has a bound k that no queue may
-//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the bound; or if each send that was can be made after others
-//! moved first, and all machines are directed. The latter is k-exhaustivity (Lange and Yoshida, CAV'19): every run is then a reordering of
-//! one within the bound, and goes wrong if that one does. `a: rec X. b!x. X` with `b: rec X. a?x. X` is settled by k = 1, although
-//! the queue may grow for ever.
+//! Queues of a safe system need not be bounded, and then there are infinitely many configurations.
+//! So the search has a bound k that no queue may exceed, which is 1, 2, 4, … in turn. It settles
+//! the matter if no send was held back by the bound; or if each send that was can be made after
+//! others moved first, and all machines are directed. The latter is k-exhaustivity (Lange and
+//! Yoshida, CAV'19): every run is then a reordering of one within the bound, and goes wrong if that
+//! one does. `a: rec X. b!x. X` with `b: rec X. a?x. X` is settled by k = 1, although the queue may
+//! grow for ever.
 //!
-//! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer than n, so a second
-//! search, as deep as n, looks for a shorter one under that bound, if the budget allows.
+//! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer
+//! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the
+//! budget allows.
 //!
-//! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages in queues)) memory.
+//! Cost: O(configurations · machines · branching) time, and O(configurations · (machines + messages
+//! in queues)) memory.
 
 mod chart;
 mod composition;

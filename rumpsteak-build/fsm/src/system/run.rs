@@ -7,8 +7,8 @@ use crate::machine::{Action, Direction, Message, Role, StateId, TransitionId};
 
 /// A run of a [`System`] that ends badly: what was done, and how things stand then.
 ///
-/// Drawn by [`chart`](Self::chart): time runs downwards; `▷` is a message that enters its queue, `●` one that
-/// is taken out of it.
+/// Drawn by [`chart`](Self::chart): time runs downwards; `▷` is a message that enters its queue,
+/// `●` one that is taken out of it.
 ///
 /// ```text
 ///      s                      k                      t
@@ -102,7 +102,8 @@ pub struct Wait {
     pub role: Role,
     /// Where its machine stands.
     pub state: StateId,
-    /// What it waits for: the receiving transitions of that state, with the peers to send the messages.
+    /// What it waits for: the receiving transitions of that state, with the peers to send the
+    /// messages.
     pub transitions: Vec<(TransitionId, Action)>,
 }
 
@@ -137,12 +138,13 @@ impl fmt::Display for ReplayError {
 impl Error for ReplayError {}
 
 impl Run {
-    /// Performs the steps on `system` and checks that they lead where the run says and that its failure is there.
+    /// Performs the steps on `system` and checks that they lead where the run says and that its
+    /// failure is there.
     ///
-    /// This is written apart from the exploration, over plain queues, so that each checks the other.
-    /// Of a starvation, and of a message whose receiver could still take it but never does, it checks what can
-    /// be seen at the end of the run: that the role waits, that the message is there. The rest is a
-    /// statement about all continuations, which no run shows.
+    /// This is written apart from the exploration, over plain queues, so that each checks the
+    /// other. Of a starvation, and of a message whose receiver could still take it but never does,
+    /// it checks what can be seen at the end of the run: that the role waits, that the message is
+    /// there. The rest is a statement about all continuations, which no run shows.
     ///
     /// # Errors
     /// The first thing that is not as the run says.
@@ -303,7 +305,8 @@ impl<'a> Replay<'a> {
                 wait.role == *to
                     && self.head(from, index).is_some()
                     && wait.transitions.iter().any(|(_, action)| action.peer == *from)
-                    // A role that listens to several peers is stuck only if each of them sent something else.
+                    // A role that listens to several peers is stuck only if each of them sent
+                    // something else.
                     && wait.transitions.iter().all(|(_, action)| self.head(&action.peer, index).is_some())
             }),
         }

@@ -21,8 +21,8 @@ struct Content {
 
 /// The contents of queues.
 ///
-/// A content is found by the content before its last message was put in, and knows the content without its first, so
-/// that both ends of a queue move in constant time.
+/// A content is found by the content before its last message was put in, and knows the content
+/// without its first, so that both ends of a queue move in constant time.
 #[derive(Debug)]
 pub(crate) struct QueueContents {
     contents: Vec<Content>,
@@ -61,7 +61,8 @@ impl QueueContents {
 
     /// The content with a message put in: amortised constant time.
     pub(crate) fn push(&mut self, content: ContentId, message: u32) -> ContentId {
-        // `w·m` without its head is `tail(w)·m`, which must exist first, and so on down to `m` alone.
+        // `w·m` without its head is `tail(w)·m`, which must exist first, and so on down to `m`
+        // alone.
         let mut at = content;
         let mut made = loop {
             if let Some(&known) = self.longer.get(&(at, message)) {

@@ -88,7 +88,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks around them.
+    /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks
+    /// around them.
     pub(super) fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
         let opening = self.peek()?;
         if opening.kind != Kind::Mark('<') {
@@ -186,7 +187,8 @@ pub(super) fn after_block_comment(text: &str) -> Option<&str> {
     None
 }
 
-/// The sorts of a payload that `text` begins with, and its length in bytes: `<i32, Vec<u8>>` are two.
+/// The sorts of a payload that `text` begins with, and its length in bytes: `<i32, Vec<u8>>` are
+/// two.
 pub(super) fn sorts(text: &str) -> Result<(Vec<&str>, usize), &'static str> {
     const OPEN: &str = "this payload has no end; close it with `>`";
     let mut sorts = vec![];

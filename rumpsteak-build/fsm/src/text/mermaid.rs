@@ -49,7 +49,8 @@ fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
     }
 }
 
-/// The one place where names become Mermaid text: what may mean something there is written by its number.
+/// The one place where names become Mermaid text: what may mean something there is written by its
+/// number.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

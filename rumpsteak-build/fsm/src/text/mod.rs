@@ -8,9 +8,9 @@
 //! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
 //! | [Mermaid](Form::Mermaid) | everything, for readers only | |
 //!
-//! Two places of a local type are two states, however their labels spell; a state that several ways lead to is printed
-//! once for each way. What a form cannot say is refused by [`print()`], with the form that can say it; [`parse`] guesses
-//! nothing.
+//! Two places of a local type are two states, however their labels spell; a state that several ways
+//! lead to is printed once for each way. What a form cannot say is refused by [`print()`], with the
+//! form that can say it; [`parse`] guesses nothing.
 //!
 //! # Local types, one per participant
 //!
@@ -22,14 +22,15 @@
 //! /* nested */                                   choice ::= ["+"|"&"] ( "{" type { "," type } "}" | "[" … "]" )
 //! ```
 //!
-//! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch of a choice is
-//! an action or a choice. `end` is one state of the machine, however often it is written: a finished role has no
-//! future to tell apart. Every other place is a state of its own.
+//! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch
+//! of a choice is an action or a choice. `end` is one state of the machine, however often it is
+//! written: a finished role has no future to tell apart. Every other place is a state of its own.
 //!
 //! # Binary types
 //!
-//! The same without participants, sorts and a name: `rec X . &[?a; !x; X, ?b; end]`. The machine is called `self` and
-//! its only peer `peer`; the signs `&` and `+` and the kind of bracket say nothing that the actions do not.
+//! The same without participants, sorts and a name: `rec X . &[?a; !x; X, ?b; end]`. The machine is
+//! called `self` and its only peer `peer`; the signs `&` and `+` and the kind of bracket say
+//! nothing that the actions do not.
 //!
 //! # CFSM text
 //!
@@ -51,15 +52,12 @@ mod lexer;
 mod mermaid;
 mod named;
 mod types;
+mod unsayable;
 
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
-pub use self::{
-    error::{ParseError, Unsayable},
-    form::Form,
-    named::Named,
-};
+pub use self::{error::ParseError, form::Form, named::Named, unsayable::Unsayable};
 
 /// Reads the machines of a text in any form.
 ///
@@ -69,8 +67,8 @@ pub use self::{
 /// ```
 ///
 /// # Errors
-/// The first place that is not in the form that the text begins in. Time and memory are linear in the text, and no
-/// depth of nesting is too deep.
+/// The first place that is not in the form that the text begins in. Time and memory are linear in
+/// the text, and no depth of nesting is too deep.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
     Ok(parse_named(source, Form::detect(source))?
         .into_iter()
@@ -78,8 +76,8 @@ pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
         .collect())
 }
 
-/// Reads the machines of a text in this form, and keeps what the states were called and where the transitions were
-/// written.
+/// Reads the machines of a text in this form, and keeps what the states were called and where the
+/// transitions were written.
 ///
 /// # Errors
 /// As [`parse`].
@@ -101,8 +99,9 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 
 /// Writes machines in a form.
 ///
-/// Reading the text back gives machines that are equal up to the order of states and transitions. In local and binary
-/// types all terminal states become one, and a state that several ways lead to becomes one state for each way.
+/// Reading the text back gives machines that are equal up to the order of states and transitions.
+/// In local and binary types all terminal states become one, and a state that several ways lead to
+/// becomes one state for each way.
 ///
 /// # Errors
 /// What the form cannot say, and which form can.

@@ -11,7 +11,8 @@ pub mod pairs;
 
 use rumpsteak_fsm::Fsm;
 
-/// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is `role:`.
+/// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is
+/// `role:`.
 pub fn machines(lines: &str) -> Vec<Fsm> {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(machine).collect()

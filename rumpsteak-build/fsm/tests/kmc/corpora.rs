@@ -46,9 +46,9 @@ fn read(folder: &Path, file: &str) -> System {
     System::new(text::parse(&source).unwrap()).unwrap()
 }
 
-/// The rows, computed by a tool on its own reduction, that are not as defined: file, bounds, whether the system is
-/// k-exhaustive and k-safe. Two parts of that tool's reduction are not sound where a machine chooses between
-/// peers; all these systems do.
+/// The rows, computed by a tool on its own reduction, that are not as defined: file, bounds,
+/// whether the system is k-exhaustive and k-safe. Two parts of that tool's reduction are not sound
+/// where a machine chooses between peers; all these systems do.
 const WRONG_ROWS: &[(&str, &[usize], (bool, bool))] = &[
     ("nondir/inv-ext-choice-k2.txt", &[4, 5], (false, false)),
     ("nondir/popl15ce1-2.txt", &[4, 5], (false, false)),

@@ -1,5 +1,5 @@
-//! k-multiparty compatibility: the corpora's verdicts, the engine against the definitions, the reduction against
-//! the engine, and what is said of refusals.
+//! k-multiparty compatibility: the corpora's verdicts, the engine against the definitions, the
+//! reduction against the engine, and what is said of refusals.
 
 #![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
 

@@ -1,5 +1,5 @@
-//! Random protocols, projected and rewritten: k-MC against the explorer of `rumpsteak-oracle`, which shares no code
-//! with it.
+//! Random protocols, projected and rewritten: k-MC against the explorer of `rumpsteak-oracle`,
+//! which shares no code with it.
 
 use fastrand::Rng;
 use rumpsteak_fsm::{
@@ -53,7 +53,8 @@ fn explore(system: &oracle::System) -> oracle::Report {
 
 #[test]
 fn the_explorer_agrees() {
-    // Safe, unsafe, undecided; and of the undecided, those that the explorer does not decide either.
+    // Safe, unsafe, undecided; and of the undecided, those that the explorer does not decide
+    // either.
     let mut tally = [0; 3];
     let mut partial = 0;
     for seed in seeds(300) {

@@ -166,7 +166,8 @@ fn every_property_is_as_defined() {
                             "{witness:?} {}",
                             context()
                         );
-                        // Parts are judged apart, so that the shortest run of one may not be that of all.
+                        // Parts are judged apart, so that the shortest run of one may not be that
+                        // of all.
                         if kind != Kind::Cibi {
                             assert!(witness.steps.len() >= expected.unwrap(), "{}", context());
                         }
@@ -214,7 +215,8 @@ fn a_verdict_is_right_at_every_bound() {
                     assert_eq!(wrong, None, "{}", context());
                     for larger in [*bound, bound + 1, bound + 3] {
                         let at = kmc::check_at(&system, larger, Reduction::None, &limits);
-                        // Under a larger bound, only what was blocked by the bound may not come about.
+                        // Under a larger bound, only what was blocked by the bound may not come
+                        // about.
                         if at.exhaustive.holds() == Some(true) {
                             assert_eq!(at.is_safe(), Some(true), "{larger} {}", context());
                         }

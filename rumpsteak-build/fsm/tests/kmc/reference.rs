@@ -1,4 +1,5 @@
-//! k-multiparty compatibility by its definitions: plain queues, a search for every question. For small systems.
+//! k-multiparty compatibility by its definitions: plain queues, a search for every question. For
+//! small systems.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -230,7 +231,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether after a reception the rival's message is sent; if `independent`, by somebody who does not depend on it.
+    /// Whether after a reception the rival's message is sent; if `independent`, by somebody who
+    /// does not depend on it.
     fn is_sent_later(&self, reception: &Edge, rival: &Transition<'_>, independent: bool) -> bool {
         let receiver = reception.machine;
         let sender = self.peer(rival);

@@ -452,7 +452,8 @@ fn a_limit_is_not_blamed_on_the_machines() {
 
 #[test]
 fn a_role_is_not_stuck_while_somebody_may_answer_it() {
-    // p hears nothing from a, who has finished, but later from b, who needs room for two messages first.
+    // p hears nothing from a, who has finished, but later from b, who needs room for two messages
+    // first.
     is_safe_at(
         "a: c!hi; end
          b: c!x; c!x; p!y; end
@@ -539,8 +540,8 @@ fn a_machine_left_out_for_long_is_not_forgotten() {
 
 #[test]
 fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
-    // In a ring of 24 all send first, which has far more interleavings than the budget; and two of them wait
-    // for each other in the third round.
+    // In a ring of 24 all send first, which has far more interleavings than the budget; and two of
+    // them wait for each other in the third round.
     let n = 24;
     let role = |i: usize| {
         let (before, after) = ((i + n - 1) % n, (i + 1) % n);
@@ -595,7 +596,8 @@ fn what_depends_on_a_reception_is_what_it_led_to() {
 
 #[test]
 fn what_a_fault_needs_depends_on_the_fault() {
-    // As above; after two rounds r4 to r6 do `ends` instead, and the others go round for ever or once more.
+    // As above; after two rounds r4 to r6 do `ends` instead, and the others go round for ever or
+    // once more.
     let moves = |ends: [&str; 3], others: &str, rest: &str, roles: &[&str]| {
         let n = 24;
         let role = |i: usize| {

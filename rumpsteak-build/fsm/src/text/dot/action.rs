@@ -14,8 +14,8 @@ use crate::text::error::SpannedMessage;
 /// payload ::= [ name ":" ] sort
 /// ```
 ///
-/// A name has no blanks; a sort is any text whose brackets match. A backslash makes the next character
-/// ordinary. No recursion: brackets are counted.
+/// A name has no blanks; a sort is any text whose brackets match. A backslash makes the next
+/// character ordinary. No recursion: brackets are counted.
 pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action, SpannedMessage> {
     let end = match text.last() {
         Some(&(position, c)) => position + c.len_utf8(),

@@ -159,8 +159,9 @@ impl<'a> Lexer<'a> {
         Kind::Bare(self.source[start..end].to_owned())
     }
 
-    /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align) become one; a backslash at
-    /// the end of a line joins it with the next; any other escape stays as it is, for the label's own grammar.
+    /// The rest of a quoted name. Graphviz's line breaks (`\n`, and `\l`, `\r` which also align)
+    /// become one; a backslash at the end of a line joins it with the next; any other escape stays
+    /// as it is, for the label's own grammar.
     fn quoted(&mut self, start: usize) -> Result<Text, SpannedMessage> {
         let mut text = Text::default();
         while let Some((position, c)) = self.chars.next() {

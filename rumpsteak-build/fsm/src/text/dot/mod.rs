@@ -10,14 +10,14 @@
 //! }                                          further digraphs make a system
 //! ```
 //!
-//! Read tolerantly: names bare or quoted, attributes and default attributes of any kind (only an edge's
-//! `label` means something), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`, comments `//`,
-//! `/* */` and `#`. What a machine cannot mean is refused at its place: undirected graphs, subgraphs, an edge
-//! without a label, a digraph without a name or a node.
+//! Read tolerantly: names bare or quoted, attributes and default attributes of any kind (only an
+//! edge's `label` means something), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`,
+//! comments `//`, `/* */` and `#`. What a machine cannot mean is refused at its place: undirected
+//! graphs, subgraphs, an edge without a label, a digraph without a name or a node.
 //!
-//! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the role `a!b`),
-//! on top of DOT's own escapes inside quotes, so that every machine whose names are not empty can be printed
-//! and read back. [`print()`] writes such names so.
+//! A backslash in an action makes the next character part of the name (`a\!b!x` sends `x` to the
+//! role `a!b`), on top of DOT's own escapes inside quotes, so that every machine whose names are
+//! not empty can be printed and read back. [`print()`] writes such names so.
 
 mod action;
 mod lexer;

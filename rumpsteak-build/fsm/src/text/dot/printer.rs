@@ -6,8 +6,8 @@ use crate::machine::{Action, Fsm, StateId};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
-/// States are named by their ids, the initial one first; where it is state 0, reading back gives an equal machine,
-/// otherwise one that is equal up to the order of states.
+/// States are named by their ids, the initial one first; where it is state 0, reading back gives an
+/// equal machine, otherwise one that is equal up to the order of states.
 ///
 /// ```
 /// use rumpsteak_fsm::{Action, Fsm, dot};
@@ -110,7 +110,8 @@ fn name(name: &str) -> String {
     text
 }
 
-/// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful character escaped.
+/// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful
+/// character escaped.
 fn sort(sort: &str) -> String {
     let mut depth = 0_usize;
     let mut previous = ' ';

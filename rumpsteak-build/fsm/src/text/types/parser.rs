@@ -8,7 +8,7 @@ use crate::{
     machine::{Action, Direction, Fsm, Message},
     text::{
         error::SpannedMessage,
-        lexer::{Kind, Lexer},
+        lexer::{Kind, Lexer, Token},
         named::Named,
     },
 };
@@ -83,7 +83,8 @@ enum Node {
     Variable { binder: Place },
 }
 
-/// The text as it is written, in the order in which it is written: a node is before the nodes in it.
+/// The text as it is written, in the order in which it is written: a node is before the nodes in
+/// it.
 #[derive(Debug)]
 struct Tree {
     nodes: Vec<Node>,
@@ -105,162 +106,81 @@ enum Open<'a> {
     Rec(Place, &'a str),
 }
 
-impl Tree {
-    /// Reads one type.
-    fn parse<'a>(lexer: &mut Lexer<'a>, peers: bool) -> Result<Self, SpannedMessage> {
-        let mut tree = Self {
-            nodes: vec![],
-            spans: vec![],
-        };
-        let mut open: Vec<Open<'a>> = vec![];
-        // The binders in scope, innermost last.
-        let mut binders: HashMap<&'a str, Vec<Place>> = HashMap::new();
-        loop {
-            let mut done = loop {
-                skip_roles(lexer)?;
-                let token = lexer.next()?;
-                let place = tree.nodes.len();
-                let owner = match open.last() {
-                    Some(&Open::Choice { owner, .. }) => Some(owner),
-                    _ => None,
-                };
-                match token.kind {
-                    Kind::Name(peer) if peers && is_direction(lexer)? => {
-                        let direction = direction(lexer)?;
-                        tree.action(lexer, peer, direction, owner, token.span.start)?;
-                        open.push(Open::Action(place));
-                    }
-                    Kind::Mark(mark @ ('!' | '?')) if !peers => {
-                        let direction = match mark {
-                            '!' => Direction::Send,
-                            _ => Direction::Receive,
-                        };
-                        tree.action(lexer, BINARY_PEER, direction, owner, token.span.start)?;
-                        open.push(Open::Action(place));
-                    }
-                    Kind::Mark('+' | '&' | '{' | '[') => {
-                        let bracket = match token.kind {
-                            Kind::Mark('+' | '&') => lexer.next()?,
-                            _ => token,
-                        };
-                        let closing = match bracket.kind {
-                            Kind::Mark('{') => '}',
-                            Kind::Mark('[') => ']',
-                            _ => {
-                                let message = "expected `{` or `[` after the sign of a choice";
-                                return Err(SpannedMessage::new(bracket.span, message));
-                            }
-                        };
-                        let node = match owner {
-                            Some(_) => Node::Nested,
-                            None => Node::Choice,
-                        };
-                        tree.push(node, bracket.span);
-                        open.push(Open::Choice {
-                            owner: owner.unwrap_or(place),
-                            place,
-                            closing,
-                        });
-                    }
-                    Kind::Name(word) => {
-                        if owner.is_some() {
-                            let message = "a branch begins with an action or a choice; \
-                                           put `rec`, `end` or a variable after an action";
-                            return Err(SpannedMessage::new(token.span, message));
-                        }
-                        if word == "end" {
-                            tree.push(Node::End, token.span);
-                            break place;
-                        } else if let Some(&binder) = binders.get(word).and_then(|b| b.last()) {
-                            tree.push(Node::Variable { binder }, token.span);
-                            break place;
-                        } else if word == "rec" {
-                            let (variable, _) = lexer.name("a variable, as in `rec X . B!a; X`")?;
-                            lexer.expect('.', "after the variable, as in `rec X . B!a; X`")?;
-                            tree.push(Node::Rec { body: place }, token.span);
-                            binders.entry(variable).or_default().push(place);
-                            open.push(Open::Rec(place, variable));
-                        } else {
-                            let message = match peers {
-                                true => format!(
-                                    "no `rec {word} .` is around this variable; bind it, \
-                                     or write `{word}!label` or `{word}?label` for a message"
-                                ),
-                                false => format!(
-                                    "no `rec {word} .` is around this variable; bind it, \
-                                     or write `!{word}` or `?{word}` for a message"
-                                ),
-                            };
-                            return Err(SpannedMessage::new(token.span, message));
-                        }
-                    }
-                    _ => {
-                        let example = if peers { "B!a; end" } else { "!a; end" };
-                        let message = format!(
-                            "expected a type: an action as in `{example}`, a choice, `rec`, `end` or a variable"
-                        );
-                        return Err(SpannedMessage::new(token.span, message));
-                    }
-                }
-            };
+/// What is read so far of a type.
+struct Reading<'a, 'b> {
+    lexer: &'b mut Lexer<'a>,
+    /// Whether actions name their peers.
+    peers: bool,
+    tree: Tree,
+    /// What is open, innermost last.
+    open: Vec<Open<'a>>,
+    /// The binders in scope, innermost last.
+    binders: HashMap<&'a str, Vec<Place>>,
+}
 
-            // `done` is a whole type: hand it to what is open around it.
-            loop {
-                match open.pop() {
-                    None => return Ok(tree),
-                    Some(Open::Action(place)) => {
-                        if let Some(Node::Action { next, .. }) = tree.nodes.get_mut(place) {
-                            *next = done;
-                        }
-                        done = place;
-                    }
-                    Some(Open::Rec(place, variable)) => {
-                        if let Some(Node::Rec { body }) = tree.nodes.get_mut(place) {
-                            *body = done;
-                        }
-                        if let Some(places) = binders.get_mut(variable) {
-                            places.pop();
-                        }
-                        done = place;
-                    }
-                    Some(Open::Choice {
-                        owner,
-                        place,
-                        closing,
-                    }) => {
-                        if lexer.follows(',')? {
-                            open.push(Open::Choice {
-                                owner,
-                                place,
-                                closing,
-                            });
-                            break;
-                        }
-                        lexer.expect(closing, "or `,` after the branch of a choice")?;
-                        done = place;
-                    }
-                }
+impl<'a> Reading<'a, '_> {
+    /// Reads up to the end of the type.
+    fn finish(mut self) -> Result<Tree, SpannedMessage> {
+        loop {
+            let place = self.tree.nodes.len();
+            if self.begin(place)? && self.end(place)? {
+                return Ok(self.tree);
             }
         }
     }
 
-    fn push(&mut self, node: Node, span: Range<usize>) {
-        self.nodes.push(node);
-        self.spans.push(span);
+    /// Reads the beginning of a type, and says whether that is the whole type.
+    fn begin(&mut self, place: Place) -> Result<bool, SpannedMessage> {
+        skip_roles(self.lexer)?;
+        let Token { kind, span } = self.lexer.next()?;
+        let owner = match self.open.last() {
+            Some(&Open::Choice { owner, .. }) => Some(owner),
+            _ => None,
+        };
+        match kind {
+            Kind::Name(peer) if self.peers && is_direction(self.lexer)? => {
+                let direction = direction(self.lexer.next()?.kind);
+                self.action(peer, direction, owner, span.start)?;
+            }
+            Kind::Mark('!' | '?') if !self.peers => {
+                self.action(BINARY_PEER, direction(kind), owner, span.start)?;
+            }
+            Kind::Mark('+' | '&') => {
+                let bracket = self.lexer.next()?;
+                self.choice(bracket, owner, place)?;
+            }
+            Kind::Mark('{' | '[') => self.choice(Token { kind, span }, owner, place)?,
+            Kind::Name(_) if owner.is_some() => {
+                let message = "a branch begins with an action or a choice; \
+                               put `rec`, `end` or a variable after an action";
+                return Err(SpannedMessage::new(span, message));
+            }
+            Kind::Name(word) => return self.word(word, span, place),
+            _ => {
+                let example = if self.peers { "B!a; end" } else { "!a; end" };
+                let message = format!(
+                    "expected a type: an action as in `{example}`, a choice, `rec`, `end` or a variable"
+                );
+                return Err(SpannedMessage::new(span, message));
+            }
+        }
+        Ok(false)
     }
 
     /// `label<sorts>;` after the peer and the direction.
     fn action(
         &mut self,
-        lexer: &mut Lexer<'_>,
         peer: &str,
         direction: Direction,
         owner: Option<Place>,
         start: usize,
     ) -> Result<(), SpannedMessage> {
-        let (label, span) = lexer.name("the label of a message, as in `B!a; end`")?;
-        let payload = lexer.payload()?;
-        lexer.expect(';', "after the message, as in `B!a; end`")?;
+        let (label, span) = self
+            .lexer
+            .name("the label of a message, as in `B!a; end`")?;
+        let payload = self.lexer.payload()?;
+        self.lexer
+            .expect(';', "after the message, as in `B!a; end`")?;
         let action = Action {
             peer: peer.into(),
             direction,
@@ -269,23 +189,153 @@ impl Tree {
                 payload: payload.into_iter().map(Into::into).collect(),
             },
         };
-        // The continuation is not known yet; it is set when it is.
-        let next = self.nodes.len();
-        self.push(
-            Node::Action {
-                action,
-                owner,
-                next,
-            },
-            start..span.end,
-        );
+        let place = self.tree.nodes.len();
+        // The continuation is not known yet; `end` sets it.
+        let node = Node::Action {
+            action,
+            owner,
+            next: place,
+        };
+        self.tree.push(node, start..span.end);
+        self.open.push(Open::Action(place));
         Ok(())
+    }
+
+    /// A choice after its sign.
+    fn choice(
+        &mut self,
+        bracket: Token<'a>,
+        owner: Option<Place>,
+        place: Place,
+    ) -> Result<(), SpannedMessage> {
+        let closing = match bracket.kind {
+            Kind::Mark('{') => '}',
+            Kind::Mark('[') => ']',
+            _ => {
+                let message = "expected `{` or `[` after the sign of a choice";
+                return Err(SpannedMessage::new(bracket.span, message));
+            }
+        };
+        let node = match owner {
+            Some(_) => Node::Nested,
+            None => Node::Choice,
+        };
+        self.tree.push(node, bracket.span);
+        self.open.push(Open::Choice {
+            owner: owner.unwrap_or(place),
+            place,
+            closing,
+        });
+        Ok(())
+    }
+
+    /// `end`, a variable or `rec X .`; whether that is a whole type. A variable may be called `end`
+    /// or `rec`.
+    fn word(
+        &mut self,
+        word: &'a str,
+        span: Range<usize>,
+        place: Place,
+    ) -> Result<bool, SpannedMessage> {
+        if word == "end" {
+            self.tree.push(Node::End, span);
+            Ok(true)
+        } else if let Some(&binder) = self.binders.get(word).and_then(|b| b.last()) {
+            self.tree.push(Node::Variable { binder }, span);
+            Ok(true)
+        } else if word == "rec" {
+            let (variable, _) = self.lexer.name("a variable, as in `rec X . B!a; X`")?;
+            self.lexer
+                .expect('.', "after the variable, as in `rec X . B!a; X`")?;
+            self.tree.push(Node::Rec { body: place }, span);
+            self.binders.entry(variable).or_default().push(place);
+            self.open.push(Open::Rec(place, variable));
+            Ok(false)
+        } else {
+            let messages = if self.peers {
+                format!("`{word}!label` or `{word}?label`")
+            } else {
+                format!("`!{word}` or `?{word}`")
+            };
+            let message = format!(
+                "no `rec {word} .` is around this variable; bind it, or write {messages} for a message"
+            );
+            Err(SpannedMessage::new(span, message))
+        }
+    }
+
+    /// Hands a whole type to what is open around it, and says whether nothing is.
+    fn end(&mut self, mut done: Place) -> Result<bool, SpannedMessage> {
+        while let Some(open) = self.open.pop() {
+            match open {
+                Open::Action(place) => {
+                    if let Some(Node::Action { next, .. }) = self.tree.nodes.get_mut(place) {
+                        *next = done;
+                    }
+                    done = place;
+                }
+                Open::Rec(place, variable) => {
+                    if let Some(Node::Rec { body }) = self.tree.nodes.get_mut(place) {
+                        *body = done;
+                    }
+                    if let Some(places) = self.binders.get_mut(variable) {
+                        places.pop();
+                    }
+                    done = place;
+                }
+                Open::Choice { place, closing, .. } => {
+                    if self.lexer.follows(',')? {
+                        self.open.push(open);
+                        return Ok(false);
+                    }
+                    self.lexer
+                        .expect(closing, "or `,` after the branch of a choice")?;
+                    done = place;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn is_direction(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
+    Ok(matches!(lexer.peek()?.kind, Kind::Mark('!' | '?')))
+}
+
+fn direction(mark: Kind<'_>) -> Direction {
+    if mark == Kind::Mark('!') {
+        Direction::Send
+    } else {
+        Direction::Receive
+    }
+}
+
+impl Tree {
+    /// Reads one type.
+    fn parse(lexer: &mut Lexer<'_>, peers: bool) -> Result<Self, SpannedMessage> {
+        let tree = Self {
+            nodes: vec![],
+            spans: vec![],
+        };
+        let reading = Reading {
+            lexer,
+            peers,
+            tree,
+            open: vec![],
+            binders: HashMap::new(),
+        };
+        reading.finish()
+    }
+
+    fn push(&mut self, node: Node, span: Range<usize>) {
+        self.nodes.push(node);
+        self.spans.push(span);
     }
 
     /// The machine that the tree, whose root is its first node, stands for.
     ///
-    /// States are the places that something leads to, once `rec` and variables are followed; their order is the
-    /// order of the text.
+    /// States are the places that something leads to, once `rec` and variables are followed; their
+    /// order is the order of the text.
     fn machine(self, role: &str) -> Result<Named, SpannedMessage> {
         let stands_for = self.resolve()?;
         let mut builder = Fsm::builder(role);
@@ -369,15 +419,4 @@ impl Tree {
         }
         Ok(stands_for)
     }
-}
-
-fn is_direction(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
-    Ok(matches!(lexer.peek()?.kind, Kind::Mark('!' | '?')))
-}
-
-fn direction(lexer: &mut Lexer<'_>) -> Result<Direction, SpannedMessage> {
-    Ok(match lexer.next()?.kind {
-        Kind::Mark('!') => Direction::Send,
-        _ => Direction::Receive,
-    })
 }

@@ -1,4 +1,5 @@
-//! Machines into types: the machine is unfolded into a tree with ways back up, and the tree is written.
+//! Machines into types: the machine is unfolded into a tree with ways back up, and the tree is
+//! written.
 
 use std::fmt::Write;
 
@@ -6,9 +7,9 @@ use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::{
     machine::{Action, Fsm, StateId},
     text::{
-        error::Unsayable,
         form::Form,
         lexer::{is_name, sorts},
+        unsayable::Unsayable,
     },
 };
 
@@ -204,7 +205,8 @@ enum Next {
 /// How many more places than states a type may have.
 const MOST_COPIES: usize = 10_000;
 
-/// The machine as a tree with ways back up. A state that several ways lead to is written once for each of them:
+/// The machine as a tree with ways back up. A state that several ways lead to is written once for
+/// each of them:
 ///
 /// ```text
 ///   0 ──b!a──▶ 1 ──b!c──▶ 0          rec x . {b!a; {b!c; x, b!stop; b?ok; end},
