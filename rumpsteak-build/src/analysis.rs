@@ -1,22 +1,26 @@
-//! The way of a package through the rooms.
+//! The way of a package through the rooms, and what its build script leaves behind.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use rumpsteak_contract::verdict::{Target, TargetKind, Unreadable};
+use syn::ext::IdentExt as _;
 
-use crate::codegen::Generator;
+use crate::codegen::{Generated, Generator};
 use crate::configuration::{Configuration, PATH};
-use crate::judge::judgement;
+use crate::judge::{inclusions, judgement};
 use crate::link::context::Context;
 use crate::link::roles::Pairs;
 use crate::outcome::agree::agree;
-use crate::outcome::entries::{Findings, entries};
+use crate::outcome::entries::entries;
+use crate::outcome::findings::Findings;
 use crate::outcome::propagate::propagate;
 use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
-use crate::report::{Report, wording};
+use crate::report::build_report::Report;
+use crate::report::wording;
 use crate::source::cfg::Cfg;
 use crate::source::crate_tree;
 use crate::source::package_root::PackageRoot;
@@ -59,7 +63,7 @@ impl Configuration {
         let mut reports = analysis.reports();
         let mut verdicts = std::mem::take(&mut analysis.findings.verdicts);
         if analysis.findings.includes_protocols {
-            verdicts.unanchored = reports.drain(..).map(|report| report.plain).collect();
+            verdicts.unanchored = reports.drain(..).map(|report| report.to_string()).collect();
         }
         let unreadable = analysis.tree.files.iter().filter_map(|file| {
             let no_rust = file.no_rust?;
@@ -71,7 +75,7 @@ impl Configuration {
         });
         verdicts.unreadable = unreadable.collect();
         verdict_file::write(&out_dir, verdicts, analysis.generated()).map_err(unwritable)?;
-        Report::join(&reports).map_or_else(|| Ok(analysis.summary()), Err)
+        Report::join(reports).map_or_else(|| Ok(analysis.summary()), Err)
     }
 }
 
@@ -100,19 +104,8 @@ impl Analysis {
         })?;
         let base = PackageRoot::new(folder);
         let mut roots = package.roots.clone();
-        roots.extend(configuration.sources.iter().map(|source| {
-            let name = source
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned());
-            let target = Target {
-                kind: TargetKind::Source,
-                name: name.unwrap_or_default(),
-            };
-            Root {
-                target,
-                path: base.join(source),
-            }
-        }));
+        let sources = configuration.sources.iter();
+        roots.extend(sources.map(|source| source_root(&base, source)));
         let mut protocols = Protocols::load(
             &base,
             &configuration.protocols,
@@ -121,23 +114,30 @@ impl Analysis {
         if configuration.generate {
             protocols.watch_folders();
         }
-        let mut generator = Generator::new(
-            &protocols,
-            &base,
-            &configuration.limits.verifier,
-            configuration.generate,
-        );
-        let tree = crate_tree::walk(&roots, cfg, &mut generator);
+        let limits = &configuration.limits;
+        let tree = crate_tree::walk(&roots, cfg, limits.modules);
+        let mut generator = Generator::new(&protocols, &base, configuration.generate);
+        let wanted = tree.inclusions.iter();
+        let generated: Vec<Rc<Generated>> = wanted
+            .map(|inclusion| generator.generate(&inclusion.item.name.unraw().to_string()))
+            .collect();
         let machines = generator.warnings();
+        let files = generated.iter().map(|generated| generated.file.clone());
+        let tree = crate_tree::graft(tree, cfg, limits.modules, files);
         let pairs = Pairs::new(&tree, &protocols);
         let context = Context {
             tree: &tree,
             protocols: &protocols,
             pairs: &pairs,
         };
-        let limits = &configuration.limits;
         let accepted = &configuration.closed_systems;
         let mut judgement = judgement::judge(context, limits, accepted);
+        let included = tree.inclusions.iter().zip(&generated);
+        let systems = &judgement.closed_systems;
+        let judged = included.map(|(inclusion, code)| {
+            inclusions::judge(inclusion, code, &protocols, systems, &limits.verifier)
+        });
+        judgement.inclusions = judged.collect();
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);
@@ -145,6 +145,13 @@ impl Analysis {
         let mut warnings = warnings::warnings(context, &judgement, &base, limits);
         warnings.extend(warnings::unknown_closed_systems(context, accepted));
         warnings.extend(machines);
+        if tree.is_cut {
+            warnings.push(format!(
+                "the package has more than {} modules, and the rest was not read: raise \
+                 `Limits::modules` in build.rs",
+                limits.modules
+            ));
+        }
         Ok(Analysis {
             base,
             package,
@@ -162,7 +169,7 @@ impl Analysis {
             .files
             .iter()
             .filter_map(|file| file.generated.as_ref());
-        modules.filter_map(|module| Some((module.file.as_str(), module.text.as_deref()?)))
+        modules.map(|file| (file.path.as_str(), file.text.as_str()))
     }
 
     pub(crate) fn summary(&self) -> Summary {
@@ -211,6 +218,17 @@ impl Analysis {
         // If nobody listens there is nobody to tell.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
     }
+}
+
+/// A file that the build script names is the root of a crate of its own.
+fn source_root(base: &PackageRoot, source: &Path) -> Root {
+    let name = source.file_stem().unwrap_or_default();
+    let target = Target {
+        kind: TargetKind::Source,
+        name: name.to_string_lossy().into_owned(),
+    };
+    let path = base.join(source);
+    Root { target, path }
 }
 
 /// The paths of protocols that cannot be read.

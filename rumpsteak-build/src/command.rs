@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
 use crate::fault::Origin;
+use crate::judge::inclusions;
 use crate::protocols::Protocols;
 use crate::source::package_root::PackageRoot;
 use crate::source::targets;
@@ -16,14 +18,14 @@ pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::scr_module::ScrModule;
-pub use crate::report::comparison::{
-    Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven, shortest,
-};
+use crate::report::build_report::Report;
+pub use crate::report::comparison::{Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven};
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::words::{count, did_you_mean, list, split_way_out};
-use crate::report::{self, Report, wording};
+pub use crate::report::runs::shortest;
+use crate::report::wording;
 pub use crate::source::cfg::Cfg;
+pub use crate::words::{count, did_you_mean, list, split_way_out};
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
 /// left nothing there, or is of another version.
@@ -82,18 +84,20 @@ impl Configuration {
             .filter(|file| !file.diagnostics.is_empty())
             .map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
-        if let Some(report) = Report::join(&reports) {
+        if let Some(report) = Report::join(reports) {
             return Err(report);
         }
-        let generator = Generator::new(&protocols, &base, &self.limits.verifier, true);
-        let code = generator.all().map(|(protocol, module)| Code {
-            protocol: protocol.to_owned(),
-            text: module.text,
-            problems: module
-                .problems
-                .iter()
-                .map(|problem| wording::text(&problem.cause, None, &protocols))
-                .collect(),
+        let generator = Generator::new(&protocols, &base, true);
+        let code = generator.all().map(|(protocol, generated)| {
+            let problems = inclusions::problems(&generated, &protocols, &self.limits.verifier);
+            let problems = problems.iter();
+            Code {
+                protocol: protocol.to_owned(),
+                text: generated.file.as_ref().map(|file| file.text.clone()),
+                problems: problems
+                    .map(|(cause, _)| wording::text(cause, None, &protocols))
+                    .collect(),
+            }
         });
         Ok(code.collect())
     }
@@ -217,7 +221,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             let file = &analysis.tree.files[located.file.0];
             let path = &file.path;
             let source = match &file.generated {
-                Some(module) => module.text.clone(),
+                Some(generated) => Some(generated.text.clone()),
                 None => std::fs::read_to_string(path).ok(),
             };
             let range = located.span.byte_range();
@@ -233,15 +237,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 gravity: located.gravity,
                 rendered: Default::default(),
             };
-            problem.rendered = [false, true].map(|styled| {
-                report::problem(
-                    &problem.text,
-                    &problem.file,
-                    problem.range.clone(),
-                    source.as_deref(),
-                    styled,
-                )
-            });
+            problem.rendered = rendered(&problem, source);
             problem
         })
         .collect();
@@ -252,4 +248,25 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
     // One file may belong to several targets.
     problems.dedup();
     problems
+}
+
+/// A problem drawn as rustc would draw it: plain, then styled.
+fn rendered(problem: &Problem, source: Option<String>) -> [String; 2] {
+    let (message, rest) = match problem.text.split_once('\n') {
+        Some((message, rest)) => (message, Some(rest)),
+        None => (problem.text.as_str(), None),
+    };
+    let mut notice = Notice::error(message);
+    if let Some(source) = source.filter(|source| problem.range.end <= source.len()) {
+        let text = Arc::new(NamedText::new(&problem.file, source));
+        notice.excerpt.mark(&text, problem.range.clone(), "");
+    }
+    [false, true].map(|colour| {
+        let mut drawn = notice.render(colour);
+        if let Some(rest) = rest {
+            drawn.push('\n');
+            drawn.push_str(rest.trim_start_matches('\n'));
+        }
+        drawn
+    })
 }

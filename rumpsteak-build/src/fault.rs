@@ -47,14 +47,19 @@ pub(crate) enum Cause {
     DependsOnFile { name: String, file: usize },
     /// The reason is that the closed system of the session is not safe.
     DependsOnSystem { session: String, set: String },
-    /// The code of a protocol could not be generated as it should be.
-    Generated { text: String, gravity: Gravity },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
     /// A second `protocol!(…)` of one protocol in a crate.
     IncludedTwice { name: String },
+    /// A file beside a `.scr` file is no machine for the role that it is named after.
+    Machine {
+        file: String,
+        problem: MachineProblem,
+    },
     /// A name does not stand for what it should stand for.
     Name { path: String, problem: NameProblem },
+    /// The build script was not asked for the code of this protocol.
+    NotGenerated { wanted: String },
     /// A type that is no message of the role.
     NoLabel { path: String, role: RoleName },
     /// A label carries another payload than the messages of its name.
@@ -78,8 +83,6 @@ pub(crate) enum Cause {
     Refused(Box<Refusal>),
     /// A generated session is wrong because its machine is.
     SeeInclusion { session: String, protocol: String },
-    /// A field of a set of roles that is verified as a closed system is no role of it.
-    SetField { path: String, problem: SetProblem },
     /// A role of a closed system has no session.
     SilentRole { set: String, role: String },
     /// The session has more items than this.
@@ -115,23 +118,35 @@ pub(crate) enum Cause {
     },
     /// Subtyping has no answer for the projection.
     UnsupportedProtocol { subject: Subject, defect: Defect },
+    /// The protocol cannot be said in Rust.
+    Unwritable { protocol: String, reason: String },
 }
 
-/// What is wrong with a name in a session.
+/// What is wrong with a name in a session, or in a set that is verified as a closed system.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NameProblem {
     /// It is declared more than once.
     Ambiguous,
+    /// It is an item of a set that has an error of its own.
+    Broken,
     /// It is a choice where a session should be.
     Choice,
     /// It is a role of another target.
     ForeignRole,
+    /// It is a role of a set that plays a role of a protocol.
+    HasProtocol,
+    /// It is a role of a set, and of another set.
+    InAnotherSet,
     /// It is a module.
     Module,
     /// It is no role.
     NoRole,
+    /// It is no role that a set could have.
+    NoRoleForSet,
     /// It is no session.
     NoSession,
+    /// It is a role of a set of another crate.
+    OtherCrate,
     /// It is the role that the session is of.
     OwnRole,
     /// It is a role without a link to a protocol.
@@ -142,19 +157,25 @@ pub(crate) enum NameProblem {
     Unresolved,
 }
 
-/// Why a field of a set is no role of a closed system.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum SetProblem {
-    /// Its own macro says.
-    Broken,
-    /// The role plays a role of a protocol.
-    HasProtocol,
-    /// The role is in another set.
-    InAnotherSet,
-    /// It is no role.
-    NoRole,
-    /// The role is of another crate.
-    OtherCrate,
+/// Why a file beside a `.scr` file is no machine for the role that it is named after.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum MachineProblem {
+    /// It is no session type.
+    Defect(Defect),
+    /// The text is no machine.
+    NoMachine {
+        text: Arc<NamedText>,
+        span: Range<usize>,
+        message: String,
+    },
+    /// It holds none, or several.
+    Number { number: usize, role: Role },
+    /// It is the machine of another role.
+    OtherRole { found: Role, role: Role },
+    /// Another file is for the same role.
+    Twice { role: Role, other: String },
+    /// The file cannot be read.
+    Unreadable(String),
 }
 
 /// A session, or a machine beside a `.scr` file, with the names that the user has for it.
@@ -240,7 +261,6 @@ impl Cause {
 
     pub(crate) fn gravity(&self) -> Gravity {
         match self {
-            Self::Generated { gravity, .. } => *gravity,
             Self::Undecided { .. } | Self::UndecidedSystem { .. } => Gravity::Undecided,
             _ if self.origin() != Origin::Own => Gravity::Undecided,
             _ => Gravity::Fails,

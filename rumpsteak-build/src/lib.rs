@@ -55,13 +55,14 @@ mod protocols;
 mod report;
 mod sessions;
 mod source;
+mod words;
 
 use std::path::PathBuf;
 
 pub use analysis::Summary;
 pub use configuration::Configuration;
 pub use limits::Limits;
-pub use report::Report;
+pub use report::build_report::Report;
 
 /// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or
 /// a folder, relative to the package. Short for `configure().protocols(path).verify()`.

@@ -19,6 +19,7 @@ pub struct Limits {
     pub(crate) projection_steps: usize,
     pub(crate) combinations: usize,
     pub(crate) items: usize,
+    pub(crate) modules: usize,
 }
 
 impl Default for Limits {
@@ -38,6 +39,7 @@ impl From<rumpsteak_fsm::Limits> for Limits {
             projection_steps: scribble.projection_steps,
             combinations: 256,
             items: 10_000,
+            modules: 100_000,
         }
     }
 }
@@ -79,6 +81,8 @@ setters! {
     /// Scribble: how many states the machine of one role has before equal ones are merged. Default:
     /// 200,000.
     local_states => local_states;
+    /// How many modules the targets of the package have together. Default: 100,000.
+    modules => modules;
     /// Scribble: how many steps the projection onto one role takes. Default: 5,000,000.
     projection_steps => projection_steps;
     /// Exploration: the longest queue up to which a system is explored whose queues grow for ever.

@@ -764,6 +764,27 @@ fn limits_are_answers() {
 }
 
 #[test]
+fn a_package_of_too_many_modules_is_not_read_to_its_end() {
+    let folder = package("modules", &[("src/lib.rs", "mod a { mod b {} } mod c {}")]);
+    for (most, is_cut) in [(4, false), (3, true)] {
+        let check = configure()
+            .limits(Limits::default().modules(most))
+            .check(&folder, &Cfg::default())
+            .unwrap_or_else(|report| panic!("{report}"));
+        let warned = format!(
+            "the package has more than {most} modules, and the rest was not read: raise \
+             `Limits::modules` in build.rs"
+        );
+        assert_eq!(
+            check.warnings.contains(&warned),
+            is_cut,
+            "{:?}",
+            check.warnings
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_reported() {
     let folder = package("unreadable", &[("src/lib.rs", "")]);
     let check = configure()

@@ -1,21 +1,23 @@
 //! Top-down: the Rust code of a protocol.
 //!
 //! ```text
-//! double_buffering.scr ───────── project ─┐
-//! double_buffering.k.dot ─ read ─ verify ─┴─ machines ─ session ─ layout ─▶ OUT_DIR/rumpsteak/double_buffering.rs
+//! double_buffering.scr ── project ─┐
+//! double_buffering.k.dot ── read ──┴─ session ─ layout ─▶ OUT_DIR/rumpsteak/double_buffering.rs
 //! ```
 //!
-//! The code is what a person would write by hand, in the hybrid workflow: a set of roles, a type for each message, and
-//! session items. Nothing about it is taken on trust: the module walk reads it where `protocol!(…)` includes it, as it
-//! reads all source, and its sessions are verified against the protocol as all sessions are. A fault in this module
-//! makes a build fail, and no proof. An optimised machine beside the `.scr` file is verified twice, therefore: here, for
-//! an error at a line of the machine, and then as the session that it became.
+//! The code is what a person would write by hand, in the hybrid workflow: a set of roles, a type for
+//! each message, and session items. Nothing about it is taken on trust: it is grafted where
+//! `protocol!(…)` includes it and read as all source is, and its sessions are verified against the
+//! protocol as all sessions are. A fault in this module makes a build fail, and no proof. A
+//! machine beside the `.scr` file is judged twice, therefore: by itself, for an error at a line of the
+//! machine, and as the session that it becomes.
 //!
-//! The text depends on the protocol's file and the machines beside it, on nothing else; it names no path.
+//! The text depends on the protocol's file and the machines beside it, on nothing else; it names no
+//! path.
 
 mod layout;
+pub(crate) mod machines;
 mod names;
-pub(crate) mod optimised;
 mod session;
 
 use std::collections::BTreeMap;
@@ -25,27 +27,27 @@ use std::rc::Rc;
 use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm, Limits, Message};
+use rumpsteak_fsm::{Direction, Fsm, Message};
 
 use self::layout::Type;
+use self::machines::{Folders, Machine};
 use self::names::{LabelName, Names, RoleName, is_ident};
-use self::optimised::{Folders, Optimised};
 use self::session::{Item, Unwritable};
 use crate::fault::Cause;
-use crate::gravity::Gravity;
 use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
-use crate::report;
+use crate::source::crate_tree::GeneratedFile;
 use crate::source::package_root::PackageRoot;
+use crate::words::list;
 
-/// Generates modules as they are asked for.
+/// Generates the code of protocols as it is asked for.
 #[derive(Debug)]
 pub(crate) struct Generator<'a> {
     protocols: &'a Protocols,
     base: &'a PackageRoot,
-    limits: &'a Limits,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    modules: BTreeMap<usize, Rc<Module>>,
+    /// The code that was asked for, by protocol.
+    known: BTreeMap<usize, Rc<Generated>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
     folders: Folders,
@@ -53,144 +55,95 @@ pub(crate) struct Generator<'a> {
 
 /// The code of a protocol, or why there is none.
 #[derive(Debug, Default)]
-pub(crate) struct Module {
-    /// The path of the file below `OUT_DIR`, with `/`.
-    pub(crate) file: String,
-    /// The code. There may be some although there are problems, so that there is one error and no flood of them.
-    pub(crate) text: Option<String>,
-    /// What is wrong.
-    pub(crate) problems: Vec<Problem>,
-}
-
-/// What is wrong with the code of a protocol.
-#[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    pub(crate) cause: Cause,
-    /// The protocol by position, if its projection refuses a machine or does not decide about it:
-    /// then the session that is generated from the machine is refused for the same reason, and may be
-    /// safe in a closed system.
-    pub(crate) refused: Option<usize>,
-}
-
-impl From<Cause> for Problem {
-    fn from(cause: Cause) -> Self {
-        Self {
-            cause,
-            refused: None,
-        }
-    }
-}
-
-impl Problem {
-    /// Something that keeps code from being generated as it should be.
-    pub(crate) fn fails(text: String) -> Self {
-        let gravity = Gravity::Fails;
-        Cause::Generated { text, gravity }.into()
-    }
-}
-
-impl Module {
-    fn failed(cause: Cause) -> Self {
-        Self {
-            problems: vec![cause.into()],
-            ..Self::default()
-        }
-    }
+pub(crate) struct Generated {
+    /// The code. There may be some although there are problems, so that there is one error and no
+    /// flood of them.
+    pub(crate) file: Option<Rc<GeneratedFile>>,
+    /// The machines beside the protocol's file.
+    pub(crate) machines: Vec<Machine>,
+    /// What is wrong with the files of machines, or with the name of the protocol.
+    pub(crate) problems: Vec<Cause>,
+    /// Why no code can be written.
+    pub(crate) unwritable: Option<Cause>,
 }
 
 impl<'a> Generator<'a> {
-    pub(crate) fn new(
-        protocols: &'a Protocols,
-        base: &'a PackageRoot,
-        limits: &'a Limits,
-        enabled: bool,
-    ) -> Self {
+    pub(crate) fn new(protocols: &'a Protocols, base: &'a PackageRoot, enabled: bool) -> Self {
+        let names = protocols.protocols.iter();
         Self {
             protocols,
             base,
-            limits,
             enabled,
-            modules: BTreeMap::new(),
-            names: protocols
-                .protocols
-                .iter()
-                .map(|loaded| name::snake(loaded.name()))
-                .collect(),
+            known: BTreeMap::new(),
+            names: names.map(|loaded| name::snake(loaded.name())).collect(),
             folders: Folders::default(),
         }
     }
 
-    /// The module of the protocol that a Rust name stands for.
-    pub(crate) fn module(&mut self, wanted: &str) -> Rc<Module> {
-        let failed = |cause| Rc::new(Module::failed(cause));
+    /// The code of the protocol that a Rust name stands for.
+    pub(crate) fn generate(&mut self, wanted: &str) -> Rc<Generated> {
         let wanted = wanted.to_owned();
-        let position = match self.protocols.lookup(&wanted) {
-            Lookup::Broken(file) => return failed(Cause::BrokenFile { file }),
-            Lookup::Found(position) => position,
+        let cause = match self.protocols.lookup(&wanted) {
+            Lookup::Found(position) if self.enabled => {
+                if let Some(known) = self.known.get(&position) {
+                    return Rc::clone(known);
+                }
+                let generated = Rc::new(self.code(position));
+                self.known.insert(position, Rc::clone(&generated));
+                return generated;
+            }
+            Lookup::Found(_) => Cause::NotGenerated { wanted },
+            Lookup::Broken(file) => Cause::BrokenFile { file },
             Lookup::Several(first, second) => {
                 let files = [first, second];
-                return failed(Cause::ProtocolDeclaredTwice { wanted, files });
+                Cause::ProtocolDeclaredTwice { wanted, files }
             }
-            Lookup::Unknown => return failed(Cause::UnknownProtocol { wanted }),
-            Lookup::Unplayable => return failed(Cause::UnplayableProtocol { wanted }),
+            Lookup::Unknown => Cause::UnknownProtocol { wanted },
+            Lookup::Unplayable => Cause::UnplayableProtocol { wanted },
         };
-        if !self.enabled {
-            let text = format!(
-                "the build script generates no code for `{wanted}`\n\n\
-                 help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
-            );
-            let gravity = Gravity::Fails;
-            return failed(Cause::Generated { text, gravity });
-        }
-        if let Some(module) = self.modules.get(&position) {
-            return Rc::clone(module);
-        }
-        let module = Rc::new(self.generate(position));
-        self.modules.insert(position, Rc::clone(&module));
-        module
+        Rc::new(Generated {
+            problems: vec![cause],
+            ..Generated::default()
+        })
     }
 
-    /// The modules of all protocols, in the order of their files.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Module)> {
+    /// The code of all protocols, in the order of their files.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Generated)> {
         let protocols = self.protocols.protocols.iter().enumerate();
-        protocols.map(|(position, protocol)| (protocol.name(), self.generate(position)))
+        protocols.map(|(position, protocol)| (protocol.name(), self.code(position)))
     }
 
-    /// One line for each optimised machine that nobody asked for, or that is of no role.
+    /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
     pub(crate) fn warnings(&self) -> Vec<String> {
         if !self.enabled {
             return Vec::new();
         }
-        let is_generated = |protocol: usize| self.modules.contains_key(&protocol);
-        optimised::unused(&self.folders, self.protocols, self.base, &is_generated)
+        let is_generated = |protocol: usize| self.known.contains_key(&protocol);
+        machines::unused(&self.folders, self.protocols, self.base, &is_generated)
     }
 
-    fn generate(&self, position: usize) -> Module {
+    fn code(&self, position: usize) -> Generated {
         let protocol = &self.protocols.protocols[position];
         let file = &self.protocols.files[protocol.file];
-        let (machines, problems) = optimised::load(
-            &self.folders,
-            self.protocols,
-            position,
-            self.base,
-            self.limits,
-        );
-        let mut module = Module {
-            file: format!("rumpsteak/{}.rs", self.file_name(position)),
-            text: None,
+        let (machines, problems) =
+            machines::load(&self.folders, self.protocols, position, self.base);
+        let mut generated = Generated {
+            file: None,
+            unwritable: None,
             problems,
+            machines,
         };
-        match code(protocol, file, &machines) {
-            Ok(text) => module.text = Some(text),
-            // A machine that is wrong may be one that cannot be written, too.
-            Err(problem) if module.problems.is_empty() => {
-                let name = protocol.name();
-                let text = format!("no code can be generated for `{name}`: {problem}");
-                module.problems.push(Problem::fails(text));
+        match code(protocol, file, &generated.machines) {
+            Ok(text) => {
+                let path = format!("rumpsteak/{}.rs", self.file_name(position));
+                generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
-            Err(_) => {}
+            Err(reason) => {
+                let protocol = protocol.name().to_owned();
+                generated.unwritable = Some(Cause::Unwritable { protocol, reason });
+            }
         }
-        module
+        generated
     }
 
     /// The protocol's name as that of a file, with a number if an earlier protocol has the same.
@@ -207,16 +160,12 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// The code of a protocol, where `machines` has what is to be generated instead of a role's projection.
+/// The code of a protocol, where `machines` are generated instead of projections.
 ///
 /// # Errors
 ///
 /// What cannot be said in Rust, and what to do about it.
-fn code(
-    protocol: &Loaded,
-    file: &ScrFile,
-    machines: &[Option<Optimised>],
-) -> Result<String, String> {
+fn code(protocol: &Loaded, file: &ScrFile, machines: &[Machine]) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(
             "`{}` is no name in Rust\n\nhelp: rename the protocol in {}",
@@ -227,12 +176,12 @@ fn code(
     let mut names = Names::new(protocol, file)?;
     let mut sessions = String::new();
     for (role, projection) in protocol.projections.iter().enumerate() {
-        let optimised = machines.get(role).and_then(Option::as_ref);
-        let fsm = optimised.map_or(&projection.fsm, |optimised| &optimised.fsm);
+        let machine = machines.iter().find(|machine| machine.linked.role == role);
+        let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let items = session::items(fsm, role, &mut names)
             .map_err(|error| unwritable(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {
-            let root = (index == 0).then_some((fsm, optimised));
+            let root = (index == 0).then_some((fsm, machine));
             print_item(
                 &mut sessions,
                 item,
@@ -280,8 +229,8 @@ fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
     }
 }
 
-/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin or end alike, or one
-/// that begins or ends as the type that they are in.
+/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin or
+/// end alike, or one that begins or ends as the type that they are in.
 fn repeats(names: &[&str], within: &str) -> bool {
     let words = |name: &&str| {
         name::snake(name)
@@ -367,7 +316,7 @@ fn print_role(
             writeln!(
                 text,
                 "\n/// The role `{scribble}`, which talks to {}.",
-                report::words::list(peers)
+                list(peers)
             )
         }
     };
@@ -490,27 +439,23 @@ impl Item {
 fn print_item(
     text: &mut String,
     item: &Item,
-    root: Option<(&Fsm, Option<&Optimised>)>,
+    root: Option<(&Fsm, Option<&Machine>)>,
     role: &RoleName,
     first: &Item,
     names: &Names,
 ) {
     text.push('\n');
     let session = first.name();
-    if let Some((fsm, optimised)) = root {
-        let _ = match optimised {
-            Some(optimised) => writeln!(
-                text,
-                "/// What [`{}`] does, in the order of `{}`.",
-                role.ty,
-                one_line(&optimised.file_name)
-            ),
-            None => writeln!(
-                text,
-                "/// What [`{}`] does, in the order of the protocol.",
-                role.ty
-            ),
+    if let Some((fsm, machine)) = root {
+        let order = match machine {
+            Some(machine) => format!("`{}`", one_line(machine.file_name())),
+            None => "the protocol".to_owned(),
         };
+        let _ = writeln!(
+            text,
+            "/// What [`{}`] does, in the order of {order}.",
+            role.ty
+        );
         // Mermaid has words for every machine.
         if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
             text.push_str("///\n");
@@ -527,16 +472,13 @@ fn print_item(
             if root.is_none() {
                 let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
             }
-            text.push_str(&match nominal {
-                true => layout::tuple(
-                    0,
-                    &format!("pub struct {name}"),
-                    std::slice::from_ref(ty),
-                    ";",
-                ),
-                false => layout::alias(&format!("pub type {name}"), ty),
-            });
-            text.push('\n');
+            let item = if *nominal {
+                let ty = std::slice::from_ref(ty);
+                layout::tuple(0, &format!("pub struct {name}"), ty, ";")
+            } else {
+                layout::alias(&format!("pub type {name}"), ty)
+            };
+            let _ = writeln!(text, "{item}");
         }
         Item::Choice {
             name,
@@ -591,7 +533,8 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let _ = writeln!(text, "/// {fence}");
 }
 
-/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn the direction of text.
+/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn the
+/// direction of text.
 fn one_line(text: &str) -> String {
     let is_harmless = |c: char| {
         !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -9,15 +9,16 @@
 //! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
 //! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::name;
 use rumpsteak_contract::token::{Piece, Pieces};
 use rumpsteak_fsm::Message;
-use rumpsteak_fsm::sorted::{self, SortedSet};
 use rumpsteak_scribble::Span;
 
-use crate::link::labels::PRIMITIVES;
 use crate::protocols::{Loaded, ScrFile};
+use crate::source::names::PRIMITIVES;
 
 /// The names of a protocol.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(super) struct Names {
     /// In the order in which a reader of the protocol meets them.
     pub(super) labels: Vec<LabelName>,
     /// What no further type may be called.
-    taken: SortedSet<String>,
+    taken: BTreeSet<String>,
 }
 
 /// A role.
@@ -122,7 +123,7 @@ impl Names {
     pub(super) fn new(protocol: &Loaded, file: &ScrFile) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
-        let mut taken: SortedSet<String> = RESERVED.map(str::to_owned).into();
+        let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
         for message in &messages {
             let types: Vec<Payload> = message
                 .payload
@@ -137,7 +138,7 @@ impl Names {
             labels: Vec::new(),
             taken,
         };
-        let mut fields = SortedSet::new();
+        let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
             let scribble = role.as_str().to_owned();
             let ty = names.fresh(&name::camel(&scribble), "Role");
@@ -230,7 +231,7 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
             }
         }
     }
-    sorted::sort(&mut first);
+    first.sort();
     first
         .into_iter()
         .map(|(_, message)| message.clone())
@@ -238,7 +239,7 @@ fn messages(protocol: &Loaded) -> Vec<Message> {
 }
 
 /// The name of a field for a role.
-fn field(scribble: &str, taken: &mut SortedSet<String>) -> String {
+fn field(scribble: &str, taken: &mut BTreeSet<String>) -> String {
     let snake = name::snake(scribble);
     let candidates = [snake.clone(), format!("{snake}_role"), format!("r#{snake}")];
     let mut plain = candidates.iter().take(2).filter(|name| is_ident(name));

@@ -15,9 +15,8 @@
 //! Linear in the machine. Serialising the items gives a machine with the same runs, which the build verifies as it
 //! verifies what a person writes; so nothing depends on this module's being right.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
 
 use super::layout::Type;
@@ -61,9 +60,9 @@ pub(super) fn items(fsm: &Fsm, role: usize, names: &mut Names) -> Result<Vec<Ite
         fsm,
         role,
         names,
-        chains: SortedMap::new(),
-        choices: SortedMap::new(),
-        cuts: SortedSet::new(),
+        chains: BTreeMap::new(),
+        choices: BTreeMap::new(),
+        cuts: BTreeSet::new(),
         pending: VecDeque::new(),
     };
     let initial = fsm.initial();
@@ -101,14 +100,14 @@ struct Writer<'a> {
     role: String,
     names: &'a mut Names,
     /// The states with one action that have a name, and the `enum`s of those with several.
-    chains: SortedMap<StateId, String>,
-    choices: SortedMap<StateId, String>,
+    chains: BTreeMap<StateId, String>,
+    choices: BTreeMap<StateId, String>,
     /// How many transitions lead to each state.
     entries: Vec<usize>,
     /// Whether a state is on a circle of states with one action.
     circle: Vec<bool>,
     /// The states at which a long chain was cut.
-    cuts: SortedSet<StateId>,
+    cuts: BTreeSet<StateId>,
     pending: VecDeque<Pending>,
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Judgement {
     /// The protocols of which a session is refused, by position: what the closed system of all their
     /// sessions is worth.
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
+    /// What is wrong at each `protocol!(…)`, in the order of the source.
+    pub(crate) inclusions: Vec<Vec<(Cause, Option<Note>)>>,
 }
 
 /// What is wrong, by item.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rumpsteak_contract::verdict::RoleName;
 
-use crate::fault::{Cause, Fault, SetProblem};
+use crate::fault::{Cause, Fault, NameProblem};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
 use crate::source::names::{Resolution, resolve};
 
@@ -43,11 +43,11 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
             let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
                 Some((found, ItemKind::Role(role))) => {
                     if role.link.is_some() {
-                        Some(SetProblem::HasProtocol)
+                        Some(NameProblem::HasProtocol)
                     } else if tree.module(tree.item(found).module).krate != krate {
-                        Some(SetProblem::OtherCrate)
+                        Some(NameProblem::OtherCrate)
                     } else if members.contains_key(&found) {
-                        Some(SetProblem::InAnotherSet)
+                        Some(NameProblem::InAnotherSet)
                     } else {
                         let role = RoleName {
                             protocol: name.clone(),
@@ -57,14 +57,14 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
                         None
                     }
                 }
-                Some((_, ItemKind::Broken)) => Some(SetProblem::Broken),
-                _ => Some(SetProblem::NoRole),
+                Some((_, ItemKind::Broken)) => Some(NameProblem::Broken),
+                _ => Some(NameProblem::NoRoleForSet),
             };
             roles.push(found.filter(|_| problem.is_none()));
             faults.extend(problem.map(|problem| {
                 let token = path.last_token();
                 let path = path.to_string();
-                Cause::SetField { path, problem }.at(id, token)
+                Cause::Name { path, problem }.at(id, token)
             }));
         }
         sets.push(ClosedSet {

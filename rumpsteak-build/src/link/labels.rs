@@ -11,7 +11,7 @@ use rumpsteak_fsm::{Message, Sort};
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::names::{PRIMITIVES, Resolution, resolve};
 
 /// A label of a message enum.
 #[derive(Debug)]
@@ -93,12 +93,6 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         found: Cell::new(None),
     }
 }
-
-/// The types that every Rust program knows by one name.
-pub(crate) const PRIMITIVES: [&str; 18] = [
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String",
-    "u8", "u16", "u32", "u64", "u128", "usize",
-];
 
 /// The message of a protocol that a label stands for.
 pub(crate) enum LabelMatch<'a> {

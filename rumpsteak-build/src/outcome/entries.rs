@@ -4,52 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
 use rumpsteak_contract::token::Hasher;
-use rumpsteak_contract::verdict::{
-    self, Body, Entry, Kind, Outcome, Problem, Proof, TargetKind, Verdicts,
-};
+use rumpsteak_contract::verdict::{self, Body, Entry, Kind, Outcome, Proof, TargetKind};
 use rumpsteak_fsm::Fsm;
 
-use crate::fault::{Cause, Fault, Note, Origin};
-use crate::gravity::Gravity;
+use crate::fault::{Cause, Note};
 use crate::judge::capacities;
 use crate::judge::judgement::{Judgement, Root};
 use crate::limits::Limits;
 use crate::link::context::Context;
 use crate::link::roles::LinkError;
+use crate::outcome::findings::{Findings, Located, Word, outcome, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
 use crate::source::cfg::Truth;
-use crate::source::crate_tree::{CrateId, FileId, Item, ItemId, ItemKind, ModuleId};
+use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
 use crate::source::package_root::PackageRoot;
-
-/// What is written about a package.
-#[derive(Debug)]
-pub(crate) struct Findings {
-    pub(crate) verdicts: Verdicts,
-    /// Every problem with its place, in the order of the entries.
-    pub(crate) problems: Vec<Located>,
-    /// Files of protocols whose errors no item of the Rust source can show, by position.
-    pub(crate) unanchored: Vec<usize>,
-    /// Whether the Rust source shows by `include_protocols!()` what no item can show.
-    pub(crate) includes_protocols: bool,
-    /// How many roots there are, and how many of them hold.
-    pub(crate) roots: usize,
-    pub(crate) passed: usize,
-}
-
-/// A problem with its place.
-#[derive(Clone, Debug)]
-pub(crate) struct Located {
-    pub(crate) file: FileId,
-    pub(crate) span: Span,
-    pub(crate) text: String,
-    pub(crate) gravity: Gravity,
-    pub(crate) origin: Origin,
-}
-
-/// The words for what is wrong.
-pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.
 pub(crate) fn entries(
@@ -61,12 +31,8 @@ pub(crate) fn entries(
 ) -> Findings {
     let tree = context.tree;
     let mut findings = Findings {
-        verdicts: Verdicts::default(),
-        problems: Vec::new(),
-        unanchored: Vec::new(),
         includes_protocols: includes_protocols(context),
-        roots: 0,
-        passed: 0,
+        ..Findings::default()
     };
     let mut entries = Entries {
         context,
@@ -91,21 +57,27 @@ pub(crate) fn entries(
         .collect();
     for id in tree.item_ids() {
         let item = tree.item(id);
+        let mut problems = entries.problems(id);
         let (kind, name, hash, outcome) = match &*item.kind {
-            ItemKind::Role(role) => (Kind::Role, &role.name, role.hash(), entries.role(id)),
+            ItemKind::Role(role) => {
+                let outcome = outcome(&problems, entries.role(id));
+                (Kind::Role, &role.name, role.hash(), outcome)
+            }
             ItemKind::Session(session) => {
-                let outcome = entries.session(id);
+                let outcome = entries.session(id, &mut problems);
                 if session.role.is_some() {
                     findings.roots += 1;
                     findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
                 }
                 (Kind::Session, &session.name, session.hash(), outcome)
             }
-            ItemKind::Set(set) => (Kind::Set, &set.name, set.hash(), entries.set(id)),
+            ItemKind::Set(set) => {
+                let outcome = outcome(&problems, Proof::default());
+                (Kind::Set, &set.name, set.hash(), outcome)
+            }
             _ => continue,
         };
-        findings.problems.extend(entries.problems(id));
-        findings.verdicts.entries.push(Entry {
+        let entry = Entry {
             kind,
             name: name.to_string(),
             hash,
@@ -113,7 +85,8 @@ pub(crate) fn entries(
             file: shown[item.file.0].clone(),
             line: item.line,
             outcome,
-        });
+        };
+        findings.add(entry, problems);
     }
     inclusion::findings(tree, base, judgement, word, &mut findings);
     findings.verdicts.entries.sort_by(|left, right| {
@@ -132,8 +105,8 @@ struct Entries<'a> {
     word: &'a Word<'a>,
     /// The identities of nominal items, which are other ones for items with a fault.
     identities: BTreeMap<ItemId, u64>,
-    /// The structure of each item, from the first root that reaches it: the roots agree, or the item
-    /// has a fault.
+    /// The structure of each item, from the first root that reaches it: the roots agree, or the item has
+    /// a fault.
     bodies: BTreeMap<ItemId, Body>,
     /// The items that a root reaches which does not hold.
     in_failed_root: BTreeSet<ItemId>,
@@ -201,30 +174,32 @@ impl Entries<'_> {
         }
     }
 
-    fn role(&self, id: ItemId) -> Outcome {
-        if let Some((token, cause)) = self.role_cause(id) {
-            let text = (self.word)(&cause, None);
-            return failed(vec![Problem { token, text }]);
-        }
+    fn role(&self, id: ItemId) -> Proof {
         let pair = self.context.pairs.roles.get(&id);
         // Roles of a set have names in proofs that the struct does not say.
         let in_set = pair.filter(|pair| pair.set().is_some());
-        Outcome::Passed(Proof {
+        Proof {
             plays: in_set.map(|pair| pair.name.clone()),
             system: self.systems.get(&id).cloned(),
             ..Proof::default()
-        })
+        }
     }
 
-    fn session(&self, id: ItemId) -> Outcome {
+    /// The outcome of a session. The problems of one that is generated are raised at `protocol!(…)`,
+    /// and taken from `problems`.
+    fn session(&self, id: ItemId, problems: &mut Vec<Located>) -> Outcome {
         let root = self.judgement.roots.get(&id);
         let own = root.filter(|_| !self.repeated.contains(&id));
         let identity = self.identities.get(&id).copied();
         if self.judgement.faults.contains(id) {
+            let raised = raised(problems);
+            if inclusion::failed(self.context.tree, self.judgement, id).is_some() {
+                problems.clear();
+            }
             return Outcome::Failed {
                 id: identity,
                 plays: own.is_some(),
-                problems: self.raised(id),
+                problems: raised,
             };
         }
         let system = root.and_then(|root| self.systems.get(&root.role));
@@ -246,78 +221,38 @@ impl Entries<'_> {
         }
     }
 
-    fn set(&self, id: ItemId) -> Outcome {
-        if self.judgement.faults.contains(id) {
-            failed(self.raised(id))
-        } else {
-            Outcome::Passed(Proof::default())
-        }
-    }
-
-    /// The errors that the macro of an item raises for its faults.
-    fn raised(&self, id: ItemId) -> Vec<Problem> {
-        let tree = self.context.tree;
-        if let ItemKind::Session(session) = &*tree.item(id).kind
-            && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
-        {
-            let session_name = tree.item(id).name.clone();
-            let cause = Cause::SeeInclusion {
-                session: session_name,
-                protocol,
-            };
-            let (token, text) = (session.name_token, (self.word)(&cause, None));
-            return vec![Problem { token, text }];
-        }
-        let worded = self.worded(id).into_iter();
-        let mut problems: Vec<Problem> = worded
-            .map(|(fault, text)| Problem {
-                token: fault.place.token,
-                text,
-            })
-            .collect();
-        problems.dedup();
-        problems
-    }
-
-    /// The faults of an item with their texts, by token and text.
-    fn worded(&self, id: ItemId) -> Vec<(&Fault, String)> {
-        let faults = self.judgement.faults.of(id).iter();
-        let worded = faults.map(|fault| (fault, (self.word)(&fault.cause, fault.note.as_ref())));
-        let mut worded: Vec<(&Fault, String)> = worded.collect();
-        worded.sort_by(|(left, left_text), (right, right_text)| {
-            (left.place.token, left_text).cmp(&(right.place.token, right_text))
-        });
-        worded
-    }
-
-    /// The problems of an item, except those that are raised at `protocol!(…)`.
+    /// What is wrong with an item, by token and text.
     fn problems(&self, id: ItemId) -> Vec<Located> {
-        let item = self.context.tree.item(id);
-        let located = |token, text, cause: &Cause| Located {
+        let tree = self.context.tree;
+        let item = tree.item(id);
+        let located = |token, cause: &Cause, note: Option<&Note>| Located {
             file: item.file,
+            token,
             span: span_of(item, token),
-            text,
+            text: (self.word)(cause, note),
             gravity: cause.gravity(),
             origin: cause.origin(),
         };
         if let Some((token, cause)) = self.role_cause(id) {
-            return vec![located(token, (self.word)(&cause, None), &cause)];
+            return vec![located(token, &cause, None)];
         }
-        if inclusion::failed(self.context.tree, self.judgement, id).is_some() {
-            return Vec::new();
+        let faults = self.judgement.faults.of(id);
+        if let ItemKind::Session(session) = &*item.kind
+            && !faults.is_empty()
+            && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
+        {
+            let session_name = item.name.clone();
+            let cause = Cause::SeeInclusion {
+                session: session_name,
+                protocol,
+            };
+            return vec![located(session.name_token, &cause, None)];
         }
-        let worded = self.worded(id).into_iter();
-        worded
-            .map(|(fault, text)| located(fault.place.token, text, &fault.cause))
-            .collect()
-    }
-}
-
-fn failed(problems: Vec<Problem>) -> Outcome {
-    Outcome::Failed {
-        id: None,
-        plays: false,
-        problems,
+        let faults = faults.iter();
+        let located = faults.map(|f| located(f.place.token, &f.cause, f.note.as_ref()));
+        let mut problems: Vec<Located> = located.collect();
+        problems.sort_by(|left, right| (left.token, &left.text).cmp(&(right.token, &right.text)));
+        problems
     }
 }
 
@@ -373,7 +308,8 @@ fn systems(
             }
         }
     }
-    // A file that is mounted twice in one crate has two roles at one place, and a macro cannot tell which it expands.
+    // A file that is mounted twice in one crate has two roles at one place, and a macro cannot tell
+    // which it expands.
     let place = |id: &ItemId| {
         let item = tree.item(*id);
         let target = &tree.crate_of(*id).target;
@@ -388,15 +324,15 @@ fn systems(
     capacities::find(context, &sessions, &limits.verifier)
 }
 
-/// The roots whose type another root of the same role has as well: one proof serves both, and rustc allows only one.
-///
-/// The other one is part of every build, so that the proof is there.
+/// The roots whose type another root of the same role has as well: one proof serves both, and rustc
+/// allows only one. The other root is part of every build, so that the proof is there.
 fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     let tree = context.tree;
     let mut roots: Vec<(ItemId, &Root)> = judgement.roots.iter().map(|(&id, r)| (id, r)).collect();
     let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
     roots.sort_by_key(|(id, _)| (unknown(*id), *id));
-    // Without an outline, for want of a name, types that are written alike in one module are the same.
+    // Without an outline, for want of a name, types that are written alike in one module are the
+    // same.
     let alike = |id: ItemId| match &*tree.item(id).kind {
         ItemKind::Session(session) => session.written(),
         _ => String::new(),
@@ -418,8 +354,8 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     repeated
 }
 
-/// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or one of the
-/// binaries of a package without one.
+/// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or
+/// one of the binaries of a package without one.
 fn includes_protocols(context: Context<'_>) -> bool {
     let crates = &context.tree.crates;
     let has_library = crates
@@ -435,8 +371,8 @@ fn includes_protocols(context: Context<'_>) -> bool {
         .any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
 }
 
-/// For each file with errors the roles to report them at: the first one of each target that is linked to it. Files
-/// that no role is linked to are added to `unanchored`.
+/// For each file with errors the roles to report them at: the first one of each target that is linked
+/// to it. Files that no role is linked to are added to `unanchored`.
 fn anchors(
     context: Context<'_>,
     includes_protocols: bool,

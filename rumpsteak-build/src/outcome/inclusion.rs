@@ -1,12 +1,11 @@
 //! What is said at `protocol!(…)`.
 
-use rumpsteak_contract::verdict::{self, Entry, Kind, Outcome, Problem, Proof};
+use rumpsteak_contract::verdict::{self, Entry, Kind, Proof};
 
-use crate::codegen;
 use crate::fault::Origin;
 use crate::judge::judgement::Judgement;
-use crate::outcome::entries::{Findings, Located, Word};
-use crate::source::crate_tree::{Inclusion, ItemId, Tree};
+use crate::outcome::findings::{Findings, Located, Word, outcome};
+use crate::source::crate_tree::{ItemId, Tree};
 use crate::source::package_root::PackageRoot;
 
 /// Adds the entries of `protocol!(…)`, and the files that they include.
@@ -17,92 +16,55 @@ pub(crate) fn findings(
     word: &Word<'_>,
     findings: &mut Findings,
 ) {
-    for inclusion in &tree.inclusions {
-        let Inclusion {
-            item,
-            module,
-            file,
-            included,
-            problems,
-        } = inclusion;
+    for (inclusion, causes) in tree.inclusions.iter().zip(&judgement.inclusions) {
+        let item = &inclusion.item;
         let token = item.name_token;
-        let mut texts = Vec::new();
-        for problem in problems
-            .iter()
-            .filter(|problem| is_raised(problem, judgement))
-        {
-            let system = problem
-                .refused
-                .and_then(|of| judgement.closed_systems.get(&of));
-            let text = word(
-                &problem.cause,
-                system.and_then(|system| system.note.as_ref()),
-            );
-            findings.problems.push(Located {
-                file: *file,
+        let causes = causes.iter();
+        let problems: Vec<Located> = causes
+            .map(|(cause, note)| Located {
+                file: inclusion.file,
+                token,
                 span: item.span_of(token),
-                text: text.clone(),
-                gravity: problem.cause.gravity(),
-                // Nothing else of the Rust source says it.
+                text: word(cause, note.as_ref()),
+                gravity: cause.gravity(),
+                // No other item of the Rust source says it.
                 origin: Origin::Own,
-            });
-            texts.push(Problem { token, text });
-        }
-        let problems = texts;
+            })
+            .collect();
         let name = item.name.to_string();
-        if let Some(included) = included
-            && let Some(generated) = &tree.files[included.0].generated
-            && let Some(text) = &generated.text
-        {
+        let included = inclusion.included.map(|file| &tree.files[file.0]);
+        if let Some(file) = included.and_then(|file| file.generated.as_ref()) {
             let generated = verdict::Generated {
                 protocol: name.clone(),
-                file: generated.file.clone(),
-                stamp: verdict::stamp(text),
+                file: file.path.clone(),
+                stamp: verdict::stamp(&file.text),
             };
             if !findings.verdicts.generated.contains(&generated) {
                 findings.verdicts.generated.push(generated);
             }
         }
-        findings.verdicts.entries.push(Entry {
+        let krate = tree.module(inclusion.module).krate;
+        let entry = Entry {
             kind: Kind::Protocol,
             name,
             hash: item.hash(),
-            target: tree.crates[tree.module(*module).krate.0].target.clone(),
-            file: base.show(&tree.files[file.0].path),
+            target: tree.crates[krate.0].target.clone(),
+            file: base.show(&tree.files[inclusion.file.0].path),
             line: item.name.span().start().line,
-            outcome: if problems.is_empty() {
-                Outcome::Passed(Proof::default())
-            } else {
-                Outcome::Failed {
-                    id: None,
-                    plays: false,
-                    problems,
-                }
-            },
-        });
+            outcome: outcome(&problems, Proof::default()),
+        };
+        findings.add(entry, problems);
     }
-    findings
-        .verdicts
-        .generated
-        .sort_by(|left, right| left.protocol.cmp(&right.protocol));
+    let generated = &mut findings.verdicts.generated;
+    generated.sort_by(|left, right| left.protocol.cmp(&right.protocol));
 }
 
 /// The protocol, as `protocol!(…)` names it, whose inclusion has an error and generates an item: the
 /// error is raised there.
 pub(crate) fn failed(tree: &Tree, judgement: &Judgement, id: ItemId) -> Option<String> {
     let file = tree.item(id).file;
-    let failed = |inclusion: &&Inclusion| {
-        let mut problems = inclusion.problems.iter();
-        inclusion.included == Some(file) && problems.any(|problem| is_raised(problem, judgement))
-    };
-    let inclusion = tree.inclusions.iter().find(failed)?;
+    let mut inclusions = tree.inclusions.iter().zip(&judgement.inclusions);
+    let (inclusion, _) = inclusions
+        .find(|(inclusion, causes)| inclusion.included == Some(file) && !causes.is_empty())?;
     Some(inclusion.item.name.to_string())
-}
-
-/// Whether a problem is one: the closed system of a refused machine may be accepted.
-fn is_raised(problem: &codegen::Problem, judgement: &Judgement) -> bool {
-    let system = problem
-        .refused
-        .and_then(|of| judgement.closed_systems.get(&of));
-    system.is_none_or(|system| !system.is_accepted)
 }

@@ -17,6 +17,7 @@
 
 pub(crate) mod agree;
 pub(crate) mod entries;
+pub(crate) mod findings;
 pub(crate) mod inclusion;
 pub(crate) mod propagate;
 pub(crate) mod verdict_file;

@@ -3,9 +3,10 @@
 
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;
-use rumpsteak_fsm::{Action, Direction, Fsm, Run, Sort, TransitionId};
+use rumpsteak_fsm::{Action, Direction, Fsm, Sort, TransitionId};
 
-use super::words::{count, list};
+use super::runs::shortest;
+use crate::words::{count, list};
 
 /// The note where subtyping has no answer and a run among the peers is the proof.
 pub const DECIDED_BY_RUN: &str = "whether it is a subtype is undecided, but this run decides it";
@@ -174,15 +175,6 @@ pub fn among_peers(evidence: &Evidence) -> String {
         }
         Evidence::NoSystem(error) => error.to_string(),
     }
-}
-
-/// A run, drawn below its introduction.
-#[must_use]
-pub fn shortest(run: &Run) -> String {
-    format!(
-        "the shortest run that leads there:\n{}",
-        run.chart().trim_end()
-    )
 }
 
 fn told(action: &Action) -> String {

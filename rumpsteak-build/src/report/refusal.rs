@@ -28,10 +28,10 @@ use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
 use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use super::wording::failure;
-use super::words::list;
+use super::runs::failure;
 use crate::fault::{Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {

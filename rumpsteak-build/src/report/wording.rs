@@ -6,15 +6,16 @@
 
 use std::fmt::Write as _;
 
-use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::{Defect, Direction, Message, Run};
 use rumpsteak_scribble::similar;
 
+use super::build_report::Report;
 use super::excerpt::Excerpt;
 use super::refusal;
-use super::words::list;
-use crate::fault::{Cause, Gap, NameProblem, Note, NoteKind, SetProblem};
+use super::runs::failure;
+use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::protocols::{Loaded, Protocols, ScrFile};
+use crate::words::list;
 
 /// The text for what is wrong with an item.
 pub(crate) fn text(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> String {
@@ -25,7 +26,17 @@ pub(crate) fn text(cause: &Cause, note: Option<&Note>, protocols: &Protocols) ->
     text
 }
 
-// Long because it has one arm for each cause.
+/// All errors of a file.
+fn file_text(file: &ScrFile) -> String {
+    let errors = match file.diagnostics.len() {
+        1 => "an error".to_owned(),
+        count => format!("{count} errors"),
+    };
+    let notices = Report::of_file(file);
+    format!("{errors} in {}\n\n{notices}", file.shown())
+}
+
+/// The text for a cause. Long because it has one arm for each cause.
 fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
     let loaded = |protocol: usize| {
         let loaded = &protocols.protocols[protocol];
@@ -43,7 +54,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::BrokenItem { name } | Cause::DependsOn { name } => {
             format!("not verified, because `{name}` has an error of its own")
         }
-        Cause::BrokenFile { file } => super::file(&protocols.files[*file]),
+        Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::DependsOnFile { name, file } => {
             let file = protocols.files[*file].shown();
             format!("`{name}` is not verified, because {file} has errors")
@@ -53,7 +64,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 "`{session}` is not verified, because the sessions of `{set}` are not safe together"
             )
         }
-        Cause::Generated { text, .. } => text.clone(),
         Cause::Idle { name } => format!(
             "the session `{name}` never does anything: the items that it names lead back to it\n\n\
              help: end it with `End`, or give it an action"
@@ -62,7 +72,12 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "a second `protocol!({name})` in this crate: its roles would be other types than those of the first\n\n\
              help: import the module of the first one"
         ),
+        Cause::Machine { file, problem } => machine_text(file, problem),
         Cause::Name { path, problem } => name_text(path, *problem),
+        Cause::NotGenerated { wanted } => format!(
+            "the build script generates no code for `{wanted}`\n\n\
+             help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
+        ),
         Cause::NoLabel { path, role } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
@@ -96,7 +111,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::SeeInclusion { session, protocol } => {
             format!("`{session}` is not verified: the error at `protocol!({protocol})` says why")
         }
-        Cause::SetField { path, problem } => set_text(path, *problem),
         Cause::SilentRole { set, role } => format!(
             "`{set}` could not be verified: its role `{role}` has no session\n\n\
              help: write one, `#[session({role})] type …`; without it, nobody knows what its peers may rely on"
@@ -144,6 +158,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             let (protocol, file) = loaded(subject.linked.protocol);
             refusal::unsupported_protocol(subject, defect, protocol, file)
         }
+        Cause::Unwritable { protocol, reason } => {
+            format!("no code can be generated for `{protocol}`: {reason}")
+        }
     }
 }
 
@@ -154,6 +171,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
              note: it knows features and the target (`cfg(feature = …)`, `cfg(target_os = …)`), but not `cfg(test)` and the like\n\
              help: give the two different names, or put the condition on a feature"
         ),
+        NameProblem::Broken => format!("`{path}` has an error, so the set is not verified"),
         NameProblem::Choice => format!(
             "`{path}` is a choice, which is no session by itself\n\n\
              help: write `Select<Role, {path}>` if this role chooses, `Branch<Role, {path}>` if the other one does"
@@ -162,12 +180,27 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
              help: declare this session there and use it here, or declare a role of this target's own"
         ),
+        NameProblem::HasProtocol => format!(
+            "`{path}` plays a role of a protocol, and this set has none\n\n\
+             help: take `#[closed_system]` off the set, or `#[protocol(…)]` off its roles"
+        ),
+        NameProblem::InAnotherSet => {
+            format!("`{path}` is in a set already\n\nhelp: verify a role with one set of peers")
+        }
         NameProblem::Module => format!("`{path}` is a module, not a type"),
         NameProblem::NoRole => format!(
             "`{path}` is no role\n\nhelp: a role is a struct with `#[derive(Role)]` and `#[protocol(…)]`"
         ),
+        NameProblem::NoRoleForSet => format!(
+            "`{path}` is no role that the build script knows\n\n\
+             help: a role is a struct with `#[derive(Role)]` in a module of this crate"
+        ),
         NameProblem::NoSession => format!(
             "`{path}` is no session\n\nhelp: put `#[session]` on it if it is a part of one; `End` ends a session"
+        ),
+        NameProblem::OtherCrate => format!(
+            "`{path}` is of another crate\n\n\
+             help: keep the set, its roles and their sessions in one crate, so that all of them are seen"
         ),
         NameProblem::OwnRole => format!(
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
@@ -190,24 +223,30 @@ fn name_text(path: &str, problem: NameProblem) -> String {
     }
 }
 
-fn set_text(path: &str, problem: SetProblem) -> String {
+fn machine_text(file: &str, problem: &MachineProblem) -> String {
     match problem {
-        SetProblem::Broken => format!("`{path}` has an error, so the set is not verified"),
-        SetProblem::HasProtocol => format!(
-            "`{path}` plays a role of a protocol, and this set has none\n\n\
-             help: take `#[system(kmc)]` off the set, or `#[protocol(…)]` off its roles"
-        ),
-        SetProblem::InAnotherSet => {
-            format!("`{path}` is in a set already\n\nhelp: verify a role with one set of peers")
+        MachineProblem::Defect(defect) => {
+            format!("the machine in {file} is no session type: {defect}")
         }
-        SetProblem::NoRole => format!(
-            "`{path}` is no role that the build script knows\n\n\
-             help: a role is a struct with `#[derive(Role)]` in a module of this crate"
+        MachineProblem::NoMachine {
+            text,
+            span,
+            message,
+        } => {
+            let excerpt = Excerpt::of_place(text, span.clone(), message);
+            format!("{file} is no machine\n\n{excerpt}")
+        }
+        MachineProblem::Number { number, role } => format!(
+            "{file} holds {number} machines\n\nhelp: keep the machine of `{role}` there, and nothing else"
         ),
-        SetProblem::OtherCrate => format!(
-            "`{path}` is of another crate\n\n\
-             help: keep the set, its roles and their sessions in one crate, so that all of them are seen"
+        MachineProblem::OtherRole { found, role } => format!(
+            "the machine in {file} is that of `{found}`, but the file is named after `{role}`\n\n\
+             help: rename one of the two"
         ),
+        MachineProblem::Twice { role, other } => format!(
+            "two machines for the role `{role}`: {file} and {other}\n\nhelp: remove one of the two"
+        ),
+        MachineProblem::Unreadable(error) => format!("cannot read {file}: {error}"),
     }
 }
 
@@ -352,16 +391,4 @@ fn note_text(note: &Note) -> String {
         ),
     };
     format!("\n\nnote: `accept_closed_system({name:?})` does not help: {reason}")
-}
-
-/// What happens at the end of a run: "gets stuck".
-pub(super) fn failure(run: &Run) -> String {
-    match &run.failure {
-        Failure::Deadlock => "gets stuck".to_owned(),
-        Failure::Orphan { from, to } => format!("leaves a message from `{from}` to `{to}` behind"),
-        Failure::Starvation { role } => format!("leaves `{role}` waiting for ever"),
-        Failure::UnspecifiedReception { from, to } => {
-            format!("brings `{to}` a message from `{from}` that it cannot take")
-        }
-    }
 }

@@ -5,16 +5,17 @@
 //! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
 //! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 
 /// What is known about the configuration of a build.
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     /// The enabled features, as in `CARGO_FEATURE_…`: upper case, `_` for `-`.
-    features: SortedSet<String>,
+    features: BTreeSet<String>,
     /// The values of `CARGO_CFG_…`, by the rest of the variable's name.
-    values: SortedMap<String, Vec<String>>,
+    values: BTreeMap<String, Vec<String>>,
 }
 
 /// The value of a predicate.
@@ -56,7 +57,7 @@ impl Cfg {
             .collect();
         Self {
             features,
-            values: SortedMap::new(),
+            values: BTreeMap::new(),
         }
     }
 

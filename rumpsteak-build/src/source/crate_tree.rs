@@ -1,35 +1,29 @@
 //! The module trees of a package, as far as sessions need them.
 //!
-//! From each target's root file the walk follows `mod x;` (with `#[path]`), inline modules and `include!("…")`, leaves
-//! out what `#[cfg]` is known to exclude, and keeps of each module the items that a session may name: modules, imports,
-//! types, and among these the session items, roles and messages.
+//! From each target's root file the [`walk`] follows `mod x;` (with `#[path]`), inline modules and
+//! `include!("…")`, leaves out what `#[cfg]` is known to exclude, and keeps of each module the items
+//! that a session may name: modules, imports, types, and among these the session items, roles and
+//! messages. It lists each `protocol!(…)`; [`graft`] adds the code that was generated for it.
 //!
-//! What is not found or is no Rust is left to rustc, which says so at the right place. What the walk cannot see at all
-//! (items that macros make) is refused by the `#[session]` macro for want of a verdict. So the walk may miss things
-//! without harm to soundness, and never fails.
+//! What is not found or is no Rust is left to rustc, which says so at the right place. What the walk
+//! cannot see (items that macros make) is refused by the `#[session]` macro for want of a verdict. So
+//! the walk may miss things without harm to soundness, and never fails.
 //!
-//! Files are read once, whatever number of targets they belong to: a file becomes a [`Source`], which has no tokens any
-//! more. Nothing recurses: pending modules are on a stack.
+//! A file that belongs to several targets is read once, into a [`Source`] without tokens. Nothing
+//! recurses: pending modules are on a stack.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::verdict::Target;
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
-use syn::ext::IdentExt as _;
 
-use crate::codegen::{Generator, Module as Generated, Problem};
-use crate::fault::Cause;
 use crate::source::cfg::{Cfg, Truth};
 use crate::source::declarations::{self, Body, NoRust, Part, PartKind};
 pub(crate) use crate::source::declarations::{Import, ItemKind};
 use crate::source::items::Visibility;
 use crate::source::targets::Root;
-
-/// How many modules a package may have in all of its targets together. Reached only by a cycle that this module does
-/// not recognise; the rest is then not walked, and the macros say so.
-const MODULES: usize = 100_000;
 
 /// All targets of a package.
 #[derive(Debug, Default)]
@@ -41,7 +35,9 @@ pub(crate) struct Tree {
     /// The calls of `protocol!(…)`.
     pub(crate) inclusions: Vec<Inclusion>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
-    pub(crate) awaited: SortedSet<PathBuf>,
+    pub(crate) awaited: BTreeSet<PathBuf>,
+    /// Whether there are more modules than the limit allows, and the rest was not read.
+    pub(crate) is_cut: bool,
 }
 
 /// The module tree of one target.
@@ -75,7 +71,7 @@ pub(crate) struct Module {
     /// Whether the module is part of every build.
     pub(crate) condition: Truth,
     /// The items by name; several of one name where conditions are unknown.
-    pub(crate) names: SortedMap<String, Vec<Named>>,
+    pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
 }
 
@@ -108,10 +104,18 @@ pub(crate) struct Item {
 pub(crate) struct File {
     /// The path by which the file was read; for generated code, its path below `OUT_DIR`.
     pub(crate) path: PathBuf,
-    /// The text of a file that this build generates.
-    pub(crate) generated: Option<Rc<Generated>>,
+    /// What this build generates.
+    pub(crate) generated: Option<Rc<GeneratedFile>>,
     /// Where the file is no Rust, if it is none.
     pub(crate) no_rust: Option<NoRust>,
+}
+
+/// A file that this build generates.
+#[derive(Debug)]
+pub(crate) struct GeneratedFile {
+    /// The path below `OUT_DIR`, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// A `protocol!(…)`.
@@ -122,10 +126,11 @@ pub(crate) struct Inclusion {
     pub(crate) module: ModuleId,
     /// Where it stands.
     pub(crate) file: FileId,
-    /// The file that it includes, if there is one.
+    condition: Truth,
+    /// The file that it includes, once it is grafted.
     pub(crate) included: Option<FileId>,
-    /// What is wrong with what it includes.
-    pub(crate) problems: Vec<Problem>,
+    /// Whether an earlier one of the same crate includes the file: then this one does not.
+    pub(crate) is_second: bool,
 }
 
 impl Tree {
@@ -162,13 +167,13 @@ impl Tree {
     }
 }
 
-/// Walks the targets with the given roots, and the modules that `generator` has for `protocol!(…)`.
-pub(crate) fn walk(roots: &[Root], cfg: &Cfg, generator: &mut Generator<'_>) -> Tree {
+/// Walks the targets with the given roots, up to a number of modules.
+pub(crate) fn walk(roots: &[Root], cfg: &Cfg, most_modules: usize) -> Tree {
     let mut walker = Walker {
         cfg,
-        generator,
+        most_modules,
         tree: Tree::default(),
-        sources: SortedMap::new(),
+        sources: BTreeMap::new(),
     };
     for root in roots {
         walker.target(root);
@@ -176,12 +181,34 @@ pub(crate) fn walk(roots: &[Root], cfg: &Cfg, generator: &mut Generator<'_>) -> 
     walker.tree
 }
 
-struct Walker<'a, 'g> {
-    cfg: &'a Cfg,
-    generator: &'a mut Generator<'g>,
+/// Adds the module that each `protocol!(…)` includes. There is one file, or none, for each of the
+/// tree's inclusions.
+pub(crate) fn graft(
     tree: Tree,
-    /// Each file by its path; nothing if it could not be read or is no Rust.
-    sources: SortedMap<PathBuf, Option<Rc<Source>>>,
+    cfg: &Cfg,
+    most_modules: usize,
+    files: impl IntoIterator<Item = Option<Rc<GeneratedFile>>>,
+) -> Tree {
+    let mut walker = Walker {
+        cfg,
+        most_modules,
+        tree,
+        sources: BTreeMap::new(),
+    };
+    for (position, file) in files.into_iter().enumerate() {
+        if let Some(file) = file {
+            walker.graft(position, &file);
+        }
+    }
+    walker.tree
+}
+
+struct Walker<'a> {
+    cfg: &'a Cfg,
+    most_modules: usize,
+    tree: Tree,
+    /// Each file by its path; `None` if it could not be read or is no Rust.
+    sources: BTreeMap<PathBuf, Option<Rc<Source>>>,
 }
 
 /// A file that was read.
@@ -214,7 +241,7 @@ struct Place {
     ancestors: Vec<FileId>,
 }
 
-impl Walker<'_, '_> {
+impl Walker<'_> {
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
         let module = self.add_module(String::new(), krate, None, Truth::True);
@@ -240,12 +267,17 @@ impl Walker<'_, '_> {
             inline: false,
             ancestors: vec![file],
         };
-        let mut pending = vec![Pending {
+        let pending = vec![Pending {
             module,
             source,
             body: 0,
             place,
         }];
+        self.modules(pending);
+    }
+
+    /// Reads modules, and those below them.
+    fn modules(&mut self, mut pending: Vec<Pending>) {
         while let Some(next) = pending.pop() {
             self.module(next, &mut pending);
         }
@@ -258,7 +290,7 @@ impl Walker<'_, '_> {
         parent: Option<ModuleId>,
         condition: Truth,
     ) -> ModuleId {
-        let (names, imports) = (SortedMap::new(), Vec::new());
+        let (names, imports) = (BTreeMap::new(), Vec::new());
         self.tree.modules.push(Module {
             name,
             krate,
@@ -287,7 +319,7 @@ impl Walker<'_, '_> {
     fn add_source(
         &mut self,
         path: PathBuf,
-        generated: Option<Rc<Generated>>,
+        generated: Option<Rc<GeneratedFile>>,
         text: &str,
     ) -> Option<Rc<Source>> {
         let file = FileId(self.tree.files.len());
@@ -343,8 +375,16 @@ impl Walker<'_, '_> {
                 PartKind::Module { name, path, body } => {
                     self.child(&next, part, name, path.as_deref(), *body, pending);
                 }
-                PartKind::Protocol(call) => {
-                    self.protocol(module, part, call, place, pending);
+                PartKind::Protocol(item) => {
+                    let condition = self.tree.modules[module.0].condition.and(part.condition);
+                    self.tree.inclusions.push(Inclusion {
+                        item: item.clone(),
+                        module,
+                        file: place.file,
+                        condition,
+                        included: None,
+                        is_second: false,
+                    });
                 }
             }
         }
@@ -359,82 +399,24 @@ impl Walker<'_, '_> {
         body: Option<usize>,
         pending: &mut Vec<Pending>,
     ) {
-        if self.tree.modules.len() >= MODULES {
-            return;
-        }
         let (parent, place) = (outer.module, &outer.place);
-        let base = if place.inline {
-            &place.children
-        } else {
-            &place.folder
-        };
-        let (source, place) = match body {
+        let found = match body {
             Some(body) => {
-                if outer.source.bodies[body].condition == Truth::False {
-                    return;
-                }
-                let children = match explicit {
-                    Some(explicit) => base.join(explicit),
-                    None => place.children.join(name),
-                };
-                let place = Place {
-                    children,
-                    inline: true,
-                    ..place.clone()
-                };
-                (Rc::clone(&outer.source), place)
+                let is_present = outer.source.bodies[body].condition != Truth::False;
+                is_present.then(|| (Rc::clone(&outer.source), place.inline(name, explicit)))
             }
-            None => {
-                let candidates = match explicit {
-                    Some(explicit) => vec![base.join(explicit)],
-                    None => vec![
-                        place.children.join(format!("{name}.rs")),
-                        place.children.join(name).join("mod.rs"),
-                    ],
-                };
-                let Some(path) = candidates.iter().find(|path| path.is_file()) else {
-                    candidates.iter().for_each(|path| self.await_file(path));
-                    return;
-                };
-                let Some(source) = self.read(path) else {
-                    return;
-                };
-                let file = source.file;
-                if place.ancestors.contains(&file) {
-                    return;
-                }
-                let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-                // A file that `#[path]` names has its children beside it, as a `mod.rs` has.
-                let children = if explicit.is_some() {
-                    folder.clone()
-                } else {
-                    place.children.join(name)
-                };
-                let mut ancestors = place.ancestors.clone();
-                ancestors.push(file);
-                let place = Place {
-                    file,
-                    folder,
-                    children,
-                    inline: false,
-                    ancestors,
-                };
-                (source, place)
-            }
+            None => self.file_of(place, name, explicit),
+        };
+        let Some((source, place)) = found else {
+            return;
         };
         let body = body.unwrap_or(0);
-        let krate = self.tree.modules[parent.0].krate;
-        let condition = self.tree.modules[parent.0].condition.and(part.condition);
-        let condition = condition.and(source.bodies[body].condition);
-        let module = self.add_module(name.to_owned(), krate, Some(parent), condition);
-        let named = Named {
-            visibility: part.visibility,
-            meaning: Meaning::Module(module),
+        let condition = part.condition.and(source.bodies[body].condition);
+        let condition = self.tree.modules[parent.0].condition.and(condition);
+        let Some(module) = self.add_child(parent, name.to_owned(), condition, part.visibility)
+        else {
+            return;
         };
-        self.tree.modules[parent.0]
-            .names
-            .or_default(name.to_owned())
-            .push(named);
         pending.push(Pending {
             module,
             source,
@@ -443,82 +425,116 @@ impl Walker<'_, '_> {
         });
     }
 
-    /// The module that a `protocol!(…)` makes.
-    fn protocol(
+    /// Adds a module below another one, unless there are too many.
+    fn add_child(
         &mut self,
         parent: ModuleId,
-        part: &Part,
-        call: &ProtocolItem,
-        place: &Place,
-        pending: &mut Vec<Pending>,
-    ) {
-        if self.tree.modules.len() >= MODULES {
-            return;
+        name: String,
+        condition: Truth,
+        visibility: Visibility,
+    ) -> Option<ModuleId> {
+        if self.tree.modules.len() >= self.most_modules {
+            self.tree.is_cut = true;
+            return None;
         }
-        let name = &call.name.unraw().to_string();
         let krate = self.tree.modules[parent.0].krate;
-        let generated = self.generator.module(name);
-        let mut inclusion = Inclusion {
-            module: parent,
-            file: place.file,
-            included: None,
-            problems: generated.problems.clone(),
-            item: call.clone(),
-        };
-        let here = |module: ModuleId| self.tree.modules[module.0].krate == krate;
-        let path = PathBuf::from(&generated.file);
-        let known = |file: &FileId| self.tree.files[file.0].path == path;
-        let mut earlier = self
-            .tree
-            .inclusions
-            .iter()
-            .filter(|other| here(other.module));
-        if generated.text.is_some()
-            && earlier.any(|other| other.included.as_ref().is_some_and(known))
-        {
-            inclusion.problems = vec![
-                Cause::IncludedTwice {
-                    name: name.to_string(),
-                }
-                .into(),
-            ];
-        } else if let Some(text) = &generated.text {
-            let source = match self.sources.get(&path) {
-                Some(known) => known.clone(),
-                None => self.add_source(path, Some(Rc::clone(&generated)), text),
-            };
-            if let Some(source) = source {
-                let file = source.file;
-                inclusion.included = Some(file);
-                let condition = self.tree.modules[parent.0].condition.and(part.condition);
-                let module = self.add_module(call.module(), krate, Some(parent), condition);
-                let visibility = match call.is_public() {
-                    true => Visibility::Public,
-                    false => Visibility::Private,
-                };
-                let named = Named {
-                    visibility,
-                    meaning: Meaning::Module(module),
-                };
-                let names = &mut self.tree.modules[parent.0].names;
-                names.or_default(call.module()).push(named);
-                let mut place = Place {
-                    file,
-                    ..place.clone()
-                };
-                place.ancestors.push(file);
-                pending.push(Pending {
-                    module,
-                    source,
-                    body: 0,
-                    place,
-                });
-            }
-        }
-        self.tree.inclusions.push(inclusion);
+        let module = self.add_module(name.clone(), krate, Some(parent), condition);
+        let meaning = Meaning::Module(module);
+        self.tree.modules[parent.0].declare(name, visibility, meaning);
+        Some(module)
     }
 
-    /// Notes that a file is missing. Cargo watches existing paths only, so the nearest folder stands for it.
+    /// Reads the file of `mod name;`, with `explicit` as its `#[path]`. `None` if there is none, or if
+    /// the module is inside of it.
+    fn file_of(
+        &mut self,
+        outer: &Place,
+        name: &str,
+        explicit: Option<&str>,
+    ) -> Option<(Rc<Source>, Place)> {
+        let candidates = match explicit {
+            Some(explicit) => vec![outer.base().join(explicit)],
+            None => vec![
+                outer.children.join(format!("{name}.rs")),
+                outer.children.join(name).join("mod.rs"),
+            ],
+        };
+        let Some(path) = candidates.iter().find(|path| path.is_file()) else {
+            candidates.iter().for_each(|path| self.await_file(path));
+            return None;
+        };
+        let source = self.read(path)?;
+        let file = source.file;
+        if outer.ancestors.contains(&file) {
+            return None;
+        }
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        // A file that `#[path]` names has its children beside it, as a `mod.rs` has.
+        let children = match explicit {
+            Some(_) => folder.clone(),
+            None => outer.children.join(name),
+        };
+        let mut ancestors = outer.ancestors.clone();
+        ancestors.push(file);
+        let place = Place {
+            file,
+            folder,
+            children,
+            inline: false,
+            ancestors,
+        };
+        Some((source, place))
+    }
+
+    /// Adds the module that the `protocol!(…)` at a position of the tree's inclusions makes.
+    fn graft(&mut self, position: usize, generated: &Rc<GeneratedFile>) {
+        let path = PathBuf::from(&generated.path);
+        let (earlier, rest) = self.tree.inclusions.split_at_mut(position);
+        let inclusion = &mut rest[0];
+        let krate = |module: ModuleId| self.tree.modules[module.0].krate;
+        let is_same = |other: &Inclusion| {
+            let file = other.included.map(|file| &self.tree.files[file.0].path);
+            krate(other.module) == krate(inclusion.module) && file == Some(&path)
+        };
+        if earlier.iter().any(is_same) {
+            inclusion.is_second = true;
+            return;
+        }
+        let parent = inclusion.module;
+        let (name, condition) = (inclusion.item.module(), inclusion.condition);
+        let visibility = if inclusion.item.is_public() {
+            Visibility::Public
+        } else {
+            Visibility::Private
+        };
+        let source = match self.sources.get(&path) {
+            Some(known) => known.clone(),
+            None => self.add_source(path, Some(Rc::clone(generated)), &generated.text),
+        };
+        let Some(source) = source else {
+            return;
+        };
+        let file = source.file;
+        self.tree.inclusions[position].included = Some(file);
+        if let Some(module) = self.add_child(parent, name, condition, visibility) {
+            let place = Place {
+                file,
+                folder: PathBuf::new(),
+                children: PathBuf::new(),
+                inline: false,
+                ancestors: vec![file],
+            };
+            self.modules(vec![Pending {
+                module,
+                source,
+                body: 0,
+                place,
+            }]);
+        }
+    }
+
+    /// Notes that a file is missing. Cargo watches existing paths only, so the nearest folder stands
+    /// for it.
     fn await_file(&mut self, path: &Path) {
         let path = path_clean::clean(path);
         if let Some(folder) = path.ancestors().skip(1).find(|folder| folder.is_dir()) {
@@ -536,11 +552,9 @@ impl Walker<'_, '_> {
         file: FileId,
     ) {
         let id = ItemId(self.tree.items.len());
-        let named = Named {
-            visibility: part.visibility,
-            meaning: Meaning::Item(id),
-        };
-        let condition = self.tree.modules[module.0].condition.and(part.condition);
+        let outer = &mut self.tree.modules[module.0];
+        outer.declare(name.to_owned(), part.visibility, Meaning::Item(id));
+        let condition = outer.condition.and(part.condition);
         self.tree.items.push(Item {
             name: name.to_owned(),
             module,
@@ -549,9 +563,39 @@ impl Walker<'_, '_> {
             condition,
             kind: Rc::clone(kind),
         });
-        self.tree.modules[module.0]
-            .names
-            .or_default(name.to_owned())
-            .push(named);
+    }
+}
+
+impl Module {
+    fn declare(&mut self, name: String, visibility: Visibility, meaning: Meaning) {
+        let known = self.names.entry(name).or_default();
+        known.push(Named {
+            visibility,
+            meaning,
+        });
+    }
+}
+
+impl Place {
+    /// The folder from which `#[path]` counts.
+    fn base(&self) -> &Path {
+        if self.inline {
+            &self.children
+        } else {
+            &self.folder
+        }
+    }
+
+    /// The place of an inline module, with `explicit` as its `#[path]`.
+    fn inline(&self, name: &str, explicit: Option<&str>) -> Self {
+        let children = match explicit {
+            Some(explicit) => self.base().join(explicit),
+            None => self.children.join(name),
+        };
+        Self {
+            children,
+            inline: true,
+            ..self.clone()
+        }
     }
 }

@@ -10,8 +10,9 @@
 //! One query looks a name up at most once per module, so it costs at most (modules × imports), also where imports go in
 //! circles. Chains of imports are followed by recursion up to [`DEPTH`].
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rumpsteak_contract::Path;
-use rumpsteak_fsm::sorted::{SortedMap, SortedSet};
 use syn::ext::IdentExt as _;
 
 use crate::source::crate_tree::{Import, Meaning, Module, ModuleId, Named, Tree};
@@ -19,6 +20,12 @@ use crate::source::items::Visibility;
 
 /// How many imports may lie between a name and its item.
 pub(crate) const DEPTH: usize = 64;
+
+/// The types that every Rust program knows by one name.
+pub(crate) const PRIMITIVES: [&str; 18] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "String",
+    "u8", "u16", "u32", "u64", "u128", "usize",
+];
 
 /// What a path stands for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -47,7 +54,7 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
     let mut query = Query {
         tree,
         from: module,
-        known: SortedMap::new(),
+        known: BTreeMap::new(),
     };
     let found = query.path(module, path.leading_colon, &segments, 0);
     match found.len() {
@@ -81,7 +88,7 @@ struct Query<'a> {
     from: ModuleId,
     /// The names that were looked up. While one is being looked up, it means nothing: an import that leads back to
     /// itself adds nothing to what it means.
-    known: SortedMap<(ModuleId, String), SortedSet<Meaning>>,
+    known: BTreeMap<(ModuleId, String), BTreeSet<Meaning>>,
 }
 
 impl Query<'_> {
@@ -91,16 +98,16 @@ impl Query<'_> {
         leading_colon: bool,
         segments: &[String],
         depth: usize,
-    ) -> SortedSet<Meaning> {
+    ) -> BTreeSet<Meaning> {
         if depth > DEPTH {
-            return SortedSet::new();
+            return BTreeSet::new();
         }
         let krate = self.tree.module(module).krate;
         let mut segments = segments.iter();
         let Some(first) = segments.next() else {
-            return SortedSet::new();
+            return BTreeSet::new();
         };
-        let mut current: SortedSet<Meaning> = match first.as_str() {
+        let mut current: BTreeSet<Meaning> = match first.as_str() {
             _ if leading_colon => self.library(first).into_iter().collect(),
             "crate" => [Meaning::Module(self.tree.crates[krate.0].root)].into(),
             "self" => [Meaning::Module(module)].into(),
@@ -122,7 +129,7 @@ impl Query<'_> {
             }
         };
         for segment in segments {
-            let mut next = SortedSet::new();
+            let mut next = BTreeSet::new();
             for meaning in current {
                 let Meaning::Module(inner) = meaning else {
                     continue;
@@ -157,18 +164,18 @@ impl Query<'_> {
         name: &str,
         from: ModuleId,
         depth: usize,
-    ) -> SortedSet<Meaning> {
+    ) -> BTreeSet<Meaning> {
         let key = (module, name.to_owned());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        self.known.insert(key.clone(), SortedSet::new());
+        self.known.insert(key.clone(), BTreeSet::new());
         let tree = self.tree;
         let inside = self.is_inside(from, module) || self.is_inside(self.from, module);
         let visible = |visibility| inside || visibility == Visibility::Public;
         let declared = tree.module(module);
 
-        let mut found: SortedSet<Meaning> = SortedSet::new();
+        let mut found: BTreeSet<Meaning> = BTreeSet::new();
         let items = declared.names.get(name).map_or(&[][..], Vec::as_slice);
         found.extend(
             items
@@ -198,7 +205,7 @@ impl Query<'_> {
         found
     }
 
-    fn import(&mut self, module: ModuleId, import: &Import, depth: usize) -> SortedSet<Meaning> {
+    fn import(&mut self, module: ModuleId, import: &Import, depth: usize) -> BTreeSet<Meaning> {
         self.path(module, import.leading_colon, &import.path, depth + 1)
     }
 

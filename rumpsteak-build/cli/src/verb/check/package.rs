@@ -97,12 +97,7 @@ fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
         terminal.remark(&format!("{}\n\n", problem.render(styled)));
     }
     for report in &check.reports {
-        let text = if styled {
-            report.styled().to_owned()
-        } else {
-            report.to_string()
-        };
-        terminal.remark(&format!("{text}\n\n"));
+        terminal.remark(&format!("{}\n\n", report.render(styled)));
     }
     for warning in &check.warnings {
         terminal.report(&Notice::warning(warning));

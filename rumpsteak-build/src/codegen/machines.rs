@@ -6,8 +6,8 @@
 //! protocols/double_buffering.DoubleBuffering.k.local    the same as a local type, with the protocol's name
 //! ```
 //!
-//! The longer name is there for files of several protocols in which a role of this name takes part. Each machine is
-//! verified against the projection; what is wrong is said with its line in the machine and its line in the protocol.
+//! The longer name is there for files of several protocols in which a role of this name takes part.
+//! Here the files are read; whether a machine may take the place of the projection is judged later.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,26 +16,29 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rumpsteak_fsm::sorted::{self, SortedMap};
-use rumpsteak_fsm::subtype::Refusal;
+use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::text::{Form, Named, parse_named};
-use rumpsteak_fsm::{Fsm, Limits};
 
-use super::Problem;
-use crate::fault::{Cause, Subject};
-use crate::judge::subtype;
+use crate::fault::{Cause, MachineProblem};
 use crate::named_text::NamedText;
-use crate::protocols::{ProtocolRole, Protocols};
-use crate::report::excerpt::Excerpt;
-
+use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::source::package_root::PackageRoot;
 
 /// A machine to be generated instead of a projection.
 #[derive(Debug)]
-pub(crate) struct Optimised {
+pub(crate) struct Machine {
+    pub(crate) linked: ProtocolRole,
     pub(crate) fsm: Fsm,
-    /// The name of its file.
-    pub(crate) file_name: String,
+    pub(crate) text: Arc<NamedText>,
+    /// Where each transition of the machine stands in the text.
+    pub(crate) actions: Vec<Range<usize>>,
+}
+
+impl Machine {
+    pub(crate) fn file_name(&self) -> &str {
+        let name = &self.text.name;
+        name.rsplit(['/', '\\']).next().unwrap_or(name)
+    }
 }
 
 /// A file that may hold a machine.
@@ -50,7 +53,7 @@ struct Candidate {
 /// The folders of protocols, each read once: what may be a machine in them, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Folders {
-    machines: RefCell<SortedMap<PathBuf, Rc<Vec<PathBuf>>>>,
+    machines: RefCell<BTreeMap<PathBuf, Rc<Vec<PathBuf>>>>,
 }
 
 impl Folders {
@@ -66,7 +69,7 @@ impl Folders {
                 matches!(ending, Some("dot" | "local"))
             })
             .collect();
-        sorted::sort(&mut found);
+        found.sort();
         let found = Rc::new(found);
         let mut machines = self.machines.borrow_mut();
         machines.insert(folder.to_owned(), Rc::clone(&found));
@@ -74,14 +77,13 @@ impl Folders {
     }
 }
 
-/// The machines of a protocol, in the order of its roles, and what is wrong with them.
+/// The machines of a protocol, in the order of its roles, and what is wrong with files of machines.
 pub(crate) fn load(
     folders: &Folders,
     protocols: &Protocols,
     position: usize,
     base: &PackageRoot,
-    limits: &Limits,
-) -> (Vec<Option<Optimised>>, Vec<Problem>) {
+) -> (Vec<Machine>, Vec<Cause>) {
     let protocol = &protocols.protocols[position];
     let candidates = candidates(folders, &protocols.files[protocol.file].path);
     let mut problems = Vec::new();
@@ -91,27 +93,21 @@ pub(crate) fn load(
             protocol: position,
             role,
         };
-        let mut own = candidates
-            .iter()
-            .filter(|candidate| is_for(candidate, protocols, linked));
-        let machine = match (own.next(), own.next()) {
-            (None, _) => Ok(None),
-            (Some(candidate), None) => {
-                let (machine, problem) = read(candidate, protocols, linked, base, limits);
-                problems.extend(problem);
-                Ok(machine)
+        let is_own = |candidate: &&Candidate| is_for(candidate, protocols, linked);
+        let own: Vec<&Candidate> = candidates.iter().filter(is_own).collect();
+        let (file, read) = match own[..] {
+            [] => continue,
+            [own] => (base.show(&own.path), read(own, protocols, linked, base)),
+            [first, second, ..] => {
+                let (role, other) = (protocol.role_at(role).clone(), base.show(&second.path));
+                let problem = MachineProblem::Twice { role, other };
+                (base.show(&first.path), Err(problem))
             }
-            (Some(first), Some(second)) => Err(format!(
-                "two machines for the role `{}`: {} and {}\n\nhelp: remove one of the two",
-                protocol.role_at(role),
-                base.show(&first.path),
-                base.show(&second.path)
-            )),
         };
-        machines.push(machine.unwrap_or_else(|problem| {
-            problems.push(Problem::fails(problem));
-            None
-        }));
+        match read {
+            Ok(machine) => machines.push(machine),
+            Err(problem) => problems.push(Cause::Machine { file, problem }),
+        }
     }
     (machines, problems)
 }
@@ -189,7 +185,7 @@ fn is_for(candidate: &Candidate, protocols: &Protocols, linked: ProtocolRole) ->
     let role = loaded.role_at(linked.role);
     match &candidate.parts[..] {
         [named] => {
-            let has_role = |other: &&crate::protocols::Loaded| {
+            let has_role = |other: &&Loaded| {
                 other.file == loaded.file && other.protocol.roles().contains(role)
             };
             named == role.as_str() && protocols.protocols.iter().filter(has_role).count() == 1
@@ -204,92 +200,33 @@ fn read(
     protocols: &Protocols,
     linked: ProtocolRole,
     base: &PackageRoot,
-    limits: &Limits,
-) -> (Option<Optimised>, Option<Problem>) {
-    let protocol = &protocols.protocols[linked.protocol];
-    let role = protocol.role_at(linked.role);
-    let shown = base.show(&candidate.path);
-    let fails = |text| (None, Some(Problem::fails(text)));
-    let source = match std::fs::read_to_string(&candidate.path) {
-        Ok(source) => source,
-        Err(error) => return fails(format!("cannot read {shown}: {error}")),
-    };
-    let text = Arc::new(NamedText::new(shown.clone(), source));
-    let excerpt = |span: Range<usize>, label: &str| Excerpt::of_place(&text, span, label);
-    let machines = match parse_named(&text.text, candidate.form) {
-        Ok(machines) => machines,
-        Err(error) => {
-            let text = format!(
-                "{shown} is no machine\n\n{}",
-                excerpt(error.span.clone(), &error.message)
-            );
-            return fails(text);
+) -> Result<Machine, MachineProblem> {
+    let role = protocols.protocols[linked.protocol].role_at(linked.role);
+    let source = std::fs::read_to_string(&candidate.path)
+        .map_err(|error| MachineProblem::Unreadable(error.to_string()))?;
+    let text = Arc::new(NamedText::new(base.show(&candidate.path), source));
+    let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
+        let (text, span) = (Arc::clone(&text), error.span.clone());
+        let message = error.message.clone();
+        MachineProblem::NoMachine {
+            text,
+            span,
+            message,
         }
+    })?;
+    let number = machines.len();
+    let role = role.clone();
+    let (Some(Named { fsm, actions, .. }), 1) = (machines.pop(), number) else {
+        return Err(MachineProblem::Number { number, role });
     };
-    let [Named { fsm, actions, .. }] = &machines[..] else {
-        let text = format!(
-            "{shown} holds {} machines\n\nhelp: keep the machine of `{role}` there, and nothing else",
-            machines.len()
-        );
-        return fails(text);
-    };
-    if fsm.role() != role {
-        let text = format!(
-            "the machine in {shown} is that of `{}`, but the file is named after `{role}`\n\n\
-             help: rename one of the two",
-            fsm.role()
-        );
-        return fails(text);
+    if *fsm.role() != role {
+        let found = fsm.role().clone();
+        return Err(MachineProblem::OtherRole { found, role });
     }
-    let file_name = candidate
-        .path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let optimised = Optimised {
-        fsm: fsm.clone(),
-        file_name,
-    };
-    let subject = || Subject {
-        name: shown.clone(),
+    Ok(Machine {
         linked,
-        roles: Vec::new(),
-        labels: BTreeMap::new(),
-    };
-    let problem = match subtype::judge_machine(protocols, subject, linked, fsm, limits) {
-        None => None,
-        Some((_, Some(defect))) => {
-            let text = format!("the machine in {shown} is no session type: {defect}");
-            Some(Problem::fails(text))
-        }
-        Some((mut cause, None)) => {
-            if let Cause::Refused(refusal) = &mut cause {
-                let found = refusal.refused.refusal.as_ref();
-                let span = found.and_then(|found| actions.get(place(found, fsm)?));
-                refusal.machine = span.map(|span| (Arc::clone(&text), span.clone()));
-            }
-            let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
-            let refused = is_judged.then_some(linked.protocol);
-            Some(Problem { cause, refused })
-        }
-    };
-    (Some(optimised), problem)
-}
-
-/// The transition to blame: the action that comes too early or should not be, or else one before the place where an
-/// action is missing.
-fn place(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
-    let blamed = refusal.sub.or(refusal.cycle.first().copied());
-    let before = || {
-        fsm.transitions()
-            .find(|transition| transition.target == refusal.sub_state)
-            .map(|transition| transition.id)
-    };
-    let after = || {
-        fsm.transitions_from(refusal.sub_state)
-            .next()
-            .map(|transition| transition.id)
-    };
-    blamed.or_else(after).or_else(before).map(|id| id.index())
+        fsm,
+        text,
+        actions,
+    })
 }

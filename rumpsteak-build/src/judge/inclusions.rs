@@ -1,0 +1,103 @@
+//! What is wrong at each `protocol!(…)`: with the code of the protocol, and with the machines that it
+//! is generated from.
+//!
+//! A machine beside a `.scr` file is judged as a session is. What is wrong is said with its line in
+//! the machine and its line in the protocol.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rumpsteak_fsm::subtype::Refusal;
+use rumpsteak_fsm::{Fsm, Limits};
+use syn::ext::IdentExt as _;
+
+use crate::codegen::Generated;
+use crate::codegen::machines::Machine;
+use crate::fault::{Cause, MachineProblem, Note, Subject};
+use crate::judge::judgement::ClosedSystem;
+use crate::judge::subtype;
+use crate::protocols::Protocols;
+use crate::source::crate_tree::Inclusion;
+
+/// What is wrong with the code of a protocol. With it, for a machine that its projection refuses or
+/// does not decide about, comes the position of the protocol.
+type Problem = (Cause, Option<usize>);
+
+/// What is wrong at a `protocol!(…)` that includes this code.
+pub(crate) fn judge(
+    inclusion: &Inclusion,
+    generated: &Generated,
+    protocols: &Protocols,
+    systems: &BTreeMap<usize, ClosedSystem>,
+    limits: &Limits,
+) -> Vec<(Cause, Option<Note>)> {
+    if inclusion.is_second {
+        let name = inclusion.item.name.unraw().to_string();
+        return vec![(Cause::IncludedTwice { name }, None)];
+    }
+    let mut raised = Vec::new();
+    for (cause, refused) in problems(generated, protocols, limits) {
+        // The session that is generated from the machine is refused for the same reason, and may be
+        // safe in a closed system.
+        let system = refused.and_then(|protocol| systems.get(&protocol));
+        if system.is_none_or(|system| !system.is_accepted) {
+            raised.push((cause, system.and_then(|system| system.note.clone())));
+        }
+    }
+    raised
+}
+
+/// What is wrong with the code of a protocol.
+pub(crate) fn problems(
+    generated: &Generated,
+    protocols: &Protocols,
+    limits: &Limits,
+) -> Vec<Problem> {
+    let read = generated.problems.iter().cloned();
+    let mut problems: Vec<Problem> = read.map(|cause| (cause, None)).collect();
+    let machines = generated.machines.iter();
+    problems.extend(machines.filter_map(|machine| self::machine(machine, protocols, limits)));
+    // A machine that is wrong may be one that cannot be written, too.
+    if problems.is_empty() {
+        problems.extend(generated.unwritable.clone().map(|cause| (cause, None)));
+    }
+    problems
+}
+
+fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<Problem> {
+    let Machine {
+        linked,
+        fsm,
+        text,
+        actions,
+    } = machine;
+    let subject = || Subject {
+        name: text.name.clone(),
+        linked: *linked,
+        roles: Vec::new(),
+        labels: BTreeMap::new(),
+    };
+    let (mut cause, defect) = subtype::judge_machine(protocols, subject, *linked, fsm, limits)?;
+    if let Some(defect) = defect {
+        let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
+        return Some((Cause::Machine { file, problem }, None));
+    }
+    if let Cause::Refused(refusal) = &mut cause {
+        let found = refusal.refused.refusal.as_ref();
+        let span = found.and_then(|found| actions.get(blame(found, fsm)?));
+        refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
+    }
+    let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
+    Some((cause, is_judged.then_some(linked.protocol)))
+}
+
+/// The transition to blame: the action that comes too early or should not be, or else one at the place
+/// where an action is missing.
+fn blame(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
+    let blamed = refusal.sub.or(refusal.cycle.first().copied());
+    let mut after = fsm.transitions_from(refusal.sub_state);
+    let mut all = fsm.transitions();
+    let before = || all.find(|transition| transition.target == refusal.sub_state);
+    let missing = || after.next().or_else(before).map(|transition| transition.id);
+    blamed.or_else(missing).map(|id| id.index())
+}

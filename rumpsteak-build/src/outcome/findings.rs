@@ -1,0 +1,69 @@
+//! What is found out about a package.
+
+use proc_macro2::Span;
+use rumpsteak_contract::verdict::{self, Entry, Outcome, Proof, Verdicts};
+
+use crate::fault::{Cause, Note, Origin};
+use crate::gravity::Gravity;
+use crate::source::crate_tree::FileId;
+
+/// What is written about a package.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) verdicts: Verdicts,
+    /// Every problem with its place, in the order of the items.
+    pub(crate) problems: Vec<Located>,
+    /// Files of protocols whose errors no item of the Rust source can show, by position.
+    pub(crate) unanchored: Vec<usize>,
+    /// Whether the Rust source shows by `include_protocols!()` what no item can show.
+    pub(crate) includes_protocols: bool,
+    /// How many roots there are, and how many of them hold.
+    pub(crate) roots: usize,
+    pub(crate) passed: usize,
+}
+
+/// A problem with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Located {
+    pub(crate) file: FileId,
+    /// The token of the item, and where it stands.
+    pub(crate) token: usize,
+    pub(crate) span: Span,
+    pub(crate) text: String,
+    pub(crate) gravity: Gravity,
+    pub(crate) origin: Origin,
+}
+
+/// The words for what is wrong.
+pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
+
+/// The errors that the macro of an item raises.
+pub(crate) fn raised(problems: &[Located]) -> Vec<verdict::Problem> {
+    let raised = problems.iter().map(|problem| verdict::Problem {
+        token: problem.token,
+        text: problem.text.clone(),
+    });
+    let mut raised: Vec<_> = raised.collect();
+    raised.dedup();
+    raised
+}
+
+/// The outcome of an item that is no session.
+pub(crate) fn outcome(problems: &[Located], proof: Proof) -> Outcome {
+    if problems.is_empty() {
+        return Outcome::Passed(proof);
+    }
+    Outcome::Failed {
+        id: None,
+        plays: false,
+        problems: raised(problems),
+    }
+}
+
+impl Findings {
+    /// Adds the entry of an item, and what is wrong with it.
+    pub(crate) fn add(&mut self, entry: Entry, problems: Vec<Located>) {
+        self.verdicts.entries.push(entry);
+        self.problems.extend(problems);
+    }
+}

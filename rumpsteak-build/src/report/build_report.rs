@@ -1,0 +1,76 @@
+//! Errors that no item of the Rust source can show.
+
+use std::fmt;
+
+use super::notice::Notice;
+use crate::gravity::Gravity;
+use crate::protocols::ScrFile;
+
+/// Why a build script cannot go on: errors that no item of the Rust source can show.
+///
+/// Its [`Debug`](fmt::Debug) is the rendered report, so that `fn main() -> Result<(), Report>`
+/// prints what a person can read.
+#[derive(Clone)]
+pub struct Report {
+    notices: Vec<Notice>,
+    gravity: Gravity,
+}
+
+impl Report {
+    /// All errors of a file.
+    pub(crate) fn of_file(file: &ScrFile) -> Self {
+        let errors = file.diagnostics.iter();
+        Self {
+            notices: errors
+                .map(|error| Notice::of_diagnostic(&file.texts, error))
+                .collect(),
+            gravity: file.gravity(),
+        }
+    }
+
+    /// The report of one sentence, with a way out.
+    pub(crate) fn of(message: &str, help: &str) -> Self {
+        Self {
+            notices: vec![Notice::error(message).help(help)],
+            gravity: Gravity::BadInput,
+        }
+    }
+
+    /// Several reports as one. `None` if there are none.
+    pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
+        Some(Self {
+            gravity: reports.iter().map(|report| report.gravity).max()?,
+            notices: reports
+                .into_iter()
+                .flat_map(|report| report.notices)
+                .collect(),
+        })
+    }
+
+    /// What it means for the package.
+    pub(crate) fn gravity(&self) -> Gravity {
+        self.gravity
+    }
+
+    /// The report as plain text, or with the colours of a terminal.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        let notices = self.notices.iter().map(|notice| notice.render(colour));
+        notices.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// In a line of its own: a `main` that returns an error prints `Error: ` before it.
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{self}")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}
