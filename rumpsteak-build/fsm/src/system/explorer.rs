@@ -4,7 +4,6 @@
 //! breadth first ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at
 //! a time (its reduction).
 
-use fixedbitset::FixedBitSet;
 use petgraph::{
     algo::kosaraju_scc,
     graph::{DiGraph, NodeIndex},
@@ -230,8 +229,9 @@ pub(crate) fn index(node: Node) -> NodeIndex {
 pub(crate) struct Continuations {
     /// By node.
     component: Vec<u32>,
-    /// By component.
-    events: Vec<FixedBitSet>,
+    /// By component, `width` words of bits.
+    events: Vec<u64>,
+    width: usize,
 }
 
 impl Continuations {
@@ -242,30 +242,49 @@ impl Continuations {
         by_move: impl Fn(usize) -> E,
         at_node: impl Fn(Node) -> Option<usize>,
     ) -> Self {
+        let width = count.div_ceil(64);
         let mut component = vec![0; graph.node_count()];
-        let mut events: Vec<FixedBitSet> = vec![];
-        for members in kosaraju_scc(graph) {
-            let own = events.len() as u32;
-            let mut happens = FixedBitSet::with_capacity(count);
-            for member in &members {
-                component[member.index()] = own;
-                happens.extend(at_node(member.index() as Node));
+        let mut events: Vec<u64> = vec![];
+        for (own, members) in kosaraju_scc(graph).iter().enumerate() {
+            let start = events.len();
+            events.resize(start + width, 0);
+            let (known, happens) = events.split_at_mut(start);
+            let mut add = |event: usize| happens[event / 64] |= 1 << (event % 64);
+            for member in members {
+                component[member.index()] = own as u32;
+                at_node(member.index() as Node)
+                    .into_iter()
+                    .for_each(&mut add);
             }
             for edge in members.iter().flat_map(|&member| graph.edges(member)) {
-                happens.extend(by_move(*edge.weight() as usize));
-                let to = component[edge.target().index()];
-                if to != own {
-                    happens.union_with(&events[to as usize]);
+                by_move(*edge.weight() as usize)
+                    .into_iter()
+                    .for_each(&mut add);
+            }
+            for &member in members {
+                for next in graph.neighbors(member) {
+                    let next = component[next.index()] as usize;
+                    if next != own {
+                        let words = &known[next * width..(next + 1) * width];
+                        happens
+                            .iter_mut()
+                            .zip(words)
+                            .for_each(|(own, next)| *own |= next);
+                    }
                 }
             }
-            events.push(happens);
         }
-        Self { component, events }
+        Self {
+            component,
+            events,
+            width,
+        }
     }
 
     /// Whether an event can happen from a node on.
     pub(crate) fn can(&self, node: Node, event: usize) -> bool {
-        self.events[self.component[node as usize] as usize].contains(event)
+        let start = self.component[node as usize] as usize * self.width;
+        self.events[start + event / 64] >> (event % 64) & 1 == 1
     }
 }
 

@@ -122,10 +122,11 @@ impl InternedSystem {
 
     fn new(system: &System, roles: Vec<usize>) -> Self {
         let machines: Vec<_> = roles.iter().map(|&role| &system.machines()[role]).collect();
-        let indexed = machines.iter().enumerate();
-        let index_of: HashMap<&Role, MachineIndex> = indexed
-            .map(|(index, machine)| (machine.role(), index))
-            .collect();
+        // By position in the system.
+        let mut index_of = vec![None; system.machines().len()];
+        for (index, &role) in roles.iter().enumerate() {
+            index_of[role] = Some(index);
+        }
         let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
         let mut messages: HashMap<&Message, u32> = HashMap::new();
         let mut interned = Self {
@@ -149,7 +150,8 @@ impl InternedSystem {
                     let action = transition.action;
                     // A system has a machine for every peer, and a part has all peers of its
                     // machines.
-                    let Some(&peer) = index_of.get(&action.peer) else {
+                    let peer = system.index_of(&action.peer);
+                    let Some(peer) = peer.and_then(|peer| index_of[peer]) else {
                         continue;
                     };
                     let is_send = action.direction == Direction::Send;

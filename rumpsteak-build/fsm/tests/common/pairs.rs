@@ -92,7 +92,7 @@ fn pair(source: &str) -> Pair {
 }
 
 /// A machine as a list of transitions or as a local type.
-fn machine(source: &str) -> Fsm {
+pub fn machine(source: &str) -> Fsm {
     let (_, body) = source.split_once(':').unwrap();
     match body.trim_start().bytes().next() {
         None | Some(b'0'..=b'9') => super::machine(source),

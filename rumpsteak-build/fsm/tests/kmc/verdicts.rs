@@ -1,8 +1,8 @@
 //! What is said of systems that are accepted, refused or not decided.
 
 use rumpsteak_fsm::{
-    Defect, Limit, Limits, System,
-    kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Report, Verdict},
+    Limit, Limits, System,
+    kmc::{self, Obstacle, Properties, Property, Reduction, Report, Verdict},
     run::Failure,
     text,
 };
@@ -35,17 +35,6 @@ fn refused(source: &str) -> (Vec<String>, Failure) {
     (steps.collect(), run.failure.clone())
 }
 
-#[track_caller]
-fn undecided(source: &str) -> (Limit, Obstacle) {
-    match check(source).verdict {
-        Verdict::Undecided {
-            limit,
-            obstacle: Some(obstacle),
-        } => (limit, obstacle),
-        verdict => panic!("{verdict:?}"),
-    }
-}
-
 fn holds(properties: &Properties) -> [Option<bool>; 7] {
     let Properties {
         exhaustive,
@@ -58,43 +47,6 @@ fn holds(properties: &Properties) -> [Option<bool>; 7] {
         ..
     } = properties;
     [exhaustive, progress, reception, obi, ibi, sibi, cibi].map(Property::holds)
-}
-
-#[test]
-fn protocols_of_the_papers_are_safe() {
-    // Double buffering, plain and with the first two values asked for at once.
-    is_safe_at(
-        "k: rec X . s!ready; s?value; t?ready; t!value; X
-         s: rec X . k?ready; k!value; X
-         t: rec X . k!ready; k?value; X",
-        1,
-    );
-    is_safe_at(
-        "k: s!ready; rec X . s!ready; s?value; t?ready; t!value; X
-         s: rec X . k?ready; k!value; X
-         t: rec X . k!ready; k?value; X",
-        1,
-    );
-    // Streaming, two values ahead of what is asked for.
-    is_safe_at(
-        "s: t!value; t!value; rec X . {t!value; t?ready; X, t!stop; t?ready; t?ready; t?ready; end}
-         t: rec X . s!ready; {s?value; X, s?stop; end}",
-        2,
-    );
-    // A ring in which all send first.
-    is_safe_at(
-        "a: rec X . b!v; c?v; X
-         b: rec X . c!v; a?v; X
-         c: rec X . a!v; b?v; X",
-        1,
-    );
-    // An elevator's doors: roles with a choice of peers, with nothing that competes.
-    is_safe_at(
-        "a: {b!go; c!stay; end, c!go; b!stay; end}
-         b: {a?go; end, a?stay; end}
-         c: {a?go; end, a?stay; end}",
-        1,
-    );
 }
 
 #[test]
@@ -149,193 +101,6 @@ fn parts_that_do_not_talk_are_judged_apart() {
     let (steps, failure) = refused(&(pair("a", "b", 3) + "c: d?x; end\nd: c?x; end"));
     assert_eq!(steps, [""; 0]);
     assert_eq!(failure, Failure::Starvation { role: "c".into() });
-}
-
-#[test]
-fn a_refusal_carries_a_shortest_run() {
-    assert_eq!(
-        refused("a: b?x; b!y; end\nb: a?y; a!x; end"),
-        (vec![], Failure::Deadlock)
-    );
-    assert_eq!(
-        refused("a: rec X . {b!x; X, b!y; end}\nb: rec X . a?x; X"),
-        (
-            vec!["a b!y".to_owned()],
-            Failure::UnspecifiedReception {
-                from: "a".into(),
-                to: "b".into()
-            }
-        )
-    );
-    // Either of the last two steps may come first.
-    let (steps, failure) = refused("a: b!x; b!y; end\nb: a?x; end");
-    assert_eq!(steps.len(), 3);
-    assert_eq!(
-        failure,
-        Failure::Orphan {
-            from: "a".into(),
-            to: "b".into()
-        }
-    );
-    // Nobody tells c that a and b go on without it.
-    assert_eq!(
-        refused(
-            "a: {b!x; rec X . b!z; b?z; X, b!y; end}
-             b: {a?x; rec X . a?z; a!z; X, a?y; c!w; end}
-             c: b?w; end"
-        ),
-        (
-            vec!["a b!x".to_owned()],
-            Failure::Starvation { role: "c".into() }
-        )
-    );
-}
-
-#[test]
-fn queues_that_grow_for_ever_are_not_decided() {
-    // Nothing goes wrong, and a is always one more ahead.
-    let (limit, obstacle) = undecided("a: rec X . b!x; b!x; b?y; X\nb: rec X . a!y; a?x; X");
-    assert_eq!(limit, Limit::Queue(64));
-    let Obstacle::Blocked(witness) = &obstacle else {
-        panic!("{obstacle:?}");
-    };
-    assert!(matches!(&witness.flaw, Flaw::Blocked { .. }), "{witness:?}");
-    assert_eq!(
-        obstacle.to_string(),
-        "a is blocked by a full queue; let it wait for an answer before it sends on, or raise the limit"
-    );
-    // A stream nobody answers is only ever delayed by the bound.
-    is_safe_at("a: rec X . b!x; X\nb: rec X . a?x; X", 1);
-}
-
-#[test]
-fn what_depends_on_the_bound_is_not_decided() {
-    // b takes whichever comes first.
-    let source = "a: b!x; end\nc: b!y; end\nb: {a?x; c?y; end, c?y; a?x; end}";
-    // All of it was seen at k = 1 without a full queue that mattered: no condition is needed.
-    is_safe_at(source, 1);
-
-    let streams = "a: rec X . b!x; X\nc: rec X . b!y; X\nb: rec X . {a?x; X, c?y; X}";
-    let (limit, obstacle) = undecided(streams);
-    assert_eq!(limit, Limit::Queue(64));
-    assert_eq!(
-        obstacle.to_string(),
-        "b can receive from two queues, whichever comes first; let one peer decide, and tell the others after it"
-    );
-    let Obstacle::Dependent(witness) = obstacle else {
-        panic!("{obstacle:?}");
-    };
-    assert_eq!(witness.steps.len(), 2);
-    let properties = check(streams).properties;
-    let yes = Some(true);
-    let no = Some(false);
-    assert_eq!(holds(&properties), [yes, yes, yes, yes, no, no, no]);
-
-    // b sends to whom there is room.
-    let sends = "b: rec X . {a!x; X, c!x; X}\na: rec X . b?x; X\nc: rec X . b?x; X";
-    let (_, obstacle) = undecided(sends);
-    assert_eq!(
-        obstacle.to_string(),
-        "b can do one of its sends, and another is blocked by a full queue; \
-         let one peer decide, and tell the others after it"
-    );
-    assert_eq!(
-        holds(&check(sends).properties),
-        [yes, yes, yes, no, yes, yes, yes]
-    );
-}
-
-#[test]
-fn a_message_sent_later_may_compete_if_it_depends_on_the_reception() {
-    // In each round p hears from a or from s; the next round begins when it has answered.
-    let source = "a: rec X . {p!x; p?done; X, s!go; p?done; X}
-                  s: rec X . a?go; p!y; X
-                  p: rec X . {a?x; a!done; X, s?y; a!done; X}";
-    let report = check(source);
-    assert_eq!(report.verdict, Verdict::Safe { bound: 1 });
-    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
-    assert_eq!(at.ibi, Property::Holds);
-    let Property::Fails(witness) = &at.sibi else {
-        panic!("{:?}", at.sibi);
-    };
-    assert_eq!(witness.steps.len(), 1);
-    assert_eq!(at.cibi, Property::Holds);
-
-    // Without the answer the rounds overlap, and what p does depends on who is faster.
-    let source = "a: rec X . {p!x; X, s!go; X}
-                  s: rec X . a?go; p!y; X
-                  p: rec X . {a?x; X, s?y; X}";
-    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
-    assert_eq!(
-        (at.sibi.holds(), at.cibi.holds()),
-        (Some(false), Some(false))
-    );
-}
-
-#[test]
-fn mixed_choices_are_refused_unless_all_is_seen() {
-    // Both may speak first; each is ready for it.
-    let once = "a: {b!x; b?y; end, b?y; b!x; end}\nb: {a!y; a?x; end, a?x; a!y; end}";
-    is_safe_at(once, 1);
-    let properties = check(once).properties;
-    assert!(!properties.is_csa() && !properties.is_directed());
-
-    let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
-    let (limit, obstacle) = undecided(forever);
-    assert_eq!(limit, Limit::Queue(64));
-    let Obstacle::Mixed(role, Defect::Mixed { send, receive, .. }) = &obstacle else {
-        panic!("{obstacle:?}");
-    };
-    assert_eq!(role.as_str(), "a");
-    assert_eq!((send.index(), receive.index()), (0, 1));
-    assert_eq!(
-        obstacle.to_string(),
-        "the machine of `a`: state 0 both sends and receives; \
-         let it do one first and the other in a state of its own"
-    );
-    // Each property is still known.
-    let at = kmc::check_at(
-        &system(forever),
-        2,
-        Reduction::PartialOrder,
-        &Limits::default(),
-    );
-    assert_eq!(at.is_safe(), Some(true));
-    assert_eq!(at.exhaustive.holds(), Some(true));
-
-    // And what goes wrong is seen.
-    let (steps, failure) = refused("a: {b!x; end, b?y; end}\nb: {a!y; end, a?x; end}");
-    assert_eq!(steps, ["a b!x", "b a!y"]);
-    assert!(matches!(failure, Failure::Orphan { .. }));
-}
-
-#[test]
-fn nondeterminism_is_refused_unless_all_is_seen() {
-    let (_, obstacle) = undecided(
-        "a: rec X . {b!x; X, b!x; b!y; X}
-         b: rec X . {a?x; X, a?y; X}",
-    );
-    assert_eq!(
-        obstacle.to_string(),
-        "the machine of `a`: state 0 has two transitions `b!x`; \
-         give the messages different labels, or join the two"
-    );
-    // Whatever else there is to choose. Twice the same is once.
-    let (_, obstacle) = undecided(
-        "a: rec X . {b!x; X, b!y; X, b!x; b!y; X}
-         b: rec X . {a?x; X, a?y; X}",
-    );
-    assert!(matches!(obstacle, Obstacle::Nondeterministic(..)));
-    let twice = "a: rec X . {b!x; X, b!y; X, b!x; X}\nb: rec X . {a?x; X, a?y; X}";
-    is_safe_at(twice, 1);
-    assert_eq!(check(twice).properties.nondeterministic, None);
-    assert!(check(twice).properties.is_directed());
-    // Seen to the end, it needs no condition.
-    is_safe_at(
-        "a: {b!x; b!y; end, b!x; b!z; end}\nb: a?x; {a?y; end, a?z; end}",
-        2,
-    );
-    refused("a: {b!x; end, b!x; b?y; end}\nb: a?x; end");
 }
 
 #[test]
@@ -451,19 +216,6 @@ fn a_limit_is_not_blamed_on_the_machines() {
 }
 
 #[test]
-fn a_role_is_not_stuck_while_somebody_may_answer_it() {
-    // p hears nothing from a, who has finished, but later from b, who needs room for two messages
-    // first.
-    is_safe_at(
-        "a: c!hi; end
-         b: c!x; c!x; p!y; end
-         c: a?hi; p?go; b?x; b?x; end
-         p: {a?never; end, b?y; c!go; end}",
-        2,
-    );
-}
-
-#[test]
 fn what_comes_at_the_end_of_a_long_run_is_seen() {
     // Each of 70 roles is told by the one before it.
     let chain: String = (1..69)
@@ -472,18 +224,6 @@ fn what_comes_at_the_end_of_a_long_run_is_seen() {
     let source = format!("r0: r1!v; end\n{chain}r69: r68?v; end");
     let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
     assert_eq!(holds(&at), [Some(true); 7]);
-}
-
-#[test]
-fn a_refusal_is_the_shortest_whatever_is_tried_first() {
-    // After l it takes three steps more until something is wrong.
-    for choice in [
-        "{b!l; b!x; b!x; b!x; end, b!s; end}",
-        "{b!s; end, b!l; b!x; b!x; b!x; end}",
-    ] {
-        let (steps, _) = refused(&format!("a: {choice}\nb: a?l; a?x; a?x; end"));
-        assert_eq!(steps, ["a b!s"]);
-    }
 }
 
 #[test]
@@ -508,34 +248,6 @@ fn properties_are_those_of_all_parts() {
         };
         assert_eq!(witness.steps[0].role.as_str(), role);
     }
-}
-
-#[test]
-fn a_machine_left_out_for_long_is_not_forgotten() {
-    // a and b go round for ever, and c waits for d, who is never in the way of the others.
-    is_safe_at(
-        "a: rec X . b!x; b?x; X
-         b: rec X . a?x; a!x; X
-         c: d?x; end
-         d: c!x; end",
-        1,
-    );
-    // The same in one part: d tells a first.
-    is_safe_at(
-        "a: d?go; rec X . b!x; b?x; X
-         b: rec X . a?x; a!x; X
-         c: d?x; end
-         d: a!go; c!x; end",
-        1,
-    );
-    // And if d deceives c.
-    let (steps, _) = refused(
-        "a: d?go; rec X . b!x; b?x; X
-         b: rec X . a?x; a!x; X
-         c: d?x; end
-         d: a!go; c!y; end",
-    );
-    assert_eq!(steps, ["d a!go", "d c!y"]);
 }
 
 #[test]
@@ -716,64 +428,6 @@ fn large_systems_end_in_an_answer() {
 }
 
 #[test]
-fn what_is_wrong_at_any_bound_is_found_though_queues_grow() {
-    let grows = |a: &str, b: &str| {
-        format!("rec X . {b}!x; {b}!x; {b}?y; X\n{b}: rec X . {a}!y; {a}?x; X\n")
-    };
-    // b finds a message that it cannot take; a goes on.
-    let (steps, failure) = refused(&format!("b: a?good; end\na: b!bad; {}", grows("a", "c")));
-    assert_eq!(steps, ["a b!bad"]);
-    assert!(matches!(failure, Failure::UnspecifiedReception { .. }));
-    // b waits for a, who is finished.
-    let (steps, failure) = refused(&format!(
-        "b: a?good; end\na: c!hello; end\nc: a?hello; {}",
-        grows("c", "d")
-    ));
-    assert_eq!(steps, ["a c!hello"]);
-    assert_eq!(failure, Failure::Starvation { role: "b".into() });
-    // b and c wait for each other.
-    let (steps, failure) = refused(&format!(
-        "b: c?x; end\nc: b?x; a!never; end\na: {}",
-        grows("a", "d")
-    ));
-    assert_eq!(steps, [""; 0]);
-    assert_eq!(failure, Failure::Starvation { role: "b".into() });
-    // b is told something after it has finished.
-    let (steps, failure) = refused(&format!("b: end\na: b!late; {}", grows("a", "c")));
-    assert_eq!(steps, ["a b!late"]);
-    assert!(matches!(failure, Failure::Orphan { .. }));
-}
-
-#[test]
-fn a_blocked_send_must_get_room_while_its_role_waits() {
-    // q takes what p sent only after p has told r.
-    let source = "p: rec X . {q!x; X, r!y; X}
-                  r: rec X . p?y; q!go; X
-                  q: rec X . r?go; p?x; X";
-    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
-    let Property::Fails(witness) = &at.exhaustive else {
-        panic!("{:?}", at.exhaustive);
-    };
-    assert_eq!(witness.flaw.to_string(), "p is blocked by a full queue");
-    assert_eq!(witness.steps.len(), 1);
-}
-
-#[test]
-fn room_must_be_made_in_the_queue_that_is_full() {
-    // As above, while t receives whatever p does.
-    let source = "p: t!hi; rec X . {q!x; X, r!y; X}
-                  r: rec X . p?y; q!go; X
-                  q: rec X . r?go; p?x; X
-                  s: rec X . t!z; X
-                  t: p?hi; rec X . s?z; X";
-    let at = kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
-    let Property::Fails(witness) = &at.exhaustive else {
-        panic!("{:?}", at.exhaustive);
-    };
-    assert_eq!(witness.flaw.to_string(), "p is blocked by a full queue");
-}
-
-#[test]
 fn many_roles_are_not_confused() {
     // A token goes round; r0 would take it from r1 as well, which never has it for r0.
     for roles in [40, 70] {
@@ -856,38 +510,4 @@ fn the_bound_is_that_of_the_part_that_needs_most() {
         is_safe_at(&source, 3);
         assert_eq!(check(&source).properties.bound, 3);
     }
-}
-
-#[test]
-fn safe_is_both_halves() {
-    let at = |source: &str| kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
-    let safe = at("a: b!x; end\nb: a?x; end");
-    assert_eq!(
-        (
-            safe.progress.holds(),
-            safe.reception.holds(),
-            safe.is_safe()
-        ),
-        (Some(true), Some(true), Some(true))
-    );
-    // c waits for ever; nothing is lost.
-    let waits = at("a: b!x; end\nb: a?x; end\nc: a?y; end");
-    assert_eq!(
-        (
-            waits.progress.holds(),
-            waits.reception.holds(),
-            waits.is_safe()
-        ),
-        (Some(false), Some(true), Some(false))
-    );
-    // Nobody waits; x is lost.
-    let lost = at("a: b!x; end\nb: end");
-    assert_eq!(
-        (
-            lost.progress.holds(),
-            lost.reception.holds(),
-            lost.is_safe()
-        ),
-        (Some(true), Some(false), Some(false))
-    );
 }

@@ -1,0 +1,216 @@
+//! Systems, by cases.
+//!
+//! `tests/cases/systems.md` has prose and, in ```` ```systems ```` fences, systems with their answers:
+//!
+//! ```text
+//! a: 0 b!x 1                  a machine, as transitions or as a local type
+//! b: a?y; end
+//! limit queue 6               a setting of `Limits`; otherwise 16 messages and 5,000 configurations
+//! chart                       the run of the refusal is drawn, too
+//! = explored: …               `explore`: verdict, starvation, coverage
+//! = k-MC: …                   `kmc::check`: verdict, properties at the bound that decided
+//! = at 1: …                   `kmc::check_at` that bound without reduction
+//! = capacities: …             of a safe system: channel, occupancy, capacity
+//! = repeated: …               the same of the system whose roles start again, if that differs
+//! ```
+//!
+//! With `UPDATE_EXPECT=1` the answers are rewritten, to be read in the diff.
+
+#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
+
+mod common;
+
+use std::fs;
+
+use common::pairs::{machine, path};
+use expect_test::expect_file;
+use rumpsteak_fsm::{
+    Limits, Run, System, Verdict,
+    capacity::{self, Occupancy},
+    kmc::{self, Obstacle, Properties, Property, Reduction},
+    run::Step,
+    system::explore,
+};
+
+#[test]
+fn each_system_has_its_answers() {
+    let path = path("systems.md");
+    let document = fs::read_to_string(&path).unwrap();
+    let mut answered = String::new();
+    for (index, block) in document.split("```").enumerate() {
+        if index > 0 {
+            answered.push_str("```");
+        }
+        match block.strip_prefix("systems\n") {
+            Some(systems) => {
+                let systems: Vec<String> = systems.trim().split("\n\n").map(answer).collect();
+                answered.push_str(&format!("systems\n{}\n", systems.join("\n\n")));
+            }
+            None => answered.push_str(block),
+        }
+    }
+    expect_file![path].assert_eq(&answered);
+}
+
+/// The case with its answers.
+fn answer(case: &str) -> String {
+    let inputs: Vec<&str> = case
+        .lines()
+        .filter(|line| !line.starts_with("= "))
+        .collect();
+    let mut machines = vec![];
+    let mut limits = Limits::default().queue(16).configurations(5_000);
+    let mut chart = false;
+    for line in &inputs {
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["limit", "queue", most] => limits = limits.queue(most.parse().unwrap()),
+            ["chart"] => chart = true,
+            _ => machines.push(machine(line)),
+        }
+    }
+    let system = System::new(machines).unwrap();
+    let mut lines: Vec<String> = inputs.into_iter().map(str::to_owned).collect();
+    lines.push(explored(&system, &limits, chart));
+    let report = kmc::check(&system, &limits);
+    lines.push(format!("= k-MC: {}", verdict(&system, &report.verdict)));
+    lines.push(format!("= {}", properties(&report.properties)));
+    let bound = report.properties.bound.min(2);
+    let at = kmc::check_at(&system, bound, Reduction::None, &limits);
+    lines.push(format!("= at {bound}: {}", properties(&at)));
+    if let kmc::Verdict::Safe { .. } = report.verdict {
+        let once = capacities(&system, &limits);
+        let repeated = capacities(&capacity::repeated(&system), &limits);
+        lines.push(format!("= capacities: {once}"));
+        if repeated != once {
+            lines.push(format!("= repeated: {repeated}"));
+        }
+    }
+    lines.join("\n")
+}
+
+fn explored(system: &System, limits: &Limits, chart: bool) -> String {
+    let exploration = explore(system, limits);
+    let mut text = match &exploration.verdict {
+        Verdict::Safe(()) => "= explored: safe".to_owned(),
+        Verdict::Unsafe(run) => format!("= explored: {}", failed(system, run)),
+        Verdict::Undecided(limit) => format!("= explored: undecided: {limit}"),
+    };
+    if let Some(run) = &exploration.starvation {
+        text += &format!("; {}", failed(system, run));
+    }
+    let coverage = exploration.coverage;
+    let how = if coverage.exhaustive {
+        "all"
+    } else {
+        "not all"
+    };
+    text += &format!(
+        "; {how} at bound {}, {} configurations",
+        coverage.bound, coverage.configurations
+    );
+    let run = exploration
+        .verdict
+        .refusal()
+        .or(exploration.starvation.as_ref());
+    for line in run
+        .filter(|_| chart)
+        .map(Run::chart)
+        .iter()
+        .flat_map(|c| c.lines())
+    {
+        text += &format!("\n= {line}");
+    }
+    text
+}
+
+fn failed(system: &System, run: &Run) -> String {
+    assert_eq!(run.replay(system), Ok(()), "{run:?}");
+    format!("{}{}", run.failure, after(&run.steps))
+}
+
+fn after(steps: &[Step]) -> String {
+    if steps.len() > 6 {
+        return format!(" after {} steps", steps.len());
+    }
+    let names = steps
+        .iter()
+        .map(|step| format!(" {} {}", step.role, step.action));
+    match &names.collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        names => format!(" after{}", names.join(",")),
+    }
+}
+
+fn verdict(system: &System, verdict: &kmc::Verdict) -> String {
+    match verdict {
+        kmc::Verdict::Safe { bound } => format!("safe at {bound}"),
+        kmc::Verdict::Unsafe(run) => failed(system, run),
+        kmc::Verdict::Undecided { limit, obstacle } => match obstacle {
+            Some(obstacle @ (Obstacle::Blocked(witness) | Obstacle::Dependent(witness))) => {
+                format!("undecided: {limit}; {obstacle}{}", after(&witness.steps))
+            }
+            Some(obstacle) => format!("undecided: {limit}; {obstacle}"),
+            None => format!("undecided: {limit}"),
+        },
+    }
+}
+
+/// The properties that do not hold, and where.
+fn properties(at: &Properties) -> String {
+    let kind = match (at.is_csa(), at.is_directed()) {
+        (_, true) => "directed",
+        (true, false) => "undirected",
+        (false, false) => "mixed",
+    };
+    let determinism = at
+        .nondeterministic
+        .as_ref()
+        .map_or("", |_| ", nondeterministic");
+    let mut text = format!("{kind}{determinism}, {} configurations", at.configurations);
+    let both = match (at.progress.holds(), at.reception.holds()) {
+        (Some(progress), Some(reception)) => Some(progress && reception),
+        _ => None,
+    };
+    assert_eq!(at.is_safe(), both);
+    for (name, property) in [
+        ("exhaustive", &at.exhaustive),
+        ("progress", &at.progress),
+        ("reception", &at.reception),
+        ("OBI", &at.obi),
+        ("IBI", &at.ibi),
+        ("SIBI", &at.sibi),
+        ("CIBI", &at.cibi),
+    ] {
+        text += &match property {
+            Property::Holds => continue,
+            Property::Fails(witness) => {
+                format!("; not {name}: {}{}", witness.flaw, after(&witness.steps))
+            }
+            Property::Unknown(limit) => format!("; {name} unknown: {limit}"),
+        };
+    }
+    text
+}
+
+fn capacities(system: &System, limits: &Limits) -> String {
+    let capacities = match capacity::find(system, limits) {
+        Ok(capacities) => capacities,
+        Err(error) => return error.to_string(),
+    };
+    let channels = capacities.channels.iter().map(|channel| {
+        let occupancy = match channel.occupancy {
+            Occupancy::AtMost(most) => most.to_string(),
+            Occupancy::Unbounded => "∞".to_owned(),
+            Occupancy::Unknown(_) => "?".to_owned(),
+        };
+        format!(
+            "{}▶{} {occupancy} {}",
+            channel.from, channel.to, channel.capacity
+        )
+    });
+    let mut text = channels.collect::<Vec<_>>().join(", ");
+    if !capacities.is_minimal {
+        text += "; perhaps not minimal";
+    }
+    text
+}
