@@ -70,8 +70,8 @@ impl Configuration {
         self
     }
 
-    /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths are
-    /// relative to `folder`. Nothing is written and nothing is printed.
+    /// The code that [`generate`](Self::generate) makes of each protocol, to be checked in. Paths
+    /// are relative to `folder`. Nothing is written and nothing is printed.
     ///
     /// # Errors
     ///
@@ -182,7 +182,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Whether a text that [`Configuration::code`] gave is as it was then: no hand has changed it since.
+    /// Whether a text that [`Configuration::code`] gave is as it was then: no hand has changed it
+    /// since.
     ///
     /// ```
     /// assert!(!rumpsteak_build::command::Code::is_untouched("struct Mine;"));

@@ -52,8 +52,8 @@ impl Configuration {
     /// ```
     ///
     /// A role acts in the order of the protocol, unless a machine for it lies beside the `.scr`
-    /// file: `double_buffering.k.dot` or, as a local type, `double_buffering.k.local` is the machine
-    /// of the role `k` of the only protocol with such a role in `double_buffering.scr`;
+    /// file: `double_buffering.k.dot` or, as a local type, `double_buffering.k.local` is the
+    /// machine of the role `k` of the only protocol with such a role in `double_buffering.scr`;
     /// `double_buffering.DoubleBuffering.k.dot` names the protocol, too. The machine is verified
     /// against the protocol as a session is, and an error is raised at `protocol!(…)`.
     pub fn generate(mut self) -> Self {
@@ -65,10 +65,10 @@ impl Configuration {
     /// all roles of the protocol are a safe closed system: k-multiparty compatible for some k.
     ///
     /// Asynchronous subtyping proves each role by itself, so that it is safe with all peers that
-    /// keep to the protocol. A closed system is safe with the sessions of this very package and with
-    /// no others: use it only if no other program plays a role of the protocol. Nothing is accepted
-    /// if a role has no session in this package, or if one combination of sessions is not safe; the
-    /// error says why.
+    /// keep to the protocol. A closed system is safe with the sessions of this very package and
+    /// with no others: use it only if no other program plays a role of the protocol. Nothing is
+    /// accepted if a role has no session in this package, or if one combination of sessions is not
+    /// safe; the error says why.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), rumpsteak_build::Report> {

@@ -36,7 +36,10 @@ pub(crate) struct Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cause {
     /// Two options of one choice have the same label.
-    AmbiguousChoice { subject: Subject, defect: Defect },
+    AmbiguousChoice {
+        subject: Box<Subject>,
+        defect: Defect,
+    },
     /// Something is wrong with another item, and its own macro says so.
     BrokenItem { name: String },
     /// A file of protocols has errors.
@@ -72,7 +75,7 @@ pub(crate) enum Cause {
     /// The peer is a role of another protocol than `role`, which the session plays.
     OtherProtocol {
         path: String,
-        peer: RoleName,
+        peer: String,
         role: RoleName,
     },
     /// Several protocols have this name, in the first two of these files.
@@ -90,12 +93,12 @@ pub(crate) enum Cause {
     /// An item means different things in different sessions.
     TwoMeanings { name: String },
     /// A limit left undecided whether the session is a subtype of its projection.
-    Undecided { subject: Subject, limit: Limit },
+    Undecided { subject: Box<Subject>, limit: Limit },
     /// It is not known whether the closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
     Unjudged {
-        subject: Subject,
+        subject: Box<Subject>,
         error: VerifyError,
     },
     /// No message of the protocol has the name of the label.
@@ -117,7 +120,10 @@ pub(crate) enum Cause {
         session: Option<String>,
     },
     /// Subtyping has no answer for the projection.
-    UnsupportedProtocol { subject: Subject, defect: Defect },
+    UnsupportedProtocol {
+        subject: Box<Subject>,
+        defect: Defect,
+    },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }
@@ -185,8 +191,8 @@ pub(crate) struct Subject {
     pub(crate) name: String,
     /// The role of the protocol that it plays.
     pub(crate) linked: ProtocolRole,
-    /// The structs that play the roles, in the order of the protocol. Empty for a machine, which has
-    /// the names of the protocol.
+    /// The structs that play the roles, in the order of the protocol. Empty for a machine, which
+    /// has the names of the protocol.
     pub(crate) roles: Vec<String>,
     /// The Rust types of messages, where they are known.
     pub(crate) labels: BTreeMap<Message, String>,
@@ -242,10 +248,16 @@ pub(crate) enum Origin {
     File,
 }
 
+impl Place {
+    pub(crate) fn new(item: ItemId, token: usize) -> Self {
+        Self { item, token }
+    }
+}
+
 impl Cause {
     pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
         Fault {
-            place: Place { item, token },
+            place: Place::new(item, token),
             cause: self,
             note: None,
         }

@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Gravity {
-    /// It is not known: a limit ended a proof, or an error that is reported elsewhere is in the way.
+    /// It is not known: a limit ended a proof, or an error that is reported elsewhere is in the
+    /// way.
     Undecided,
     /// It does not hold.
     Fails,

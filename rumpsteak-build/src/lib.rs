@@ -8,15 +8,15 @@
 //! }
 //! ```
 //!
-//! The build script reads the protocols in the folder and the `#[session]` items of all targets of the
-//! package. For each `#[session(K)]` it proves that the role may behave so: whatever the order of its
-//! sends and receives, no deadlock, no lost and no unexpected message can come of it. Its answers go
-//! to the macros of `rumpsteak-runtime`, which raise an error at the offending token, or let the
-//! session run.
+//! The build script reads the protocols in the folder and the `#[session]` items of all targets of
+//! the package. For each `#[session(K)]` it proves that the role may behave so: whatever the order
+//! of its sends and receives, no deadlock, no lost and no unexpected message can come of it. Its
+//! answers go to the macros of `rumpsteak-runtime`, which raise an error at the offending token, or
+//! let the session run.
 //!
-//! A build script that fails takes all other diagnostics from the editor. So this one fails only for
-//! errors that have no place in Rust source, such as a folder that does not exist. All others become
-//! errors of rustc.
+//! A build script that fails takes all other diagnostics from the editor. So this one fails only
+//! for errors that have no place in Rust source, such as a folder that does not exist. All others
+//! become errors of rustc.
 //!
 //! # How it works
 //!
@@ -36,8 +36,8 @@
 //! # What it does not see
 //!
 //! The source is read as it is written. Items that macros make, items inside functions and names of
-//! other packages are not seen; a session that needs one is refused by the `#[session]` macro, never
-//! accepted. [`Configuration::sources`] adds files outside of the package's targets.
+//! other packages are not seen; a session that needs one is refused by the `#[session]` macro,
+//! never accepted. [`Configuration::sources`] adds files outside of the package's targets.
 
 mod analysis;
 mod codegen;
@@ -64,8 +64,8 @@ pub use configuration::Configuration;
 pub use limits::Limits;
 pub use report::build_report::Report;
 
-/// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file or
-/// a folder, relative to the package. Short for `configure().protocols(path).verify()`.
+/// Verifies the package whose build script this is against the protocols at `path`, a `.scr` file
+/// or a folder, relative to the package. Short for `configure().protocols(path).verify()`.
 ///
 /// # Errors
 ///

@@ -90,8 +90,8 @@ setters! {
     queue => verifier.queue;
     /// Subtyping: how many actions are compared. Default: 1,000,000.
     steps => verifier.steps;
-    /// Subtyping: how precisely pending actions are known where there are more and more of them: see
-    /// [`rumpsteak_fsm::Limits::widening`]. Default: 4.
+    /// Subtyping: how precisely pending actions are known where there are more and more of them:
+    /// see [`rumpsteak_fsm::Limits::widening`]. Default: 4.
     widening => verifier.widening;
 }
 

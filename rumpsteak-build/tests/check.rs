@@ -1,6 +1,7 @@
 //! The library without Cargo: a package in a folder, and its problems.
 //!
-//! Faster than a real build, so here are the many small cases: names, modules, conditions, every reason to refuse.
+//! Faster than a real build, so here are the many small cases: names, modules, conditions, every
+//! reason to refuse.
 
 use std::fs;
 use std::path::{Path, PathBuf};

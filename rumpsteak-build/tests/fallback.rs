@@ -1,4 +1,5 @@
-//! The fallback: a session that its projection refuses, and that is safe with the sessions of its peers.
+//! The fallback: a session that its projection refuses, and that is safe with the sessions of its
+//! peers.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

@@ -1,7 +1,7 @@
 //! Every error of a Scribble file as a person sees it, in `scribble/GALLERY.md`.
 //!
-//! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to be read in the
-//! diff; otherwise it must be what is printed.
+//! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to
+//! be read in the diff; otherwise it must be what is printed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -22,8 +22,8 @@ also what `cargo rumpsteak explain CODE` knows. The page is written by the test 
 /// Terminals are this wide.
 const COLUMNS: usize = 80;
 
-/// Files that are not in an explanation, since they are several or would not be read: the first is the one that is
-/// refused.
+/// Files that are not in an explanation, since they are several or would not be read: the first is
+/// the one that is refused.
 fn files(code: Code) -> Vec<(&'static str, String)> {
     match code {
         Code::OtherModule => vec![
@@ -51,7 +51,8 @@ fn files(code: Code) -> Vec<(&'static str, String)> {
             text += "aux global protocol P18(role A, role B) { m() from A to B; }\n";
             vec![("example.scr", text)]
         }
-        // C sees `a` and `b` only, and must remember the last 18 of them: each may have been the one behind `last`.
+        // C sees `a` and `b` only, and must remember the last 18 of them: each may have been the
+        // one behind `last`.
         Code::ProjectionTooLarge => {
             let mut text = "\
 global protocol P(role A, role B, role C) {
@@ -128,7 +129,8 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     printed
 }
 
-/// The explanation in two: up to and with the protocol that is refused, and the rest; and that protocol.
+/// The explanation in two: up to and with the protocol that is refused, and the rest; and that
+/// protocol.
 fn split(explanation: &str) -> (&str, &str, Option<&str>) {
     const OPEN: &str = "```scribble\n";
     const CLOSE: &str = "```\n";
@@ -170,7 +172,8 @@ fn the_gallery_shows_what_is_printed() {
             None => files,
         };
         if files.is_empty() {
-            // A question instead of a file. Its answer is in the explanation, where a test of the command compares it.
+            // A question instead of a file. Its answer is in the explanation, where a test of the
+            // command compares it.
             assert_eq!(code, Code::NoSuchRole);
             continue;
         }

@@ -151,7 +151,8 @@ fn the_form_of_the_machine_does_not_matter() {
     );
 }
 
-/// Every protocol of this repository has code, which passes the build as code that a person writes does.
+/// Every protocol of this repository has code, which passes the build as code that a person writes
+/// does.
 #[test]
 fn the_protocols_of_this_repository() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
@@ -275,7 +276,8 @@ fn a_machine_that_is_not_decided_is_no_failure() {
     assert_eq!(undecided.gravest(), Some(Gravity::Undecided));
     assert_eq!(check(Limits::default(), &[]).gravest(), None);
 
-    // It is accepted together with all others as a session is, if the build script says so and they are safe.
+    // It is accepted together with all others as a session is, if the build script says so and they
+    // are safe.
     let without_help = check(limits, &["DoubleBuffering"]);
     assert!(
         without_help.problems[0].text.contains(

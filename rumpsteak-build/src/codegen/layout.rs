@@ -32,7 +32,8 @@ impl Type {
         format!("{}<{}>", self.name, arguments.join(", "))
     }
 
-    /// The type behind `before` columns on a line with this indentation, with `after` columns behind it.
+    /// The type behind `before` columns on a line with this indentation, with `after` columns
+    /// behind it.
     pub(super) fn print(&self, indent: usize, before: usize, after: usize) -> String {
         let line = self.line();
         if self.arguments.is_empty() || before + line.chars().count() + after <= WIDTH {

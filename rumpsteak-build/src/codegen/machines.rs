@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! protocols/double_buffering.scr
-//! protocols/double_buffering.k.dot                      the role k, as DOT
-//! protocols/double_buffering.DoubleBuffering.k.local    the same as a local type, with the protocol's name
+//! protocols/double_buffering.k.dot                    the role k, as DOT
+//! protocols/double_buffering.DoubleBuffering.k.local  as a local type, with the protocol's name
 //! ```
 //!
 //! The longer name is there for files of several protocols in which a role of this name takes part.

@@ -5,11 +5,11 @@
 //! double_buffering.k.dot ── read ──┴─ session ─ layout ─▶ OUT_DIR/rumpsteak/double_buffering.rs
 //! ```
 //!
-//! The code is what a person would write by hand, in the hybrid workflow: a set of roles, a type for
-//! each message, and session items. Nothing about it is taken on trust: it is grafted where
+//! The code is what a person would write by hand, in the hybrid workflow: a set of roles, a type
+//! for each message, and session items. Nothing about it is taken on trust: it is grafted where
 //! `protocol!(…)` includes it and read as all source is, and its sessions are verified against the
-//! protocol as all sessions are. A fault in this module makes a build fail, and no proof. A
-//! machine beside the `.scr` file is judged twice, therefore: by itself, for an error at a line of the
+//! protocol as all sessions are. A fault in this module makes a build fail, and no proof. A machine
+//! beside the `.scr` file is judged twice, therefore: by itself, for an error at a line of the
 //! machine, and as the session that it becomes.
 //!
 //! The text depends on the protocol's file and the machines beside it, on nothing else; it names no
@@ -229,8 +229,8 @@ fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
     }
 }
 
-/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin or
-/// end alike, or one that begins or ends as the type that they are in.
+/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin
+/// or end alike, or one that begins or ends as the type that they are in.
 fn repeats(names: &[&str], within: &str) -> bool {
     let words = |name: &&str| {
         name::snake(name)
@@ -533,8 +533,8 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let _ = writeln!(text, "/// {fence}");
 }
 
-/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn the
-/// direction of text.
+/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn
+/// the direction of text.
 fn one_line(text: &str) -> String {
     let is_harmless = |c: char| {
         !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -6,8 +6,9 @@
 //! SYN, a', self     Syn, A, SelfRole with #[role("self")]
 //! ```
 //!
-//! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the prelude, or of a
-//! role. Where case and `_` alone no longer lead back to the Scribble name, `#[label("…")]` does.
+//! A name takes a suffix where it would hide one that the code needs: that of the runtime, of the
+//! prelude, or of a role. Where case and `_` alone no longer lead back to the Scribble name,
+//! `#[label("…")]` does.
 
 use std::collections::BTreeSet;
 
@@ -58,8 +59,8 @@ pub(super) struct LabelName {
     pub(super) is_debug: bool,
 }
 
-/// Names that a type of the module may not hide: those that the code uses, and those of the prelude, which the payloads
-/// and the macros use.
+/// Names that a type of the module may not hide: those that the code uses, and those of the
+/// prelude, which the payloads and the macros use.
 const RESERVED: [&str; 51] = [
     "AsMut",
     "AsRef",
@@ -304,7 +305,8 @@ fn example(sort: &str) -> &'static str {
     }
 }
 
-/// The names that a type uses and that no `::` leads to; nothing if the text is no type, as far as that shows.
+/// The names that a type uses and that no `::` leads to; nothing if the text is no type, as far as
+/// that shows.
 fn names_of(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let (mut colons, mut depth) = (0, 0_usize);
@@ -334,7 +336,8 @@ fn names_of(text: &str) -> Option<Vec<String>> {
 
 /// Whether a text is an identifier, and no keyword.
 pub(super) fn is_ident(text: &str) -> bool {
-    // `syn` knows the keywords of the editions before 2024. It accepts blanks around the identifier.
+    // `syn` knows the keywords of the editions before 2024. It accepts blanks around the
+    // identifier.
     text != "gen" && syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 

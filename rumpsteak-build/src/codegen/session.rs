@@ -5,15 +5,16 @@
 //!                  └───t!stop───▶ 2        enum SChoice { Value(Value, SSession), Stop(Stop, End) }
 //! ```
 //!
-//! * A state with one action is a `Send` or a `Receive` around what follows; one with several, a `Select` or a `Branch`
-//!   of an `enum`; one with none is `End`.
-//! * What is written once stands where it is used. The initial state, and a state that several others lead to, have a
-//!   name. The name is that of a `struct` where only actions lead from the state back to it, since Rust knows no
-//!   recursive `type`s; else of a `type`.
-//! * A chain of more than [`LONGEST`] actions is cut by a `struct`, because rustc follows nested types by recursion.
+//! * A state with one action is a `Send` or a `Receive` around what follows; one with several, a
+//!   `Select` or a `Branch` of an `enum`; one with none is `End`.
+//! * What is written once stands where it is used. The initial state, and a state that several
+//!   others lead to, have a name. The name is that of a `struct` where only actions lead from the
+//!   state back to it, since Rust knows no recursive `type`s; else of a `type`.
+//! * A chain of more than [`LONGEST`] actions is cut by a `struct`, because rustc follows nested
+//!   types by recursion.
 //!
-//! Linear in the machine. Serialising the items gives a machine with the same runs, which the build verifies as it
-//! verifies what a person writes; so nothing depends on this module's being right.
+//! Linear in the machine. Serialising the items gives a machine with the same runs, which the build
+//! verifies as it verifies what a person writes; so nothing depends on this module's being right.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -158,8 +159,8 @@ impl Writer<'_> {
         })
     }
 
-    /// What a state is called where it follows something; `within` is the state of the item that this is part of, if
-    /// that item may call itself `Self`.
+    /// What a state is called where it follows something; `within` is the state of the item that
+    /// this is part of, if that item may call itself `Self`.
     fn session(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
         match self.count(state) {
             0 => Ok(Type::name("End")),
@@ -286,8 +287,8 @@ fn entries(fsm: &Fsm) -> Vec<usize> {
     entries
 }
 
-/// Which states are on a circle of states with one action. From each of them only one other can be next, so following
-/// that one from every state not yet seen finds all circles in one pass.
+/// Which states are on a circle of states with one action. From each of them only one other can be
+/// next, so following that one from every state not yet seen finds all circles in one pass.
 fn circles(fsm: &Fsm) -> Vec<bool> {
     let next = |state: StateId| {
         let mut transitions = fsm.transitions_from(state);

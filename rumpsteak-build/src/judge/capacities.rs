@@ -1,18 +1,21 @@
 //! How much room the queues between the roles of a package need.
 //!
-//! A *system* is a set of role structs that name each other in their routes, one for each role that any of them talks
-//! to, in one crate: what `#[derive(Roles)]` can wire. Its sessions are composed as they are written, each role starting
-//! again when it has finished, because roles are used for session after session and one may be ahead of its peers.
-//! [`rumpsteak_fsm::capacity`] says how long the queues of that get.
+//! A *system* is a set of role structs that name each other in their routes, one for each role that
+//! any of them talks to, in one crate: what `#[derive(Roles)]` can wire. Its sessions are composed
+//! as they are written, each role starting again when it has finished, because roles are used for
+//! session after session and one may be ahead of its peers. [`rumpsteak_fsm::capacity`] says how
+//! long the queues of that get.
 //!
 //! # What is believed
 //!
-//! * *At most n*: no run of the composed sessions ever has more than n messages in the queue. A set of roles runs some of
-//!   these runs, whatever the executor does and wherever a session is cancelled.
-//! * *Waits*: the queue may hold any number of messages, but capacities are known with which senders may wait. Believed
-//!   only of a *directed* system: in one, what is enough stays enough for longer queues, so that every queue may have as
-//!   much as the least that is enough or more. It gets room for [`ROOM`] messages, so that a sender goes on for a while,
-//!   and for all that one session alone can have under way, so that one session may be played to its end before its peer
+//! * *At most n*: no run of the composed sessions ever has more than n messages in the queue. A set
+//!   of roles runs some of these runs, whatever the executor does and wherever a session is
+//!   cancelled.
+//! * *Waits*: the queue may hold any number of messages, but capacities are known with which
+//!   senders may wait. Believed only of a *directed* system: in one, what is enough stays enough
+//!   for longer queues, so that every queue may have as much as the least that is enough or more.
+//!   It gets room for [`ROOM`] messages, so that a sender goes on for a while, and for all that one
+//!   session alone can have under way, so that one session may be played to its end before its peer
 //!   begins.
 //! * *Growable* otherwise: nothing was proven, and nothing is lost but the bound on memory.
 //!
@@ -20,16 +23,15 @@
 //!
 //! * a role is of another package, has no session, or is not named back: nobody knows what it does;
 //! * the roles play no protocol and are no set that is verified as a whole;
-//! * two structs play one role, or a role has two sessions that differ: which of them runs is decided while they run, one
-//!   session after the other, and a mixture of both need not be any of them. (The queues of mixtures could be bounded by
-//!   composing a machine that may do either; but such a machine sends and receives in one state, or not deterministically,
-//!   and k-MC says nothing of it.)
+//! * two structs play one role, or a role has two sessions that differ: which of them runs is
+//!   decided while they run, and a machine that may do either is none that k-MC speaks of;
 //! * something in the target is wrong: then it does not run.
 //!
 //! # Cost
 //!
-//! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue that may be a bit
-//! shorter. A search that needs more leaves the queue growable; it never makes a build fail.
+//! One search for each system, within [`CONFIGURATIONS`]: a build should not get longer for a queue
+//! that may be a bit shorter. A search that needs more leaves the queue growable; it never makes a
+//! build fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,13 +51,14 @@ const CONFIGURATIONS: usize = 5_000;
 /// How many messages a queue whose senders wait has room for at least.
 const ROOM: usize = 16;
 
-/// The largest ring, which takes its memory when the roles are made. A queue that may hold more grows to it instead.
+/// The largest ring, which takes its memory when the roles are made. A queue that may hold more
+/// grows to it instead.
 const LARGEST: usize = 1_024;
 
 /// Finds the systems of a package: each role's number and queues, for the roles that belong to one.
 ///
-/// `sessions` has the machines of every session of every role, and nothing for a role with a session whose machine is
-/// not known.
+/// `sessions` has the machines of every session of every role, and nothing for a role with a
+/// session whose machine is not known.
 pub(crate) fn find(
     context: Context<'_>,
     sessions: &BTreeMap<ItemId, Vec<&Fsm>>,
@@ -100,7 +103,8 @@ pub(crate) fn find(
     found
 }
 
-/// The role structs that can be wired with a role, and whether all that they name is among them and names them back.
+/// The role structs that can be wired with a role, and whether all that they name is among them and
+/// names them back.
 fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
     let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
     let mut members = BTreeSet::from([start]);
@@ -140,8 +144,8 @@ fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
         })
 }
 
-/// Whether the members play one protocol, or are verified as one set. That they play different roles is for the system
-/// to say, which has each role once.
+/// Whether the members play one protocol, or are verified as one set. That they play different
+/// roles is for the system to say, which has each role once.
 fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
     let of = |member: &ItemId| match &pairs.roles.get(member)?.link {
         Ok(linked) => Some((true, linked.protocol)),
@@ -153,16 +157,19 @@ fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
     first.is_some() && of_members.all(|other| other == first)
 }
 
-/// The capacities of the queues of these sessions, repeated for ever. Nothing if it is not known that they are safe.
+/// The capacities of the queues of these sessions, repeated for ever. `None` if it is not known
+/// that they are safe.
 fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacity)>> {
     let system = rumpsteak_fsm::System::new(machines).ok()?;
     let found = capacity::find(&capacity::repeated(&system), limits).ok()?;
-    // Minimal capacities are only claimed of directed systems, in which longer queues are enough, too.
+    // Minimal capacities are only claimed of directed systems, in which longer queues are enough,
+    // too.
     let may_wait = found.is_minimal;
     let is_unbounded = |channel: &ChannelCapacity| channel.occupancy == Occupancy::Unbounded;
-    let once = match may_wait && found.channels.iter().any(is_unbounded) {
-        true => capacity::find(&system, limits).map_or(Vec::new(), |once| once.channels),
-        false => Vec::new(),
+    let once = if may_wait && found.channels.iter().any(is_unbounded) {
+        capacity::find(&system, limits).map_or(Vec::new(), |once| once.channels)
+    } else {
+        Vec::new()
     };
     let choose = |channel: ChannelCapacity| {
         let in_one_session = once

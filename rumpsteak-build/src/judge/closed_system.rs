@@ -9,16 +9,17 @@
 //! a closed system, k-MC            safe with these very peers
 //! ```
 //!
-//! Closed systems are the roles of a set with `#[closed_system]`, which has no protocol; and those of
-//! a protocol one of whose sessions is refused. Subtyping knows nothing of the peers but the protocol,
-//! so it refuses orders that only these peers can bear. That they are safe together is a proof only if
-//! nobody else takes part, which no build can see: so the build script has to accept it, by
-//! [`accept_closed_system`](crate::Configuration::accept_closed_system), protocol by protocol.
+//! Closed systems are the roles of a set with `#[closed_system]`, which has no protocol; and those
+//! of a protocol one of whose sessions is refused. Subtyping knows nothing of the peers but the
+//! protocol, so it refuses orders that only these peers can bear. That they are safe together is a
+//! proof only if nobody else takes part, which no build can see: so the build script has to accept
+//! it, by [`accept_closed_system`](crate::Configuration::accept_closed_system), protocol by
+//! protocol.
 //!
 //! Each role needs a session, because nobody knows what its peers meet otherwise. A role may have
-//! several and begin any of them, in whatever target, so every combination is judged, and the largest
-//! of the least bounds k is the answer. The system holds as a whole or not at all: a proof about one
-//! session is a proof about its peers.
+//! several and begin any of them, in whatever target, so every combination is judged, and the
+//! largest of the least bounds k is the answer. The system holds as a whole or not at all: a proof
+//! about one session is a proof about its peers.
 //!
 //! Why sessions that follow one another do no harm: in a system that is k-MC, a role that ends a
 //! session has received all that was sent to it, and its own messages will be received. Messages of

@@ -1,5 +1,5 @@
-//! What is wrong at each `protocol!(…)`: with the code of the protocol, and with the machines that it
-//! is generated from.
+//! What is wrong at each `protocol!(…)`: with the code of the protocol, and with the machines that
+//! it is generated from.
 //!
 //! A machine beside a `.scr` file is judged as a session is. What is wrong is said with its line in
 //! the machine and its line in the protocol.
@@ -91,8 +91,8 @@ fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<
     Some((cause, is_judged.then_some(linked.protocol)))
 }
 
-/// The transition to blame: the action that comes too early or should not be, or else one at the place
-/// where an action is missing.
+/// The transition to blame: the action that comes too early or should not be, or else one at the
+/// place where an action is missing.
 fn blame(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
     let blamed = refusal.sub.or(refusal.cycle.first().copied());
     let mut after = fsm.transitions_from(refusal.sub_state);

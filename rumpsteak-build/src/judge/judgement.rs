@@ -25,8 +25,8 @@ pub(crate) struct Judgement {
     pub(crate) faults: Faults,
     /// The sessions with a role that is known.
     pub(crate) roots: BTreeMap<ItemId, Root>,
-    /// The protocols of which a session is refused, by position: what the closed system of all their
-    /// sessions is worth.
+    /// The protocols of which a session is refused, by position: what the closed system of all
+    /// their sessions is worth.
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
     /// What is wrong at each `protocol!(…)`, in the order of the source.
     pub(crate) inclusions: Vec<Vec<(Cause, Option<Note>)>>,

@@ -1,24 +1,29 @@
 //! Who waits for ever although every session is safe by itself.
 //!
-//! A session may leave out options of a choice that is its own. Nobody is hurt who is told of the choice; but a third
-//! role that hears only of an option that is never taken waits for ever:
+//! A session may leave out options of a choice that is its own. Nobody is hurt who is told of the
+//! choice; but a third role that hears only of an option that is never taken waits for ever:
 //!
 //! ```text
-//! rec loop { choice at a { more() from a to b; continue loop; } or { stop() from a to b; done() from b to c; } }
+//! rec loop {
+//!   choice at a { more() from a to b; continue loop; }
+//!   or { stop() from a to b; done() from b to c; }
+//! }
 //!
 //! a as written: rec X. b!more. X         c waits for `done`, which never comes
 //! ```
 //!
-//! No session is to blame for this, and it may be meant; so it is a warning. It is found by exploring the sessions of all
-//! roles together, at the cost of one exploration for each protocol in which some role may leave something out.
+//! No session is to blame for this, and it may be meant; so it is a warning. It is found by
+//! exploring the sessions of all roles together, at the cost of one exploration for each protocol
+//! in which some role may leave something out.
 
 use rumpsteak_fsm::run::{Failure, Run};
 use rumpsteak_fsm::{Direction, Fsm, Limits, System, system};
 
 use crate::protocols::Loaded;
 
-/// The run to where a role of the protocol waits for ever, if there is one. `written` has for each role the machine of its
-/// only session; a role without one, or with several, does what the protocol says.
+/// The run to where a role of the protocol waits for ever, if there is one. `written` has for each
+/// role the machine of its only session; a role without one, or with several, does what the
+/// protocol says.
 pub(crate) fn find(protocol: &Loaded, written: &[Option<&Fsm>], limits: &Limits) -> Option<Run> {
     let projected = protocol
         .projections

@@ -1,8 +1,8 @@
 //! One session against its protocol.
 //!
-//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the machine of the session must be an
-//! asynchronous subtype of the projection onto its role. Here are the token to blame, and the names
-//! that the user has for what is refused.
+//! The judgement itself is that of [`rumpsteak_fsm::verify()`]: the machine of the session must be
+//! an asynchronous subtype of the projection onto its role. Here are the token to blame, and the
+//! names that the user has for what is refused.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +44,8 @@ pub(crate) fn judge(
     Some(cause.at(place.item, place.token))
 }
 
-/// Judges a machine for a role of a protocol. Returns what is wrong, and the defect of the machine if
-/// it is one.
+/// Judges a machine for a role of a protocol. Returns what is wrong, and the defect of the machine
+/// if it is one.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
@@ -55,12 +55,13 @@ pub(crate) fn judge_machine(
 ) -> Option<(Cause, Option<Defect>)> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
+    let subject = || Box::new(subject());
     let cause = match verify(fsm, projection, &protocol.peers(linked.role), limits) {
         Ok(Verdict::Safe(_)) => return None,
         Ok(Verdict::Unsafe(refused)) => {
             let sub = refused.refusal.as_ref().and_then(|refusal| refusal.sub);
             Cause::Refused(Box::new(Refusal {
-                subject: subject(),
+                subject: *subject(),
                 action: sub.map(|id| fsm.transition(id).action.clone()),
                 refused,
                 machine: None,

@@ -1,6 +1,6 @@
 //! Sets of roles without a protocol, which are verified as closed systems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 use rumpsteak_contract::verdict::RoleName;
 
@@ -19,7 +19,8 @@ pub(crate) struct ClosedSet {
     pub(crate) faults: Vec<Fault>,
 }
 
-/// The sets of a package, and for each role in one the position of that set and the names that proofs have for it.
+/// The sets of a package, and for each role in one the position of that set and the names that
+/// proofs have for it.
 pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, RoleName)>) {
     let mut sets = Vec::new();
     let mut members: BTreeMap<ItemId, (usize, RoleName)> = BTreeMap::new();
@@ -41,22 +42,18 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
                 _ => None,
             };
             let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
-                Some((found, ItemKind::Role(role))) => {
-                    if role.link.is_some() {
-                        Some(NameProblem::HasProtocol)
-                    } else if tree.module(tree.item(found).module).krate != krate {
+                Some((found, ItemKind::Role(role))) => match members.entry(found) {
+                    _ if role.link.is_some() => Some(NameProblem::HasProtocol),
+                    _ if tree.module(tree.item(found).module).krate != krate => {
                         Some(NameProblem::OtherCrate)
-                    } else if members.contains_key(&found) {
-                        Some(NameProblem::InAnotherSet)
-                    } else {
-                        let role = RoleName {
-                            protocol: name.clone(),
-                            role: tree.item(found).name.clone(),
-                        };
-                        members.insert(found, (sets.len(), role));
+                    }
+                    btree_map::Entry::Occupied(_) => Some(NameProblem::InAnotherSet),
+                    btree_map::Entry::Vacant(member) => {
+                        let (protocol, role) = (name.clone(), tree.item(found).name.clone());
+                        member.insert((sets.len(), RoleName { protocol, role }));
                         None
                     }
-                }
+                },
                 Some((_, ItemKind::Broken)) => Some(NameProblem::Broken),
                 _ => Some(NameProblem::NoRoleForSet),
             };

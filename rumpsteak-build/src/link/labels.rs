@@ -26,12 +26,13 @@ pub(crate) struct LabelPair {
     pub(crate) item: Option<ItemId>,
     /// The label type as written, for one that is none.
     pub(crate) written: String,
-    /// The protocol in which a message was found for the label last, and the position of the message.
+    /// The protocol in which a message was found for the label last, and the position of the
+    /// message.
     found: Cell<Option<(usize, usize)>>,
 }
 
-/// The labels of a role's message type; none if the type is not found, which its derive or rustc says.
-/// Roles of one message type follow each other: `last` has the labels of the last one.
+/// The labels of a role's message type; none if the type is not found, which its derive or rustc
+/// says. Roles of one message type follow each other: `last` has the labels of the last one.
 pub(crate) fn labels(
     tree: &Tree,
     module: ModuleId,
@@ -104,8 +105,8 @@ pub(crate) enum LabelMatch<'a> {
     Unknown,
 }
 
-/// Looks for the message of `protocol`, which is the one at `position`, that `label` stands for. All sessions of a protocol
-/// ask for the same few.
+/// Looks for the message of `protocol`, which is the one at `position`, that `label` stands for.
+/// All sessions of a protocol ask for the same few.
 pub(crate) fn match_label<'a>(
     label: &LabelPair,
     position: usize,

@@ -9,8 +9,8 @@ use crate::judge::judgement::Judgement;
 use crate::sessions::resolved::is_nominal;
 use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 
-/// Adds a fault to each item on whose meaning the roots that reach it do not agree: its type has one
-/// fingerprint only.
+/// Adds a fault to each item on whose meaning the roots that reach it do not agree: its type has
+/// one fingerprint only.
 pub(crate) fn agree(tree: &Tree, judgement: &mut Judgement) {
     let identity = |item: ItemId| item.0 as u64;
     let mut bodies: BTreeMap<ItemId, Body> = BTreeMap::new();

@@ -105,8 +105,8 @@ struct Entries<'a> {
     word: &'a Word<'a>,
     /// The identities of nominal items, which are other ones for items with a fault.
     identities: BTreeMap<ItemId, u64>,
-    /// The structure of each item, from the first root that reaches it: the roots agree, or the item has
-    /// a fault.
+    /// The structure of each item, from the first root that reaches it: the roots agree, or the
+    /// item has a fault.
     bodies: BTreeMap<ItemId, Body>,
     /// The items that a root reaches which does not hold.
     in_failed_root: BTreeSet<ItemId>,
@@ -185,8 +185,8 @@ impl Entries<'_> {
         }
     }
 
-    /// The outcome of a session. The problems of one that is generated are raised at `protocol!(…)`,
-    /// and taken from `problems`.
+    /// The outcome of a session. The problems of one that is generated are raised at
+    /// `protocol!(…)`, and taken from `problems`.
     fn session(&self, id: ItemId, problems: &mut Vec<Located>) -> Outcome {
         let root = self.judgement.roots.get(&id);
         let own = root.filter(|_| !self.repeated.contains(&id));
@@ -354,8 +354,8 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     repeated
 }
 
-/// Whether some module that every build compiles calls `include_protocols!()`: one of the library, or
-/// one of the binaries of a package without one.
+/// Whether some module that every build compiles calls `include_protocols!()`: one of the library,
+/// or one of the binaries of a package without one.
 fn includes_protocols(context: Context<'_>) -> bool {
     let crates = &context.tree.crates;
     let has_library = crates
@@ -371,8 +371,8 @@ fn includes_protocols(context: Context<'_>) -> bool {
         .any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
 }
 
-/// For each file with errors the roles to report them at: the first one of each target that is linked
-/// to it. Files that no role is linked to are added to `unanchored`.
+/// For each file with errors the roles to report them at: the first one of each target that is
+/// linked to it. Files that no role is linked to are added to `unanchored`.
 fn anchors(
     context: Context<'_>,
     includes_protocols: bool,

@@ -59,8 +59,8 @@ pub(crate) fn findings(
     generated.sort_by(|left, right| left.protocol.cmp(&right.protocol));
 }
 
-/// The protocol, as `protocol!(…)` names it, whose inclusion has an error and generates an item: the
-/// error is raised there.
+/// The protocol, as `protocol!(…)` names it, whose inclusion has an error and generates an item:
+/// the error is raised there.
 pub(crate) fn failed(tree: &Tree, judgement: &Judgement, id: ItemId) -> Option<String> {
     let file = tree.item(id).file;
     let mut inclusions = tree.inclusions.iter().zip(&judgement.inclusions);

@@ -7,8 +7,8 @@ use crate::judge::judgement::Judgement;
 use crate::sessions::resolved::{ResolvedTail, is_nominal};
 use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 
-/// Adds a fault to the items that contain a `type` with one, as far as a refused root has no error of
-/// its own yet.
+/// Adds a fault to the items that contain a `type` with one, as far as a refused root has no error
+/// of its own yet.
 pub(crate) fn propagate(tree: &Tree, judgement: &mut Judgement) {
     let faults = &mut judgement.faults;
     // The items that name an item at the end of a chain, and the token that does.
@@ -21,7 +21,7 @@ pub(crate) fn propagate(tree: &Tree, judgement: &mut Judgement) {
                     users
                         .entry(named)
                         .or_default()
-                        .insert(Place { item, token });
+                        .insert(Place::new(item, token));
                 }
             }
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rumpsteak_contract::verdict::{PATH, VARIABLE, Verdicts, stamp};
 
-/// Writes the verdicts below `out_dir`, and the generated files before them. Tells rustc, through Cargo, that they are of
-/// this run of the build script.
+/// Writes the verdicts below `out_dir`, and the generated files before them. Tells rustc, through
+/// Cargo, that they are of this run of the build script.
 ///
 /// # Errors
 ///
@@ -27,8 +27,8 @@ pub(crate) fn write<'a>(
 
 /// Writes a file, unless it is there already: an unchanged file keeps its time.
 ///
-/// The file is written beside its place and moved there, so that a build that is interrupted leaves the old one or the
-/// new one, and nothing in between.
+/// The file is written beside its place and moved there, so that a build that is interrupted leaves
+/// the old one or the new one, and nothing in between.
 pub(crate) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());

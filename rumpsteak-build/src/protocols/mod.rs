@@ -1,8 +1,8 @@
 //! The protocols of a package: read, checked and projected onto all of their roles.
 //!
-//! A file with an error is of no use for verification: none of its protocols takes part, and all of its errors are
-//! reported together. An error of a projection is one of the file, because a protocol that one role cannot follow is
-//! safe for none.
+//! A file with an error is of no use for verification: none of its protocols takes part, and all of
+//! its errors are reported together. An error of a projection is one of the file, because a
+//! protocol that one role cannot follow is safe for none.
 
 pub(crate) mod scr_module;
 
@@ -56,7 +56,8 @@ pub(crate) struct Protocols {
 pub(crate) struct ScrFile {
     /// The path by which the file was found.
     pub(crate) path: PathBuf,
-    /// The texts: that of the file first, then those that it imports, in the order of their [`SourceId`]s.
+    /// The texts: that of the file first, then those that it imports, in the order of their
+    /// [`SourceId`]s.
     pub(crate) texts: Vec<Arc<NamedText>>,
     pub(crate) modules: Modules,
     /// Everything that is wrong with the file, in the order of the text.
@@ -102,9 +103,11 @@ pub(crate) enum Lookup {
 }
 
 impl Protocols {
-    /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a folder.
+    /// Reads the files at `paths`, and those below them that end in `.scr` where a path is a
+    /// folder.
     ///
-    /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file was found by.
+    /// `import shop.Base;` means the file `shop/Base.scr` below the path that the importing file
+    /// was found by.
     pub(crate) fn load(base: &PackageRoot, paths: &[PathBuf], limits: &Limits) -> Self {
         let mut loaded = Self::default();
         let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
@@ -215,7 +218,7 @@ impl Protocols {
                 normal,
             });
         }
-        diagnostics.sort_by(|left, right| left.primary.cmp(&right.primary));
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
@@ -229,8 +232,8 @@ impl Protocols {
         });
     }
 
-    /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same name in the sense of
-    /// [`name::same`].
+    /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same
+    /// name in the sense of [`name::same`].
     pub(crate) fn lookup(&self, wanted: &str) -> Lookup {
         let exact = |known: &str| known == wanted;
         let same = |known: &str| name::same(known, wanted);
@@ -277,7 +280,8 @@ impl Protocols {
 }
 
 impl ScrFile {
-    /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides nothing.
+    /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides
+    /// nothing.
     pub(crate) fn gravity(&self) -> Gravity {
         let kind = |diagnostic: &Diagnostic| match diagnostic.code {
             code if code.is_limit() => Gravity::Undecided,

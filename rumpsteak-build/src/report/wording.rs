@@ -1,8 +1,9 @@
 //! The texts for all faults of items but refusals, on one page.
 //!
-//! Each text is that of one `compile_error!`: plain, the first line says what is wrong in the words of
-//! the user's source, the next lines what the protocol says, and the last one what to do. The place,
-//! which rustc draws, is not repeated. Refusals by subtyping are in [`refusal`](super::refusal).
+//! Each text is that of one `compile_error!`: plain, the first line says what is wrong in the words
+//! of the user's source, the next lines what the protocol says, and the last one what to do. The
+//! place, which rustc draws, is not repeated. Refusals by subtyping are in
+//! [`refusal`].
 
 use std::fmt::Write as _;
 

@@ -7,7 +7,8 @@ use crate::sessions::resolved::{ResolvedChain, ResolvedSession, ResolvedTail, is
 use crate::source::crate_tree::{ItemId, Tree};
 
 impl ResolvedSession {
-    /// Items that lead back to themselves where a session cannot: without ever doing anything, or by `type`s alone.
+    /// Items that lead back to themselves where a session cannot: without ever doing anything, or
+    /// by `type`s alone.
     pub(crate) fn cycles(&self, tree: &Tree) -> Vec<Fault> {
         let mut faults = Vec::new();
         let idle = |_: ItemId, chain: &ResolvedChain| chain.actions.is_empty();
@@ -23,7 +24,8 @@ impl ResolvedSession {
         faults
     }
 
-    /// One item, with the token that names the next one, of each cycle of items that satisfy the predicate.
+    /// One item, with the token that names the next one, of each cycle of items that satisfy the
+    /// predicate.
     ///
     /// Every item names at most one other at its end, so each is visited once.
     fn find_cycles(&self, follow: impl Fn(ItemId, &ResolvedChain) -> bool) -> Vec<(ItemId, usize)> {

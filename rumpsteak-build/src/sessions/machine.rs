@@ -32,13 +32,7 @@ impl ResolvedSession {
             end: None,
             pending: Vec::new(),
         };
-        let initial = machine.enter(
-            root,
-            Place {
-                item: root,
-                token: 0,
-            },
-        );
+        let initial = machine.enter(root, Place::new(root, 0));
         while let Some(pending) = machine.pending.pop() {
             match pending {
                 Pending::Chain(item, state) => {
@@ -100,10 +94,7 @@ impl Builder<'_> {
         if let Some(&state) = self.chains.get(&item) {
             return state;
         }
-        let state = self.state(Place {
-            item,
-            token: action.token,
-        });
+        let state = self.state(Place::new(item, action.token));
         self.chains.insert(item, state);
         self.pending.push(Pending::Chain(item, state));
         state
@@ -133,26 +124,16 @@ impl Builder<'_> {
                 if let Some(&state) = self.choices.get(&key) {
                     return state;
                 }
-                let state = self.state(Place {
-                    item,
-                    token: *token,
-                });
+                let state = self.state(Place::new(item, *token));
                 self.choices.insert(key, state);
                 self.pending
                     .push(Pending::Choice(*choice, *direction, peer.clone(), state));
                 state
             }
-            ResolvedTail::End { token } => self.end(Place {
-                item,
-                token: *token,
-            }),
-            ResolvedTail::Named { item: next, token } => self.enter(
-                *next,
-                Place {
-                    item,
-                    token: *token,
-                },
-            ),
+            ResolvedTail::End { token } => self.end(Place::new(item, *token)),
+            ResolvedTail::Named { item: next, token } => {
+                self.enter(*next, Place::new(item, *token))
+            }
         }
     }
 
@@ -180,22 +161,11 @@ impl Builder<'_> {
     fn chain(&mut self, item: ItemId, chain: &ResolvedChain, mut state: StateId) {
         for (index, action) in chain.actions.iter().enumerate() {
             let next = match chain.actions.get(index + 1) {
-                Some(following) => self.state(Place {
-                    item,
-                    token: following.token,
-                }),
+                Some(following) => self.state(Place::new(item, following.token)),
                 None => self.tail(item, &chain.tail),
             };
             let what = (action.direction, &action.peer, &action.label.message);
-            self.transition(
-                state,
-                what,
-                next,
-                Place {
-                    item,
-                    token: action.token,
-                },
-            );
+            self.transition(state, what, next, Place::new(item, action.token));
             state = next;
         }
     }
@@ -214,16 +184,10 @@ impl Builder<'_> {
                 continue;
             };
             let next = match chain.actions.first() {
-                Some(action) => self.state(Place {
-                    item: choice,
-                    token: action.token,
-                }),
+                Some(action) => self.state(Place::new(choice, action.token)),
                 None => self.tail(choice, &chain.tail),
             };
-            let origin = Place {
-                item: choice,
-                token: *token,
-            };
+            let origin = Place::new(choice, *token);
             self.transition(state, (direction, peer, &label.message), next, origin);
             self.chain(choice, chain, next);
         }

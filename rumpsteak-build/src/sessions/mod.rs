@@ -9,9 +9,9 @@
 //!                  └───s!ready────┘
 //! ```
 //!
-//! 1. [`resolve`]: the names of each item that the root reaches, once per item: paths to items, roles
-//!    to those of the protocol, labels to its messages. A wrong name is a fault at its token, and
-//!    then there is no machine.
+//! 1. [`resolve`]: the names of each item that the root reaches, once per item: paths to items,
+//!    roles to those of the protocol, labels to its messages. A wrong name is a fault at its token,
+//!    and then there is no machine.
 //! 2. [`cycles`]: items that lead back to themselves without an action are faults, too.
 //! 3. [`machine`]: the chains become states and transitions, each with the token it comes from.
 //! 4. [`outline`]: what rustc sees of the session's type, for the proof.

@@ -47,7 +47,8 @@ impl ResolvedSession {
         Some(outline)
     }
 
-    /// The structure of an item for its proof: `type`s replaced by what they stand for, other items by their identity.
+    /// The structure of an item for its proof: `type`s replaced by what they stand for, other items
+    /// by their identity.
     pub(crate) fn body(
         &self,
         tree: &Tree,

@@ -17,8 +17,8 @@ use crate::sessions::resolved::{
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
 
-/// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong with one. Without a
-/// link to a protocol, names are not compared with those of any.
+/// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong
+/// with one. Without a link to a protocol, names are not compared with those of any.
 pub(crate) fn resolve_session(
     context: Context<'_>,
     root: ItemId,
@@ -206,7 +206,7 @@ impl Resolver<'_> {
         let pair = pairs.roles.get(&found);
         let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
             path: path.to_string(),
-            peer: pair.name.clone(),
+            peer: pair.name.to_string(),
             role: self.role.name.clone(),
         };
         let cause = match (&*tree.item(found).kind, pair) {

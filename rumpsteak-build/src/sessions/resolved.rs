@@ -11,11 +11,12 @@ use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 /// A root with all names resolved.
 #[derive(Debug)]
 pub(crate) struct ResolvedSession {
-    /// The items that the root reaches, itself among them, with their chains: one for a `type` or a `struct`, one for
-    /// each option of an `enum`; none for an item that has a fault.
+    /// The items that the root reaches, itself among them, with their chains: one for a `type` or a
+    /// `struct`, one for each option of an `enum`; none for an item that has a fault.
     pub(crate) items: BTreeMap<ItemId, Vec<ResolvedChain>>,
-    /// Whether all roles are linked to the protocol. If not, then there is no machine, but each name is known to the
-    /// proof: under the name of a role whose link is wrong, which holds only together with that role's own error.
+    /// Whether all roles are linked to the protocol. If not, then there is no machine, but each
+    /// name is known to the proof: under the name of a role whose link is wrong, which holds only
+    /// together with that role's own error.
     pub(crate) linked: bool,
 }
 

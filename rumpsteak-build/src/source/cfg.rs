@@ -1,9 +1,10 @@
 //! Whether a `#[cfg(…)]` holds, as far as a build script can tell.
 //!
-//! Cargo tells a build script the features (`CARGO_FEATURE_…`) and what rustc says about the target (`CARGO_CFG_…`).
-//! It does not tell whether this build is one of tests or of documentation, nor what other build scripts print with
-//! `cargo::rustc-cfg`. A predicate therefore has three values: what is not known to be false is walked, because a
-//! session that is walked in vain costs nothing, and one that is not walked cannot be compiled.
+//! Cargo tells a build script the features (`CARGO_FEATURE_…`) and what rustc says about the target
+//! (`CARGO_CFG_…`). It does not tell whether this build is one of tests or of documentation, nor
+//! what other build scripts print with `cargo::rustc-cfg`. A predicate therefore has three values:
+//! what is not known to be false is walked, because a session that is walked in vain costs nothing,
+//! and one that is not walked cannot be compiled.
 
 use std::collections::{BTreeMap, BTreeSet};
 

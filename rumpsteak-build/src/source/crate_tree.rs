@@ -1,13 +1,13 @@
 //! The module trees of a package, as far as sessions need them.
 //!
 //! From each target's root file the [`walk`] follows `mod x;` (with `#[path]`), inline modules and
-//! `include!("…")`, leaves out what `#[cfg]` is known to exclude, and keeps of each module the items
-//! that a session may name: modules, imports, types, and among these the session items, roles and
-//! messages. It lists each `protocol!(…)`; [`graft`] adds the code that was generated for it.
+//! `include!("…")`, leaves out what `#[cfg]` is known to exclude, and keeps of each module the
+//! items that a session may name: modules, imports, types, and among these the session items, roles
+//! and messages. It lists each `protocol!(…)`; [`graft`] adds the code that was generated for it.
 //!
-//! What is not found or is no Rust is left to rustc, which says so at the right place. What the walk
-//! cannot see (items that macros make) is refused by the `#[session]` macro for want of a verdict. So
-//! the walk may miss things without harm to soundness, and never fails.
+//! What is not found or is no Rust is left to rustc, which says so at the right place. What the
+//! walk cannot see (items that macros make) is refused by the `#[session]` macro for want of a
+//! verdict. So the walk may miss things without harm to soundness, and never fails.
 //!
 //! A file that belongs to several targets is read once, into a [`Source`] without tokens. Nothing
 //! recurses: pending modules are on a stack.
@@ -444,8 +444,8 @@ impl Walker<'_> {
         Some(module)
     }
 
-    /// Reads the file of `mod name;`, with `explicit` as its `#[path]`. `None` if there is none, or if
-    /// the module is inside of it.
+    /// Reads the file of `mod name;`, with `explicit` as its `#[path]`. `None` if there is none, or
+    /// if the module is inside of it.
     fn file_of(
         &mut self,
         outer: &Place,
@@ -533,8 +533,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes that a file is missing. Cargo watches existing paths only, so the nearest folder stands
-    /// for it.
+    /// Notes that a file is missing. Cargo watches existing paths only, so the nearest folder
+    /// stands for it.
     fn await_file(&mut self, path: &Path) {
         let path = path_clean::clean(path);
         if let Some(folder) = path.ancestors().skip(1).find(|folder| folder.is_dir()) {

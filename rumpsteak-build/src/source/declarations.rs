@@ -1,7 +1,8 @@
 //! What the items of a file are to sessions.
 //!
-//! A file is cut into [items](crate::source::items). Those that a session may name, and those that lead to
-//! other files, become [`Part`]s, which hold no tokens of the file any more; all others are left out.
+//! A file is cut into [items](crate::source::items). Those that a session may name, and those that
+//! lead to other files, become [`Part`]s, which hold no tokens of the file any more; all others are
+//! left out.
 
 use std::rc::Rc;
 
@@ -22,7 +23,8 @@ const USE_DEPTH: usize = 64;
 pub(crate) enum ItemKind {
     /// A session, role or message that does not parse: its own macro says why.
     Broken,
-    /// The labels of a message type; of a struct, which is its own only label, the types of the fields as well.
+    /// The labels of a message type; of a struct, which is its own only label, the types of the
+    /// fields as well.
     Message(MessageItem, Option<Vec<String>>),
     /// Any type; of a struct, the types of the fields.
     Other(Option<Vec<String>>),
@@ -89,8 +91,8 @@ pub(crate) struct NoRust {
 ///
 /// # Errors
 ///
-/// If the text has no tokens: brackets or quotes that do not match, an unknown escape in a literal, a
-/// character that begins no token.
+/// If the text has no tokens: brackets or quotes that do not match, an unknown escape in a literal,
+/// a character that begins no token.
 pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
     let tokens: TokenStream = without_prelude(text.to_owned()).parse().map_err(|error| {
         let error: proc_macro2::LexError = error;
@@ -131,8 +133,8 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
     Ok(bodies)
 }
 
-/// What an item is to sessions; `None` if it does not matter. `inline` takes the body of a module and
-/// returns its position.
+/// What an item is to sessions; `None` if it does not matter. `inline` takes the body of a module
+/// and returns its position.
 fn part(
     item: &RawItem<'_>,
     cfg: &Cfg,
@@ -226,8 +228,8 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     }
 }
 
-/// What a derive sees of an item: the attributes that it declares, and the fields or variants that are
-/// part of this build.
+/// What a derive sees of an item: the attributes that it declares, and the fields or variants that
+/// are part of this build.
 fn derive_input(item: &RawItem<'_>, declared: &[&str], cfg: &Cfg) -> TokenStream {
     let mut tokens = TokenStream::new();
     for attribute in &item.attributes {
@@ -251,8 +253,8 @@ fn derive_input(item: &RawItem<'_>, declared: &[&str], cfg: &Cfg) -> TokenStream
     tokens
 }
 
-/// The group without the fields or variants that a `#[cfg]` is known to exclude; with a field goes the
-/// comma behind it.
+/// The group without the fields or variants that a `#[cfg]` is known to exclude; with a field goes
+/// the comma behind it.
 fn without_excluded(group: &Group, cfg: &Cfg) -> Group {
     let trees: Vec<TokenTree> = group.stream().into_iter().collect();
     let mut angles = Angles::default();
@@ -344,7 +346,8 @@ fn imports(tree: Tokens<'_>, visibility: Visibility) -> Vec<Import> {
     imports
 }
 
-/// Blanks out what rustc steps over and lexing does not, a byte order mark and a first line `#!…`, so that all places stay.
+/// Blanks out what rustc steps over and lexing does not, a byte order mark and a first line `#!…`,
+/// so that all places stay.
 fn without_prelude(mut text: String) -> String {
     if text.starts_with('\u{feff}') {
         text.replace_range(..'\u{feff}'.len_utf8(), "   ");

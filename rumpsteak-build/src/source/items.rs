@@ -1,15 +1,17 @@
 //! The items of a file, without their contents.
 //!
-//! Sessions need to know which modules, imports, types and macro calls a file has, and nothing of what is
-//! inside its functions. So files are cut into items on their token trees, rather than parsed:
+//! Sessions need to know which modules, imports, types and macro calls a file has, and nothing of
+//! what is inside its functions. So files are cut into items on their token trees, rather than
+//! parsed:
 //!
-//! * an item ends at the first `;`, or at the first `{…}` outside angle brackets if it is one of those that do;
+//! * an item ends at the first `;`, or at the first `{…}` outside angle brackets if it is one of
+//!   those that do;
 //! * a group is one token tree, and so part of the item.
 //!
-//! This accepts every program that rustc accepts, also with syntax younger than this crate; a half-typed
-//! function costs only itself; and nothing here recurses, so that no nesting overflows the stack. What it
-//! accepts beyond Rust, rustc refuses. Only the items that concern sessions are parsed, by
-//! `rumpsteak-contract`.
+//! This accepts every program that rustc accepts, also with syntax younger than this crate; a
+//! half-typed function costs only itself; and nothing here recurses, so that no nesting overflows
+//! the stack. What it accepts beyond Rust, rustc refuses. Only the items that concern sessions are
+//! parsed, by `rumpsteak-contract`.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::Angles;
@@ -23,7 +25,8 @@ pub(crate) type Tokens<'t> = &'t [TokenTree];
 /// An item with its outer attributes taken off.
 #[derive(Clone, Debug)]
 pub(crate) struct RawItem<'t> {
-    /// The attributes that hold in this build, those in `cfg_attr` among them, but no `cfg` and no `doc`.
+    /// The attributes that hold in this build, those in `cfg_attr` among them, but no `cfg` and no
+    /// `doc`.
     pub(crate) attributes: Vec<Attribute>,
     /// Whether the item is part of this build.
     pub(crate) condition: Truth,
@@ -120,7 +123,8 @@ impl Attribute {
         }
     }
 
-    /// Whether the last segment of the path is the given name: `session` in `#[rumpsteak_runtime::session]`.
+    /// Whether the last segment of the path is the given name: `session` in
+    /// `#[rumpsteak_runtime::session]`.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name == name
     }

@@ -1,14 +1,15 @@
 //! What a path in a session stands for.
 //!
-//! Follows rustc's rules for names of types as far as sessions need them: `crate`, `self`, `super`, the items and
-//! imports of the module, globs after these, then the package's own library by its name. Names of other packages, of
-//! the prelude and of items that macros make are not known here; a session cannot use them, and its error says so.
+//! Follows rustc's rules for names of types as far as sessions need them: `crate`, `self`, `super`,
+//! the items and imports of the module, globs after these, then the package's own library by its
+//! name. Names of other packages, of the prelude and of items that macros make are not known here;
+//! a session cannot use them, and its error says so.
 //!
-//! A wrong answer here does no harm beyond a needless error: what was resolved becomes part of the proof, which rustc
-//! compares with what it resolves itself.
+//! A wrong answer here does no harm beyond a needless error: what was resolved becomes part of the
+//! proof, which rustc compares with what it resolves itself.
 //!
-//! One query looks a name up at most once per module, so it costs at most (modules × imports), also where imports go in
-//! circles. Chains of imports are followed by recursion up to [`DEPTH`].
+//! One query looks a name up at most once per module, so it costs at most (modules × imports), also
+//! where imports go in circles. Chains of imports are followed by recursion up to [`DEPTH`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,8 +87,8 @@ struct Query<'a> {
     tree: &'a Tree,
     /// Where the path is written.
     from: ModuleId,
-    /// The names that were looked up. While one is being looked up, it means nothing: an import that leads back to
-    /// itself adds nothing to what it means.
+    /// The names that were looked up. While one is being looked up, it means nothing: an import
+    /// that leads back to itself adds nothing to what it means.
     known: BTreeMap<(ModuleId, String), BTreeSet<Meaning>>,
 }
 

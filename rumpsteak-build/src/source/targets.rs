@@ -1,8 +1,8 @@
 //! The targets of a package: where rustc begins to read.
 //!
-//! Cargo does not tell a build script which targets the package has, so this follows its rules: what
-//! `Cargo.toml` says under `[lib]`, `[[bin]]`, `[[example]]`, `[[test]]` and `[[bench]]`, and what
-//! lies in the conventional places unless `autobins = false` and the like forbid it. Calling
+//! Cargo does not tell a build script which targets the package has, so this follows its rules:
+//! what `Cargo.toml` says under `[lib]`, `[[bin]]`, `[[example]]`, `[[test]]` and `[[bench]]`, and
+//! what lies in the conventional places unless `autobins = false` and the like forbid it. Calling
 //! `cargo metadata` from a build script would wait for the lock of the Cargo that runs it.
 
 use std::{

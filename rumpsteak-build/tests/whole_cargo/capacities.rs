@@ -1,4 +1,5 @@
-//! How much room queues get: from the sessions as they are written, through the verdict file, to the channels.
+//! How much room queues get: from the sessions as they are written, through the verdict file, to
+//! the channels.
 
 use crate::harness::{IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES, double_buffering};
 

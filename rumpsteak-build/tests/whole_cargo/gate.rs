@@ -41,7 +41,8 @@ fn an_unsafe_reordering_is_one_error_at_its_token() {
     let outcome = package.check(&[]);
     let error = outcome.error();
     error.is_at("src/lib.rs", "Receive");
-    // The first line in the user's words, the line of the protocol, the run, who waits, what is left, the way out.
+    // The first line in the user's words, the line of the protocol, the run, who waits, what is
+    // left, the way out.
     let expected = "\
 unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
 
@@ -291,8 +292,8 @@ fn a_wrong_link_is_one_error() {
         .is_at("src/lib.rs", "kernel")
         .says("the protocol `DoubleBuffering` has no role `kernel`");
 
-    // The sessions that said nothing were not verified: where rustc has a role without that error in its place, none
-    // of them runs.
+    // The sessions that said nothing were not verified: where rustc has a role without that error
+    // in its place, none of them runs.
     package.edit(
         "src/lib.rs",
         "#[derive(Role)]\n#[protocol(DoubleBuffering::kernel)]",

@@ -1,4 +1,5 @@
-//! Top-down: the code of a protocol is included, passes the lints, and is never that of another build.
+//! Top-down: the code of a protocol is included, passes the lints, and is never that of another
+//! build.
 
 use crate::harness::{PROTOCOL, Package};
 

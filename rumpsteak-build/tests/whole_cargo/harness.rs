@@ -1,8 +1,8 @@
 //! Packages in temporary folders, and what Cargo says about them.
 //!
-//! Each test writes a package of its own, which depends on the crates of this workspace by path, and
-//! runs the real Cargo on it, offline. The dependencies are built once; each package has a target
-//! folder of its own, with links to them, so that no Cargo waits for another one.
+//! Each test writes a package of its own, which depends on the crates of this workspace by path,
+//! and runs the real Cargo on it, offline. The dependencies are built once; each package has a
+//! target folder of its own, with links to them, so that no Cargo waits for another one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -232,7 +232,8 @@ impl Package {
         }
     }
 
-    /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and what on standard error.
+    /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and
+    /// what on standard error.
     pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
         let output = self
             .command(verb)

@@ -1,11 +1,12 @@
-//! The README's example, exactly as it stands there: it runs and prints what the README says, and its mistake gives the
-//! message that the README begins with.
+//! The README's example, exactly as it stands there: it runs and prints what the README says, and
+//! its mistake gives the message that the README begins with.
 
 use std::fs;
 
 use crate::harness::{Package, dependency, workspace};
 
-/// The blocks of code of a text, each with the file that it is: the name in backticks that begins the line above it.
+/// The blocks of code of a text, each with the file that it is: the name in backticks that begins
+/// the line above it.
 fn blocks(text: &str) -> Vec<(Option<String>, String)> {
     let mut blocks = Vec::new();
     let mut above = "";
@@ -124,7 +125,8 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
     );
 }
 
-/// The other workflows of the README, from the same example and with nothing but what the README says.
+/// The other workflows of the README, from the same example and with nothing but what the README
+/// says.
 #[test]
 fn the_example_runs_in_the_other_workflows() {
     let readme = fs::read_to_string(workspace().join("README.md")).unwrap();

@@ -60,7 +60,8 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
     let [error] = &long[..] else {
         panic!("{}", outcome.show())
     };
-    // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and the kernel for the sink.
+    // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and
+    // the kernel for the sink.
     error
         .is_at("src/lib.rs", "Send")
         .says("and the system of `Roles` gets stuck")

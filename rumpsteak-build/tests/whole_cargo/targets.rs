@@ -35,7 +35,8 @@ fn a_library_and_two_binaries() {
     outcome.error().is_at("src/bin/two.rs", "Receive");
     package.check(&["--bin", "one"]).passes();
 
-    // A session of its own for the library's role would need a proof that Rust does not allow there.
+    // A session of its own for the library's role would need a proof that Rust does not allow
+    // there.
     let text = package.read("src/bin/one.rs");
     package.write(
         "src/bin/one.rs",
