@@ -12,7 +12,7 @@ use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run};
 
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
-use crate::protocols::ProtocolRole;
+use crate::protocols::{Lookup, ProtocolRole};
 use crate::source::crate_tree::ItemId;
 
 /// A token of an item of the Rust source.
@@ -261,6 +261,21 @@ impl Cause {
             cause: self,
             note: None,
         }
+    }
+
+    /// The protocol that a name stands for, by position.
+    pub(crate) fn unless_found(lookup: Lookup, wanted: &str) -> Result<usize, Self> {
+        let wanted = wanted.to_owned();
+        Err(match lookup {
+            Lookup::Found(position) => return Ok(position),
+            Lookup::Broken(file) => Self::BrokenFile { file },
+            Lookup::Several(first, second) => {
+                let files = [first, second];
+                Self::ProtocolDeclaredTwice { wanted, files }
+            }
+            Lookup::Unknown => Self::UnknownProtocol { wanted },
+            Lookup::Unplayable => Self::UnplayableProtocol { wanted },
+        })
     }
 
     pub(crate) fn origin(&self) -> Origin {

@@ -34,7 +34,7 @@ use self::machines::{Folders, Machine};
 use self::names::{LabelName, Names, RoleName, is_ident};
 use self::session::{Item, Unwritable};
 use crate::fault::Cause;
-use crate::protocols::{Loaded, Lookup, Protocols, ScrFile};
+use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::source::crate_tree::GeneratedFile;
 use crate::source::package_root::PackageRoot;
 use crate::words::list;
@@ -82,9 +82,8 @@ impl<'a> Generator<'a> {
 
     /// The code of the protocol that a Rust name stands for.
     pub(crate) fn generate(&mut self, wanted: &str) -> Rc<Generated> {
-        let wanted = wanted.to_owned();
-        let cause = match self.protocols.lookup(&wanted) {
-            Lookup::Found(position) if self.enabled => {
+        let cause = match Cause::unless_found(self.protocols.lookup(wanted), wanted) {
+            Ok(position) if self.enabled => {
                 if let Some(known) = self.known.get(&position) {
                     return Rc::clone(known);
                 }
@@ -92,14 +91,10 @@ impl<'a> Generator<'a> {
                 self.known.insert(position, Rc::clone(&generated));
                 return generated;
             }
-            Lookup::Found(_) => Cause::NotGenerated { wanted },
-            Lookup::Broken(file) => Cause::BrokenFile { file },
-            Lookup::Several(first, second) => {
-                let files = [first, second];
-                Cause::ProtocolDeclaredTwice { wanted, files }
-            }
-            Lookup::Unknown => Cause::UnknownProtocol { wanted },
-            Lookup::Unplayable => Cause::UnplayableProtocol { wanted },
+            Ok(_) => Cause::NotGenerated {
+                wanted: wanted.to_owned(),
+            },
+            Err(cause) => cause,
         };
         Rc::new(Generated {
             problems: vec![cause],

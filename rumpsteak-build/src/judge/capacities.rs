@@ -106,7 +106,6 @@ pub(crate) fn find(
 /// The role structs that can be wired with a role, and whether all that they name is among them and
 /// names them back.
 fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
-    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
     let mut members = BTreeSet::from([start]);
     let mut pending = vec![start];
     let mut is_closed = true;
@@ -115,7 +114,7 @@ fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool
             match peer {
                 Some(peer)
                     if pairs.roles.contains_key(&peer)
-                        && krate(peer) == krate(start)
+                        && tree.crate_id(peer) == tree.crate_id(start)
                         && peers(tree, peer).any(|back| back == Some(member)) =>
                 {
                     if members.insert(peer) {
@@ -198,11 +197,7 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacit
 fn number(tree: &Tree, members: &BTreeSet<ItemId>) -> u64 {
     let mut hasher = Hasher::new();
     for &member in members {
-        let (item, target) = (tree.item(member), &tree.crate_of(member).target);
-        hasher.text(&target.kind.to_string());
-        hasher.text(&target.name);
-        hasher.text(&tree.module_path(item.module));
-        hasher.text(&item.name);
+        tree.hash_place(member, &mut hasher);
     }
     // 0 stands for no system.
     hasher.finish().max(1)

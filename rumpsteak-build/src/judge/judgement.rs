@@ -190,10 +190,11 @@ impl<'a> Judge<'a> {
             Resolution::Ambiguous(_) => return Err(name(NameProblem::Ambiguous)),
             Resolution::Nothing => return Err(name(NameProblem::Unresolved)),
         };
-        let krate = |item: ItemId| tree.module(tree.item(item).module).krate;
         match (&*tree.item(found).kind, pairs.roles.get(&found)) {
             // The proof is an implementation for the role, which Rust allows beside the role only.
-            (_, Some(_)) if krate(found) != krate(id) => Err(name(NameProblem::ForeignRole)),
+            (_, Some(_)) if tree.crate_id(found) != tree.crate_id(id) => {
+                Err(name(NameProblem::ForeignRole))
+            }
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink)),
             (ItemKind::Broken, None) => Err(Cause::BrokenItem {

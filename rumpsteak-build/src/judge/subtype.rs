@@ -134,8 +134,12 @@ fn subject(context: Context<'_>, root: ItemId, role: ItemId, linked: ProtocolRol
 /// is one, and of several the one nearest to the session in the source.
 fn structs(context: Context<'_>, root: ItemId, position: usize, protocol: &Loaded) -> Vec<String> {
     let Context { tree, pairs, .. } = context;
-    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
-    let distance = |id: &ItemId| (krate(*id) != krate(root), id.0.abs_diff(root.0));
+    let distance = |id: &ItemId| {
+        (
+            tree.crate_id(*id) != tree.crate_id(root),
+            id.0.abs_diff(root.0),
+        )
+    };
     let name = |(role, known): (usize, &Role)| {
         let wanted = ProtocolRole {
             protocol: position,

@@ -29,7 +29,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
         let ItemKind::Set(set) = &*item.kind else {
             continue;
         };
-        let krate = tree.module(item.module).krate;
+        let krate = tree.crate_id(id);
         let target = &tree.crate_of(id).target;
         let path = tree.module_path(item.module);
         // The blank keeps the name apart from those of protocols.
@@ -44,9 +44,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
             let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
                 Some((found, ItemKind::Role(role))) => match members.entry(found) {
                     _ if role.link.is_some() => Some(NameProblem::HasProtocol),
-                    _ if tree.module(tree.item(found).module).krate != krate => {
-                        Some(NameProblem::OtherCrate)
-                    }
+                    _ if tree.crate_id(found) != krate => Some(NameProblem::OtherCrate),
                     btree_map::Entry::Occupied(_) => Some(NameProblem::InAnotherSet),
                     btree_map::Entry::Vacant(member) => {
                         let (protocol, role) = (name.clone(), tree.item(found).name.clone());

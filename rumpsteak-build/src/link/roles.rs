@@ -111,34 +111,20 @@ fn follow_link(
     lookup: Lookup,
     protocols: &Protocols,
 ) -> Result<ProtocolRole, LinkError> {
-    let wanted = link.protocol.to_string();
-    let wrong = |token, cause| Err(LinkError::Wrong { token, cause });
-    match lookup {
-        Lookup::Broken(file) => Err(LinkError::Broken { file }),
-        Lookup::Found(position) => {
-            let protocol = &protocols.protocols[position];
-            match protocol.role(&link.role) {
-                Some(role) => Ok(ProtocolRole {
-                    protocol: position,
-                    role,
-                }),
-                None => wrong(
-                    link.role_token,
-                    Cause::UnknownRole {
-                        wanted: link.role.clone(),
-                        protocol: position,
-                    },
-                ),
-            }
+    let wrong = |token, cause| LinkError::Wrong { token, cause };
+    if let Lookup::Broken(file) = lookup {
+        return Err(LinkError::Broken { file });
+    }
+    let protocol = Cause::unless_found(lookup, &link.protocol.to_string())
+        .map_err(|cause| wrong(link.protocol_token, cause))?;
+    match protocols.protocols[protocol].role(&link.role) {
+        Some(role) => Ok(ProtocolRole { protocol, role }),
+        None => {
+            let wanted = link.role.clone();
+            Err(wrong(
+                link.role_token,
+                Cause::UnknownRole { wanted, protocol },
+            ))
         }
-        Lookup::Several(first, second) => wrong(
-            link.protocol_token,
-            Cause::ProtocolDeclaredTwice {
-                wanted,
-                files: [first, second],
-            },
-        ),
-        Lookup::Unplayable => wrong(link.protocol_token, Cause::UnplayableProtocol { wanted }),
-        Lookup::Unknown => wrong(link.protocol_token, Cause::UnknownProtocol { wanted }),
     }
 }

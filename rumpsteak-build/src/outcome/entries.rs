@@ -140,16 +140,11 @@ impl Entries<'_> {
 
     fn identity(&self, id: ItemId) -> u64 {
         let tree = self.context.tree;
-        let item = tree.item(id);
-        let target = &tree.crate_of(id).target;
-        let ItemKind::Session(session) = &*item.kind else {
+        let ItemKind::Session(session) = &*tree.item(id).kind else {
             return 0;
         };
         let mut hasher = Hasher::new();
-        hasher.text(&target.kind.to_string());
-        hasher.text(&target.name);
-        hasher.text(&tree.module_path(item.module));
-        hasher.text(&item.name);
+        tree.hash_place(id, &mut hasher);
         hasher.bytes(&session.hash().to_be_bytes());
         if self.judgement.faults.contains(id) {
             hasher.text("failed");
@@ -294,13 +289,16 @@ fn systems(
     limits: &Limits,
 ) -> BTreeMap<ItemId, verdict::System> {
     let Context { tree, pairs, .. } = context;
-    let krate = |id: ItemId| tree.module(tree.item(id).module).krate;
-    let faulty: BTreeSet<CrateId> = judgement.faults.items().map(krate).collect();
+    let faulty: BTreeSet<CrateId> = judgement
+        .faults
+        .items()
+        .map(|id| tree.crate_id(id))
+        .collect();
     let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
     let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
     for root in judgement.roots.values() {
         match &root.machine {
-            Some(machine) if !root.refused && !faulty.contains(&krate(root.role)) => {
+            Some(machine) if !root.refused && !faulty.contains(&tree.crate_id(root.role)) => {
                 sessions.entry(root.role).or_default().push(&machine.fsm);
             }
             _ => {
@@ -392,7 +390,7 @@ fn anchors(
     let mut seen: BTreeSet<(usize, CrateId)> = BTreeSet::new();
     for (&id, role) in &pairs.roles {
         if let Err(LinkError::Broken { file }) = role.link
-            && seen.insert((file, tree.module(tree.item(id).module).krate))
+            && seen.insert((file, tree.crate_id(id)))
         {
             anchors.insert(id, file);
         }

@@ -256,9 +256,10 @@ impl Protocols {
             [] => Lookup::Unknown,
             [file] => {
                 let of_name = |loaded: &Loaded| is_wanted(loaded.protocol.name().as_str());
-                let unusable = match self.files[file].diagnostics.is_empty() {
-                    true => Lookup::Unplayable,
-                    false => Lookup::Broken(file),
+                let unusable = if self.files[file].diagnostics.is_empty() {
+                    Lookup::Unplayable
+                } else {
+                    Lookup::Broken(file)
                 };
                 self.protocols
                     .iter()

@@ -28,7 +28,7 @@ use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
 use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use super::runs::failure;
+use super::runs::{does, failure};
 use crate::fault::{Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
@@ -169,39 +169,29 @@ impl Words<'_> {
         self.subject.role(role, roles).to_owned()
     }
 
-    /// "receives `Value` from `S`"
-    fn does(&self, action: &Action) -> String {
+    /// "receives `Value` from `S`", or "ends" for no action.
+    fn does(&self, action: Option<&Action>) -> String {
+        let Some(action) = action else {
+            return "ends".to_owned();
+        };
         let label = self.subject.label(&action.message);
         let peer = self.role(&action.peer);
-        match action.direction {
-            Direction::Receive => format!("receives `{label}` from `{peer}`"),
-            Direction::Send => format!("sends `{label}` to `{peer}`"),
-        }
+        does(action.direction, &label, &peer)
     }
 
-    fn does_sub(&self) -> String {
-        self.sub
-            .map_or("ends".to_owned(), |action| self.does(action))
-    }
-
-    fn does_sup(&self) -> String {
-        self.sup
-            .map_or("ends".to_owned(), |action| self.does(action))
-    }
-
-    /// "receive `Value` from `S`"
+    /// "receive `Value` from `S`", or "end" for no action.
     fn advice(&self, action: Option<&Action>) -> String {
-        action.map_or("end".to_owned(), |action| {
-            self.does(action)
-                .replacen("receives", "receive", 1)
-                .replacen("sends", "send", 1)
-        })
+        let does = self.does(action);
+        let (verb, rest) = does.split_once(' ').unwrap_or((&does, ""));
+        format!("{} {rest}", verb.trim_end_matches('s'))
+            .trim_end()
+            .to_owned()
     }
 
     fn headline(&self) -> String {
         let name = &self.subject.name;
         let role = self.protocol.role_at(self.subject.linked.role);
-        let (sub, sup) = (self.does_sub(), self.does_sup());
+        let (sub, sup) = (self.does(self.sub), self.does(self.sup));
         match self.refusal.rule {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
                 format!("unsafe reordering: `{name}` {sub} before it {sup}")

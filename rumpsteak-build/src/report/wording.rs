@@ -7,13 +7,13 @@
 
 use std::fmt::Write as _;
 
-use rumpsteak_fsm::{Defect, Direction, Message, Run};
+use rumpsteak_fsm::{Defect, Message, Run};
 use rumpsteak_scribble::similar;
 
 use super::build_report::Report;
 use super::excerpt::Excerpt;
 use super::refusal;
-use super::runs::failure;
+use super::runs::{does, failure};
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
@@ -343,10 +343,7 @@ fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
     let mut text = match (run.steps.last(), session) {
         (Some(step), Some(session)) => {
             let (label, peer) = (&step.action.message.label, &step.action.peer);
-            let does = match step.action.direction {
-                Direction::Receive => format!("receives `{label}` from `{peer}`"),
-                Direction::Send => format!("sends `{label}` to `{peer}`"),
-            };
+            let does = does(step.action.direction, label.as_str(), peer.as_str());
             format!("`{session}` {does}, and the system of `{set}` {failure}")
         }
         _ => format!("the system of `{set}` {failure}"),

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::ProtocolItem;
+use rumpsteak_contract::token::Hasher;
 use rumpsteak_contract::verdict::Target;
 
 use crate::source::cfg::{Cfg, Truth};
@@ -157,9 +158,22 @@ impl Tree {
         &self.modules[id.0]
     }
 
+    pub(crate) fn crate_id(&self, id: ItemId) -> CrateId {
+        self.module(self.item(id).module).krate
+    }
+
     /// The crate that an item is in.
     pub(crate) fn crate_of(&self, id: ItemId) -> &Crate {
-        &self.crates[self.module(self.item(id).module).krate.0]
+        &self.crates[self.crate_id(id).0]
+    }
+
+    /// What tells an item from all others, in this build and in others: its target and its path.
+    pub(crate) fn hash_place(&self, id: ItemId, hasher: &mut Hasher) {
+        let target = &self.crate_of(id).target;
+        hasher.text(&target.kind.to_string());
+        hasher.text(&target.name);
+        hasher.text(&self.module_path(self.item(id).module));
+        hasher.text(&self.item(id).name);
     }
 
     pub(crate) fn item_ids(&self) -> impl Iterator<Item = ItemId> + use<> {
