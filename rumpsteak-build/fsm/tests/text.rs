@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use expect_test::expect_file;
 use fastrand::Rng;
 use rumpsteak_fsm::{
     Action, Fsm, StateId, Transition,
@@ -24,14 +25,6 @@ fn read(source: &str) -> Vec<String> {
         .iter()
         .map(|fsm| format!("{fsm:?}"))
         .collect()
-}
-
-/// Where and why a text is refused, with the part of the text that is at fault.
-#[track_caller]
-fn refused(source: &str) -> String {
-    let error = text::parse(source).unwrap_err();
-    let part = source.get(error.span.clone()).unwrap();
-    format!("{error} [{part}]")
 }
 
 /// The machine with its states numbered in the order in which a walk from the initial state meets
@@ -92,6 +85,36 @@ here 0 ? ready there there 0 ! value<i32> here
 .marking here .end
 ";
 
+/// The texts of `tests/cases/texts.md`, one a line, with what is read or refused.
+#[test]
+fn each_text_is_read_or_refused() {
+    let path = common::pairs::path("texts.md");
+    let mut answered = String::new();
+    let mut in_fence = false;
+    for line in fs::read_to_string(&path).unwrap().lines() {
+        if in_fence && line.starts_with("= ") {
+            continue;
+        }
+        answered += &format!("{line}\n");
+        if line.starts_with("```") {
+            in_fence = line == "```texts";
+        } else if in_fence {
+            let source = line.replace('⏎', "\n");
+            match text::parse(&source) {
+                Ok(machines) => {
+                    let lines = machines.iter().map(|fsm| format!("= {fsm:?}\n"));
+                    answered.extend(lines);
+                }
+                Err(error) => {
+                    let part = source[error.span.clone()].replace('\n', "⏎");
+                    answered += &format!("= {error} [{part}]\n");
+                }
+            }
+        }
+    }
+    expect_file![path].assert_eq(&answered);
+}
+
 #[test]
 fn forms_are_told_apart_by_content() {
     for (source, form) in [
@@ -125,45 +148,6 @@ fn local_types_are_machines() {
             "t: 3 states from 0, 0 -s!ready-> 1, 1 -s?value(i32, Vec<(u8, u8)>)-> 0, 1 -s?stop-> 2",
         ]
     );
-    assert_eq!(read("A: end"), ["A: 1 states from 0"]);
-    // Blanks may stand anywhere between words; nested choices are one; inner variables hide outer
-    // ones.
-    assert_eq!(
-        read("A : rec x . { B ! a ; rec x . C ? b ; x , [ B ! c ; x , +{ C ! d ; end } ] }"),
-        ["A: 3 states from 0, 0 -B!a-> 1, 1 -C?b-> 1, 0 -B!c-> 0, 0 -C!d-> 2"]
-    );
-    // Words are keywords only where they can be.
-    assert_eq!(
-        read("end: rec!end; rec rec . end?rec; rec"),
-        ["end: 2 states from 0, 0 -rec!end-> 1, 1 -end?rec-> 1"]
-    );
-}
-
-#[test]
-fn states_are_places_and_not_label_paths() {
-    // A tool that names states by the labels that lead to them takes a.b and ab for one state of B.
-    let machines = read(
-        "A: B!a; B!b; B!d; end
-         B: {A?a; A?b; A?c; end, A?ab; A?d; end}
-         C: {D!a; D!x; end, E!a; D!y; end}",
-    );
-    assert_eq!(
-        machines[1..],
-        [
-            "B: 5 states from 0, 0 -A?a-> 1, 1 -A?b-> 2, 2 -A?c-> 3, 0 -A?ab-> 4, 4 -A?d-> 3",
-            "C: 4 states from 0, 0 -D!a-> 1, 1 -D!x-> 2, 0 -E!a-> 3, 3 -D!y-> 2",
-        ]
-    );
-}
-
-#[test]
-fn binary_types_are_machines_of_one_peer() {
-    assert_eq!(
-        read("rec X . &[?a; !x; X, ?b; end]"),
-        ["self: 3 states from 0, 0 -peer?a-> 1, 1 -peer!x-> 0, 0 -peer?b-> 2"]
-    );
-    // The sign is decoration.
-    assert_eq!(read("+[?a;end,?b;end]"), read("&{?a;end,?b;end}"));
 }
 
 #[test]
@@ -193,163 +177,6 @@ fn places_of_actions_are_kept() {
     let dot = text::parse_named("digraph a { x -> y [label=\"b!c\"] }", Form::Dot).unwrap();
     assert_eq!(dot[0].states, ["x", "y"]);
     assert_eq!(dot[0].actions, vec![26..31]);
-}
-
-#[test]
-fn what_is_no_type_is_refused_at_its_place() {
-    for (source, expected) in [
-        (
-            "A: B!a",
-            "1:7: expected `;` after the message, as in `B!a; end` []",
-        ),
-        (
-            "A: B!; end",
-            "1:6: expected the label of a message, as in `B!a; end` [;]",
-        ),
-        (
-            "A: B!a; X",
-            "1:9: no `rec X .` is around this variable; bind it, or write `X!label` or `X?label` for a message [X]",
-        ),
-        (
-            "A: rec X . B!a; end\nB: X",
-            "2:4: no `rec X .` is around this variable; bind it, or write `X!label` or `X?label` for a message [X]",
-        ),
-        (
-            "!a; X",
-            "1:5: no `rec X .` is around this variable; bind it, or write `!X` or `?X` for a message [X]",
-        ),
-        (
-            "A: rec X . X",
-            "1:4: this recursion does nothing; put an action before its variable [rec]",
-        ),
-        (
-            "A: B!a; rec X . rec Y . X",
-            "1:9: this recursion does nothing; put an action before its variable [rec]",
-        ),
-        (
-            "A: {B!a; end, end}",
-            "1:15: a branch begins with an action or a choice; put `rec`, `end` or a variable after an action [end]",
-        ),
-        (
-            "A: rec X . {X, B!a; end}",
-            "1:13: a branch begins with an action or a choice; put `rec`, `end` or a variable after an action [X]",
-        ),
-        (
-            "A: {B!a; end",
-            "1:13: expected `}` or `,` after the branch of a choice []",
-        ),
-        (
-            "A: {B!a; end]",
-            "1:13: expected `}` or `,` after the branch of a choice []]",
-        ),
-        (
-            "A: +B!a; end",
-            "1:5: expected `{` or `[` after the sign of a choice [B]",
-        ),
-        (
-            "A: end A: end",
-            "1:8: the participant `A` is defined twice; leave one of the two [A]",
-        ),
-        (
-            "A: end B",
-            "1:9: expected `:` after the participant, as in `A: B!a; end` []",
-        ),
-        (
-            "A: ;",
-            "1:4: expected a type: an action as in `B!a; end`, a choice, `rec`, `end` or a variable [;]",
-        ),
-        (
-            "A: B!a<i32; end",
-            "1:7: this payload has no end; close it with `>` [<]",
-        ),
-        (
-            "A: B!a<(i32]>; end",
-            "1:7: the brackets of this payload do not match [<]",
-        ),
-        (
-            "A: B!a<i32,>; end",
-            "1:7: expected a sort, as in `value<i32>` [<]",
-        ),
-        (
-            "A: /* B!a; end",
-            "1:4: this comment has no end; close it with `*/` [/*]",
-        ),
-        (
-            "!a; end ?b; end",
-            "1:9: expected the end of the type; a file holds one [?]",
-        ),
-        (
-            "é",
-            "1:1: no `rec é .` is around this variable; bind it, or write `!é` or `?é` for a message [é]",
-        ),
-        (
-            "rec X !a; X",
-            "1:7: expected `.` after the variable, as in `rec X . B!a; X` [!]",
-        ),
-    ] {
-        assert_eq!(refused(source), expected, "{source}");
-    }
-}
-
-#[test]
-fn what_is_no_cfsm_text_is_refused_at_its_place() {
-    let body = "q0 1 ! a q1 .marking q0 .end";
-    let other = "\n.outputs .state graph q0 0 ? a q1 .marking q0 .end";
-    for (source, expected) in [
-        (".output".into(), "1:1: expected `.outputs` [.output]"),
-        (
-            ".outputs .state grap".into(),
-            "1:10: expected `.state graph` [.state grap]",
-        ),
-        (
-            ".outputs .state graph .marking q0".into(),
-            "1:23: expected a transition, as in `q0 1 ! a q1`; CFSM text has no role that does nothing [.]",
-        ),
-        (
-            format!(".outputs .state graph {body}"),
-            "1:26: there is no participant `1`; the 1 of this text are numbered from 0 [1]",
-        ),
-        (
-            format!(".outputs .state graph q0 99999999999999999999 ! a q1 .marking q0 .end{other}"),
-            "1:26: there is no participant `99999999999999999999`; the 2 of this text are numbered from 0 [99999999999999999999]",
-        ),
-        (
-            ".outputs .state graph q0 1 . a q1".into(),
-            "1:28: expected `!` or `?` after the peer, as in `q0 1 ! a q1` [.]",
-        ),
-        (
-            ".outputs .state graph q0 1 ! a q1 .marking q2 .end".into(),
-            "1:44: no transition is at the initial state `q2`; name another [q2]",
-        ),
-        (
-            ".outputs .state graph q0 1 ! a q1 .marking q1".into(),
-            "1:46: expected `.end` []",
-        ),
-        (
-            format!("--@role 1\n.outputs .state graph {body}{other}"),
-            "2:29: two participants are called `1`; rename one []",
-        ),
-    ] {
-        let error = text::parse(&source).unwrap_err();
-        let part = &source[error.span.clone()];
-        let error = format!("{error} [{part}]");
-        // The name of the second machine is implicit, so that only the message counts.
-        match expected.contains("two participants") {
-            true => assert!(
-                error.contains("two participants are called `1`; rename one"),
-                "{error}"
-            ),
-            false => assert_eq!(error, expected, "{source}"),
-        }
-    }
-}
-
-#[test]
-fn mermaid_is_not_read() {
-    assert_eq!(
-        refused("stateDiagram-v2"),
-        "1:1: Mermaid is printed and not read; keep the machines in DOT [stateDiagram-v2]"
-    );
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn occupancy(
     let (sender, receiver) = explorer.system.ends[channel];
     let mut causality = Causality::new(explorer, *budget);
     // The configurations of `causality`, and how many messages each step adds to the channel.
-    let mut graph: DiGraph<(), usize> = DiGraph::new();
+    let mut graph: DiGraph<(), usize> = DiGraph::with_capacity(explorer.len(), explorer.len());
     // By start: what the channel holds there.
     let mut held = vec![];
     for node in explorer.nodes() {

@@ -132,7 +132,8 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
 
 /// By state, the channels that its machine may receive from at some time from there on.
 fn listens(system: &InternedSystem) -> Continuations {
-    let mut states = StepGraph::new();
+    let states = system.states() as usize;
+    let mut states = StepGraph::with_capacity(states, 2 * states);
     for _ in 0..system.states() {
         states.add_node(());
     }

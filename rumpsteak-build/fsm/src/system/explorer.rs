@@ -61,15 +61,17 @@ impl<'a> Explorer<'a> {
         row.resize(width, EMPTY);
         let mut rows = Rows::new(width, budget.clamp(1, MOST_WORDS / width.max(1)));
         rows.intern(&row);
-        let mut graph = StepGraph::new();
+        let mut graph = StepGraph::with_capacity(32, 32);
         graph.add_node(());
+        let mut parents = Vec::with_capacity(32);
+        parents.push(None);
         Self {
             system,
             bounds: bounds.to_vec(),
             contents: QueueContents::new(),
             rows,
             graph,
-            parents: vec![None],
+            parents,
             is_truncated: false,
             scratch: row,
         }

@@ -132,9 +132,9 @@ impl InternedSystem {
         let mut interned = Self {
             initial: vec![],
             ends: vec![],
-            moves: vec![],
+            moves: Vec::with_capacity(machines.iter().map(|fsm| fsm.transition_count()).sum()),
             offsets: vec![0],
-            kinds: vec![],
+            kinds: Vec::with_capacity(machines.iter().map(|fsm| fsm.len()).sum()),
             is_directed: true,
             is_deterministic: true,
             is_mixed: false,
@@ -186,6 +186,9 @@ impl InternedSystem {
         let kind = self.kind(reached);
         self.is_directed &= kind.is_directed();
         self.is_mixed |= kind == StateKind::Mixed;
+        if self.moves_from(reached).len() < 2 {
+            return;
+        }
         let action = |number| {
             let by: &Move = self.get(number);
             ((by.is_send, by.channel, by.message), by.target)

@@ -39,7 +39,7 @@ impl QueueContents {
                 head: 0,
                 tail: EMPTY,
             }],
-            longer: HashMap::new(),
+            longer: HashMap::with_capacity(7),
             pending: vec![],
         }
     }
@@ -108,12 +108,14 @@ pub(crate) struct Rows {
 impl Rows {
     /// No rows; later at most `most` of them, and fewer than 2^32 - 1.
     pub(crate) fn new(width: usize, most: usize) -> Self {
+        // Most searches meet about so many.
+        let expected = most.min(28);
         Self {
             width,
-            words: vec![],
+            words: Vec::with_capacity(width * expected),
             count: 0,
             most: most.min(u32::MAX as usize - 1),
-            numbers: HashTable::new(),
+            numbers: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
         }
     }
