@@ -27,11 +27,9 @@
 
 pub mod capacity;
 pub mod certificate;
-pub mod hashed;
 pub mod kmc;
 pub mod machine;
 pub mod optimise;
-pub mod sorted;
 pub mod subtype;
 pub mod system;
 pub mod text;
