@@ -17,7 +17,7 @@ use crate::outcome::findings::{Findings, Located, Word, outcome, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
-use crate::source::cfg::Truth;
+use crate::source::cfg::CfgValue;
 use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
 use crate::source::package_root::PackageRoot;
 
@@ -327,7 +327,7 @@ fn systems(
 fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     let tree = context.tree;
     let mut roots: Vec<(ItemId, &Root)> = judgement.roots.iter().map(|(&id, r)| (id, r)).collect();
-    let unknown = |id: ItemId| tree.item(id).condition != Truth::True;
+    let unknown = |id: ItemId| tree.item(id).condition != CfgValue::True;
     roots.sort_by_key(|(id, _)| (unknown(*id), *id));
     // Without an outline, for want of a name, types that are written alike in one module are the
     // same.

@@ -1,10 +1,13 @@
 //! Whether a `#[cfg(…)]` holds, as far as a build script can tell.
 //!
-//! Cargo tells a build script the features (`CARGO_FEATURE_…`) and what rustc says about the target
-//! (`CARGO_CFG_…`). It does not tell whether this build is one of tests or of documentation, nor
-//! what other build scripts print with `cargo::rustc-cfg`. A predicate therefore has three values:
-//! what is not known to be false is walked, because a session that is walked in vain costs nothing,
-//! and one that is not walked cannot be compiled.
+//! Cargo gives a build script the features (`CARGO_FEATURE_…`) and rustc's description of the target
+//! (`CARGO_CFG_…`), but neither whether this build is for tests or documentation, nor the flags
+//! that other build scripts set with `cargo::rustc-cfg`. A predicate therefore has three values.
+//! Items whose predicate is unknown are read: to read a session in vain is harmless, whereas a
+//! session that was not read cannot be compiled.
+//!
+//! The crate `cfg-expr` would parse the connectives, but it also turns each `target_…` into an enum
+//! of its own, which has to be turned back into the text that `CARGO_CFG_…` holds; it saves nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +24,7 @@ pub struct Cfg {
 
 /// The value of a predicate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Truth {
+pub(crate) enum CfgValue {
     /// It does not hold in this build.
     False,
     /// It holds in this build.
@@ -63,17 +66,17 @@ impl Cfg {
     }
 
     /// The value of the predicate between the parentheses of `#[cfg(…)]`.
-    pub(crate) fn evaluate(&self, predicate: TokenStream) -> Truth {
+    pub(crate) fn evaluate(&self, predicate: TokenStream) -> CfgValue {
         let predicate: Vec<TokenTree> = predicate.into_iter().collect();
         self.predicate(&predicate, DEPTH)
     }
 
-    fn predicate(&self, predicate: &[TokenTree], depth: usize) -> Truth {
+    fn predicate(&self, predicate: &[TokenTree], depth: usize) -> CfgValue {
         let Some((TokenTree::Ident(name), rest)) = predicate.split_first() else {
-            return Truth::Unknown;
+            return CfgValue::Unknown;
         };
         if depth == 0 {
-            return Truth::Unknown;
+            return CfgValue::Unknown;
         }
         let name = &*name.to_string();
         match rest {
@@ -88,47 +91,51 @@ impl Cfg {
                     .into_iter()
                     .map(|inner| self.predicate(inner, depth - 1));
                 match name {
-                    "all" => values.fold(Truth::True, Truth::and),
-                    "any" => !values.map(|value| !value).fold(Truth::True, Truth::and),
-                    "not" => values.next().map_or(Truth::Unknown, |value| !value),
-                    _ => Truth::Unknown,
+                    "all" => values.fold(CfgValue::True, CfgValue::and),
+                    "any" => !values
+                        .map(|value| !value)
+                        .fold(CfgValue::True, CfgValue::and),
+                    "not" => values.next().map_or(CfgValue::Unknown, |value| !value),
+                    _ => CfgValue::Unknown,
                 }
             }
-            _ => Truth::Unknown,
+            _ => CfgValue::Unknown,
         }
     }
 
-    fn flag(&self, name: &str) -> Truth {
+    fn flag(&self, name: &str) -> CfgValue {
         match name {
-            "true" => Truth::True,
-            "false" => Truth::False,
+            "true" => CfgValue::True,
+            "false" => CfgValue::False,
             // These differ between the units of one build, which share one run of the script.
-            "test" | "doc" | "doctest" | "debug_assertions" | "overflow_checks" => Truth::Unknown,
-            _ if self.values.contains_key(&variable(name)) => Truth::True,
+            "test" | "doc" | "doctest" | "debug_assertions" | "overflow_checks" => {
+                CfgValue::Unknown
+            }
+            _ if self.values.contains_key(&variable(name)) => CfgValue::True,
             // rustc says so of every target for which it holds.
-            "unix" | "windows" if !self.values.is_empty() => Truth::False,
-            _ => Truth::Unknown,
+            "unix" | "windows" if !self.values.is_empty() => CfgValue::False,
+            _ => CfgValue::Unknown,
         }
     }
 
-    fn value(&self, name: &str, value: &str) -> Truth {
+    fn value(&self, name: &str, value: &str) -> CfgValue {
         if name == "feature" {
             return if self.features.contains(&variable(value)) {
-                Truth::True
+                CfgValue::True
             } else {
-                Truth::False
+                CfgValue::False
             };
         }
         match self.values.get(&variable(name)) {
-            Some(values) if values.iter().any(|other| other == value) => Truth::True,
-            Some(_) if name.starts_with("target_") || name == "panic" => Truth::False,
-            None if name.starts_with("target_") && !self.values.is_empty() => Truth::False,
-            _ => Truth::Unknown,
+            Some(values) if values.iter().any(|other| other == value) => CfgValue::True,
+            Some(_) if name.starts_with("target_") || name == "panic" => CfgValue::False,
+            None if name.starts_with("target_") && !self.values.is_empty() => CfgValue::False,
+            _ => CfgValue::Unknown,
         }
     }
 }
 
-impl Truth {
+impl CfgValue {
     /// The conjunction: false if one is false, unknown unless both are true.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
@@ -140,7 +147,7 @@ impl Truth {
     }
 }
 
-impl std::ops::Not for Truth {
+impl std::ops::Not for CfgValue {
     type Output = Self;
 
     fn not(self) -> Self {
@@ -175,7 +182,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(predicate: &str, expected: Truth) {
+    fn check(predicate: &str, expected: CfgValue) {
         let vars = [
             ("CARGO_FEATURE_UNSAFE_REORDERING", "1"),
             ("CARGO_CFG_UNIX", ""),
@@ -193,18 +200,18 @@ mod tests {
 
     #[test]
     fn what_cargo_says_is_known() {
-        check("feature = \"unsafe-reordering\"", Truth::True);
-        check("feature = \"other\"", Truth::False);
-        check("unix", Truth::True);
-        check("windows", Truth::False);
-        check("target_os = \"linux\"", Truth::True);
-        check("target_os = \"macos\"", Truth::False);
-        check("target_feature = \"sse2\"", Truth::True);
-        check("target_feature = \"avx\"", Truth::False);
-        check("target_vendor = \"apple\"", Truth::False);
-        check("tokio_unstable", Truth::True);
-        check("true", Truth::True);
-        check("false", Truth::False);
+        check("feature = \"unsafe-reordering\"", CfgValue::True);
+        check("feature = \"other\"", CfgValue::False);
+        check("unix", CfgValue::True);
+        check("windows", CfgValue::False);
+        check("target_os = \"linux\"", CfgValue::True);
+        check("target_os = \"macos\"", CfgValue::False);
+        check("target_feature = \"sse2\"", CfgValue::True);
+        check("target_feature = \"avx\"", CfgValue::False);
+        check("target_vendor = \"apple\"", CfgValue::False);
+        check("tokio_unstable", CfgValue::True);
+        check("true", CfgValue::True);
+        check("false", CfgValue::False);
     }
 
     #[test]
@@ -220,37 +227,37 @@ mod tests {
             "=",
         ] {
             if lex(predicate).is_some() {
-                check(predicate, Truth::Unknown);
+                check(predicate, CfgValue::Unknown);
             }
         }
         let windows = lex("windows").unwrap_or_default();
-        assert_eq!(Cfg::default().evaluate(windows), Truth::Unknown);
+        assert_eq!(Cfg::default().evaluate(windows), CfgValue::Unknown);
     }
 
     #[test]
     fn connectives_are_three_valued() {
-        check("not(test)", Truth::Unknown);
-        check("not(unix)", Truth::False);
-        check("not(feature = \"other\")", Truth::True);
-        check("all()", Truth::True);
-        check("any()", Truth::False);
-        check("all(unix, test)", Truth::Unknown);
-        check("all(windows, test,)", Truth::False);
-        check("any(unix, test)", Truth::True);
-        check("any(windows, test)", Truth::Unknown);
-        check("any(windows, all(unix, not(windows)))", Truth::True);
-        check("sometimes(unix)", Truth::Unknown);
+        check("not(test)", CfgValue::Unknown);
+        check("not(unix)", CfgValue::False);
+        check("not(feature = \"other\")", CfgValue::True);
+        check("all()", CfgValue::True);
+        check("any()", CfgValue::False);
+        check("all(unix, test)", CfgValue::Unknown);
+        check("all(windows, test,)", CfgValue::False);
+        check("any(unix, test)", CfgValue::True);
+        check("any(windows, test)", CfgValue::Unknown);
+        check("any(windows, all(unix, not(windows)))", CfgValue::True);
+        check("sometimes(unix)", CfgValue::Unknown);
     }
 
     #[test]
     fn deep_nesting_is_unknown() {
         check(
             &format!("{}unix{}", "not(".repeat(62), ")".repeat(62)),
-            Truth::True,
+            CfgValue::True,
         );
         check(
             &format!("{}unix{}", "not(".repeat(5_000), ")".repeat(5_000)),
-            Truth::Unknown,
+            CfgValue::Unknown,
         );
     }
 
@@ -258,9 +265,9 @@ mod tests {
     fn features_alone() {
         let cfg = Cfg::from_features(["fast-path".to_owned()]);
         let evaluate = |text: &str| lex(text).map(|tokens| cfg.evaluate(tokens));
-        assert_eq!(evaluate("feature = \"fast-path\""), Some(Truth::True));
-        assert_eq!(evaluate("feature = \"slow-path\""), Some(Truth::False));
-        assert_eq!(evaluate("target_os = \"linux\""), Some(Truth::Unknown));
-        assert_eq!(evaluate("unix"), Some(Truth::Unknown));
+        assert_eq!(evaluate("feature = \"fast-path\""), Some(CfgValue::True));
+        assert_eq!(evaluate("feature = \"slow-path\""), Some(CfgValue::False));
+        assert_eq!(evaluate("target_os = \"linux\""), Some(CfgValue::Unknown));
+        assert_eq!(evaluate("unix"), Some(CfgValue::Unknown));
     }
 }

@@ -20,7 +20,7 @@ use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::token::Hasher;
 use rumpsteak_contract::verdict::Target;
 
-use crate::source::cfg::{Cfg, Truth};
+use crate::source::cfg::{Cfg, CfgValue};
 use crate::source::declarations::{self, Body, NoRust, Part, PartKind};
 pub(crate) use crate::source::declarations::{Import, ItemKind};
 use crate::source::items::Visibility;
@@ -70,7 +70,7 @@ pub(crate) struct Module {
     pub(crate) krate: CrateId,
     pub(crate) parent: Option<ModuleId>,
     /// Whether the module is part of every build.
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
     /// The items by name; several of one name where conditions are unknown.
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
@@ -97,7 +97,7 @@ pub(crate) struct Item {
     /// The line of the name, from 1.
     pub(crate) line: usize,
     /// Whether the item is part of every build of its target: true, or not known.
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
     pub(crate) kind: Rc<ItemKind>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct Inclusion {
     pub(crate) module: ModuleId,
     /// Where it stands.
     pub(crate) file: FileId,
-    condition: Truth,
+    condition: CfgValue,
     /// The file that it includes, once it is grafted.
     pub(crate) included: Option<FileId>,
     /// Whether an earlier one of the same crate includes the file: then this one does not.
@@ -258,7 +258,7 @@ struct Place {
 impl Walker<'_> {
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
-        let module = self.add_module(String::new(), krate, None, Truth::True);
+        let module = self.add_module(String::new(), krate, None, CfgValue::True);
         let Root { target, path } = root;
         let name = target.name.replace('-', "_");
         let target = target.clone();
@@ -302,7 +302,7 @@ impl Walker<'_> {
         name: String,
         krate: CrateId,
         parent: Option<ModuleId>,
-        condition: Truth,
+        condition: CfgValue,
     ) -> ModuleId {
         let (names, imports) = (BTreeMap::new(), Vec::new());
         self.tree.modules.push(Module {
@@ -327,7 +327,7 @@ impl Walker<'_> {
                 self.add_source(path, generated, &text)
             }
         };
-        source.filter(|source| source.bodies[0].condition != Truth::False)
+        source.filter(|source| source.bodies[0].condition != CfgValue::False)
     }
 
     fn add_source(
@@ -416,7 +416,7 @@ impl Walker<'_> {
         let (parent, place) = (outer.module, &outer.place);
         let found = match body {
             Some(body) => {
-                let is_present = outer.source.bodies[body].condition != Truth::False;
+                let is_present = outer.source.bodies[body].condition != CfgValue::False;
                 is_present.then(|| (Rc::clone(&outer.source), place.inline(name, explicit)))
             }
             None => self.file_of(place, name, explicit),
@@ -444,7 +444,7 @@ impl Walker<'_> {
         &mut self,
         parent: ModuleId,
         name: String,
-        condition: Truth,
+        condition: CfgValue,
         visibility: Visibility,
     ) -> Option<ModuleId> {
         if self.tree.modules.len() >= self.most_modules {

@@ -13,7 +13,7 @@ use rumpsteak_contract::set::SET_ATTRIBUTES;
 use rumpsteak_contract::{Angles, MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 use syn::ext::IdentExt as _;
 
-use crate::source::cfg::{Cfg, Truth};
+use crate::source::cfg::{Cfg, CfgValue};
 use crate::source::items::{Attribute, RawItem, RawKind, Tokens, Visibility, is_punct, scan};
 
 /// How deep the braces of one `use` may be nested.
@@ -48,14 +48,14 @@ pub(crate) struct Import {
 #[derive(Debug)]
 pub(crate) struct Body {
     /// The conjunction of the inner `#![cfg(…)]`s.
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
     pub(crate) parts: Vec<Part>,
 }
 
 /// An item that matters to sessions.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
     pub(crate) visibility: Visibility,
     pub(crate) kind: PartKind,
 }
@@ -102,7 +102,7 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         }
     })?;
     let empty = || Body {
-        condition: Truth::True,
+        condition: CfgValue::True,
         parts: Vec::new(),
     };
     let mut bodies = vec![empty()];
@@ -113,7 +113,7 @@ pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
         let present = items
             .items
             .iter()
-            .filter(|item| item.condition != Truth::False);
+            .filter(|item| item.condition != CfgValue::False);
         let parts = present.filter_map(|item| {
             let kind = part(item, cfg, |body| {
                 bodies.push(empty());
@@ -289,7 +289,7 @@ fn is_excluded(field: &[TokenTree], cfg: &Cfg) -> bool {
         let content: Vec<TokenTree> = group.stream().into_iter().collect();
         match &content[..] {
             [TokenTree::Ident(name), TokenTree::Group(predicate)] if name == "cfg" => {
-                cfg.evaluate(predicate.stream()) == Truth::False
+                cfg.evaluate(predicate.stream()) == CfgValue::False
             }
             _ => false,
         }

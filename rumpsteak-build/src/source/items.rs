@@ -17,7 +17,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::Angles;
 use syn::LitStr;
 
-use crate::source::cfg::{Cfg, Truth};
+use crate::source::cfg::{Cfg, CfgValue};
 
 /// Tokens of a file.
 pub(crate) type Tokens<'t> = &'t [TokenTree];
@@ -29,7 +29,7 @@ pub(crate) struct RawItem<'t> {
     /// `doc`.
     pub(crate) attributes: Vec<Attribute>,
     /// Whether the item is part of this build.
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
     /// From where the item may be named.
     pub(crate) visibility: Visibility,
     /// What the item is.
@@ -87,14 +87,14 @@ pub(crate) enum RawKind<'t> {
 pub(crate) struct RawItems<'t> {
     pub(crate) items: Vec<RawItem<'t>>,
     /// The conjunction of the inner `#![cfg(…)]`s.
-    pub(crate) condition: Truth,
+    pub(crate) condition: CfgValue,
 }
 
 /// Cuts tokens into items. Linear in the number of tokens.
 pub(crate) fn scan<'t>(tokens: Tokens<'t>, cfg: &Cfg) -> RawItems<'t> {
     let mut cursor = Cursor { tokens, next: 0 };
     let mut items = Vec::new();
-    let mut condition = Truth::True;
+    let mut condition = CfgValue::True;
     while cursor.next < tokens.len() {
         if cursor.eat_punct(';') || cursor.inner_attribute(&mut condition, cfg) {
             continue;
@@ -211,7 +211,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Steps over `#![…]`, taking account of a `cfg` in it.
-    fn inner_attribute(&mut self, condition: &mut Truth, cfg: &Cfg) -> bool {
+    fn inner_attribute(&mut self, condition: &mut CfgValue, cfg: &Cfg) -> bool {
         let Some(group) = self.group(2, Delimiter::Bracket) else {
             return false;
         };
@@ -250,9 +250,9 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute>, Truth) {
+    fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute>, CfgValue) {
         let mut attributes = Vec::new();
-        let mut condition = Truth::True;
+        let mut condition = CfgValue::True;
         while self.punct(0, '#')
             && let Some(group) = self.group(1, Delimiter::Bracket)
         {
@@ -264,13 +264,13 @@ impl<'t> Cursor<'t> {
                     let value = attribute
                         .arguments()
                         .map(|predicate| cfg.evaluate(predicate));
-                    condition = condition.and(value.unwrap_or(Truth::Unknown));
+                    condition = condition.and(value.unwrap_or(CfgValue::Unknown));
                 } else if attribute.is_plain && attribute.is("cfg_attr") {
                     let arguments = attribute.arguments().unwrap_or_default();
                     let arguments: Vec<TokenTree> = arguments.into_iter().collect();
                     let mut pieces = arguments.split(|tree| is_punct(tree, ','));
                     let predicate = pieces.next().unwrap_or_default();
-                    if cfg.evaluate(predicate.iter().cloned().collect()) != Truth::False {
+                    if cfg.evaluate(predicate.iter().cloned().collect()) != CfgValue::False {
                         let pieces = pieces.rev().filter(|piece| !piece.is_empty());
                         pending.extend(pieces.map(|piece| Attribute::new(piece.to_vec())));
                     }
@@ -561,8 +561,8 @@ mod tests {
         let arguments = items[0].attributes[0].arguments().unwrap_or_default();
         assert_eq!(arguments.to_string(), "K");
         assert_eq!(items[0].attributes[1].string().as_deref(), Some("x.rs"));
-        assert_eq!(items[0].condition, Truth::False);
-        assert_eq!(items[1].condition, Truth::Unknown);
+        assert_eq!(items[0].condition, CfgValue::False);
+        assert_eq!(items[1].condition, CfgValue::Unknown);
         assert!(items[2].attributes[0].is("session"));
         assert!(items[2].attributes[1].derives("Role"));
         assert!(!items[2].attributes[1].derives("Roles"));
@@ -572,7 +572,7 @@ mod tests {
     fn an_inner_cfg_holds_for_the_whole_module() {
         let cfg = Cfg::from_features([]);
         let tokens = tokens("#![no_std] #![cfg(feature = \"off\")] struct A;");
-        assert_eq!(scan(&tokens, &cfg).condition, Truth::False);
+        assert_eq!(scan(&tokens, &cfg).condition, CfgValue::False);
     }
 
     #[test]
