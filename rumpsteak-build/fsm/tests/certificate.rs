@@ -106,7 +106,7 @@ fn accepted_pairs_have_valid_certificates() {
         of(sub, sup);
     }
     let mut accepted = 0;
-    for case in cases::CASES {
+    for case in cases::CASES.iter() {
         let machine = |text| local(case.role, text).unwrap();
         let (sub, sup) = (machine(case.sub), machine(case.sup));
         let certificate = certified(&sub, &sup, &Limits::default());

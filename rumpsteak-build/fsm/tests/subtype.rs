@@ -154,7 +154,7 @@ fn large_machines_neither_overflow_the_stack_nor_take_long() {
 
 #[test]
 fn the_oracle_s_table() {
-    for case in cases::CASES {
+    for case in cases::CASES.iter() {
         let machine = |text| local(case.role, text).unwrap();
         let (sub, sup) = (machine(case.sub), machine(case.sup));
         let verdict = subtype::check(&sub, &sup, &Limits::default()).unwrap();

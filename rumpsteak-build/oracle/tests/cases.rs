@@ -22,14 +22,16 @@ fn machine(case: &Case, role: &str, text: &str) -> Fsm {
     machine
 }
 
+/// The machine of the role, as `text` gives it, and those of its peers.
+fn machines(case: &Case, text: &str) -> Vec<Fsm> {
+    let roles = std::iter::once((case.role, text)).chain(case.peers.iter().copied());
+    roles
+        .map(|(role, text)| machine(case, role, text))
+        .collect()
+}
+
 fn system(case: &Case, text: &str) -> System {
-    let mut machines = vec![machine(case, case.role, text)];
-    machines.extend(
-        case.peers
-            .iter()
-            .map(|(role, text)| machine(case, role, text)),
-    );
-    System::new(machines).unwrap_or_else(|e| panic!("{}: {e}", case.name))
+    System::new(machines(case, text)).unwrap_or_else(|e| panic!("{}: {e}", case.name))
 }
 
 fn explore(system: &System) -> Report {
@@ -45,7 +47,7 @@ fn explore(system: &System) -> Report {
 
 #[test]
 fn the_protocols_are_safe() {
-    for case in CASES {
+    for case in CASES.iter() {
         let report = explore(&system(case, case.sup));
         assert_eq!(report.findings, [], "{}", case.name);
         assert!(report.coverage > Coverage::Partial, "{}", case.name);
@@ -55,7 +57,7 @@ fn the_protocols_are_safe() {
 #[test]
 fn the_rewritten_systems_do_what_the_table_says() {
     let mut wrong = vec![];
-    for case in CASES {
+    for case in CASES.iter() {
         let system = system(case, case.sub);
         let report = explore(&system);
         // What one configuration shows counts before what all runs from it show.
@@ -86,7 +88,7 @@ fn the_rewritten_systems_do_what_the_table_says() {
 #[test]
 fn the_algorithm_of_the_paper_finds_what_the_table_says() {
     let mut wrong = vec![];
-    for case in CASES {
+    for case in CASES.iter() {
         let sub = machine(case, case.role, case.sub);
         let sup = machine(case, case.role, case.sup);
         let least = (1..=4)
@@ -107,7 +109,7 @@ fn the_algorithm_of_the_paper_finds_what_the_table_says() {
 #[test]
 fn subtyping_decides_what_the_table_says() {
     let mut wrong = vec![];
-    for case in CASES {
+    for case in CASES.iter() {
         let sub = machine(case, case.role, case.sub);
         let sup = machine(case, case.role, case.sup);
         let verdict = subtype::check(&sub, &sup, &rumpsteak_fsm::Limits::default());
@@ -127,18 +129,15 @@ fn subtyping_decides_what_the_table_says() {
 #[test]
 fn refusals_come_with_the_failure_that_the_table_names() {
     let mut wrong = vec![];
-    for case in CASES {
+    for case in CASES.iter() {
         if case.relation != Relation::NotSubtype {
             continue;
         }
         let sub = machine(case, case.role, case.sub);
-        let sup = machine(case, case.role, case.sup);
-        let peers: Vec<Fsm> = case
-            .peers
-            .iter()
-            .map(|(role, text)| machine(case, role, text))
-            .collect();
-        let verdict = verify(&sub, &sup, &peers, &rumpsteak_fsm::Limits::default());
+        let [sup, peers @ ..] = &*machines(case, case.sup) else {
+            unreachable!("the role itself is one of them")
+        };
+        let verdict = verify(&sub, sup, peers, &rumpsteak_fsm::Limits::default());
         let Ok(Verdict::Unsafe(refused)) = &verdict else {
             wrong.push(format!("{}: {verdict:?}", case.name));
             continue;
@@ -159,14 +158,8 @@ fn refusals_come_with_the_failure_that_the_table_names() {
 #[test]
 fn systems_do_what_the_table_says() {
     let mut wrong = vec![];
-    for case in CASES {
-        let mut machines = vec![machine(case, case.role, case.sub)];
-        machines.extend(
-            case.peers
-                .iter()
-                .map(|(role, text)| machine(case, role, text)),
-        );
-        let system = system::System::new(machines).expect("a system");
+    for case in CASES.iter() {
+        let system = system::System::new(machines(case, case.sub)).expect("a system");
         let exploration = system::explore(&system, &rumpsteak_fsm::Limits::default());
         let outcome = match (&exploration.verdict, &exploration.starvation) {
             (Verdict::Unsafe(run), _) | (_, Some(run)) => failure(&run.failure),
