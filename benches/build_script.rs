@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench build_script --profile dev`
 //!
-//! A build script is not optimised, therefore the profile. What is measured is the whole process, as Cargo starts it.
+//! A build script is not optimised, therefore the profile. What is measured is the whole process,
+//! as Cargo starts it.
 //!
 //! | row | what the script does |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | `touched` | runs again because a `.rs` file has another time, or has changed where no session is |
 //! | `one_protocol_changed` | runs again with one of the protocols changed |
 //!
-//! The code of forty protocols is generated and included by `protocol!(…)`; that of the other ten is checked in, as if it
-//! were written by hand.
+//! The code of forty protocols is generated and included by `protocol!(…)`; that of the other ten
+//! is checked in, as if it were written by hand.
 
 use std::{
     env,

@@ -1,14 +1,17 @@
-//! What the verifier costs in instructions and in memory, which do not depend on what else the machine does.
+//! What the verifier costs in instructions and in memory, which do not depend on what else the
+//! machine does.
 //!
 //! ```text
 //! cargo run --release -p rumpsteak-benches --example counts
 //! cargo run --release -p rumpsteak-benches --example counts -- streaming
 //! ```
 //!
-//! Three tables: instructions, microseconds (the best of many runs, which is what a busy machine changes least), and memory.
-//! Each figure comes from a process of its own: instructions under `valgrind --tool=callgrind`, which counts those of one function and
-//! nothing else, memory as the most that the process had, machines included. Counts vary by a few per cent where a hash table is involved, since these are seeded at random. `unprepared`, `prepared`, `certificate` and `check` are those of the benchmark
-//! `verifier`. Without valgrind or `/proc`, "-" is printed.
+//! Three tables: instructions, microseconds (the best of many runs, which is what a busy machine
+//! changes least), and memory. Each figure comes from a process of its own: instructions under
+//! `valgrind --tool=callgrind`, which counts those of one function and nothing else, memory as the
+//! most that the process had, machines included. Counts vary by a few per cent where a hash table
+//! is involved, since these are seeded at random. `unprepared`, `prepared`, `certificate` and
+//! `check` are those of the benchmark `verifier`. Without valgrind or `/proc`, "-" is printed.
 
 #![expect(
     clippy::print_stdout,
@@ -116,7 +119,8 @@ fn instructions(row: &str, size: usize, column: &str) -> Result<Option<String>, 
     Ok(collected.map(|(_, count)| count.trim().to_owned()))
 }
 
-/// Does one thing once, and prints the most memory that it took, in megabytes; or often, and prints the best time, in microseconds.
+/// Does one thing once, and prints the most memory that it took, in megabytes; or often, and prints
+/// the best time, in microseconds.
 fn one(often: bool, row: &str, size: usize, column: &str) -> Result<(), Box<dyn Error>> {
     let limits = limits();
     let (sub, sup) = pair(row, size);

@@ -1,5 +1,5 @@
-//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, and those of the runtime, each over several channels
-//! and implementations.
+//! The workloads that the benchmarks share: in [`workloads`] those of the verifier, and those of
+//! the runtime, each over several channels and implementations.
 //!
 //! | module | the workloads of the runtime over |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! cargo bench -p rumpsteak-benches --bench runtime
 //! cargo bench -p rumpsteak-benches --bench scribble
 //! cargo bench -p rumpsteak-benches --bench verifier
-//! cargo run --release -p rumpsteak-benches --example counts   # instructions and memory of the verifier
+//! cargo run --release -p rumpsteak-benches --example counts   # instructions and memory
 //! ```
 
 #![allow(

@@ -2,9 +2,10 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench optimise`
 //!
-//! Each protocol is played twice: as it is written, and with the best proposal for one role. A role is a thread, a message is on its
-//! way for 1 ms, and, where it is said, an action takes its role 1 ms. What is chosen is the same in both, and so is the work. The
-//! prediction is printed first; compare it with the times of `before` and `after` within a group.
+//! Each protocol is played twice: as it is written, and with the best proposal for one role. A role
+//! is a thread, a message is on its way for 1 ms, and, where it is said, an action takes its role 1
+//! ms. What is chosen is the same in both, and so is the work. The prediction is printed first;
+//! compare it with the times of `before` and `after` within a group.
 //!
 //! Compare ratios only: a thread that sleeps wakes up a little late.
 
@@ -24,8 +25,8 @@ use rumpsteak_scribble::{check, parse};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A protocol, the role whose order is changed, the labels of its sends that depend on what is received and those that they depend
-/// on, and how long an action takes.
+/// A protocol, the role whose order is changed, the labels of its sends that depend on what is
+/// received and those that they depend on, and how long an action takes.
 struct Case {
     name: &'static str,
     source: &'static str,
@@ -85,7 +86,8 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// What each role does, action by action: its share of the work, and a little more, which others may need for theirs.
+/// What each role does, action by action: its share of the work, and a little more, which others
+/// may need for theirs.
 struct Play(Vec<(Role, Vec<Action>, usize)>);
 
 impl Play {
@@ -99,7 +101,8 @@ impl Play {
         Self(machines.iter().zip(work.share()).map(of).collect())
     }
 
-    /// Plays it once, each role on a thread of its own. Says how long it took until all had done their share.
+    /// Plays it once, each role on a thread of its own. Says how long it took until all had done
+    /// their share.
     fn run(&self, work: Duration) -> Duration {
         let mut outgoing: BTreeMap<(Role, Role), Sender<(Instant, Message)>> = BTreeMap::new();
         let mut incoming: BTreeMap<(Role, Role), Receiver<(Instant, Message)>> = BTreeMap::new();

@@ -3,15 +3,16 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench runtime`
 //!
-//! Each row of the table is a group of the report in `target/criterion/report/index.html`. The table
-//! that follows the measurements has the medians of one run and their ratio, because times of
+//! Each row of the table is a group of the report in `target/criterion/report/index.html`. The
+//! table that follows the measurements has the medians of one run and their ratio, because times of
 //! different runs cannot be compared; where the noise of the machine hides a ratio, the benchmark
 //! `instructions` counts. Roles and channels are made once and serve every iteration, unless the
 //! name says `fresh`.
 //!
-//! `cargo bench -p rumpsteak-benches --bench runtime -- ratios` only measures the ratios against the original, in turns of a few
-//! milliseconds, so that a busy machine hits both sides alike. `-- stalls` only measures how long single streams take on two threads while
-//! all cores are busy with something like a compiler. `-- memory` only measures the memory of sessions that wait.
+//! `cargo bench -p rumpsteak-benches --bench runtime -- ratios` only measures the ratios against
+//! the original, in turns of a few milliseconds, so that a busy machine hits both sides alike. `--
+//! stalls` only measures how long single streams take on two threads while all cores are busy with
+//! something like a compiler. `-- memory` only measures the memory of sessions that wait.
 //!
 //! On Linux with glibc the thresholds of the allocator are fixed, or double buffering would measure
 //! how often the heap is trimmed: the program starts itself again with them in its environment.
@@ -556,7 +557,8 @@ struct Turns {
     sides: Vec<(&'static str, Sender<u32>, Receiver<Duration>)>,
 }
 
-/// What stands for criterion's bencher: runs as often as it is told to, and says how long that took.
+/// What stands for criterion's bencher: runs as often as it is told to, and says how long that
+/// took.
 struct Turn {
     orders: Receiver<u32>,
     times: Sender<Duration>,
@@ -760,8 +762,9 @@ macro_rules! stream_for {
     }};
 }
 
-/// Prints how long single streams take on two threads while all cores are busy: the operating system takes the processor
-/// away from everybody then, so what matters is whether ours stall longer or more often than the original's.
+/// Prints how long single streams take on two threads while all cores are busy: the operating
+/// system takes the processor away from everybody then, so what matters is whether ours stall
+/// longer or more often than the original's.
 fn stalls() {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let Ok(this) = env::current_exe() else {
@@ -823,8 +826,8 @@ fn print_stalls(name: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// Does what a compiler does, as far as the machine can tell: makes many small strings, sorts and forgets them. For at most a
-/// minute, should nobody end it.
+/// Does what a compiler does, as far as the machine can tell: makes many small strings, sorts and
+/// forgets them. For at most a minute, should nobody end it.
 fn load() -> ! {
     let until = Instant::now() + Duration::from_secs(60);
     let mut seed = std::process::id();

@@ -6,8 +6,8 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench scribble --profile dev`
 //!
-//! Compare within a group: its members differ in size only, and time per element stays the same where
-//! growth is linear. An element is an interaction of the text.
+//! Compare within a group: its members differ in size only, and time per element stays the same
+//! where growth is linear. An element is an interaction of the text.
 
 use std::{fmt::Write, hint::black_box};
 
@@ -58,8 +58,8 @@ fn sequence(interactions: usize, roles: usize) -> String {
     text + "continue X; } }"
 }
 
-/// Choices one after the other, each of which goes round all roles; every branch of the first ones goes on
-/// with the rest.
+/// Choices one after the other, each of which goes round all roles; every branch of the first ones
+/// goes on with the rest.
 fn choices(interactions: usize, roles: usize) -> String {
     let mut text = heading(roles);
     for number in 0..interactions / (2 * roles) {

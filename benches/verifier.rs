@@ -1,21 +1,27 @@
-//! What the verifier costs: subtyping, certificates and k-MC on the workloads of PPoPP'22, Fig. 7 and Table 1, and beyond.
+//! What the verifier costs: subtyping, certificates and k-MC on the workloads of PPoPP'22, Fig. 7
+//! and Table 1, and beyond.
 //!
 //! `cargo bench -p rumpsteak-benches --bench verifier`
 //!
-//! Each row of the table of figures is one group, and each group has a page in `target/criterion/report/index.html`, with a growth curve
-//! where it has several sizes. Machines are built beforehand, as a parser would leave them; nothing else is. In a group,
+//! Each row of the table of figures is one group, and each group has a page in
+//! `target/criterion/report/index.html`, with a growth curve where it has several sizes. Machines
+//! are built beforehand, as a parser would leave them; nothing else is. In a group,
 //!
-//! * `prepared` is the answer for machines that were compared before, as a build script compares a projection with several types: their actions have numbers,
-//!   and they are known to be directed;
+//! * `prepared` is the answer for machines that were compared before, as a build script compares a
+//!   projection with several types: their actions have numbers, and they are known to be directed;
 //! * `unprepared` is the answer for machines that no algorithm has seen, which are prepared first;
-//! * `certificate` writes the evidence of an answer down, and `check` checks it, which needs both machines and nothing of the engine.
+//! * `certificate` writes the evidence of an answer down, and `check` checks it, which needs both
+//!   machines and nothing of the engine.
 //!
-//! What `rumpsteak-fsm` 0.1 was measured at is to be compared with `prepared`. Its machines leave nothing to prepare: adding a transition checks that the state
-//! stays directed, and the generator of its ring and its other workloads makes roles and labels numbers from the start (`comparison/subtyping` in its
-//! repository). Its own benchmark makes the machines outside of the loop that is timed.
+//! What `rumpsteak-fsm` 0.1 was measured at is to be compared with `prepared`. Its machines leave
+//! nothing to prepare: adding a transition checks that the state stays directed, and the generator
+//! of its ring and its other workloads makes roles and labels numbers from the start
+//! (`comparison/subtyping` in its repository). Its own benchmark makes the machines outside of the
+//! loop that is timed.
 //!
-//! k-MC is timed with all that it does with a system. Instructions, which do not depend on what else the machine does, and memory are counted by
-//! `cargo run --release -p rumpsteak-benches --example counts`.
+//! k-MC is timed with all that it does with a system. Instructions, which do not depend on what
+//! else the machine does, and memory are counted by `cargo run --release -p rumpsteak-benches
+//! --example counts`.
 
 use std::{hint::black_box, time::Duration};
 
@@ -41,7 +47,8 @@ fn answer(group: &mut BenchmarkGroup<'_, WallTime>, size: usize, sub: &Fsm, sup:
     };
     let id = |what: &str| BenchmarkId::new(what, size);
     group.bench_function(id("unprepared"), |bencher| {
-        // A copy of a machine that was never compared has been compared as little. What comes back is dropped outside.
+        // A copy of a machine that was never compared has been compared as little. What comes back
+        // is dropped outside.
         bencher.iter_batched(
             || (sub.clone(), sup.clone()),
             |(sub, sup)| (check(black_box(&sub), &sup), sub, sup),

@@ -1,6 +1,7 @@
 //! What the verifier is measured on: the workloads of PPoPP'22, Fig. 7 and Table 1, and beyond.
 //!
-//! Each is a pair of machines, the subtype and its supertype, and where the paper compares with k-MC also the machines of all roles.
+//! Each is a pair of machines, the subtype and its supertype, and where the paper compares with
+//! k-MC also the machines of all roles.
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Limits, StateId};
 
@@ -39,7 +40,8 @@ pub fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
     builder.build(states[0])
 }
 
-/// The source of `rec x. t?ready. t!{value. x, stop}`, which sends `ahead` values before it is asked for them.
+/// The source of `rec x. t?ready. t!{value. x, stop}`, which sends `ahead` values before it is
+/// asked for them.
 #[must_use]
 pub fn source(ahead: usize) -> Fsm {
     let mut builder = Fsm::builder("s");
@@ -59,7 +61,8 @@ pub fn source(ahead: usize) -> Fsm {
     builder.build(states[0])
 }
 
-/// The kernel of double buffering, which asks the source for `ahead` values more than it is asked for itself: the projection for 0.
+/// The kernel of double buffering, which asks the source for `ahead` values more than it is asked
+/// for itself: the projection for 0.
 #[must_use]
 pub fn kernel(ahead: usize) -> Fsm {
     lasso(
@@ -129,13 +132,15 @@ pub fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
     builder.build(initial)
 }
 
-/// The machines of streaming: the source, which sends `ahead` values before it is asked, and the sink as projected.
+/// The machines of streaming: the source, which sends `ahead` values before it is asked, and the
+/// sink as projected.
 #[must_use]
 pub fn streaming_roles(ahead: usize) -> Vec<Fsm> {
     vec![source(ahead), dual(&source(0), "t")]
 }
 
-/// The machines of k-buffering: the kernel, which asks for `ahead` values more, and source and sink as projected.
+/// The machines of k-buffering: the kernel, which asks for `ahead` values more, and source and sink
+/// as projected.
 #[must_use]
 pub fn buffering_roles(ahead: usize) -> Vec<Fsm> {
     vec![
@@ -145,7 +150,8 @@ pub fn buffering_roles(ahead: usize) -> Vec<Fsm> {
     ]
 }
 
-/// The machines of a ring, of which the first role sends first, and all others do too if `optimised`.
+/// The machines of a ring, of which the first role sends first, and all others do too if
+/// `optimised`.
 #[must_use]
 pub fn ring_roles(count: usize, optimised: bool) -> Vec<Fsm> {
     (0..count)
@@ -178,8 +184,9 @@ pub fn dual(machine: &Fsm, role: &str) -> Fsm {
     builder.build(states[machine.initial().index()])
 }
 
-/// The supertype of the Hospital of Table 1, after the shape of LMCS'21, §1: two reports on patients come in for each answer that goes out, and the
-/// answers that are still due follow when there are no more reports.
+/// The supertype of the Hospital of Table 1, after the shape of LMCS'21, §1: two reports on
+/// patients come in for each answer that goes out, and the answers that are still due follow when
+/// there are no more reports.
 #[must_use]
 pub fn hospital() -> Fsm {
     machine(
@@ -210,7 +217,8 @@ pub fn eager_hospital() -> Fsm {
     )
 }
 
-/// The supertype of CONCUR'19, §1: the client of a video service, which asks for high or for low quality and is told whether that works out.
+/// The supertype of CONCUR'19, §1: the client of a video service, which asks for high or for low
+/// quality and is told whether that works out.
 #[must_use]
 pub fn client() -> Fsm {
     machine(
@@ -224,7 +232,8 @@ pub fn client() -> Fsm {
     )
 }
 
-/// The subtype: it asks for high quality first, and where that fails, for low quality without waiting for the answer; so answers pile up.
+/// The subtype: it asks for high quality first, and where that fails, for low quality without
+/// waiting for the answer; so answers pile up.
 #[must_use]
 pub fn eager_client() -> Fsm {
     machine(
@@ -251,8 +260,9 @@ fn machine(role: &str, transitions: &[(usize, Action, usize)]) -> Fsm {
     builder.build(states[0])
 }
 
-/// Pairs of roles that each send `messages` to the other, and then receive as many, for ever: `kmc/large/8peers-20msg-k20` of the corpora has this form. Each queue holds
-/// `messages` at least, so that is the least k.
+/// Pairs of roles that each send `messages` to the other, and then receive as many, for ever:
+/// `kmc/large/8peers-20msg-k20` of the corpora has this form. Each queue holds `messages` at least,
+/// so that is the least k.
 #[must_use]
 pub fn pairs(count: usize, messages: usize) -> Vec<Fsm> {
     let role = |own: String, other: String, says: &str, hears: &str| {

@@ -1,14 +1,16 @@
-//! Alternating bit (PPoPP'22, App. B.4): a sender numbers its data by one bit, and repeats the last until it is acknowledged
-//! by the same bit. So everything arrives once and in order, over a line that loses and doubles what it carries.
+//! Alternating bit (PPoPP'22, App. B.4): a sender numbers its data by one bit, and repeats the last
+//! until it is acknowledged by the same bit. So everything arrives once and in order, over a line
+//! that loses and doubles what it carries.
 //!
-//! The line is a sink and a stream of its own ([`Line`], [`Ear`]) instead of the usual channel. The verifier knows
-//! nothing of losses: the sessions say what is sent after what, as over a line without faults. Faults are dealt with by
-//! two things that the types allow:
+//! The line is a sink and a stream of its own ([`Line`], [`Ear`]) instead of the usual channel. The
+//! verifier knows nothing of losses: the sessions say what is sent after what, as over a line
+//! without faults. Faults are dealt with by two things that the types allow:
 //!
-//! * what is lost comes to the sender as silence, and who hears nothing for a while takes that for the wrong bit: the
-//!   [`Ear`] of the sender says so, and the session has the sender repeat;
-//! * what is doubled comes to the receiver as data with the wrong bit. Its session has an alternative more than the
-//!   protocol asks of it, which a subtype may have: it acknowledges the data again and forgets it.
+//! * what is lost comes to the sender as silence, and who hears nothing for a while takes that for
+//!   the wrong bit: the [`Ear`] of the sender says so, and the session has the sender repeat;
+//! * what is doubled comes to the receiver as data with the wrong bit. Its session has an
+//!   alternative more than the protocol asks of it, which a subtype may have: it acknowledges the
+//!   data again and forgets it.
 //!
 //! `cargo run -p rumpsteak-examples --example alternating_bit`
 
@@ -267,7 +269,8 @@ struct Ear {
     silence: Option<Pin<Box<Sleep>>>,
 }
 
-/// Long enough for an answer, if there is one. A silence that is taken for a loss too early only costs a repetition.
+/// Long enough for an answer, if there is one. A silence that is taken for a loss too early only
+/// costs a repetition.
 const SILENCE: Duration = Duration::from_millis(2);
 
 impl Stream for Ear {

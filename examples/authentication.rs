@@ -1,5 +1,6 @@
-//! Authentication (PPoPP'22, Table 1, after Scalas and Yoshida, POPL'19): a service has its client log in at an
-//! authentication server, which tells the service whether the password was right; or it cancels.
+//! Authentication (PPoPP'22, Table 1, after Scalas and Yoshida, POPL'19): a service has its client
+//! log in at an authentication server, which tells the service whether the password was right; or
+//! it cancels.
 //!
 //! `cargo run -p rumpsteak-examples --example authentication`
 
@@ -137,7 +138,8 @@ async fn authenticator(role: &mut A, expected: &str) -> Result<()> {
     .await
 }
 
-/// How three sessions end: with the right password, with a wrong one, and at a service that is closed.
+/// How three sessions end: with the right password, with a wrong one, and at a service that is
+/// closed.
 pub async fn run() -> Result<[Access; 3]> {
     let mut roles = Roles::default();
     let mut access = [Access::Cancelled; 3];

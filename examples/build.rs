@@ -1,5 +1,5 @@
-//! Verifies the sessions of all examples against their protocols, which are at the top level, and generates code for
-//! those who want it.
+//! Verifies the sessions of all examples against their protocols, which are at the top level, and
+//! generates code for those who want it.
 
 fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::configure()

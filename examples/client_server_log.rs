@@ -1,5 +1,5 @@
-//! Client-server log (PPoPP'22, Table 1): a server halves the even numbers that its client sends and refuses the odd ones.
-//! A log keeps what became of each, without anybody waiting for it.
+//! Client-server log (PPoPP'22, Table 1): a server halves the even numbers that its client sends
+//! and refuses the odd ones. A log keeps what became of each, without anybody waiting for it.
 //!
 //! `cargo run -p rumpsteak-examples --example client_server_log`
 

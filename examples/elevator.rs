@@ -1,8 +1,10 @@
-//! Elevator (PPoPP'22, Table 1, after Bouajjani et al., CAV'18): at the request of a user the elevator opens its door, and
-//! while the door closes the user may have it stopped and opened again. When it is closed, the elevator moves.
+//! Elevator (PPoPP'22, Table 1, after Bouajjani et al., CAV'18): at the request of a user the
+//! elevator opens its door, and while the door closes the user may have it stopped and opened
+//! again. When it is closed, the elevator moves.
 //!
-//! The elevator tells the user that the door closes before the door says so, ahead of the protocol. What it must not do
-//! early is to move: everything that happens is written down, and the door has to be closed at each move.
+//! The elevator tells the user that the door closes before the door says so, ahead of the protocol.
+//! What it must not do early is to move: everything that happens is written down, and the door has
+//! to be closed at each move.
 //!
 //! `cargo run -p rumpsteak-examples --example elevator`
 
@@ -92,7 +94,8 @@ enum UserChoice {
 #[session(Elevator)]
 pub type ElevatorSession = Receive<User, OpenDoor, ElevatorRest>;
 
-/// Tells the user that the door closes before the door has begun to: a send may move ahead of a receive.
+/// Tells the user that the door closes before the door has begun to: a send may move ahead of a
+/// receive.
 #[session]
 type ElevatorRest = Send<
     Door,
@@ -247,7 +250,8 @@ async fn door(role: &mut Door, record: &Record) -> Result<Infallible> {
     .await
 }
 
-/// What happens while the user has the door stopped twice at the first floor, never at the second and once at the third.
+/// What happens while the user has the door stopped twice at the first floor, never at the second
+/// and once at the third.
 pub async fn run() -> Result<Vec<Event>> {
     let mut roles = Roles::default();
     let record = Record::default();
@@ -280,7 +284,8 @@ pub fn first_unsafe_move(events: &[Event]) -> Option<u32> {
     None
 }
 
-/// The number of times that the door opened and that the elevator moved, and the first move with the door open.
+/// The number of times that the door opened and that the elevator moved, and the first move with
+/// the door open.
 pub fn summary(events: &[Event]) -> (usize, usize, Option<u32>) {
     let opened = events
         .iter()

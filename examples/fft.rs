@@ -1,5 +1,5 @@
-//! Fast Fourier transform by eight processes that exchange columns (PPoPP'22, §4). The sessions and processes are in the
-//! library, `src/fft/plain.rs`, where other packages measure them.
+//! Fast Fourier transform by eight processes that exchange columns (PPoPP'22, §4). The sessions and
+//! processes are in the library, `src/fft/plain.rs`, where other packages measure them.
 //!
 //! `cargo run -p rumpsteak-examples --example fft`
 
@@ -9,7 +9,8 @@ use num_complex::Complex32;
 use rumpsteak_examples::fft::{self, Matrix, Order, Roles};
 use rumpsteak_runtime::Result;
 
-/// Three columns of eight values each, by rows: an impulse, a constant and an oscillation in steps of a quarter.
+/// Three columns of eight values each, by rows: an impulse, a constant and an oscillation in steps
+/// of a quarter.
 fn signal() -> Matrix {
     let quarter = [Complex32::ONE, Complex32::I, -Complex32::ONE, -Complex32::I];
     let mut index = 0;
@@ -46,7 +47,8 @@ pub async fn transform(order: Order) -> Result<Rows> {
     }))
 }
 
-/// An impulse has all frequencies, a constant has only 0, and the oscillation goes round twice in eight steps.
+/// An impulse has all frequencies, a constant has only 0, and the oscillation goes round twice in
+/// eight steps.
 pub const EXPECTED: Rows = [
     [(1, 0), (8, 0), (0, 0)],
     [(1, 0), (0, 0), (0, 0)],

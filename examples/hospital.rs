@@ -1,10 +1,11 @@
-//! Hospital (PPoPP'22, Table 1, after Bravetti et al., CONCUR'19 and LMCS'21): a patient sends readings to a hospital, which
-//! accepts or refuses each, and asks for a report now and then. This patient halves a reading that was refused, and
-//! sends on without waiting to be told that it was accepted this time. So it may run ahead of the answers, further and
-//! further. It reads them all before the report.
+//! Hospital (PPoPP'22, Table 1, after Bravetti et al., CONCUR'19 and LMCS'21): a patient sends
+//! readings to a hospital, which accepts or refuses each, and asks for a report now and then. This
+//! patient halves a reading that was refused, and sends on without waiting to be told that it was
+//! accepted this time. So it may run ahead of the answers, further and further. It reads them all
+//! before the report.
 //!
-//! No queue is long enough for every run: no k-MC can verify this for any k, and no bound on how many answers may be due
-//! would do. The build accepts it, because it finds an invariant.
+//! No queue is long enough for every run: no k-MC can verify this for any k, and no bound on how
+//! many answers may be due would do. The build accepts it, because it finds an invariant.
 //!
 //! `cargo run -p rumpsteak-examples --example hospital`
 
@@ -183,7 +184,8 @@ async fn hospital(role: &mut H) -> Result<Infallible> {
     .await
 }
 
-/// Two days of a patient: the first without errors, the second with readings of twice the right value.
+/// Two days of a patient: the first without errors, the second with readings of twice the right
+/// value.
 pub async fn run() -> Result<Stay> {
     let Roles { mut p, mut h } = Roles::default();
     let (done, finished) = oneshot::channel();

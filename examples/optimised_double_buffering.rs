@@ -1,5 +1,6 @@
-//! Double buffering with a kernel that asks for the second value before it has handed on the first (PPoPP'22, Fig. 4b), so
-//! that the source is never kept waiting. Everything else is as in `double_buffering.rs`.
+//! Double buffering with a kernel that asks for the second value before it has handed on the first
+//! (PPoPP'22, Fig. 4b), so that the source is never kept waiting. Everything else is as in
+//! `double_buffering.rs`.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_double_buffering`
 

@@ -1,6 +1,6 @@
-//! Ring where `b` and `c` send before they receive (COORDINATION'21, §3): what they send does not depend on what they are
-//! sent, so all three work at the same time, and a lap takes as long as one hop. `a` is as in `ring.rs`, and all hold the
-//! same values in the end.
+//! Ring where `b` and `c` send before they receive (COORDINATION'21, §3): what they send does not
+//! depend on what they are sent, so all three work at the same time, and a lap takes as long as one
+//! hop. `a` is as in `ring.rs`, and all hold the same values in the end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring`
 

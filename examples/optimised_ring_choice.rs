@@ -1,6 +1,6 @@
-//! Ring with choice where `b` chooses, and sends its own value, before it has the value of the lap (COORDINATION'21,
-//! Listing 8): its choice depends on what it holds only. Everything else is as in `ring_choice.rs`, and all hold the same
-//! values in the end.
+//! Ring with choice where `b` chooses, and sends its own value, before it has the value of the lap
+//! (COORDINATION'21, Listing 8): its choice depends on what it holds only. Everything else is as in
+//! `ring_choice.rs`, and all hold the same values in the end.
 //!
 //! `cargo run -p rumpsteak-examples --example optimised_ring_choice`
 

@@ -1,5 +1,5 @@
-//! Ring (COORDINATION'21, App. B, Listing 9): in each lap a value goes from `a` to `b`, to `c` and back to `a`. Each sends
-//! what it holds and then adds what it was sent.
+//! Ring (COORDINATION'21, App. B, Listing 9): in each lap a value goes from `a` to `b`, to `c` and
+//! back to `a`. Each sends what it holds and then adds what it was sent.
 //!
 //! `cargo run -p rumpsteak-examples --example ring`
 

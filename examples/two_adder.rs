@@ -1,5 +1,5 @@
-//! Two adder (COORDINATION'21, Fig. 6, after the Scribble tutorial): a client has a server add two numbers, as often as
-//! it likes, and says `bye`.
+//! Two adder (COORDINATION'21, Fig. 6, after the Scribble tutorial): a client has a server add two
+//! numbers, as often as it likes, and says `bye`.
 //!
 //! `cargo run -p rumpsteak-examples --example two_adder`
 

@@ -1,4 +1,5 @@
-//! Verifies the sessions that are measured, and says which sources and which versions of the peers are.
+//! Verifies the sessions that are measured, and says which sources and which versions of the peers
+//! are.
 
 use std::fs;
 use std::io;

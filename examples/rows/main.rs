@@ -1,7 +1,8 @@
 //! What the examples compute, and what the verifier says of them.
 //!
-//! Each test of this file runs an example's own `run`, and states what has to come of it. An example that is optimised
-//! has the one that is not as its module `plain`. The table of `README.md` is in `table.rs`.
+//! Each test of this file runs an example's own `run`, and states what has to come of it. An
+//! example that is optimised has the one that is not as its module `plain`. The table of
+//! `README.md` is in `table.rs`.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 #![allow(dead_code, reason = "the programs' `main`, and what only it needs")]

@@ -1,9 +1,9 @@
 //! The table of `README.md`: what the verifier says of each example.
 //!
-//! The machines are those that the build verified, from the verdicts that it left for this package; the protocols are
-//! those of `protocols/`. With `UPDATE_EXPECT=1` the page is rewritten, to be read in the diff; otherwise it must be
-//! what is computed. What PPoPP'22, Table 1, and COORDINATION'21, Fig. 6, say of the same protocols is stated here, and
-//! compared.
+//! The machines are those that the build verified, from the verdicts that it left for this package;
+//! the protocols are those of `protocols/`. With `UPDATE_EXPECT=1` the page is rewritten, to be
+//! read in the diff; otherwise it must be what is computed. What PPoPP'22, Table 1, and
+//! COORDINATION'21, Fig. 6, say of the same protocols is stated here, and compared.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -118,8 +118,8 @@ struct Features {
 /// What the verifier says of an example.
 struct Findings {
     features: Features,
-    /// For each role: the most actions of the protocol that are pending because others are done before. `None` if there
-    /// is no bound.
+    /// For each role: the most actions of the protocol that are pending because others are done
+    /// before. `None` if there is no bound.
     ahead: Vec<Option<usize>>,
     kmc: kmc::Verdict,
     capacities: Option<Vec<(String, Occupancy, usize)>>,
@@ -130,7 +130,8 @@ fn the_page_is_what_the_verifier_says() {
     expect_test::expect_file!["../README.md"].assert_eq(&page());
 }
 
-/// PPoPP'22, Table 1: participants, and the marks for choice, recursion, infinite recursion and reordering.
+/// PPoPP'22, Table 1: participants, and the marks for choice, recursion, infinite recursion and
+/// reordering.
 const TABLE_1: [(&str, usize, [u8; 4]); 17] = [
     ("two_adder", 2, [1, 1, 0, 0]),
     ("three_adder", 3, [0, 0, 0, 0]),
@@ -151,8 +152,9 @@ const TABLE_1: [(&str, usize, [u8; 4]); 17] = [
     ("hospital", 2, [1, 1, 1, 1]),
 ];
 
-/// COORDINATION'21, Fig. 6: the marks for choice, recursion, infinite recursion and optimisation. Its note (a), that the
-/// ring and double buffering are easily made recursive, is what was done here.
+/// COORDINATION'21, Fig. 6: the marks for choice, recursion, infinite recursion and optimisation.
+/// Its note (a), that the ring and double buffering are easily made recursive, is what was done
+/// here.
 const FIG_6: [(&str, [u8; 4]); 11] = [
     ("two_adder", [1, 1, 0, 0]),
     ("three_adder", [0, 0, 0, 0]),
@@ -188,8 +190,8 @@ fn the_columns_of_table_1() {
     }
 }
 
-/// The papers contradict each other in one mark: whether the alternating bit is optimised. Here, as in the later paper,
-/// it is not.
+/// The papers contradict each other in one mark: whether the alternating bit is optimised. Here, as
+/// in the later paper, it is not.
 #[test]
 fn the_columns_of_fig_6() {
     let verdicts = verdicts();

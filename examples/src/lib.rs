@@ -1,13 +1,13 @@
-//! The examples of this package are the protocols of the papers as programs: each row of PPoPP'22, Table 1, which has
-//! those of COORDINATION'21, Fig. 6. Each is one file beside this folder, and is verified against its protocol in
-//! `protocols/` when it is built:
+//! The examples of this package are the protocols of the papers as programs: each row of PPoPP'22,
+//! Table 1, which has those of COORDINATION'21, Fig. 6. Each is one file beside this folder, and is
+//! verified against its protocol in `protocols/` when it is built:
 //!
 //! ```text
 //! cargo run -p rumpsteak-examples --example double_buffering
 //! ```
 //!
-//! A program says what it does, and exits with 0 only if what it computed is right. `README.md` has a table of what the
-//! verifier says of each.
+//! A program says what it does, and exits with 0 only if what it computed is right. `README.md` has
+//! a table of what the verifier says of each.
 //!
 //! Here is what they share: [`conclude`], and the processes that other packages measure, [`fft`].
 
@@ -18,7 +18,8 @@ pub mod fft;
 
 /// The end of an example: what it has computed has to be what is expected.
 ///
-/// Prints either what was computed or what is wrong with it, and returns the exit status that says the same.
+/// Prints either what was computed or what is wrong with it, and returns the exit status that says
+/// the same.
 pub fn conclude<T, E>(computed: Result<T, E>, expected: T) -> ExitCode
 where
     T: Debug + PartialEq,

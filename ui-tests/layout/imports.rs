@@ -1,9 +1,10 @@
 //! Which files of a target name items of which others, and where that goes round in a circle.
 //!
 //! A name counts for the file that *defines* the item: re-exports (`pub use`) are followed, and a
-//! facade that defines nothing takes part in no cycle. Names are found in `use` trees, in all paths,
-//! and in the tokens of macro calls. They are looked up as rustc does, without namespaces: in a file
-//! that gives one name to a type and to a function, both count. Calling a method needs no import.
+//! facade that defines nothing takes part in no cycle. Names are found in `use` trees, in all
+//! paths, and in the tokens of macro calls. They are looked up as rustc does, without namespaces:
+//! in a file that gives one name to a type and to a function, both count. Calling a method needs no
+//! import.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -19,18 +19,12 @@ use tree::{Package, Tree, packages};
 
 /// The packages in which something is still to be done, which is shown and does not fail.
 const UNFINISHED: &[&str] = &[
-    "benches",
     "build",
     "cargo-rumpsteak",
     "contract",
-    "evaluation",
-    "examples",
     "fsm",
     "macros",
-    "oracle",
-    "runtime",
     "scribble",
-    "ui-tests",
 ];
 const PUBLISHED: [&str; 7] = [
     "build",
@@ -91,7 +85,9 @@ fn comments_are_narrow() {
         for path in package.files() {
             for (line, number) in fs::read_to_string(&path).unwrap().lines().zip(1..) {
                 let columns = line.chars().count();
-                if columns > COMMENT && line.trim_start().starts_with("//") {
+                let is_comment = line.trim_start().starts_with("//");
+                // A row of a table cannot be broken.
+                if columns > COMMENT && is_comment && !line.ends_with('|') {
                     let path = path.display();
                     wrong.push(format!("{path}:{number}: a comment of {columns} columns"));
                 }

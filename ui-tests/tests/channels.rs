@@ -125,8 +125,9 @@ fn message_of(panic: Box<dyn std::any::Any + std::marker::Send>) -> String {
 fn the_roles_get_the_capacities_that_were_proven() {
     let Roles { p, q } = Roles::default();
     let (p, q) = (p.0.into_inner().unwrap(), q.0.into_inner().unwrap());
-    // A producer may be any number of numbers ahead, a consumer answers once in each session. It cannot be a session
-    // ahead: its next one begins with a number of the producer, who has received the sum by then.
+    // A producer may be any number of numbers ahead, a consumer answers once in each session. It
+    // cannot be a session ahead: its next one begins with a number of the producer, who has
+    // received the sum by then.
     let numbers = Queue::new(Capacity::Waits(16)).between("p", "q");
     let sums = Queue::new(Capacity::AtMost(1)).between("q", "p");
     assert_eq!((p.0.queue(), p.1.queue()), (numbers, sums));
@@ -403,7 +404,8 @@ const fn often(rounds: u32) -> u32 {
     if cfg!(miri) { rounds / 200 } else { rounds }
 }
 
-/// Each receiver goes to sleep just when the other thread sends, again and again. A lost wake-up hangs.
+/// Each receiver goes to sleep just when the other thread sends, again and again. A lost wake-up
+/// hangs.
 #[test]
 fn two_threads_lose_nothing() {
     for capacity in KINDS {

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Both orders of `p` are verified, which is about unbounded queues. Over the bounded one, the
-//! patient order makes `v` wait for room, `p` for `w` and `w` for `v`: all three in the middle of an
-//! action.
+//! patient order makes `v` wait for room, `p` for `w` and `w` for `v`: all three in the middle of
+//! an action.
 
 #![allow(
     clippy::expect_used,

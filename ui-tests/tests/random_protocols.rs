@@ -1,11 +1,14 @@
-//! Random protocols over real channels, on two threads, cancelled at random moments: nobody hangs, no queue gets longer
-//! than was proven, and no message is lost, doubled, out of order, or left behind.
+//! Random protocols over real channels, on two threads, cancelled at random moments: nobody hangs,
+//! no queue gets longer than was proven, and no message is lost, doubled, out of order, or left
+//! behind.
 //!
-//! The protocols are those that the verifier is tested with, each role perhaps reordered as far as asynchronous subtyping
-//! accepts. There is no Rust source of them: an interpreter plays each machine, session after session, over channels with
-//! the capacities that were proven for it, or with the least ones with which waiting was proven safe.
+//! The protocols are those that the verifier is tested with, each role perhaps reordered as far as
+//! asynchronous subtyping accepts. There is no Rust source of them: an interpreter plays each
+//! machine, session after session, over channels with the capacities that were proven for it, or
+//! with the least ones with which waiting was proven safe.
 //!
-//! Runs for two seconds, or for as many as `RUMPSTEAK_SOAK` says. `RUMPSTEAK_SOAK_SEED` is the first system to play.
+//! Runs for two seconds, or for as many as `RUMPSTEAK_SOAK` says. `RUMPSTEAK_SOAK_SEED` is the
+//! first system to play.
 
 #![allow(
     clippy::expect_used,

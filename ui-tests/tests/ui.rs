@@ -1,8 +1,8 @@
 //! The mistakes in `ui/`, one in each file, and what rustc says about each.
 //!
 //! After a change of wording: `TRYBUILD=overwrite cargo test -p rumpsteak-ui-tests --test ui`, then
-//! read what changed. With another compiler than that of `rust-toolchain.toml` the test fails, unless
-//! `RUMPSTEAK_UI=skip` is set.
+//! read what changed. With another compiler than that of `rust-toolchain.toml` the test fails,
+//! unless `RUMPSTEAK_UI=skip` is set.
 
 use std::{env, process::Command};
 
@@ -22,8 +22,8 @@ fn mistakes_do_not_compile() {
         "the messages were recorded with {RECORDED_WITH}x, this is {version}; \
          set RUMPSTEAK_UI=skip to do without this test"
     );
-    // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary that
-    // is run by hand has none, and each case would say so instead of what it is about.
+    // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary
+    // that is run by hand has none, and each case would say so instead of what it is about.
     assert!(
         env::var_os("OUT_DIR").is_some(),
         "run this test through `cargo test`"

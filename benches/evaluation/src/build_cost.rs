@@ -1,7 +1,9 @@
-//! What a build costs a user: the dependency tree of the build script, and packages with some protocols.
+//! What a build costs a user: the dependency tree of the build script, and packages with some
+//! protocols.
 //!
-//! Everything happens in scratch packages in a temporary folder, each with a target folder of its own, and is removed afterwards. What has to be
-//! downloaded is downloaded first and not timed; the timed builds are offline.
+//! Everything happens in scratch packages in a temporary folder, each with a target folder of its
+//! own, and is removed afterwards. What has to be downloaded is downloaded first and not timed; the
+//! timed builds are offline.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -222,7 +224,8 @@ pub struct Package {
 }
 
 impl Package {
-    /// A package with one build-dependency: this project's crate of that name, or that version of the registry's.
+    /// A package with one build-dependency: this project's crate of that name, or that version of
+    /// the registry's.
     ///
     /// # Errors
     ///
@@ -425,7 +428,8 @@ fn ours(folder: &str) -> Result<String> {
     Ok(format!("{{ path = {:?} }}", path.display().to_string()))
 }
 
-/// The CPU-seconds, user and system, of all processes that this one has waited for, with those that they waited for.
+/// The CPU-seconds, user and system, of all processes that this one has waited for, with those that
+/// they waited for.
 ///
 /// # Errors
 ///
@@ -434,7 +438,8 @@ fn children_cpu() -> Result<f64> {
     /// Of a second: the same on all platforms, whatever the kernel's own clock is.
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program may have blanks and parentheses; the state, which is the third field, comes behind it.
+    // The name of the program may have blanks and parentheses; the state, which is the third field,
+    // comes behind it.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     let ticks = |field: usize| -> Option<u64> {
         let mut fields = fields.split(' ');

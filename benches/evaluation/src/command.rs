@@ -73,7 +73,8 @@ pub fn plan(arguments: &[String]) -> Result<Plan> {
     })
 }
 
-/// Where the report is if nobody says otherwise. A quick run leaves the report of the project alone.
+/// Where the report is if nobody says otherwise. A quick run leaves the report of the project
+/// alone.
 fn default_folder(mode: Mode) -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     match mode {

@@ -80,7 +80,8 @@ pub enum Of {
     Published(Vec<(u64, f64)>),
 }
 
-/// The series of this project in the runtime figures of PPoPP'22. `optimised` says what the optimised processes do otherwise.
+/// The series of this project in the runtime figures of PPoPP'22. `optimised` says what the
+/// optimised processes do otherwise.
 pub(crate) fn ours(optimised: &'static str) -> Vec<Series> {
     let series = |name, about| Series {
         name,

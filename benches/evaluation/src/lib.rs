@@ -8,8 +8,8 @@
 //!
 //! A [`Figure`] has series, and for each value of its x axis one [`Case`] per series. The
 //! [`runner`] takes the samples of the cases of one x in turns, so that noise hits all of them
-//! alike, and puts them into the [`store`]; the [`report`] is made from the store alone.
-//! Each figure is measured in a process of its own, whose allocator is pinned: glibc would otherwise
+//! alike, and puts them into the [`store`]; the [`report`] is made from the store alone. Each
+//! figure is measured in a process of its own, whose allocator is pinned: glibc would otherwise
 //! adjust its thresholds while it runs, and figures with large buffers would measure that.
 //!
 //! A new figure is a module with a function `figures`, named in [`figures::all`].

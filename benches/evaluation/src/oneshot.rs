@@ -1,5 +1,5 @@
-//! Sessions over one-shot channels, as COORDINATION'21, Fig. 3 compares with: each message takes with it the channel of
-//! what follows.
+//! Sessions over one-shot channels, as COORDINATION'21, Fig. 3 compares with: each message takes
+//! with it the channel of what follows.
 
 use futures::channel::oneshot::{self, Receiver, Sender};
 

@@ -1,9 +1,10 @@
 //! Takes the samples.
 //!
-//! The program that the user starts only starts others: one per figure with a pinned allocator, which
-//! may in turn start one per sample ([`Case::isolated`]). What is stored already, with this machine, these versions
-//! and this mode, is skipped, so that an interrupted run goes on where it was. All series of one x are
-//! skipped or measured together, since ratios between different runs mean nothing.
+//! The program that the user starts only starts others: one per figure with a pinned allocator,
+//! which may in turn start one per sample ([`Case::isolated`]). What is stored already, with this
+//! machine, these versions and this mode, is skipped, so that an interrupted run goes on where it
+//! was. All series of one x are skipped or measured together, since ratios between different runs
+//! mean nothing.
 
 #![allow(clippy::print_stdout, reason = "progress")]
 

@@ -1,10 +1,13 @@
-//! Verification (PPoPP'22, Fig. 7): streaming, nested choice, ring and k-buffering, by subtyping and by k-MC.
+//! Verification (PPoPP'22, Fig. 7): streaming, nested choice, ring and k-buffering, by subtyping
+//! and by k-MC.
 //!
-//! The workloads are those of [`rumpsteak_benches::workloads`]. Each sample has a process of its own, so that its peak of memory is known: of all that
-//! the process has, the program and the machines included. Each answer is checked: all of them hold.
+//! The workloads are those of [`rumpsteak_benches::workloads`]. Each sample has a process of its
+//! own, so that its peak of memory is known: of all that the process has, the program and the
+//! machines included. Each answer is checked: all of them hold.
 //!
-//! The paper times whole processes, which read files; here only the question is timed, or reading and the question. What is published is drawn beside it, as
-//! it stands in the tables of App. C.2 of the full version.
+//! The paper times whole processes, which read files; here only the question is timed, or reading
+//! and the question. What is published is drawn beside it, as it stands in the tables of App. C.2
+//! of the full version.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -300,7 +303,8 @@ impl Question {
         vec![self.first(FIRST, pairs), again, read]
     }
 
-    /// Subtyping of machines that no algorithm has seen: a copy of a machine that was never compared has been compared as little.
+    /// Subtyping of machines that no algorithm has seen: a copy of a machine that was never
+    /// compared has been compared as little.
     fn first(self, series: &'static str, pairs: impl Fn(usize) -> Pairs + 'static) -> Case {
         let least = self.mode.sample_time();
         self.case(series, move |x| {
@@ -371,8 +375,9 @@ fn parsed(text: &str) -> Result<Fsm> {
         .ok_or_else(|| Error::wrong("a text without a machine"))
 }
 
-/// The seconds of one run, on average over as many as take `least` together. Neither the making of what a run needs nor dropping it is timed, and if the first run is
-/// shorter than `least`, it only warms caches up.
+/// The seconds of one run, on average over as many as take `least` together. Neither the making of
+/// what a run needs nor dropping it is timed, and if the first run is shorter than `least`, it only
+/// warms caches up.
 fn mean<I>(
     least: Duration,
     mut make: impl FnMut() -> I,
@@ -396,7 +401,8 @@ fn mean<I>(
     Ok(total.as_secs_f64() / f64::from(runs))
 }
 
-// PPoPP'22, full version, App. C.2, "Verifying Asynchronous Message Reordering": the tables "Results for the … benchmark", running time in seconds.
+// PPoPP'22, full version, App. C.2, "Verifying Asynchronous Message Reordering": the tables
+// "Results for the … benchmark", running time in seconds.
 
 /// Streaming, column SoundBinary.
 const SOUND_BINARY_STREAMING: [(u64, f64); 11] = [

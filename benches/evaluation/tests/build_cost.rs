@@ -40,7 +40,8 @@ fn the_tree_of_the_build_script_is_within_its_budget() {
     assert!((4..=20).contains(&crates), "{crates}");
 }
 
-/// The builds that are timed verify: a session that says something else than its protocol fails them.
+/// The builds that are timed verify: a session that says something else than its protocol fails
+/// them.
 #[test]
 fn the_sessions_of_the_packages_are_verified() {
     let package = Package::with_protocols(2).unwrap();

@@ -1,9 +1,11 @@
-//! The fast Fourier transform of Cooley and Tukey (PPoPP'22, §4), by eight processes that exchange columns.
+//! The fast Fourier transform of Cooley and Tukey (PPoPP'22, §4), by eight processes that exchange
+//! columns.
 //!
-//! An eight by *n* matrix is transformed: each of its *n* columns of eight values becomes its discrete Fourier
-//! transform. Process *p* holds one row, *n* values, and talks to three others: to the one whose number differs in the
-//! lowest bit, then in the middle one, then in the highest. Each exchange is a *butterfly*: of the rows `a` and `b`, with
-//! a factor `w`, one process has `a + w·b` afterwards and the other `a − w·b`. The protocol is `protocols/fft.scr`.
+//! An eight by *n* matrix is transformed: each of its *n* columns of eight values becomes its
+//! discrete Fourier transform. Process *p* holds one row, *n* values, and talks to three others: to
+//! the one whose number differs in the lowest bit, then in the middle one, then in the highest.
+//! Each exchange is a *butterfly*: of the rows `a` and `b`, with a factor `w`, one process has `a +
+//! w·b` afterwards and the other `a − w·b`. The protocol is `protocols/fft.scr`.
 //!
 //! ```text
 //!  holds        differ by 1      by 2        by 4      holds
@@ -17,35 +19,38 @@
 //!  row 7  P7 ────●────────────────●────────────●────── row 7
 //! ```
 //!
-//! The processes begin with the rows in *bit reversed* order: number 1 is `001`, so it begins with row `100`. Then the
-//! rows of the transform are in order.
+//! The processes begin with the rows in *bit reversed* order: number 1 is `001`, so it begins with
+//! row `100`. Then the rows of the transform are in order.
 //!
-//! * [`plain`] follows the protocol: one process of each pair sends first and waits, the other answers. So the other does
-//!   the arithmetic of both, and nothing is ever copied.
-//! * [`optimised`] sends before it receives on both sides: no process waits for another to begin, and each does its own
-//!   half of the arithmetic. Each must keep what it sends, so it also writes each value twice.
+//! * [`plain`] follows the protocol: one process of each pair sends first and waits, the other
+//!   answers. So the other does the arithmetic of both, and nothing is ever copied.
+//! * [`optimised`] sends before it receives on both sides: no process waits for another to begin,
+//!   and each does its own half of the arithmetic. Each must keep what it sends, so it also writes
+//!   each value twice.
 //!
-//! Both compute the same, but not by the same messages: all eight processes have to be of one module. They borrow their
-//! roles, for one transform after another over the same channels, and may run in one task ([`run`]) or in several.
+//! Both compute the same, but not by the same messages: all eight processes have to be of one
+//! module. They borrow their roles, for one transform after another over the same channels, and may
+//! run in one task ([`run`]) or in several.
 
 pub mod optimised;
 pub mod plain;
+mod roles;
 #[cfg(test)]
 mod tests;
 
 use num_complex::Complex32;
-use rumpsteak_runtime::{Channel, Message, Result, Role, Roles};
+use rumpsteak_runtime::Result;
 
-/// What each process holds and sends: one row of the matrix, a value of each column.
-pub type Row = Vec<Complex32>;
+pub use roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Roles, Row};
 
 /// A matrix by its rows, which all have the same length.
 pub type Matrix = [Row; 8];
 
 /// The transform, in one task: the fastest way on one thread.
 ///
-/// Element `j` of row `k` of the result is the sum, over all `i`, of element `j` of row `i`, times e to the power of
-/// −2πi·ik/8. If the rows have different lengths, zeros are added to the shorter ones.
+/// Element `j` of row `k` of the result is the sum, over all `i`, of element `j` of row `i`, times
+/// e to the power of −2πi·ik/8. If the rows have different lengths, zeros are added to the shorter
+/// ones.
 ///
 /// ```
 /// use num_complex::Complex32;
@@ -132,166 +137,4 @@ pub fn begin(rows: Matrix) -> Matrix {
         row
     });
     [x0, x4, x2, x6, x1, x5, x3, x7]
-}
-
-/// All processes. Wired by `Roles::default()`; after an error all of them are poisoned until `reset`.
-#[derive(Debug, Roles)]
-pub struct Roles {
-    /// Begins with row 0.
-    pub p0: P0,
-    /// Begins with row 4.
-    pub p1: P1,
-    /// Begins with row 2.
-    pub p2: P2,
-    /// Begins with row 6.
-    pub p3: P3,
-    /// Begins with row 1.
-    pub p4: P4,
-    /// Begins with row 5.
-    pub p5: P5,
-    /// Begins with row 3.
-    pub p6: P6,
-    /// Begins with row 7.
-    pub p7: P7,
-}
-
-/// Process 0.
-#[derive(Debug, Role)]
-#[protocol(Fft::p0)]
-#[message(Label)]
-pub struct P0 {
-    #[route(P1)]
-    p1: Channel<Label>,
-    #[route(P2)]
-    p2: Channel<Label>,
-    #[route(P4)]
-    p4: Channel<Label>,
-}
-
-/// Process 1.
-#[derive(Debug, Role)]
-#[protocol(Fft::p1)]
-#[message(Label)]
-pub struct P1 {
-    #[route(P0)]
-    p0: Channel<Label>,
-    #[route(P3)]
-    p3: Channel<Label>,
-    #[route(P5)]
-    p5: Channel<Label>,
-}
-
-/// Process 2.
-#[derive(Debug, Role)]
-#[protocol(Fft::p2)]
-#[message(Label)]
-pub struct P2 {
-    #[route(P0)]
-    p0: Channel<Label>,
-    #[route(P3)]
-    p3: Channel<Label>,
-    #[route(P6)]
-    p6: Channel<Label>,
-}
-
-/// Process 3.
-#[derive(Debug, Role)]
-#[protocol(Fft::p3)]
-#[message(Label)]
-pub struct P3 {
-    #[route(P1)]
-    p1: Channel<Label>,
-    #[route(P2)]
-    p2: Channel<Label>,
-    #[route(P7)]
-    p7: Channel<Label>,
-}
-
-/// Process 4.
-#[derive(Debug, Role)]
-#[protocol(Fft::p4)]
-#[message(Label)]
-pub struct P4 {
-    #[route(P0)]
-    p0: Channel<Label>,
-    #[route(P5)]
-    p5: Channel<Label>,
-    #[route(P6)]
-    p6: Channel<Label>,
-}
-
-/// Process 5.
-#[derive(Debug, Role)]
-#[protocol(Fft::p5)]
-#[message(Label)]
-pub struct P5 {
-    #[route(P1)]
-    p1: Channel<Label>,
-    #[route(P4)]
-    p4: Channel<Label>,
-    #[route(P7)]
-    p7: Channel<Label>,
-}
-
-/// Process 6.
-#[derive(Debug, Role)]
-#[protocol(Fft::p6)]
-#[message(Label)]
-pub struct P6 {
-    #[route(P2)]
-    p2: Channel<Label>,
-    #[route(P4)]
-    p4: Channel<Label>,
-    #[route(P7)]
-    p7: Channel<Label>,
-}
-
-/// Process 7.
-#[derive(Debug, Role)]
-#[protocol(Fft::p7)]
-#[message(Label)]
-pub struct P7 {
-    #[route(P3)]
-    p3: Channel<Label>,
-    #[route(P5)]
-    p5: Channel<Label>,
-    #[route(P6)]
-    p6: Channel<Label>,
-}
-
-/// The messages.
-#[derive(Debug, Message)]
-pub enum Label {
-    /// A row.
-    Column(Column),
-}
-
-/// What one process has of each column, in one message.
-#[derive(Debug)]
-pub struct Column(pub Vec<Complex32>);
-
-/// A power of e^(−2πi/8), which a butterfly multiplies by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Twiddle {
-    /// The power 0: 1.
-    One,
-    /// The power 1: (1 − i)/√2.
-    Eighth,
-    /// The power 2: −i.
-    Quarter,
-    /// The power 3: (−1 − i)/√2.
-    ThreeEighths,
-}
-
-/// x · (1 − i)/√2.
-#[inline(always)]
-fn eighth(x: Complex32) -> Complex32 {
-    use std::f32::consts::FRAC_1_SQRT_2;
-    Complex32::new((x.re + x.im) * FRAC_1_SQRT_2, (x.im - x.re) * FRAC_1_SQRT_2)
-}
-
-/// x · (−i).
-#[inline(always)]
-fn quarter(x: Complex32) -> Complex32 {
-    Complex32::new(x.im, -x.re)
 }

@@ -1,10 +1,12 @@
 //! The processes with both sides of each butterfly sending before they receive.
 //!
-//! A send may move ahead of a receive, so the build accepts this order of the protocol that [`super::plain`] follows.
-//! All eight processes have the same shape now, and all of them work at the same time.
+//! A send may move ahead of a receive, so the build accepts this order of the protocol that
+//! [`super::plain`] follows. All eight processes have the same shape now, and all of them work at
+//! the same time.
 //!
-//! Who sends a row still needs it. So each result is written twice, to the buffer that is kept and to that which came
-//! in, and the latter is sent next: but for the first row, nothing is copied or allocated.
+//! Who sends a row still needs it. So each result is written twice, to the buffer that is kept and
+//! to that which came in, and the latter is sent next: but for the first row, nothing is copied or
+//! allocated.
 
 use num_complex::Complex32;
 use rumpsteak_runtime::{
@@ -14,7 +16,7 @@ use rumpsteak_runtime::{
     try_run,
 };
 
-use super::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
+use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
 
 #[session(P0)]
 pub type Process0 = Send<

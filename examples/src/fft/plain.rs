@@ -1,7 +1,8 @@
 //! The processes as the protocol has them.
 //!
-//! Who sends first *asks*: it parts with its row, waits, and is given the row that it goes on with. Who receives first
-//! *answers*: it has both rows, makes both results in place and sends one back. So rows are moved and never copied.
+//! Who sends first *asks*: it parts with its row, waits, and is given the row that it goes on with.
+//! Who receives first *answers*: it has both rows, makes both results in place and sends one back.
+//! So rows are moved and never copied.
 //!
 //! Each butterfly keeps one of two processes busy.
 
@@ -13,7 +14,7 @@ use rumpsteak_runtime::{
     try_run,
 };
 
-use super::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
+use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
 
 #[session(P0)]
 pub type Process0 = Send<

@@ -1,4 +1,5 @@
-//! The roles and sessions of `hybrid/double_buffering.rs` without a protocol: the build checks them together.
+//! The roles and sessions of `hybrid/double_buffering.rs` without a protocol: the build checks them
+//! together.
 
 use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 

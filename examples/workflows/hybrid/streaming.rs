@@ -1,4 +1,5 @@
-//! The roles and sessions of `protocols/streaming.scr`, by hand: the build compares them with the protocol.
+//! The roles and sessions of `protocols/streaming.scr`, by hand: the build compares them with the
+//! protocol.
 
 use rumpsteak_runtime::{Channel, Message, Role, Roles, session};
 

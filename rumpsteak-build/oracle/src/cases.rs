@@ -9,7 +9,8 @@ use crate::FaultKind;
 pub enum Relation {
     /// The first may replace the second among any peers.
     Subtype,
-    /// A subtype, which no finite set of bounded prefixes shows: a bounded search may stop undecided.
+    /// A subtype, which no finite set of bounded prefixes shows: a bounded search may stop
+    /// undecided.
     Unbounded,
     /// Some peers of the second go wrong with the first, not necessarily those of the case.
     NotSubtype,

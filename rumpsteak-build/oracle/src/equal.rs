@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::Fsm;
 
-/// Whether two machines do the same: each action of one is one of the other, and so are those that follow.
+/// Whether two machines do the same: each action of one is one of the other, and so are those that
+/// follow.
 ///
-/// Decides it for machines that [are deterministic](Fsm::check_directed); pairs of states are compared once.
+/// Decides it for machines that [are deterministic](Fsm::check_directed); pairs of states are
+/// compared once.
 pub fn equal(left: &Fsm, right: &Fsm) -> bool {
     let mut seen = BTreeSet::new();
     let mut pending = vec![(left.initial(), right.initial())];

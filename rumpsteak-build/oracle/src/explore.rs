@@ -2,10 +2,11 @@
 //!
 //! # Meaning
 //!
-//! A system is one machine per role with a FIFO queue per ordered pair of roles. A configuration is a state
-//! for each machine and the messages in each queue. A role *moves* by taking one of its transitions: a send
-//! puts a message at the back of the queue to the peer, a receive takes exactly that message from the front of
-//! the queue from the peer. A role is *finished* in a state that nothing leaves. What can go wrong:
+//! A system is one machine per role with a FIFO queue per ordered pair of roles. A configuration is
+//! a state for each machine and the messages in each queue. A role *moves* by taking one of its
+//! transitions: a send puts a message at the back of the queue to the peer, a receive takes exactly
+//! that message from the front of the queue from the peer. A role is *finished* in a state that
+//! nothing leaves. What can go wrong:
 //!
 //! ```text
 //! deadlock               no role can move, and some role is not finished
@@ -16,29 +17,31 @@
 //! starvation             a role can only receive, and does not move in any run from here on
 //! ```
 //!
-//! The first three and the orphan of the first kind are seen in the configuration alone, so a report of them is
-//! right whatever was left unexplored. So is that of a message at the front of a queue if its receiver's machine,
-//! taken alone, has no way to a receive of it. Otherwise the last two speak about all runs from a configuration,
-//! so they are reported only where the exploration knows all of those (see [`Coverage`]).
+//! The first three and the orphan of the first kind are seen in the configuration alone, so a
+//! report of them is right whatever was left unexplored. So is that of a message at the front of a
+//! queue if its receiver's machine, taken alone, has no way to a receive of it. Otherwise the last
+//! two speak about all runs from a configuration, so they are reported only where the exploration
+//! knows all of those (see [`Coverage`]).
 //!
-//! Nobody assumes that choices are fair, so there is a weaker claim than `for ever`: a role is *neglected* if it
-//! waits for ever, or a message for it is never received, in some endless run in which every role that can move
-//! does. Protocols in which somebody depends on a choice that need not come neglect him by themselves; in all others
-//! ([balanced](crate::Global::is_balanced)) no subtype may.
+//! Nobody assumes that choices are fair, so there is a weaker claim than `for ever`: a role is
+//! *neglected* if it waits for ever, or a message for it is never received, in some endless run in
+//! which every role that can move does. Protocols in which somebody depends on a choice that need
+//! not come neglect him by themselves; in all others ([balanced](crate::Global::is_balanced)) no
+//! subtype may.
 //!
 //! # Bounds
 //!
-//! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*. If no send
-//! was, the report is about the unbounded system. If some were, but each could be made after other roles moved
-//! first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because the machines are directed, every run of
-//! the unbounded system is a reordering of the explored ones with the same faults. Otherwise the exploration
-//! says nothing about runs that need longer queues.
+//! Queues are unbounded in the meaning and bounded here: a send into a full queue is *held back*.
+//! If no send was, the report is about the unbounded system. If some were, but each could be made
+//! after other roles moved first (k-exhaustivity: Lange and Yoshida, CAV'19), then, because the
+//! machines are directed, every run of the unbounded system is a reordering of the explored ones
+//! with the same faults. Otherwise the exploration says nothing about runs that need longer queues.
 //!
 //! # Cost
 //!
-//! As naive as it looks: one allocation for each configuration and queue, a breadth-first search, and a search
-//! backwards for each channel and each role. Meant for thousands of configurations, to be believed rather than
-//! fast. It shares no code with the systems of `rumpsteak-fsm`.
+//! As naive as it looks: one allocation for each configuration and queue, a breadth-first search,
+//! and a search backwards for each channel and each role. Meant for thousands of configurations, to
+//! be believed rather than fast. It shares no code with the systems of `rumpsteak-fsm`.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -114,8 +117,8 @@ pub enum Fault {
         /// Who is finished.
         receiver: usize,
     },
-    /// The message at the front of a queue is not received in any run from here on, though its receiver is not
-    /// finished.
+    /// The message at the front of a queue is not received in any run from here on, though its
+    /// receiver is not finished.
     Abandoned {
         /// Who sent it.
         sender: usize,
@@ -191,11 +194,13 @@ pub enum Coverage {
 pub struct Finding {
     /// What is wrong after the run.
     pub fault: Fault,
-    /// The run, from the initial configuration; none within the limits is shorter for this kind of fault.
+    /// The run, from the initial configuration; none within the limits is shorter for this kind of
+    /// fault.
     pub run: Vec<Step>,
 }
 
-/// An endless run in which every role that can move does, and one waits or does not take what is sent to it.
+/// An endless run in which every role that can move does, and one waits or does not take what is
+/// sent to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neglect {
     /// Who waits, or whose message is never received.
@@ -209,8 +214,8 @@ pub struct Neglect {
 /// What [`System::explore`] found.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The first fault of each kind, shortest runs first, and among equally short ones the more telling: a stuck
-    /// receiver before the deadlock that it may be part of.
+    /// The first fault of each kind, shortest runs first, and among equally short ones the more
+    /// telling: a stuck receiver before the deadlock that it may be part of.
     pub findings: Vec<Finding>,
     /// How many configurations were visited.
     pub configurations: usize,
@@ -224,7 +229,8 @@ impl Report {
         self.findings.iter().find(|f| f.fault.kind() == kind)
     }
 
-    /// The first fault that the configuration alone shows: a deadlock, an unspecified reception or an orphan.
+    /// The first fault that the configuration alone shows: a deadlock, an unspecified reception or
+    /// an orphan.
     pub fn immediate(&self) -> Option<&Finding> {
         self.findings.iter().find(|f| f.fault.kind().is_immediate())
     }
@@ -372,8 +378,8 @@ impl System {
         faults
     }
 
-    /// Whether the queue that `receive` takes from holds a message, and the state of `receive` takes another
-    /// one from it.
+    /// Whether the queue that `receive` takes from holds a message, and the state of `receive`
+    /// takes another one from it.
     fn is_refused(
         &self,
         configuration: &Configuration,
@@ -391,7 +397,8 @@ impl System {
             .all(|t| t.action.message != *front)
     }
 
-    /// Visits configurations breadth first, up to `limits`, and reports the first fault of each kind.
+    /// Visits configurations breadth first, up to `limits`, and reports the first fault of each
+    /// kind.
     pub fn explore(&self, limits: &Limits) -> Report {
         self.explore_from(self.initial(), limits)
     }
@@ -401,7 +408,8 @@ impl System {
         let graph = Graph::new(self, start, limits);
         let (coverage, uncertain) = graph.coverage(self);
 
-        // Of each kind the fault with the shortest run; of equally short ones that which is seen first.
+        // Of each kind the fault with the shortest run; of equally short ones that which is seen
+        // first.
         let mut found: BTreeMap<FaultKind, (usize, usize, Fault)> = BTreeMap::new();
         let mut note = |fault: Fault, node: usize| {
             let depth = graph.depths[node];
@@ -416,7 +424,8 @@ impl System {
             }
         }
 
-        // The rest is about all runs from a configuration: those that lead where the graph ends are unknown.
+        // The rest is about all runs from a configuration: those that lead where the graph ends are
+        // unknown.
         let channels = self.used_channels();
         for &(sender, receiver) in &channels {
             let received = self.receives(&graph, (sender, receiver));
@@ -461,9 +470,9 @@ impl System {
         }
     }
 
-    /// Whether sends may block while a channel holds as many messages as `capacities` says (none if it says nothing):
-    /// every role goes on sooner or later, and every message is received. `None` if there are more configurations
-    /// than that many.
+    /// Whether sends may block while a channel holds as many messages as `capacities` says (none if
+    /// it says nothing): every role goes on sooner or later, and every message is received. `None`
+    /// if there are more configurations than that many.
     pub fn gets_along_with(
         &self,
         capacities: &BTreeMap<(usize, usize), usize>,
@@ -498,7 +507,8 @@ impl System {
         Some(everyone_moves && all_received)
     }
 
-    /// The most messages that each channel ever holds if nothing blocks; `None` if `limits` are too small to know.
+    /// The most messages that each channel ever holds if nothing blocks; `None` if `limits` are too
+    /// small to know.
     pub fn occupancies(&self, limits: &Limits) -> Option<BTreeMap<(usize, usize), usize>> {
         let graph = Graph::new(self, self.initial(), limits);
         if graph.coverage(self).0 != Coverage::Complete {
@@ -515,8 +525,8 @@ impl System {
         Some(most)
     }
 
-    /// Looks for a role that is neglected in an endless run within `limits`; what is found is there in the
-    /// unbounded system as well.
+    /// Looks for a role that is neglected in an endless run within `limits`; what is found is there
+    /// in the unbounded system as well.
     pub fn neglect(&self, limits: &Limits) -> Option<Neglect> {
         let graph = Graph::new(self, self.initial(), limits);
         for machine in 0..self.machines.len() {
@@ -546,8 +556,8 @@ impl System {
         None
     }
 
-    /// A run into a set of configurations, all of them `within`, that can be gone round for ever by steps that
-    /// are `allowed`, so that every role moves or cannot; and those steps.
+    /// A run into a set of configurations, all of them `within`, that can be gone round for ever by
+    /// steps that are `allowed`, so that every role moves or cannot; and those steps.
     fn endless(
         &self,
         graph: &Graph,
@@ -585,8 +595,8 @@ impl System {
                 .filter(|(_, target)| component_of[*target] == component_of[start])
                 .map(|(step, _)| *step)
                 .collect();
-            // Who can move and does not, still can after the others have moved; so one configuration tells. Steps
-            // that the limits kept out of the graph count as well.
+            // Who can move and does not, still can after the others have moved; so one
+            // configuration tells. Steps that the limits kept out of the graph count as well.
             let able = self.successors(&graph.configurations[start]);
             let fair = (0..self.machines.len()).all(|machine| {
                 steps.iter().any(|step| step.machine == machine)
@@ -605,7 +615,8 @@ impl System {
         })
     }
 
-    /// Whether `fault` is what is wrong at `configuration`; `None` if `limits` are too small to know.
+    /// Whether `fault` is what is wrong at `configuration`; `None` if `limits` are too small to
+    /// know.
     pub fn holds(
         &self,
         configuration: &Configuration,
@@ -644,8 +655,8 @@ impl System {
         }
     }
 
-    /// Whether the machine `receiver` alone, from `state` on and whatever else it gets, has a way on which the
-    /// next message that it takes from `sender` is `message`.
+    /// Whether the machine `receiver` alone, from `state` on and whatever else it gets, has a way
+    /// on which the next message that it takes from `sender` is `message`.
     fn may_receive(
         &self,
         receiver: usize,
@@ -744,7 +755,8 @@ impl Graph {
         Self::with_room(system, root, limits, limits.queue, room)
     }
 
-    /// The graph in which a queue holds as many messages as `room` says; `queue` is the least of all.
+    /// The graph in which a queue holds as many messages as `room` says; `queue` is the least of
+    /// all.
     fn with_room(
         system: &System,
         root: Configuration,
@@ -762,7 +774,8 @@ impl Graph {
             cut: vec![],
             queue,
         };
-        // Nodes are appended while they are visited, so their order is that of a breadth-first search.
+        // Nodes are appended while they are visited, so their order is that of a breadth-first
+        // search.
         let mut node = 0;
         while node < graph.configurations.len() {
             let mut edges = vec![];
@@ -847,7 +860,8 @@ impl Graph {
         reached
     }
 
-    /// What the graph knows about the unbounded system, and from which nodes it does not know all runs.
+    /// What the graph knows about the unbounded system, and from which nodes it does not know all
+    /// runs.
     fn coverage(&self, system: &System) -> (Coverage, Vec<bool>) {
         let cut = self.cut.contains(&true);
         let held = self.held.iter().any(|held| !held.is_empty());
@@ -862,8 +876,8 @@ impl Graph {
         (coverage, uncertain)
     }
 
-    /// Whether each send that was held back can be made after others, but not its sender, have moved. This says
-    /// something about the unbounded system only if the machines are directed.
+    /// Whether each send that was held back can be made after others, but not its sender, have
+    /// moved. This says something about the unbounded system only if the machines are directed.
     fn is_exhaustive(&self, system: &System) -> bool {
         system.machines.iter().all(|m| m.check_directed().is_ok())
             && system.used_channels().into_iter().all(|channel| {

@@ -1,7 +1,7 @@
 //! What the verifier is tested against.
 //!
-//! Nothing here ships: the crate is a development dependency. It shares no algorithm with `rumpsteak-fsm`,
-//! of which it uses only the machines.
+//! Nothing here ships: the crate is a development dependency. It shares no algorithm with
+//! `rumpsteak-fsm`, of which it uses only the machines.
 //!
 //! * [`System::explore`] visits every configuration of a composed system under bounded queues.
 //! * [`Global::random`] makes random global protocols as Scribble text, the same for the same seed.

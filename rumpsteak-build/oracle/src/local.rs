@@ -31,8 +31,8 @@ impl Error for LocalError {}
 /// The machine of `role` that `text` describes. A variable is an edge back to its `rec`.
 ///
 /// # Errors
-/// The first place where `text` is no local type: a missing word, an unbound variable, a `rec` that nothing
-/// follows but its variable. Types nested deeper than 500 are refused.
+/// The first place where `text` is no local type: a missing word, an unbound variable, a `rec` that
+/// nothing follows but its variable. Types nested deeper than 500 are refused.
 ///
 /// ```
 /// let kernel = rumpsteak_oracle::local("k", "rec X . s!ready . s?value(i32) . X")?;

@@ -1,8 +1,9 @@
 //! Mutations: what a programmer does to a role, right or wrong.
 //!
-//! Each mutation of a directed machine gives a directed machine. [`Mutation::Swap`], [`Mutation::Hoist`],
-//! [`Mutation::Unroll`] and [`Mutation::SendAhead`] reorder, which may be safe or not;
-//! [`Mutation::Narrow`] and [`Mutation::Widen`] are what subtyping allows; the others do damage.
+//! Each mutation of a directed machine gives a directed machine. [`Mutation::Swap`],
+//! [`Mutation::Hoist`], [`Mutation::Unroll`] and [`Mutation::SendAhead`] reorder, which may be safe
+//! or not; [`Mutation::Narrow`] and [`Mutation::Widen`] are what subtyping allows; the others do
+//! damage.
 
 use std::collections::VecDeque;
 
@@ -106,7 +107,8 @@ impl Draft {
 pub enum Mutation {
     /// Two actions in a row change places.
     Swap,
-    /// What follows a choice comes before it; in a bold one, although only some branches go on like that.
+    /// What follows a choice comes before it; in a bold one, although only some branches go on like
+    /// that.
     Hoist,
     /// One way into a state gets a copy of the state, which changes nothing by itself.
     Unroll,
@@ -153,8 +155,8 @@ impl Mutation {
         }
     }
 
-    /// One for a long way of small steps, each of which must be accepted: few that nearly always are, and some that
-    /// nearly never are.
+    /// One for a long way of small steps, each of which must be accepted: few that nearly always
+    /// are, and some that nearly never are.
     pub fn daring(rng: &mut Rng) -> Self {
         match rng.usize(..100) {
             0..30 => Self::Swap,
@@ -176,8 +178,8 @@ impl Mutation {
     }
 }
 
-/// A machine after `mutation` at a random place; `None` if there is no such place or the result is not
-/// directed.
+/// A machine after `mutation` at a random place; `None` if there is no such place or the result is
+/// not directed.
 pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     match mutation {
@@ -240,7 +242,8 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
             .iter()
             .map(|(first, target)| {
                 let last = draft.states[*target].iter().find(|(a, _)| *a == action);
-                // A branch that does not go on like this goes on as before, with a superfluous action.
+                // A branch that does not go on like this goes on as before, with a superfluous
+                // action.
                 let last = last.map_or(*target, |(_, last)| *last);
                 (first.clone(), last)
             })

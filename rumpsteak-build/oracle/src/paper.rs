@@ -1,12 +1,13 @@
-//! Asynchronous subtyping as PPoPP'22 gives it: Fig. 5 on machines, as App. B.5 describes, and nothing else.
+//! Asynchronous subtyping as PPoPP'22 gives it: Fig. 5 on machines, as App. B.5 describes, and
+//! nothing else.
 //!
 //! ```text
 //! ρ; Σ ⊢ ⟨π, T⟩ ≤ ⟨π', T'⟩      π: what T has done that T' has not yet matched; π': the reverse
 //! ```
-//! Each visit reduces the prefixes as far as they go, tries to close the branch (`end`, `asm`), and otherwise
-//! takes one action of each machine (`oi`, `oo`, `ii`, `io`). A pair of states is visited at most `visits`
-//! times on a path. Prefixes are copied, assumptions are searched one by one, the machine stack is the search
-//! stack: the point is that each line can be held against the paper.
+//! Each visit reduces the prefixes as far as they go, tries to close the branch (`end`, `asm`), and
+//! otherwise takes one action of each machine (`oi`, `oo`, `ii`, `io`). A pair of states is visited
+//! at most `visits` times on a path. Prefixes are copied, assumptions are searched one by one, the
+//! machine stack is the search stack: the point is that each line can be held against the paper.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +24,11 @@ pub enum Answer {
     GaveUp,
 }
 
-/// Looks for a derivation of `sub ≤ sup` in which no pair of states occurs more than `visits` times on a path,
-/// in at most `budget` steps. Each step may recurse, so `budget` also bounds the stack.
+/// Looks for a derivation of `sub ≤ sup` in which no pair of states occurs more than `visits` times
+/// on a path, in at most `budget` steps. Each step may recurse, so `budget` also bounds the stack.
 ///
-/// Both machines must be directed; transitions of other peers or directions than a state's first are ignored
-/// otherwise.
+/// Both machines must be directed; transitions of other peers or directions than a state's first
+/// are ignored otherwise.
 pub fn subtype(sub: &Fsm, sup: &Fsm, visits: usize, budget: usize) -> Answer {
     let mut visitor = Visitor {
         sub,
@@ -110,9 +111,9 @@ impl Visitor<'_> {
         result
     }
 
-    /// The rules that take an action of each side, by the quantifiers of Fig. 5: every output of the subtype
-    /// and every input of the supertype must be answered by some output of the supertype and some input of the
-    /// subtype.
+    /// The rules that take an action of each side, by the quantifiers of Fig. 5: every output of
+    /// the subtype and every input of the supertype must be answered by some output of the
+    /// supertype and some input of the subtype.
     fn actions(&mut self, p: StateId, q: StateId, pi: &Prefix, pi_sup: &Prefix) -> Option<bool> {
         let (sub, sup) = (self.sub, self.sup);
         let lefts: Vec<_> = sub.transitions_from(p).collect();
@@ -192,8 +193,8 @@ impl Visitor<'_> {
     }
 }
 
-/// Reduces as far as possible ([)i], [)o], [)A], [)B]); `None` if the head of the left prefix is blocked for
-/// ever.
+/// Reduces as far as possible ([)i], [)o], [)A], [)B]); `None` if the head of the left prefix is
+/// blocked for ever.
 fn reduce(mut pi: Prefix, mut pi_sup: Prefix) -> Option<(Prefix, Prefix)> {
     while let Some(head) = pi.first() {
         let mut matched = None;

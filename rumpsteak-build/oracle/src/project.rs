@@ -1,9 +1,11 @@
-//! Projection as a set of possibilities, and balance: what the graph of a protocol says about its roles.
+//! Projection as a set of possibilities, and balance: what the graph of a protocol says about its
+//! roles.
 //!
-//! The machine of a role is what the protocol's graph says once the messages of others are invisible: a state is
-//! the set of all places where the protocol may be, as far as the role can tell (the subset construction; Li,
-//! Stutz, Wies and Zufferey, CAV'23). There is no merging of types here, so that the projection of
-//! `rumpsteak-scribble` is compared with something else than itself.
+//! The machine of a role is what the protocol's graph says once the messages of others are
+//! invisible: a state is the set of all places where the protocol may be, as far as the role can
+//! tell (the subset construction; Li, Stutz, Wies and Zufferey, CAV'23). There is no merging of
+//! types here, so that the projection of `rumpsteak-scribble` is compared with something else than
+//! itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +22,8 @@ struct Node {
 }
 
 impl Global {
-    /// The machine of `role`; `None` where the role cannot tell what it must do: whether to end or go on, to
-    /// send what another branch does not, or to choose between directions or peers.
+    /// The machine of `role`; `None` where the role cannot tell what it must do: whether to end or
+    /// go on, to send what another branch does not, or to choose between directions or peers.
     ///
     /// Where there is one, it still need not be safe among the others: explore it.
     pub fn project(&self, role: usize) -> Option<Fsm> {
@@ -31,7 +33,8 @@ impl Global {
                 .as_ref()
                 .is_some_and(|(from, to, ..)| *from == role || *to == role)
         };
-        // The places where the role takes part or the protocol ends, that others can bring the protocol to.
+        // The places where the role takes part or the protocol ends, that others can bring the
+        // protocol to.
         let closure = |starts: &mut dyn Iterator<Item = usize>| {
             let mut seen = BTreeSet::new();
             let mut pending: Vec<usize> = starts.collect();
@@ -98,11 +101,12 @@ impl Global {
         (decided && fsm.check_directed().is_ok()).then_some(fsm)
     }
 
-    /// Whether each role that occurs later occurs after boundedly many messages, whatever is chosen.
+    /// Whether each role that occurs later occurs after boundedly many messages, whatever is
+    /// chosen.
     ///
-    /// In an unbalanced protocol one role may wait while others go round a loop for as long as they choose; a
-    /// subtype that never leaves the loop then starves it. In a balanced one subtyping preserves that everybody
-    /// is served.
+    /// In an unbalanced protocol one role may wait while others go round a loop for as long as they
+    /// choose; a subtype that never leaves the loop then starves it. In a balanced one subtyping
+    /// preserves that everybody is served.
     pub fn is_balanced(&self) -> bool {
         let nodes = graph(self);
         let messages = nodes.iter().filter_map(|node| node.message.as_ref());
@@ -142,9 +146,10 @@ impl Global {
     }
 }
 
-/// Whether whatever `role` may send in one of `places` it may send in all of them: where others have chosen and
-/// the role does not know what, it must not depend on it. Choices that are the role's own do not count, so each
-/// place is judged with the places that the same own choice offers.
+/// Whether whatever `role` may send in one of `places` it may send in all of them: where others
+/// have chosen and the role does not know what, it must not depend on it. Choices that are the
+/// role's own do not count, so each place is judged with the places that the same own choice
+/// offers.
 fn sends_are_decided(
     nodes: &[Node],
     role: usize,
@@ -189,7 +194,8 @@ fn graph(global: &Global) -> Vec<Node> {
     nodes
 }
 
-/// Adds the protocol to `nodes`; returns the node that it starts with. `loops` are the loops in scope.
+/// Adds the protocol to `nodes`; returns the node that it starts with. `loops` are the loops in
+/// scope.
 fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Node>) -> usize {
     let index = nodes.len();
     nodes.push(Node {

@@ -47,17 +47,18 @@ pub struct Shape {
     pub roles: usize,
     /// Roughly how many messages and choices lie on the longest way to the end.
     pub size: usize,
-    /// How many different labels there are, at least as many as a choice has branches (3). Few labels make
-    /// messages easy to confuse.
+    /// How many different labels there are, at least as many as a choice has branches (3). Few
+    /// labels make messages easy to confuse.
     pub labels: usize,
-    /// How often, in percent, the others are told which branch was taken. Protocols where they are not mostly
-    /// have no projection, or one that may leave a role waiting for ever.
+    /// How often, in percent, the others are told which branch was taken. Protocols where they are
+    /// not mostly have no projection, or one that may leave a role waiting for ever.
     pub told: usize,
 }
 
 impl Shape {
-    /// A random shape that is hard on a verifier of single roles: few roles, so that many actions of a role touch
-    /// each other, few labels, so that wrong messages look right, loops in loops, and everybody told.
+    /// A random shape that is hard on a verifier of single roles: few roles, so that many actions
+    /// of a role touch each other, few labels, so that wrong messages look right, loops in loops,
+    /// and everybody told.
     pub fn dense(rng: &mut Rng) -> Self {
         Self {
             roles: [2, 2, 3, 3, 3, 4][rng.usize(..6)],
@@ -87,9 +88,9 @@ pub(crate) fn role_name(role: usize) -> char {
 impl Global {
     /// A random protocol of this shape.
     ///
-    /// Every choice starts with a message to one receiver with a label of its own per branch; then, mostly, each
-    /// other role in play is told by one who knows, in every branch by the same one and under a different
-    /// label. That is what makes most of them project.
+    /// Every choice starts with a message to one receiver with a label of its own per branch; then,
+    /// mostly, each other role in play is told by one who knows, in every branch by the same one
+    /// and under a different label. That is what makes most of them project.
     pub fn random(rng: &mut Rng, shape: &Shape) -> Self {
         let roles: Vec<usize> = (0..shape.roles).collect();
         Generator {
@@ -122,7 +123,8 @@ struct Generator<'a> {
 const SORTS: [&str; 3] = ["i32", "u8", "bool"];
 
 impl Generator<'_> {
-    /// A protocol among `scope`, inside `loops`, each with the roles that were in scope at its start.
+    /// A protocol among `scope`, inside `loops`, each with the roles that were in scope at its
+    /// start.
     fn global(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         if size == 0 {
             return self.tail(scope, loops);
@@ -205,7 +207,8 @@ impl Generator<'_> {
             .map(|branch| {
                 let mut global = self.global(scope, loops, (size - 1).min(size * 2 / 3));
                 for &(from, to) in telling.iter().rev() {
-                    // Now and then those who know already talk on meanwhile, unless the first message is next.
+                    // Now and then those who know already talk on meanwhile, unless the first
+                    // message is next.
                     global = self.message(from, to, (branch + offset) % self.shape.labels, global);
                     if (from, to) != telling[0] && self.rng.usize(..100) < 8 {
                         let (from, to) = telling[0];

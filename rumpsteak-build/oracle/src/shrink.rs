@@ -13,11 +13,12 @@ pub struct Rewritten {
     pub written: Vec<Fsm>,
 }
 
-/// The smallest pair of systems found, by dropping one thing after another, of which `fails` still holds.
+/// The smallest pair of systems found, by dropping one thing after another, of which `fails` still
+/// holds.
 ///
-/// `fails` sees machines that are directed, but may be no projections of any protocol and no system; it must say
-/// no of what is no instance of the failure. It is asked a few times for each transition that is left, until
-/// nothing more can go.
+/// `fails` sees machines that are directed, but may be no projections of any protocol and no
+/// system; it must say no of what is no instance of the failure. It is asked a few times for each
+/// transition that is left, until nothing more can go.
 pub fn shrink(start: Rewritten, mut fails: impl FnMut(&Rewritten) -> bool) -> Rewritten {
     let mut best = start;
     loop {

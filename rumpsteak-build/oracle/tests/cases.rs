@@ -185,8 +185,9 @@ fn failure(failure: &Failure) -> Outcome {
     })
 }
 
-/// The verifier has one name for a message to a role that is finished and one that is never received; and it
-/// calls unending what grows without bound, although the explorer knows that nothing else comes of it.
+/// The verifier has one name for a message to a role that is finished and one that is never
+/// received; and it calls unending what grows without bound, although the explorer knows that
+/// nothing else comes of it.
 fn agree(outcome: Outcome, expected: Outcome) -> bool {
     match expected {
         Outcome::Fault(FaultKind::Abandoned) => outcome == Outcome::Fault(FaultKind::Orphan),

@@ -1,4 +1,5 @@
-//! Proposals for random protocols: every one of them passes the naive explorer, alone and with those of the other roles.
+//! Proposals for random protocols: every one of them passes the naive explorer, alone and with
+//! those of the other roles.
 
 #![allow(
     clippy::print_stdout,

@@ -1,13 +1,14 @@
 //! Whether a `#[cfg(…)]` holds, as far as a build script can tell.
 //!
-//! Cargo gives a build script the features (`CARGO_FEATURE_…`) and rustc's description of the target
-//! (`CARGO_CFG_…`), but neither whether this build is for tests or documentation, nor the flags
-//! that other build scripts set with `cargo::rustc-cfg`. A predicate therefore has three values.
-//! Items whose predicate is unknown are read: to read a session in vain is harmless, whereas a
-//! session that was not read cannot be compiled.
+//! Cargo gives a build script the features (`CARGO_FEATURE_…`) and rustc's description of the
+//! target (`CARGO_CFG_…`), but neither whether this build is for tests or documentation, nor the
+//! flags that other build scripts set with `cargo::rustc-cfg`. A predicate therefore has three
+//! values. Items whose predicate is unknown are read: to read a session in vain is harmless,
+//! whereas a session that was not read cannot be compiled.
 //!
 //! The crate `cfg-expr` would parse the connectives, but it also turns each `target_…` into an enum
-//! of its own, which has to be turned back into the text that `CARGO_CFG_…` holds; it saves nothing.
+//! of its own, which has to be turned back into the text that `CARGO_CFG_…` holds; it saves
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

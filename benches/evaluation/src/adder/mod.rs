@@ -1,5 +1,5 @@
-//! Three adder (COORDINATION'21, §3): `a` and `b` exchange a number each and hand on what they were told, and `c` sends the
-//! sum to both.
+//! Three adder (COORDINATION'21, §3): `a` and `b` exchange a number each and hand on what they were
+//! told, and `c` sends the sum to both.
 
 pub mod mpst;
 pub mod oneshot;

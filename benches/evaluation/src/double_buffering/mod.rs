@@ -1,4 +1,5 @@
-//! Double buffering (PPoPP'22, Fig. 6, middle): a kernel passes two buffers from a source to a sink.
+//! Double buffering (PPoPP'22, Fig. 6, middle): a kernel passes two buffers from a source to a
+//! sink.
 
 mod ferrite;
 pub(crate) mod mpst;
@@ -117,7 +118,8 @@ pub(crate) fn halves(values: &[i32]) -> [&[i32]; 2] {
     [first, second]
 }
 
-/// Checks what the sink received: all values the first time, then lengths and ends, because to compare takes as long as to copy.
+/// Checks what the sink received: all values the first time, then lengths and ends, because to
+/// compare takes as long as to copy.
 pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Result<()> {
     let expected = halves(values);
     let is_right = received.len() == 2

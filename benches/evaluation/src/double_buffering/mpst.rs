@@ -1,4 +1,5 @@
-//! Over `mpstthree`. The kernel may ask for the second buffer when it has the first, but not before: the session of each pair of roles has to keep its order.
+//! Over `mpstthree`. The kernel may ask for the second buffer when it has the first, but not
+//! before: the session of each pair of roles has to keep its order.
 
 #![allow(
     unreachable_pub,
@@ -34,7 +35,8 @@ type Sink = MeshedChannels<Asks, End, RoleK<RoleK<RoleK<RoleK<RoleEnd>>>>, NameT
 /// What a role fails with.
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Passes copies of both halves on, with a thread for each role, and returns what the sink received.
+/// Passes copies of both halves on, with a thread for each role, and returns what the sink
+/// received.
 pub(crate) fn run(
     values: &Arc<[i32]>,
     is_weak: bool,

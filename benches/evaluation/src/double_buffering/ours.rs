@@ -1,4 +1,5 @@
-//! Over this project's runtime. Delays stand where the source has made a buffer and where the kernel has worked on one.
+//! Over this project's runtime. Delays stand where the source has made a buffer and where the
+//! kernel has worked on one.
 
 use std::time::Duration;
 
@@ -123,7 +124,8 @@ pub async fn kernel(role: &mut K, delay: Option<Duration>) -> Result<()> {
     .await
 }
 
-/// Asks for the second buffer when it has the first and has worked on it: the order of each pair of roles is kept.
+/// Asks for the second buffer when it has the first and has worked on it: the order of each pair of
+/// roles is kept.
 ///
 /// # Errors
 ///

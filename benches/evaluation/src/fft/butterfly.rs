@@ -9,7 +9,8 @@ pub(super) fn turn(eighths: usize, half: usize) -> Complex32 {
     Complex32::from_polar(1.0, -PI * eighths as f32 / half as f32)
 }
 
-/// What the process of this number multiplies its row with in a stage, if it answers: its number has the bit of the stage.
+/// What the process of this number multiplies its row with in a stage, if it answers: its number
+/// has the bit of the stage.
 pub(super) fn factor(process: usize, stage: u32) -> Complex32 {
     let half = 1 << stage;
     turn(process % half, half)

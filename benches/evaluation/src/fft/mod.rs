@@ -1,7 +1,9 @@
-//! The fast Fourier transform of an eight by n matrix (PPoPP'22, Fig. 6, right), by eight processes.
+//! The fast Fourier transform of an eight by n matrix (PPoPP'22, Fig. 6, right), by eight
+//! processes.
 //!
-//! The processes over this project's runtime are those of [`rumpsteak_examples::fft`]. Those over the peers answer one
-//! another as its `plain` ones do: who asks parts with its row, and who answers does the arithmetic of both in place.
+//! The processes over this project's runtime are those of [`rumpsteak_examples::fft`]. Those over
+//! the peers answer one another as its `plain` ones do: who asks parts with its row, and who
+//! answers does the arithmetic of both in place.
 
 mod butterfly;
 mod ferrite;

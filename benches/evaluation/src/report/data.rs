@@ -82,8 +82,8 @@ impl<'a> Data<'a> {
         Quartiles::of(&self.row(figure, series, x)?.samples)
     }
 
-    /// How many times better `series` is than `than` at x. `None` if one was not measured, or if they
-    /// were not measured together.
+    /// How many times better `series` is than `than` at x. `None` if one was not measured, or if
+    /// they were not measured together.
     #[must_use]
     pub fn ratio(&self, figure: &'a str, x: u64, series: &str, than: &str) -> Option<Ratio> {
         let (one, other) = (self.row(figure, series, x)?, self.row(figure, than, x)?);

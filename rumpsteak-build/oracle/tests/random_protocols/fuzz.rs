@@ -1,4 +1,5 @@
-//! What the randomised tests share: how many systems, which seeds, and random protocols with their projections.
+//! What the randomised tests share: how many systems, which seeds, and random protocols with their
+//! projections.
 
 use std::{
     fmt::Debug,
@@ -18,13 +19,16 @@ use rumpsteak_fsm::Fsm;
 use rumpsteak_oracle::{Coverage, Global, Limits, Report, Shape, System, seeds};
 use rumpsteak_scribble::{check, parse};
 
-/// How long a tool under test may take for one system, all its calls together. In time on a processor, so that a busy machine changes nothing.
+/// How long a tool under test may take for one system, all its calls together. In time on a
+/// processor, so that a busy machine changes nothing.
 const TOOLS: Duration = Duration::from_secs(10);
 
-/// How long the naive algorithms may take that it is compared with. They have limits of their own, so this is far more than they take.
+/// How long the naive algorithms may take that it is compared with. They have limits of their own,
+/// so this is far more than they take.
 const ORACLE: Duration = Duration::from_secs(60);
 
-/// After how many looks, one each second, a seed hangs: nothing comes back that could be timed. While the whole process is stopped, nobody looks.
+/// After how many looks, one each second, a seed hangs: nothing comes back that could be timed.
+/// While the whole process is stopped, nobody looks.
 const HANG: u32 = 300;
 
 /// The tools that are timed, by their function.
@@ -90,7 +94,8 @@ impl Start {
         }
     }
 
-    /// To the tick of the kernel's clock, which is some milliseconds. Where the kernel does not tell, by the clock on the wall.
+    /// To the tick of the kernel's clock, which is some milliseconds. Where the kernel does not
+    /// tell, by the clock on the wall.
     fn elapsed(&self) -> Duration {
         match (self.processor, processor()) {
             (Some(start), Some(end)) => end.saturating_sub(start),
@@ -113,8 +118,9 @@ pub(crate) struct Outcome<T> {
     failures: Vec<String>,
 }
 
-/// Runs `test` for every seed, on all cores. A panic of `test` is a failure too, and so is a seed for which the tools take longer than
-/// [`TOOLS`], or the oracle longer than [`ORACLE`]. Prints the longest call of each tool.
+/// Runs `test` for every seed, on all cores. A panic of `test` is a failure too, and so is a seed
+/// for which the tools take longer than [`TOOLS`], or the oracle longer than [`ORACLE`]. Prints the
+/// longest call of each tool.
 ///
 /// A seed that hangs ends the process, since no test could end then.
 pub(crate) fn for_each_seed<T: Send>(
@@ -280,8 +286,8 @@ impl Sample {
         }
     }
 
-    /// The first protocol from `seed` on that projects onto directed machines with a few transitions, and these
-    /// machines.
+    /// The first protocol from `seed` on that projects onto directed machines with a few
+    /// transitions, and these machines.
     pub(crate) fn projected(
         seed: u64,
         shape: fn(&mut Rng) -> Shape,
@@ -320,8 +326,8 @@ fn assert_none<T: Debug>(diagnostics: &[T], text: &str) {
     assert!(diagnostics.is_empty(), "{diagnostics:?}\n{text}");
 }
 
-/// Explores with longer and longer queues, until something is wrong or everything is known or `configurations`
-/// are not enough.
+/// Explores with longer and longer queues, until something is wrong or everything is known or
+/// `configurations` are not enough.
 pub(crate) fn explore(system: &System, configurations: usize) -> Report {
     let with = |queue| {
         system.explore(&Limits {

@@ -1,5 +1,5 @@
-//! Random protocols through `rumpsteak-scribble`: its projections against projections made without it, and
-//! against the explorer.
+//! Random protocols through `rumpsteak-scribble`: its projections against projections made without
+//! it, and against the explorer.
 
 use rumpsteak_fsm::Fsm;
 use rumpsteak_oracle::{Coverage, Shape, System, equal};

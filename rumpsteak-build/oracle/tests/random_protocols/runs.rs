@@ -1,5 +1,5 @@
-//! Whether a run of the verifier is one: replayed in the explorer's semantics, to the failure that it names, and
-//! as short as it gets.
+//! Whether a run of the verifier is one: replayed in the explorer's semantics, to the failure that
+//! it names, and as short as it gets.
 
 use rumpsteak_fsm::{
     Fsm,

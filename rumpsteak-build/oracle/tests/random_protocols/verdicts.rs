@@ -49,7 +49,8 @@ struct Tally {
     runs: Runs,
     /// k-MC of the system as written.
     kmc: Kmc,
-    /// A message is never received or a role starves, and the verifier's exploration does not see it.
+    /// A message is never received or a role starves, and the verifier's exploration does not see
+    /// it.
     unseen: usize,
     /// Accepted by the paper's algorithm and not by ours.
     missed: usize,
@@ -105,8 +106,9 @@ enum Decision {
     Refused,
 }
 
-/// The verdict on one role among the projections of its peers, with the evidence of a refusal, and whether it was accepted without a
-/// bound. Each acceptance has a valid certificate; one that is not valid is an error.
+/// The verdict on one role among the projections of its peers, with the evidence of a refusal, and
+/// whether it was accepted without a bound. Each acceptance has a valid certificate; one that is
+/// not valid is an error.
 fn decide(
     of: &Rewritten,
     role: usize,
@@ -133,7 +135,8 @@ fn rewrite(projected: &[Fsm], rng: &mut Rng) -> (Vec<Fsm>, Vec<Mutation>) {
     let certain = rng.usize(..projected.len());
     let mut mutations = vec![];
     let mut written = projected.to_vec();
-    // Some machines have no place for most mutations, and some are so large that each makes them too large: those stay as they are.
+    // Some machines have no place for most mutations, and some are so large that each makes them
+    // too large: those stay as they are.
     for _ in 0..100 {
         if !mutations.is_empty() {
             break;
@@ -164,8 +167,9 @@ fn accepted_roles_are_safe_together() {
     let outcome = fuzz::for_each_seed("accepted_roles", |seed, watch| {
         let (mut sample, projected) = Sample::projected(seed, Shape::random, watch);
         let (written, mutations) = rewrite(&projected, &mut sample.rng);
-        // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody waits for a
-        // choice that need not come, so there nothing may be lost; nor where no mutation drops a branch.
+        // Narrowed, a role may never choose what another waits for. In a balanced protocol nobody
+        // waits for a choice that need not come, so there nothing may be lost; nor where no
+        // mutation drops a branch.
         let may_starve = !sample.global.is_balanced()
             && mutations
                 .iter()
@@ -287,16 +291,16 @@ fn judge(
     Ok(tally)
 }
 
-/// Whether an exploration that went so far should have met `finding`. What is about all continuations it need
-/// see only where it knows all of them.
+/// Whether an exploration that went so far should have met `finding`. What is about all
+/// continuations it need see only where it knows all of them.
 fn overlooks(finding: &Finding, coverage: &system::Coverage) -> bool {
     coverage.exhaustive
         || finding.fault.kind().is_immediate()
             && coverage.configurations < limits().configurations / 2
 }
 
-/// Roles are rewritten step by step, as long as each step is accepted: so the machines get far from their
-/// projections, where an unsound rule would show.
+/// Roles are rewritten step by step, as long as each step is accepted: so the machines get far from
+/// their projections, where an unsound rule would show.
 #[test]
 fn accepted_steps_lead_to_safe_systems() {
     let outcome = fuzz::for_each_seed("accepted_steps", |seed, watch| {
