@@ -18,14 +18,7 @@ use lines::Lines;
 use tree::{Package, Tree, packages};
 
 /// The packages in which something is still to be done, which is shown and does not fail.
-const UNFINISHED: &[&str] = &[
-    "build",
-    "cargo-rumpsteak",
-    "contract",
-    "fsm",
-    "macros",
-    "scribble",
-];
+const UNFINISHED: &[&str] = &["contract", "fsm", "macros"];
 const PUBLISHED: [&str; 7] = [
     "build",
     "cargo-rumpsteak",
@@ -83,11 +76,18 @@ fn comments_are_narrow() {
     check(|package| {
         let mut wrong = Vec::new();
         for path in package.files() {
+            let mut is_code = false;
             for (line, number) in fs::read_to_string(&path).unwrap().lines().zip(1..) {
                 let columns = line.chars().count();
-                let is_comment = line.trim_start().starts_with("//");
-                // A row of a table cannot be broken.
-                if columns > COMMENT && is_comment && !line.ends_with('|') {
+                let Some(comment) = line.trim_start().strip_prefix("//") else {
+                    is_code = false;
+                    continue;
+                };
+                is_code ^= comment
+                    .trim_start_matches(['/', '!', ' '])
+                    .starts_with("```");
+                // Neither code nor a row of a table can be broken.
+                if columns > COMMENT && !is_code && !line.ends_with('|') {
                     let path = path.display();
                     wrong.push(format!("{path}:{number}: a comment of {columns} columns"));
                 }
