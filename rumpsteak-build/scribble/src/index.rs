@@ -9,3 +9,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) fn index(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(NONE - 1)
 }
+
+/// Elements by number, in the order in which they came.
+pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
+
+/// Values by key, in the order in which the keys came.
+pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;

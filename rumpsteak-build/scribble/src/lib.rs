@@ -56,6 +56,7 @@ mod index;
 mod limits;
 mod names;
 mod project;
+mod sets;
 mod syntax;
 
 pub use self::{

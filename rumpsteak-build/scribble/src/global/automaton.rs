@@ -4,6 +4,7 @@ use rumpsteak_fsm::{Message, Role};
 
 use crate::{
     diagnostics::{projection_errors::Step, span::Span},
+    index::{NONE, index},
     names::messages::MessageId,
 };
 
@@ -17,6 +18,16 @@ pub(crate) struct Global {
     pub(super) offsets: Vec<u32>,
     pub(super) edges: Vec<Edge>,
     pub(super) origins: Vec<Span>,
+    /// For each state the one edge that leaves it. Every projection looks at all of them.
+    pub(crate) hops: Vec<Hop>,
+}
+
+/// The only edge of a state; [`NONE`] three times for a state with none or several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) target: u32,
 }
 
 /// An interaction `message from→to`.
@@ -37,6 +48,22 @@ pub(crate) struct Edge {
 }
 
 impl Global {
+    /// Sets `hops`.
+    pub(super) fn find_hops(&mut self) {
+        let hop = |state: usize| match *self.edges(index(state)) {
+            [Edge { letter, target, .. }] => {
+                let Letter { from, to, .. } = self.letters[letter as usize];
+                Hop { from, to, target }
+            }
+            _ => Hop {
+                from: NONE,
+                to: NONE,
+                target: NONE,
+            },
+        };
+        self.hops = (0..self.len()).map(hop).collect();
+    }
+
     /// The number of states.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1

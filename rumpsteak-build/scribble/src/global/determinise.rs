@@ -28,20 +28,17 @@
 //! [`Limits::global_states`](crate::Limits).
 
 use hashbrown::HashSet;
-use indexmap::IndexSet;
 use rumpsteak_fsm::Role;
 
 use super::{
     automaton::{Edge, Global, Letter},
-    unfold::{FINAL, Place, TooLarge, Unfolding},
+    unfold::{Step, TooLarge, Unfolding},
 };
 use crate::{
     diagnostics::{code::Code, diagnostic::Diagnostic, global_errors, span::Span},
-    index::index,
-    names::{
-        messages::MessageId,
-        program::{Argument, NodeKind, Program, Template},
-    },
+    index::{IndexMap, IndexSet, index},
+    names::{messages::MessageId, program::Program},
+    sets::Sets,
 };
 
 /// Builds the automaton of the protocol with number `root`, which is valid and has no parameters.
@@ -63,13 +60,14 @@ pub(crate) fn determinise(
             .iter()
             .map(|role| Role::from(role.name.as_str()))
             .collect(),
-        letters: IndexSet::new(),
-        states: IndexSet::new(),
+        letters: IndexSet::default(),
+        states: Sets::default(),
         beginnings: Vec::new(),
         offsets: vec![0],
         edges: Vec::new(),
         origins: Vec::new(),
         seen: Vec::new(),
+        stack: Vec::new(),
         diagnostics: Vec::new(),
         reported: HashSet::new(),
     };
@@ -112,8 +110,8 @@ struct Determiniser<'a, 'm> {
     unfolding: Unfolding<'a, 'm>,
     roles: Vec<Role>,
     letters: IndexSet<Letter>,
-    /// The places that each state stands for, sorted, before choices are followed.
-    states: IndexSet<Vec<u32>>,
+    /// The places that each state stands for, before choices are followed.
+    states: Sets,
     /// For each state the origins of the edge that led there first.
     beginnings: Vec<(u32, u32)>,
     // As in the automaton.
@@ -122,6 +120,8 @@ struct Determiniser<'a, 'm> {
     origins: Vec<Span>,
     /// The state in which a place was last seen, plus one.
     seen: Vec<u32>,
+    /// The places still to be looked at in one state.
+    stack: Vec<(u32, Option<Chooser>)>,
     diagnostics: Vec<Diagnostic>,
     reported: HashSet<(Code, Span)>,
 }
@@ -145,13 +145,14 @@ impl Determiniser<'_, '_> {
 
     fn explore(&mut self, root: usize) -> Result<(), TooLarge> {
         let start = self.unfolding.start(root)?;
-        self.state(vec![start])?;
+        let (start, _) = self.states.insert_one(start);
+        self.new_state(start, (0, 0))?;
+        let mut offers = Offers::default();
         let mut state = 0;
-        while state < self.states.len() {
-            let offers = self.offers(state)?;
+        while (state as usize) < self.states.len() {
+            self.offers(state, &mut offers)?;
             self.check(state, &offers);
             self.add_edges(&offers.messages)?;
-            self.offsets.push(index(self.edges.len()));
             state += 1;
         }
         Ok(())
@@ -161,12 +162,12 @@ impl Determiniser<'_, '_> {
     /// their own.
     fn finish(self) -> Global {
         let mut letters: Vec<Letter> = self.letters.into_iter().collect();
-        let mut messages = IndexSet::new();
+        let mut messages = IndexSet::default();
         for letter in &mut letters {
             letter.message = MessageId(index(messages.insert_full(letter.message).0));
         }
         let known = &self.unfolding.program.messages;
-        Global {
+        let mut global = Global {
             roles: self.roles,
             messages: messages
                 .into_iter()
@@ -176,100 +177,66 @@ impl Determiniser<'_, '_> {
             offsets: self.offsets,
             edges: self.edges,
             origins: self.origins,
-        }
-    }
-
-    /// The state that stands for some places.
-    fn state(&mut self, mut places: Vec<u32>) -> Result<u32, TooLarge> {
-        places.sort_unstable();
-        places.dedup();
-        let count = places.len();
-        let (state, is_new) = self.states.insert_full(places);
-        if is_new {
-            if count > 1 {
-                self.unfolding.spend(count)?;
-            }
-            if state > self.unfolding.limit {
-                return Err(TooLarge);
-            }
-            self.beginnings.push((0, 0));
-        }
-        Ok(index(state))
+            hops: Vec::new(),
+        };
+        global.find_hops();
+        global
     }
 
     /// Collects what `state` offers.
-    fn offers(&mut self, state: usize) -> Result<Offers, TooLarge> {
-        let mut offers = Offers::default();
-        let mut stack: Vec<(u32, Option<Chooser>)> = self.states[state]
-            .iter()
-            .rev()
-            .map(|&place| (place, None))
-            .collect();
-        while let Some((id, chooser)) = stack.pop() {
+    fn offers(&mut self, state: u32, offers: &mut Offers) -> Result<(), TooLarge> {
+        offers.messages.clear();
+        offers.end = None;
+        offers.has_wrong_subject = false;
+        let epoch = state + 1;
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.extend(
+            self.states
+                .get(state)
+                .iter()
+                .rev()
+                .map(|&place| (place, None)),
+        );
+        while let Some((place, chooser)) = stack.pop() {
             self.unfolding.spend(1)?;
-            if id as usize >= self.seen.len() {
+            if place as usize >= self.seen.len() {
                 self.seen.resize(self.unfolding.places(), 0);
             }
-            let epoch = index(state + 1);
-            if std::mem::replace(&mut self.seen[id as usize], epoch) == epoch {
+            if std::mem::replace(&mut self.seen[place as usize], epoch) == epoch {
                 continue;
             }
-            if id == FINAL {
-                offers.end = Some(chooser);
-                continue;
-            }
-            let (place, frame, node) = self.unfolding.get(id);
-            let span = node.span;
-            match &node.kind {
-                NodeKind::Choice { at, branches } => {
-                    let role = frame.roles[*at as usize];
-                    let branches = branches.clone();
-                    self.subject(chooser, role, span, &mut offers);
+            match self.unfolding.step(place)? {
+                Step::End => offers.end = Some(chooser),
+                Step::Choice {
+                    role,
+                    branches,
+                    span,
+                } => {
+                    self.subject(chooser, role, span, offers);
+                    let branches = (1..).zip(branches);
+                    let starts = branches
+                        .map(|(branch, start)| (start, Some(Chooser { role, span, branch })));
                     let base = stack.len();
-                    for (branch, start) in (1..).zip(branches) {
-                        let start = self.unfolding.arrive_from(place, start)?;
-                        stack.push((start, Some(Chooser { role, span, branch })));
-                    }
+                    stack.extend(starts);
                     stack[base..].reverse();
                 }
-                NodeKind::Message { message, from, to } => {
-                    let from = frame.roles[*from as usize];
-                    let receiver = frame.roles[to[place.receiver as usize] as usize];
-                    let is_last = to.len() == place.receiver as usize + 1;
-                    let (message, next) = (message.clone(), node.next);
-                    self.subject(chooser, from, span, &mut offers);
-                    let target = if is_last {
-                        self.unfolding.arrive_from(place, next)?
-                    } else {
-                        self.unfolding.next_receiver(place)?
-                    };
-                    if let Some(message) = self.message(place, &message) {
-                        let letter = Letter {
-                            from,
-                            to: receiver,
-                            message,
-                        };
-                        let letter = index(self.letters.insert_full(letter).0);
-                        offers.messages.push(Offer {
-                            letter,
-                            origin: span,
-                            target,
-                        });
-                    }
+                Step::Message {
+                    letter,
+                    target,
+                    span,
+                } => {
+                    self.subject(chooser, letter.from, span, offers);
+                    let letter = index(self.letters.insert_full(letter).0);
+                    offers.messages.push(Offer {
+                        letter,
+                        origin: span,
+                        target,
+                    });
                 }
-                // No place is one of these.
-                _ => {}
             }
         }
-        Ok(offers)
-    }
-
-    /// The message that a template stands for. `None` if it is a sort, which resolving has refused.
-    fn message(&mut self, place: Place, template: &Template) -> Option<MessageId> {
-        match self.unfolding.instantiate(place, template) {
-            Argument::Message(message) => Some(message),
-            Argument::Sort(_) => None,
-        }
+        self.stack = stack;
+        Ok(())
     }
 
     /// S0304: `role` acts first in a branch of a choice of somebody else.
@@ -295,7 +262,7 @@ impl Determiniser<'_, '_> {
     }
 
     /// S0305, S0306 and S0307: what must hold of each state.
-    fn check(&mut self, state: usize, offers: &Offers) {
+    fn check(&mut self, state: u32, offers: &Offers) {
         let Some(first) = offers.messages.first() else {
             return;
         };
@@ -303,7 +270,7 @@ impl Determiniser<'_, '_> {
         let sender = letter(first).from;
         let name = |role: u32| self.roles[role as usize].as_str();
         // The messages that led here, if several branches begin with them.
-        let (start, end) = self.beginnings[state];
+        let (start, end) = self.beginnings[state as usize];
         let equal = &self.origins[start as usize..end as usize];
         let equal = if equal.len() > 1 { equal } else { &[] };
 
@@ -361,30 +328,54 @@ impl Determiniser<'_, '_> {
 
     /// Adds the edges of a state: one for each letter, in the order of the text.
     fn add_edges(&mut self, offers: &[Offer]) -> Result<(), TooLarge> {
-        let mut order: Vec<usize> = (0..offers.len()).collect();
-        // Stable, so that within one letter the order of the text stays.
-        order.sort_by_key(|&position| offers[position].letter);
-        let same = |a: &usize, b: &usize| offers[*a].letter == offers[*b].letter;
-        let mut groups: Vec<&[usize]> = order.chunk_by(same).collect();
-        groups.sort_unstable_by_key(|group| group[0]);
-        for group in groups {
-            let group = group.iter().map(|&position| &offers[position]);
-            let target = self.state(group.clone().map(|offer| offer.target).collect())?;
-            let start = self.origins.len();
-            self.origins.extend(group.clone().map(|offer| offer.origin));
-            self.origins[start..].sort_unstable();
-            let origins = (index(start), index(self.origins.len()));
-            let beginning = &mut self.beginnings[target as usize];
-            if *beginning == (0, 0) {
-                *beginning = origins;
+        if let [offer] = offers {
+            self.add_edge(offer.letter, &[offer])?;
+        } else {
+            let mut groups: IndexMap<u32, Vec<&Offer>> = IndexMap::default();
+            for offer in offers {
+                groups.entry(offer.letter).or_default().push(offer);
             }
-            let letters = group.map(|offer| offer.letter);
-            self.edges.extend(letters.take(1).map(|letter| Edge {
-                letter,
-                target,
-                origins,
-            }));
+            for (letter, group) in groups {
+                self.add_edge(letter, &group)?;
+            }
         }
+        self.offsets.push(index(self.edges.len()));
+        Ok(())
+    }
+
+    /// Adds the edge that all of `offers` have in common.
+    fn add_edge(&mut self, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
+        let (target, is_new) = match offers {
+            [offer] => self.states.insert_one(offer.target),
+            _ => self
+                .states
+                .insert(offers.iter().map(|offer| offer.target).collect()),
+        };
+        let start = self.origins.len();
+        self.origins.extend(offers.iter().map(|offer| offer.origin));
+        self.origins[start..].sort_unstable();
+        let origins = (index(start), index(self.origins.len()));
+        if is_new {
+            self.new_state(target, origins)?;
+        }
+        self.edges.push(Edge {
+            letter,
+            target,
+            origins,
+        });
+        Ok(())
+    }
+
+    /// Accounts for a state that was just added, and to which the edge with these origins leads.
+    fn new_state(&mut self, state: u32, beginning: (u32, u32)) -> Result<(), TooLarge> {
+        let places = self.states.get(state).len();
+        if places > 1 {
+            self.unfolding.spend(places)?;
+        }
+        if state as usize > self.unfolding.limit {
+            return Err(TooLarge);
+        }
+        self.beginnings.push(beginning);
         Ok(())
     }
 }

@@ -7,13 +7,13 @@
 //! finitely many frames. Frames and places are shared: a protocol that is called twice with the same
 //! roles and the same continuation exists once.
 
-use indexmap::IndexSet;
-
+use super::automaton::Letter;
 use crate::{
-    index::index,
+    diagnostics::span::Span,
+    index::{IndexSet, index},
     names::{
         messages::Messages,
-        program::{Argument, END, Node, NodeKind, Program, Template},
+        program::{Argument, END, NodeKind, Program, Template},
     },
 };
 
@@ -27,10 +27,10 @@ const STEPS_PER_STATE: usize = 8;
 
 /// The roles that play those of a protocol, and what follows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Frame {
+struct Frame {
     protocol: u32,
     /// For each role of the protocol the role of the root.
-    pub(super) roles: Vec<u32>,
+    roles: Vec<u32>,
     arguments: Vec<Argument>,
     /// The node to go on with, and its frame.
     back: Option<(u32, u32)>,
@@ -38,14 +38,31 @@ pub(super) struct Frame {
 
 /// A message for its `receiver`th receiver, or a choice, under a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+struct Place {
     node: u32,
     frame: u32,
-    pub(super) receiver: u32,
+    receiver: u32,
 }
 
 /// The place that is the end.
-pub(super) const FINAL: u32 = 0;
+const FINAL: u32 = 0;
+
+/// What happens at a place.
+pub(super) enum Step {
+    End,
+    Choice {
+        role: u32,
+        /// The places where the branches start.
+        branches: Vec<u32>,
+        span: Span,
+    },
+    Message {
+        letter: Letter,
+        /// The place behind it.
+        target: u32,
+        span: Span,
+    },
+}
 
 pub(super) struct Unfolding<'a, 'm> {
     pub(super) program: &'a mut Program<'m>,
@@ -69,8 +86,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             program,
             limit,
             entered,
-            frames: IndexSet::new(),
-            places: IndexSet::from([end]),
+            frames: IndexSet::default(),
+            places: IndexSet::from_iter([end]),
             steps: limit.saturating_mul(STEPS_PER_STATE),
         }
     }
@@ -106,12 +123,58 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         self.places.len()
     }
 
-    /// A place that is not the end: its frame and its node.
-    pub(super) fn get(&self, id: u32) -> (Place, &Frame, &Node) {
+    /// What happens at a place.
+    pub(super) fn step(&mut self, id: u32) -> Result<Step, TooLarge> {
+        if id == FINAL {
+            return Ok(Step::End);
+        }
         let place = self.places[id as usize];
         let frame = &self.frames[place.frame as usize];
         let node = &self.program.protocols[frame.protocol as usize].nodes[place.node as usize];
-        (place, frame, node)
+        let span = node.span;
+        match &node.kind {
+            NodeKind::Choice { at, branches } => {
+                let role = frame.roles[*at as usize];
+                let mut branches = branches.clone();
+                for branch in &mut branches {
+                    *branch = self.arrive(*branch, place.frame)?;
+                }
+                Ok(Step::Choice {
+                    role,
+                    branches,
+                    span,
+                })
+            }
+            NodeKind::Message { message, from, to } => {
+                let messages = &mut self.program.messages;
+                let Argument::Message(message) = instantiate(message, &frame.arguments, messages)
+                else {
+                    // Unreachable: resolving has refused sorts here.
+                    return Ok(Step::End);
+                };
+                let receiver = place.receiver as usize;
+                let letter = Letter {
+                    from: frame.roles[*from as usize],
+                    to: frame.roles[to[receiver] as usize],
+                    message,
+                };
+                let target = if receiver + 1 == to.len() {
+                    self.arrive(node.next, place.frame)?
+                } else {
+                    self.place(Place {
+                        receiver: place.receiver + 1,
+                        ..place
+                    })?
+                };
+                Ok(Step::Message {
+                    letter,
+                    target,
+                    span,
+                })
+            }
+            // Unreachable: no place is one of these.
+            _ => Ok(Step::End),
+        }
     }
 
     fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
@@ -132,17 +195,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             return Err(TooLarge);
         }
         Ok(index(id))
-    }
-
-    /// The place of the same message for its next receiver.
-    pub(super) fn next_receiver(&mut self, place: Place) -> Result<u32, TooLarge> {
-        let receiver = place.receiver + 1;
-        self.place(Place { receiver, ..place })
-    }
-
-    /// The place that `node` stands for, under the frame of `place`.
-    pub(super) fn arrive_from(&mut self, place: Place, node: u32) -> Result<u32, TooLarge> {
-        self.arrive(node, place.frame)
     }
 
     /// The place that `node` under `frame` stands for: follows recursions, calls and returns to the
@@ -201,12 +253,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 NodeKind::Invalid => node = found.next,
             }
         }
-    }
-
-    /// What a template of the protocol at `place` stands for there.
-    pub(super) fn instantiate(&mut self, place: Place, template: &Template) -> Argument {
-        let given = &self.frames[place.frame as usize].arguments;
-        instantiate(template, given, &mut self.program.messages)
     }
 }
 

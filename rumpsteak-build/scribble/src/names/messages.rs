@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use crate::{index::index, syntax::interner::Interner};
+use crate::{
+    index::{IndexSet, index},
+    syntax::interner::Interner,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LabelId(u32);

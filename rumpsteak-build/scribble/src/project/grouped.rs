@@ -5,8 +5,8 @@ use crate::index::index;
 /// The numbers `0..n` by group, in order within each.
 pub(super) struct Grouped {
     /// `members[starts[g]..starts[g + 1]]` are in group `g`.
-    starts: Vec<u32>,
-    members: Vec<u32>,
+    pub(super) starts: Vec<u32>,
+    pub(super) members: Vec<u32>,
 }
 
 impl Grouped {
@@ -27,16 +27,6 @@ impl Grouped {
             *slot += 1;
         }
         Self { starts, members }
-    }
-
-    /// The number of groups.
-    pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The number of numbers.
-    pub(super) fn members(&self) -> usize {
-        self.members.len()
     }
 
     /// The numbers in a group.

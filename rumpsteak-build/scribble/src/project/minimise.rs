@@ -13,7 +13,7 @@
 //! left out: here every state counts, finished or not.
 
 use super::grouped::Grouped;
-use crate::index::index;
+use crate::index::{NONE, index};
 
 /// A transition between two states, under a letter.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +26,13 @@ pub(super) struct Move {
 /// For each of `states` states the number of its class; equal numbers are equivalent states. In each
 /// state there is at most one move per letter, and letters are numbers below `letters`.
 pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
-    let mut blocks = Partition::new(&Grouped::new(1, std::iter::repeat_n(0, states)));
-    let mut cords = Partition::new(&Grouped::new(
+    let mut seen = vec![false; letters];
+    let is_second = |found: &Move| std::mem::replace(&mut seen[found.letter as usize], true);
+    if !moves.iter().any(is_second) {
+        return unlike(states, moves);
+    }
+    let mut blocks = Partition::new(Grouped::new(1, std::iter::repeat_n(0, states)));
+    let mut cords = Partition::new(Grouped::new(
         letters,
         moves.iter().map(|found| found.letter),
     ));
@@ -58,6 +63,24 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
     blocks.set
 }
 
+/// The classes where no letter has two moves: a state with a move is like no other.
+fn unlike(states: usize, moves: &[Move]) -> Vec<u32> {
+    let mut classes = vec![NONE; states];
+    let mut count = 0;
+    for found in moves {
+        let class = &mut classes[found.source as usize];
+        if *class == NONE {
+            *class = count;
+            count += 1;
+        }
+    }
+    for class in &mut classes {
+        // The finished states are all alike.
+        *class = (*class).min(count);
+    }
+    classes
+}
+
 /// A partition of `0..n` into sets, as one permutation in which each set is a range. Elements are
 /// marked by moving them to the front of their range.
 struct Partition {
@@ -73,24 +96,30 @@ struct Partition {
 }
 
 impl Partition {
-    /// One set for each group.
-    fn new(groups: &Grouped) -> Self {
+    /// One set for each group that has members.
+    fn new(groups: Grouped) -> Self {
+        let count = groups.members.len();
         let mut partition = Self {
-            elements: Vec::new(),
-            position: vec![0; groups.members()],
-            set: vec![0; groups.members()],
+            elements: groups.members,
+            position: vec![0; count],
+            set: vec![0; count],
             first: Vec::new(),
             end: Vec::new(),
-            marked: vec![0; groups.len()],
+            marked: Vec::new(),
         };
-        for group in 0..index(groups.len()) {
-            partition.first.push(index(partition.elements.len()));
-            for &element in groups.get(group) {
-                partition.position[element as usize] = index(partition.elements.len());
-                partition.set[element as usize] = group;
-                partition.elements.push(element);
+        for bounds in groups.starts.windows(2) {
+            let (start, end) = (bounds[0], bounds[1]);
+            if start == end {
+                continue;
             }
-            partition.end.push(index(partition.elements.len()));
+            for position in start..end {
+                let element = partition.elements[position as usize] as usize;
+                partition.position[element] = position;
+                partition.set[element] = index(partition.len());
+            }
+            partition.first.push(start);
+            partition.end.push(end);
+            partition.marked.push(0);
         }
         partition
     }

@@ -58,8 +58,8 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId};
 use super::{
     explain::explain,
     grouped::Grouped,
-    minimise::{self, Move},
-    subsets::{LocalEdge, Subsets, TooLarge},
+    minimise,
+    subsets::{Subsets, TooLarge},
     validity::{self, Problem},
 };
 use crate::{
@@ -128,14 +128,17 @@ fn explore<'g>(
     let mut problems = Vec::new();
     let mut state = 0;
     while (state as usize) < subsets.len() && problems.len() < MOST_PROBLEMS {
-        if let Some(group) = subsets.only_edge(state) {
+        if let Some((letter, edge)) = subsets.only_edge(state) {
             subsets.spend(2)?;
-            subsets.expand(state, &[group])?;
+            subsets.add(letter, &[edge])?;
         } else {
             let groups = subsets.close(state)?;
             validity::check(&mut subsets, state, &groups, &mut problems)?;
-            subsets.expand(state, &groups)?;
+            for group in &groups {
+                subsets.add(group.letter, &group.edges)?;
+            }
         }
+        subsets.leave();
         state += 1;
     }
     Ok((subsets, problems))
@@ -144,22 +147,13 @@ fn explore<'g>(
 /// Merges equivalent states and numbers them depth first, in the order of the text.
 fn merge(subsets: &Subsets<'_>) -> Projection {
     let global = subsets.global;
-    let moves: Vec<Move> = (0..index(subsets.len()))
-        .flat_map(|source| {
-            let edges = subsets.edges(source).iter();
-            edges.map(move |&LocalEdge { letter, target, .. }| Move {
-                source,
-                letter,
-                target,
-            })
-        })
-        .collect();
-    let classes = minimise::classes(subsets.len(), global.letters.len(), &moves);
+    let moves = &subsets.moves;
+    let classes = minimise::classes(subsets.len(), global.letters.len(), moves);
     let count = classes.iter().max().map_or(0, |&class| class as usize + 1);
     let members = Grouped::new(count, classes.iter().copied());
     // Equivalent states have the same letters: any of them stands for all.
-    let edges = |class: u32| subsets.edges(members.get(class)[0]);
-    let class_behind = |edge: &LocalEdge| classes[edge.target as usize];
+    let moves_of = |class: u32| subsets.moves(members.get(class)[0]);
+    let class_behind = |at: usize| classes[moves[at].target as usize];
 
     let mut order: Vec<u32> = Vec::with_capacity(count);
     let mut numbers = vec![NONE; count];
@@ -168,7 +162,7 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
         if numbers[class as usize] == NONE {
             numbers[class as usize] = index(order.len());
             order.push(class);
-            stack.extend(edges(class).iter().rev().map(class_behind));
+            stack.extend(moves_of(class).rev().map(class_behind));
         }
     }
 
@@ -177,17 +171,18 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     let mut ends = Vec::with_capacity(moves.len());
     let mut origins: Vec<Span> = Vec::with_capacity(moves.len());
     for (source, &class) in states.iter().zip(&order) {
-        for edge in edges(class) {
-            let target = numbers[class_behind(edge) as usize] as usize;
-            builder.add_transition(*source, action(subsets, edge.letter), states[target]);
+        for at in moves_of(class) {
+            let letter = moves[at].letter;
+            let target = numbers[class_behind(at) as usize] as usize;
+            builder.add_transition(*source, action(subsets, letter), states[target]);
             let start = origins.len();
             for &member in members.get(class) {
-                let same = subsets
-                    .edges(member)
-                    .iter()
-                    .filter(|same| same.letter == edge.letter);
-                for &written in same.flat_map(|same| subsets.written(same)) {
-                    origins.extend_from_slice(global.origins(subsets.edge(written)));
+                for same in subsets.moves(member) {
+                    if moves[same].letter == letter {
+                        for &written in subsets.written(same) {
+                            origins.extend_from_slice(global.origins(subsets.edge(written)));
+                        }
+                    }
                 }
             }
             if origins.len() > start + 1 {

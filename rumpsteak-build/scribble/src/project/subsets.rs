@@ -4,41 +4,23 @@
 //! Contraction removes states with one ε-move beforehand: they are possible exactly when their
 //! successor is, and can do exactly what it can.
 
-use hashbrown::HashMap;
-use indexmap::IndexMap;
+use std::ops::Range;
 
+use super::minimise::Move;
 use crate::{
-    global::automaton::{Edge, Global, Letter},
-    index::{NONE, index},
+    global::automaton::{Edge, Global, Hop, Letter},
+    index::{IndexMap, NONE, index},
     limits::Limits,
+    sets::Sets,
 };
 
 /// An edge of the global automaton: its source, and its position among the edges of the source.
 pub(super) type EdgeAt = (u32, u32);
 
-/// A transition of a local state, before states are merged.
-#[derive(Clone, Copy)]
-pub(super) struct LocalEdge {
-    pub(super) letter: u32,
-    pub(super) target: u32,
-    /// The global edges that it stands for: `written[written.0..written.1]`.
-    written: (u32, u32),
-}
-
 /// The global edges of one letter that leave a local state.
 pub(super) struct Group {
     pub(super) letter: u32,
     pub(super) edges: Vec<EdgeAt>,
-}
-
-struct LocalState {
-    /// The global states after the visible action, before ε: `cores[core.0..core.1]`.
-    core: (u32, u32),
-    /// The state and letter from which this one was reached first; [`NONE`] twice for the initial
-    /// one.
-    parent: (u32, u32),
-    /// Its transitions: `edges[edges.0..edges.1]`.
-    edges: (u32, u32),
 }
 
 /// The name of the limit that was met, and its value.
@@ -53,14 +35,17 @@ pub(super) struct Subsets<'g> {
     limits: &'g Limits,
     /// The global state that stands for each one: the next that is not left by a single ε.
     representative: Vec<u32>,
-    states: Vec<LocalState>,
-    // What the states are made of, in tables that all of them share: most have one of each.
-    cores: Vec<u32>,
-    edges: Vec<LocalEdge>,
+    /// For each local state the global states after the visible action, before ε.
+    states: Sets,
+    /// The state and letter from which each state was reached first; [`NONE`] twice for the initial
+    /// one.
+    parents: Vec<(u32, u32)>,
+    /// All transitions, before states are merged, and where those of each state end.
+    pub(super) moves: Vec<Move>,
+    move_ends: Vec<u32>,
+    /// The global edges that transitions stand for, and where those of each transition end.
     written: Vec<EdgeAt>,
-    /// The local state of each single global state, and those of several.
-    single: Vec<u32>,
-    several: HashMap<Box<[u32]>, u32>,
+    written_ends: Vec<u32>,
     /// How many steps are left.
     steps: usize,
 
@@ -80,19 +65,20 @@ impl<'g> Subsets<'g> {
             role,
             limits,
             representative: contract(global, role),
-            states: Vec::new(),
-            cores: Vec::new(),
-            edges: Vec::new(),
+            states: Sets::default(),
+            parents: Vec::new(),
+            moves: Vec::new(),
+            move_ends: Vec::new(),
             written: Vec::new(),
-            single: vec![NONE; global.len()],
-            several: HashMap::new(),
+            written_ends: Vec::new(),
             steps: limits.projection_steps,
             members: Vec::new(),
             slots: vec![0; global.len()],
             seen: vec![0; global.len()],
             epoch: 0,
         };
-        subsets.state(&[0], (NONE, NONE))?;
+        let (_, is_new) = subsets.states.insert_one(subsets.representative[0]);
+        subsets.reach(is_new, (NONE, NONE))?;
         Ok(subsets)
     }
 
@@ -119,20 +105,19 @@ impl<'g> Subsets<'g> {
         &self.global.edges(source)[at as usize]
     }
 
-    /// The transitions of a state.
-    pub(super) fn edges(&self, state: u32) -> &[LocalEdge] {
-        let (start, end) = self.states[state as usize].edges;
-        &self.edges[start as usize..end as usize]
+    /// The transitions of a state, as positions in `moves`.
+    pub(super) fn moves(&self, state: u32) -> Range<usize> {
+        part(&self.move_ends, state as usize)
     }
 
-    /// The global edges that a transition stands for.
-    pub(super) fn written(&self, edge: &LocalEdge) -> &[EdgeAt] {
-        &self.written[edge.written.0 as usize..edge.written.1 as usize]
+    /// The global edges that the transition at a position stands for.
+    pub(super) fn written(&self, position: usize) -> &[EdgeAt] {
+        &self.written[part(&self.written_ends, position)]
     }
 
     /// The letters on the way by which a state was reached first.
     pub(super) fn word(&self, state: u32) -> Vec<u32> {
-        let parent = |state: u32| Some(self.states[state as usize].parent);
+        let parent = |state: u32| Some(self.parents[state as usize]);
         let has_parent = |&(parent, _): &(u32, u32)| parent != NONE;
         let steps = std::iter::successors(parent(state).filter(has_parent), |step| {
             parent(step.0).filter(has_parent)
@@ -175,15 +160,13 @@ impl<'g> Subsets<'g> {
 
     /// The only edge of a local state that stands for one global state with one edge, which the role
     /// sees. Every check holds there, and most states are like this.
-    pub(super) fn only_edge(&self, state: u32) -> Option<Group> {
-        let (start, end) = self.states[state as usize].core;
-        let source = self.cores[start as usize];
+    pub(super) fn only_edge(&self, state: u32) -> Option<(u32, EdgeAt)> {
+        let &[source] = self.states.get(state) else {
+            return None;
+        };
         match self.global.edges(source) {
             // An edge out of sight has been contracted, or is a cycle out of sight.
-            [edge] if end - start == 1 && self.sees(edge.letter) => Some(Group {
-                letter: edge.letter,
-                edges: vec![(source, 0)],
-            }),
+            [edge] if self.sees(edge.letter) => Some((edge.letter, (source, 0))),
             _ => None,
         }
     }
@@ -193,9 +176,7 @@ impl<'g> Subsets<'g> {
     pub(super) fn close(&mut self, state: u32) -> Result<Vec<Group>, TooLarge> {
         self.epoch += 1;
         self.members.clear();
-        let (start, end) = self.states[state as usize].core;
-        let core = &self.cores[start as usize..end as usize];
-        let mut stack: Vec<u32> = core.iter().rev().copied().collect();
+        let mut stack: Vec<u32> = self.states.get(state).iter().rev().copied().collect();
         while let Some(found) = stack.pop() {
             if std::mem::replace(&mut self.seen[found as usize], self.epoch) == self.epoch {
                 continue;
@@ -210,7 +191,7 @@ impl<'g> Subsets<'g> {
         }
         self.spend(self.members.len())?;
 
-        let mut groups: IndexMap<u32, Vec<EdgeAt>> = IndexMap::new();
+        let mut groups: IndexMap<u32, Vec<EdgeAt>> = IndexMap::default();
         for &member in &self.members {
             for (at, edge) in (0..).zip(self.global.edges(member)) {
                 if self.sees(edge.letter) {
@@ -225,94 +206,86 @@ impl<'g> Subsets<'g> {
             .collect())
     }
 
-    /// Adds the transitions of a state, one for each group, and the states to which they lead.
-    pub(super) fn expand(&mut self, state: u32, groups: &[Group]) -> Result<(), TooLarge> {
-        let first = index(self.edges.len());
-        for Group { letter, edges } in groups {
-            let targets: Vec<u32> = edges.iter().map(|&edge| self.edge(edge).target).collect();
-            let target = self.state(&targets, (state, *letter))?;
-            let start = index(self.written.len());
-            self.written.extend(edges);
-            let written = (start, index(self.written.len()));
-            self.edges.push(LocalEdge {
-                letter: *letter,
-                target,
-                written,
-            });
-        }
-        self.states[state as usize].edges = (first, index(self.edges.len()));
+    /// Adds a transition of the state that is [left](Self::leave) next, and the state behind it.
+    pub(super) fn add(&mut self, letter: u32, edges: &[EdgeAt]) -> Result<(), TooLarge> {
+        let target = |&edge: &EdgeAt| self.representative[self.edge(edge).target as usize];
+        let (target, is_new) = match edges {
+            [edge] => {
+                let target = target(edge);
+                self.states.insert_one(target)
+            }
+            _ => {
+                let targets = edges.iter().map(target).collect();
+                self.states.insert(targets)
+            }
+        };
+        let source = index(self.move_ends.len());
+        self.reach(is_new, (source, letter))?;
+        self.written.extend_from_slice(edges);
+        self.written_ends.push(index(self.written.len()));
+        self.moves.push(Move {
+            source,
+            letter,
+            target,
+        });
         Ok(())
     }
 
-    /// The local state that stands for some global states.
-    fn state(&mut self, targets: &[u32], parent: (u32, u32)) -> Result<u32, TooLarge> {
-        let representatives = targets
-            .iter()
-            .map(|&target| self.representative[target as usize]);
-        let mut core: Vec<u32> = representatives.collect();
-        core.sort_unstable();
-        core.dedup();
-        let known = match *core {
-            [one] => self.single[one as usize],
-            _ => self.several.get(&*core).copied().unwrap_or(NONE),
-        };
-        if known != NONE {
-            return Ok(known);
+    /// All transitions of the next state, in the order in which states were found, are added.
+    pub(super) fn leave(&mut self) {
+        self.move_ends.push(index(self.moves.len()));
+    }
+
+    /// Accounts for the state that was found last, if it is a new one.
+    fn reach(&mut self, is_new: bool, parent: (u32, u32)) -> Result<(), TooLarge> {
+        if !is_new {
+            return Ok(());
         }
-        if self.states.len() >= self.limits.local_states {
-            let value = self.limits.local_states;
+        if self.parents.len() >= self.limits.local_states {
             return Err(TooLarge {
                 limit: "local_states",
-                value,
+                value: self.limits.local_states,
             });
         }
-        self.spend(core.len())?;
-        let id = index(self.states.len());
-        let start = index(self.cores.len());
-        self.cores.extend(&core);
-        match *core {
-            [one] => self.single[one as usize] = id,
-            _ => drop(self.several.insert(core.into(), id)),
-        }
-        let core = (start, index(self.cores.len()));
-        self.states.push(LocalState {
-            core,
-            parent,
-            edges: (0, 0),
-        });
-        Ok(id)
+        let new = index(self.parents.len());
+        self.parents.push(parent);
+        self.spend(self.states.get(new).len())
     }
+}
+
+/// The positions of the `at`th part of a table, given where its parts end.
+fn part(ends: &[u32], at: usize) -> Range<usize> {
+    let start = if at == 0 { 0 } else { ends[at - 1] };
+    start as usize..ends[at] as usize
 }
 
 /// For each state the next one that is not left by a single ε: long stretches without the role become
 /// one state. A state on a cycle of single ε stands for itself and for all that lead to it.
 fn contract(global: &Global, role: u32) -> Vec<u32> {
-    let silent_target = |state: u32| match global.edges(state) {
-        [edge] => {
-            let Letter { from, to, .. } = global.letter(edge);
-            (from != role && to != role).then_some(edge.target)
-        }
-        _ => None,
-    };
-    let mut representative = vec![NONE; global.len()];
+    let hops = global.hops.as_slice();
+    let silent = |hop: Hop| hop.target != NONE && hop.from != role && hop.to != role;
+    let mut representative = vec![NONE; hops.len()];
     let mut path = Vec::new();
     // Backwards: most edges lead to a state with a greater number, which is known by then.
-    for start in (0..index(global.len())).rev() {
+    let mut start = hops.len();
+    while start > 0 {
+        start -= 1;
         let mut at = start;
         let end = loop {
-            let known = &mut representative[at as usize];
+            let known = &mut representative[at];
             if *known != NONE {
                 break *known;
             }
             // Until the end of the path is known, a state stands for itself: a cycle ends here.
-            *known = at;
-            match silent_target(at) {
-                Some(target) => path.push(std::mem::replace(&mut at, target)),
-                None => break at,
+            *known = index(at);
+            if !silent(hops[at]) {
+                break *known;
             }
+            path.push(at);
+            at = hops[at].target as usize;
         };
-        for at in path.drain(..) {
-            representative[at as usize] = end;
+        while let Some(at) = path.pop() {
+            representative[at] = end;
         }
     }
     representative

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-
-use crate::index::index;
+use crate::index::{IndexSet, index};
 
 /// Texts, each once.
 #[derive(Debug, Default)]

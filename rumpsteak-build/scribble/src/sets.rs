@@ -1,0 +1,69 @@
+//! Sets of numbers, each known by a number.
+
+use hashbrown::HashMap;
+
+use crate::index::{NONE, index};
+
+/// Sets of numbers, each once, in the order in which they came.
+///
+/// Most states stand for one state of the automaton that they are made from, so sets of one element
+/// are found without hashing.
+#[derive(Default)]
+pub(crate) struct Sets {
+    /// The elements of all sets, and where those of each set end.
+    elements: Vec<u32>,
+    ends: Vec<u32>,
+    /// The set of each single element, or [`NONE`].
+    single: Vec<u32>,
+    several: HashMap<Box<[u32]>, u32>,
+}
+
+impl Sets {
+    /// The number of sets.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The elements of a set, in order.
+    pub(crate) fn get(&self, set: u32) -> &[u32] {
+        let set = set as usize;
+        let start = if set == 0 { 0 } else { self.ends[set - 1] };
+        &self.elements[start as usize..self.ends[set] as usize]
+    }
+
+    /// The number of the set with this element alone, and whether it is new.
+    pub(crate) fn insert_one(&mut self, element: u32) -> (u32, bool) {
+        let at = element as usize;
+        if at >= self.single.len() {
+            self.single.resize((2 * at).max(64), NONE);
+        }
+        if self.single[at] != NONE {
+            return (self.single[at], false);
+        }
+        self.elements.push(element);
+        self.single[at] = self.add();
+        (self.single[at], true)
+    }
+
+    /// The number of a set, and whether it is new. The elements may be in any order.
+    pub(crate) fn insert(&mut self, mut elements: Vec<u32>) -> (u32, bool) {
+        elements.sort_unstable();
+        elements.dedup();
+        if let [element] = *elements {
+            return self.insert_one(element);
+        }
+        if let Some(&known) = self.several.get(&*elements) {
+            return (known, false);
+        }
+        self.elements.extend(&elements);
+        let new = self.add();
+        self.several.insert(elements.into(), new);
+        (new, true)
+    }
+
+    /// Ends the set whose elements were added last.
+    fn add(&mut self) -> u32 {
+        self.ends.push(index(self.elements.len()));
+        index(self.ends.len() - 1)
+    }
+}
