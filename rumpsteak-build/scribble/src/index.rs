@@ -13,5 +13,10 @@ pub(crate) fn index(number: usize) -> u32 {
 /// Elements by number, in the order in which they came.
 pub(crate) type IndexSet<T> = indexmap::IndexSet<T, hashbrown::DefaultHashBuilder>;
 
+/// An empty set with space for so many elements.
+pub(crate) fn set_of<T>(count: usize) -> IndexSet<T> {
+    IndexSet::with_capacity_and_hasher(count, hashbrown::DefaultHashBuilder::default())
+}
+
 /// Values by key, in the order in which the keys came.
 pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;

@@ -36,7 +36,7 @@ use super::{
 };
 use crate::{
     diagnostics::{code::Code, diagnostic::Diagnostic, global_errors, span::Span},
-    index::{IndexMap, IndexSet, index},
+    index::{IndexMap, IndexSet, index, set_of},
     names::{messages::MessageId, program::Program},
     sets::Sets,
 };
@@ -53,14 +53,16 @@ pub(crate) fn determinise(
     entered: &mut [bool],
 ) -> Result<Global, Vec<Diagnostic>> {
     let decl = program.protocols[root].decl;
+    // No more letters than this, unless calls pass on roles.
+    let size = program.protocols[root].nodes.len().min(limit);
     let determiniser = Determiniser {
-        unfolding: Unfolding::new(program, limit, entered),
+        unfolding: Unfolding::new(program, root, limit, entered),
         roles: decl
             .roles
             .iter()
             .map(|role| Role::from(role.name.as_str()))
             .collect(),
-        letters: IndexSet::default(),
+        letters: set_of(size),
         states: Sets::default(),
         beginnings: Vec::new(),
         offsets: vec![0],
@@ -162,7 +164,7 @@ impl Determiniser<'_, '_> {
     /// their own.
     fn finish(self) -> Global {
         let mut letters: Vec<Letter> = self.letters.into_iter().collect();
-        let mut messages = IndexSet::default();
+        let mut messages = set_of(letters.len());
         for letter in &mut letters {
             letter.message = MessageId(index(messages.insert_full(letter.message).0));
         }

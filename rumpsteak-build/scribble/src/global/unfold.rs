@@ -10,7 +10,7 @@
 use super::automaton::Letter;
 use crate::{
     diagnostics::span::Span,
-    index::{IndexSet, index},
+    index::{IndexSet, index, set_of},
     names::{
         messages::Messages,
         program::{Argument, END, NodeKind, Program, Template},
@@ -76,18 +76,27 @@ pub(super) struct Unfolding<'a, 'm> {
 }
 
 impl<'a, 'm> Unfolding<'a, 'm> {
-    pub(super) fn new(program: &'a mut Program<'m>, limit: usize, entered: &'a mut [bool]) -> Self {
+    pub(super) fn new(
+        program: &'a mut Program<'m>,
+        root: usize,
+        limit: usize,
+        entered: &'a mut [bool],
+    ) -> Self {
         let end = Place {
             node: END,
             frame: 0,
             receiver: 0,
         };
+        // Most protocols have each node in one place; larger ones make room as they grow.
+        let size = program.protocols[root].nodes.len().min(limit);
+        let mut places = set_of(size + 1);
+        places.insert(end);
         Self {
             program,
             limit,
             entered,
             frames: IndexSet::default(),
-            places: IndexSet::from_iter([end]),
+            places,
             steps: limit.saturating_mul(STEPS_PER_STATE),
         }
     }

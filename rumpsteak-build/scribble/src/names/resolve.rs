@@ -38,7 +38,8 @@ pub(crate) fn resolve<'m>(
         decls.extend(&source.module.protocols);
         duplicates(source.module, diagnostics);
     }
-    let mut messages = Messages::default();
+    let interactions = decls.iter().map(|decl| decl.body.interactions.len());
+    let mut messages = Messages::with_capacity(interactions.sum());
     let mut protocols = Vec::with_capacity(decls.len());
     for (own, source) in sources.iter().enumerate() {
         let scope = Scope::new(own, sources, &bases);
@@ -279,17 +280,19 @@ impl<'m> Resolver<'_, 'm> {
             MessageExpr::Literal { label, payload } => (label, payload),
         };
         let label = self.messages.label_id(&label.text);
-        let sorts: Vec<Template> = payload
-            .iter()
-            .map(|element| self.sort(element))
-            .collect::<Option<_>>()?;
-        let known = sorts.iter().map(|sort| match sort {
-            Template::Sort(sort) => Some(*sort),
-            _ => None,
-        });
-        Some(match known.collect() {
-            Some(known) => Template::Message(self.messages.message_id(label, known)),
-            None => Template::Literal(label, sorts),
+        let mut sorts = Vec::with_capacity(payload.len());
+        let mut known = Vec::with_capacity(payload.len());
+        for element in payload {
+            let sort = self.sort(element)?;
+            if let Template::Sort(sort) = sort {
+                known.push(sort);
+            }
+            sorts.push(sort);
+        }
+        Some(if known.len() == sorts.len() {
+            Template::Message(self.messages.message_id(label, known))
+        } else {
+            Template::Literal(label, sorts)
         })
     }
 

@@ -162,7 +162,9 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
         if numbers[class as usize] == NONE {
             numbers[class as usize] = index(order.len());
             order.push(class);
-            stack.extend(moves_of(class).rev().map(class_behind));
+            for at in moves_of(class).rev() {
+                stack.push(class_behind(at));
+            }
         }
     }
 

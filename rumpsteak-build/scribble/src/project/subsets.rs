@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::minimise::Move;
 use crate::{
     global::automaton::{Edge, Global, Hop, Letter},
-    index::{IndexMap, NONE, index},
+    index::{NONE, index},
     limits::Limits,
     sets::Sets,
 };
@@ -55,6 +55,8 @@ pub(super) struct Subsets<'g> {
     slots: Vec<u32>,
     seen: Vec<u32>,
     epoch: u32,
+    /// The group of each letter while edges are grouped, or else [`NONE`].
+    groups: Vec<u32>,
 }
 
 impl<'g> Subsets<'g> {
@@ -76,6 +78,7 @@ impl<'g> Subsets<'g> {
             slots: vec![0; global.len()],
             seen: vec![0; global.len()],
             epoch: 0,
+            groups: vec![NONE; global.letters.len()],
         };
         let (_, is_new) = subsets.states.insert_one(subsets.representative[0]);
         subsets.reach(is_new, (NONE, NONE))?;
@@ -191,19 +194,29 @@ impl<'g> Subsets<'g> {
         }
         self.spend(self.members.len())?;
 
-        let mut groups: IndexMap<u32, Vec<EdgeAt>> = IndexMap::default();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut count = 0;
         for &member in &self.members {
             for (at, edge) in (0..).zip(self.global.edges(member)) {
-                if self.sees(edge.letter) {
-                    groups.entry(edge.letter).or_default().push((member, at));
+                let letter = edge.letter;
+                if !self.sees(letter) {
+                    continue;
                 }
+                let group = &mut self.groups[letter as usize];
+                if *group == NONE {
+                    *group = index(groups.len());
+                    let edges = Vec::new();
+                    groups.push(Group { letter, edges });
+                }
+                groups[*group as usize].edges.push((member, at));
+                count += 1;
             }
         }
-        self.spend(groups.values().map(Vec::len).sum())?;
-        Ok(groups
-            .into_iter()
-            .map(|(letter, edges)| Group { letter, edges })
-            .collect())
+        for group in &groups {
+            self.groups[group.letter as usize] = NONE;
+        }
+        self.spend(count)?;
+        Ok(groups)
     }
 
     /// Adds a transition of the state that is [left](Self::leave) next, and the state behind it.
@@ -270,21 +283,29 @@ fn contract(global: &Global, role: u32) -> Vec<u32> {
     let mut start = hops.len();
     while start > 0 {
         start -= 1;
+        let known = if silent(hops[start]) {
+            representative[hops[start].target as usize]
+        } else {
+            index(start)
+        };
+        if known != NONE {
+            representative[start] = known;
+            continue;
+        }
         let mut at = start;
         let end = loop {
-            let known = &mut representative[at];
-            if *known != NONE {
-                break *known;
+            if representative[at] != NONE {
+                break representative[at];
             }
             // Until the end of the path is known, a state stands for itself: a cycle ends here.
-            *known = index(at);
+            representative[at] = index(at);
             if !silent(hops[at]) {
-                break *known;
+                break index(at);
             }
             path.push(at);
             at = hops[at].target as usize;
         };
-        while let Some(at) = path.pop() {
+        for at in path.drain(..) {
             representative[at] = end;
         }
     }

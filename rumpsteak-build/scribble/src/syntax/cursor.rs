@@ -1,11 +1,6 @@
 //! A position among the tokens of a text, and the errors so far.
 
-use std::sync::Arc;
-
-use super::{
-    interner::Interner,
-    lexer::{Token, TokenKind},
-};
+use super::lexer::{Token, TokenKind};
 use crate::diagnostics::{
     code::Code,
     diagnostic::Diagnostic,
@@ -23,8 +18,6 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     source: SourceId,
     tokens: &'a [Token],
-    /// Every name so far: names that are equal share their text.
-    names: Interner,
     /// The position of the token in front. Always inside of `tokens`: the end is never passed.
     at: usize,
     /// What the lexer has reported, in order.
@@ -48,7 +41,6 @@ impl<'a> Cursor<'a> {
             text,
             source,
             tokens,
-            names: Interner::default(),
             at: 0,
             lexical,
             blamed: None,
@@ -175,10 +167,8 @@ impl Cursor<'_> {
         if self.kind() != TokenKind::Identifier {
             return Err(self.unexpected(what));
         }
-        let text = self.text_at(0);
-        let number = self.names.number(text, || text.into());
         let name = Name {
-            text: Arc::clone(self.names.text(number)),
+            text: self.text_at(0).into(),
             span: self.span_of(self.at),
         };
         self.advance();

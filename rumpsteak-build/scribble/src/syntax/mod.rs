@@ -3,7 +3,6 @@
 pub(crate) mod ast;
 mod body;
 mod cursor;
-pub(crate) mod interner;
 mod lexer;
 pub(crate) mod parser;
 mod print;
