@@ -327,7 +327,7 @@ fn names_of(text: &str) -> Option<Vec<String>> {
                 punct if !"<>,&'+-*!=".contains(punct) => return None,
                 _ => {}
             },
-            Piece::Invisible | Piece::Tree(_) => {}
+            Piece::Tree(_) => {}
         }
         colons = 0;
     }

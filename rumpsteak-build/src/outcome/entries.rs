@@ -61,7 +61,7 @@ pub(crate) fn entries(
         let (kind, name, hash, outcome) = match &*item.kind {
             ItemKind::Role(role) => {
                 let outcome = outcome(&problems, entries.role(id));
-                (Kind::Role, &role.name, role.hash(), outcome)
+                (Kind::Role, &role.name, role.key.hash(), outcome)
             }
             ItemKind::Session(session) => {
                 let outcome = entries.session(id, &mut problems);
@@ -69,11 +69,11 @@ pub(crate) fn entries(
                     findings.roots += 1;
                     findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
                 }
-                (Kind::Session, &session.name, session.hash(), outcome)
+                (Kind::Session, &session.name, session.key.hash(), outcome)
             }
             ItemKind::Set(set) => {
                 let outcome = outcome(&problems, Proof::default());
-                (Kind::Set, &set.name, set.hash(), outcome)
+                (Kind::Set, &set.name, set.key.hash(), outcome)
             }
             _ => continue,
         };
@@ -145,7 +145,7 @@ impl Entries<'_> {
         };
         let mut hasher = Hasher::new();
         tree.hash_place(id, &mut hasher);
-        hasher.bytes(&session.hash().to_be_bytes());
+        hasher.bytes(&session.key.hash().to_be_bytes());
         if self.judgement.faults.contains(id) {
             hasher.text("failed");
         }
@@ -406,9 +406,9 @@ fn anchors(
 
 fn span_of(item: &Item, token: usize) -> Span {
     match &*item.kind {
-        ItemKind::Role(role) => role.span_of(token),
-        ItemKind::Session(session) => session.span_of(token),
-        ItemKind::Set(set) => set.span_of(token),
+        ItemKind::Role(role) => role.key.span_of(token),
+        ItemKind::Session(session) => session.key.span_of(token),
+        ItemKind::Set(set) => set.key.span_of(token),
         _ => Span::call_site(),
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn findings(
             .map(|(cause, note)| Located {
                 file: inclusion.file,
                 token,
-                span: item.span_of(token),
+                span: item.key.span_of(token),
                 text: word(cause, note.as_ref()),
                 gravity: cause.gravity(),
                 // No other item of the Rust source says it.
@@ -47,7 +47,7 @@ pub(crate) fn findings(
         let entry = Entry {
             kind: Kind::Protocol,
             name,
-            hash: item.hash(),
+            hash: item.key.hash(),
             target: tree.crates[krate.0].target.clone(),
             file: base.show(&tree.files[inclusion.file.0].path),
             line: item.name.span().start().line,

@@ -96,7 +96,7 @@ impl Resolver<'_> {
             .map(|action| {
                 let peer = self.peer(id, &action.peer);
                 let label = self.label(id, &action.label);
-                let (direction, token) = (action.direction, action.token);
+                let (direction, token) = (action.direction, action.constructor.last_token());
                 Some(ResolvedAction {
                     direction,
                     token,
@@ -105,36 +105,29 @@ impl Resolver<'_> {
                 })
             })
             .collect();
+        let token = chain.tail.path().last_token();
         let tail = match &chain.tail {
             Tail::Choice {
                 direction,
-                token,
                 peer,
                 choice,
                 ..
             } => {
                 let peer = self.peer(id, peer);
                 let choice = self.session(id, choice, true);
-                let (direction, token) = (*direction, *token);
                 ResolvedTail::Choice {
-                    direction,
+                    direction: *direction,
                     token,
                     peer: peer?,
                     choice: choice?,
                 }
             }
-            Tail::End { token, .. } => ResolvedTail::End { token: *token },
-            Tail::Itself { token, .. } => ResolvedTail::Named {
-                item: id,
-                token: *token,
+            Tail::End(_) => ResolvedTail::End { token },
+            Tail::Itself(_) => ResolvedTail::Named { item: id, token },
+            Tail::Named(path) => ResolvedTail::Named {
+                item: self.session(id, path, false)?,
+                token,
             },
-            Tail::Named(path) => {
-                let item = self.session(id, path, false)?;
-                ResolvedTail::Named {
-                    item,
-                    token: path.last_token(),
-                }
-            }
         };
         Some(ResolvedChain {
             option,

@@ -1,6 +1,8 @@
 //! How much room queues get: from the sessions as they are written, through the verdict file, to
 //! the channels.
 
+use rumpsteak_contract::verdict::Capacity;
+
 use crate::harness::{IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES, double_buffering};
 
 /// The kernel as the protocol has it.
@@ -11,15 +13,15 @@ const PLAIN: &str = "\
 
 /// The queues of each role in the verdict file, with the role: `K 0 s at-most 2`.
 fn queues(package: &Package) -> Vec<String> {
-    let mut role = String::new();
     let mut queues = vec![];
-    for line in package.verdicts().lines() {
-        match line.split('\t').collect::<Vec<_>>()[..] {
-            ["entry", kind, name, ..] => {
-                role = if kind == "role" { name } else { "a session" }.to_owned();
-            }
-            ["queue", ref fields @ ..] => queues.push(format!("{role} {}", fields.join(" "))),
-            _ => {}
+    for (name, proof) in package.proofs() {
+        for queue in proof.system.unwrap_or_default().queues {
+            let room = match queue.capacity {
+                Capacity::AtMost(most) => format!("at-most {most}"),
+                Capacity::Waits(room) => format!("waits {room}"),
+                room => format!("{room:?}"),
+            };
+            queues.push(format!("{name} {} {} {room}", queue.route, queue.peer));
         }
     }
     queues.sort();
@@ -28,11 +30,8 @@ fn queues(package: &Package) -> Vec<String> {
 
 /// How many entries are of a system.
 fn counted(package: &Package) -> usize {
-    let verdicts = package.verdicts();
-    verdicts
-        .lines()
-        .filter(|line| line.starts_with("system\t"))
-        .count()
+    let proofs = package.proofs().into_iter();
+    proofs.filter(|(_, proof)| proof.system.is_some()).count()
 }
 
 #[test]

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use rumpsteak_contract::Verdicts;
+use rumpsteak_contract::verdict::{Entry, Outcome as Verdict, Proof};
 use serde_json::Value;
 
 /// PPoPP'22, Listing 1.
@@ -183,6 +185,11 @@ impl Package {
     }
 
     pub(crate) fn write(&self, file: &str, text: &str) -> &Self {
+        self.write_bytes(file, text.as_bytes())
+    }
+
+    /// Writes a file that need not be text.
+    pub(crate) fn write_bytes(&self, file: &str, text: &[u8]) -> &Self {
         let path = self.path(file);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
@@ -268,8 +275,19 @@ impl Package {
 
     /// The verdict file of the last build.
     pub(crate) fn verdicts(&self) -> String {
-        let file = self.out("rumpsteak/verdicts.txt");
+        let file = self.out("rumpsteak/verdicts.json");
         fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+
+    /// The proofs in the verdict file, each with the name of its item.
+    pub(crate) fn proofs(&self) -> Vec<(String, Proof)> {
+        let verdicts = Verdicts::parse(&self.verdicts(), env!("CARGO_PKG_VERSION"));
+        let entries = verdicts.unwrap_or_else(|error| panic!("{error}")).entries;
+        let proof = |entry: Entry| match entry.outcome {
+            Verdict::FailedElsewhere(proof) | Verdict::Passed(proof) => Some((entry.name, proof)),
+            Verdict::Failed { .. } => None,
+        };
+        entries.into_iter().filter_map(proof).collect()
     }
 
     /// A file in the newest `OUT_DIR` of the package that has it.

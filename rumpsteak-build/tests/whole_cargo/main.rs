@@ -8,5 +8,6 @@ mod manners;
 mod protocols;
 mod readme;
 mod resolution;
+mod source;
 mod system;
 mod targets;

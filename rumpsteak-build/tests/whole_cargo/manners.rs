@@ -63,7 +63,7 @@ fn equal_packages_give_equal_bytes() {
     let first = Package::new("manners-equal");
     first.check(&[]).passes();
     let bytes = first.verdicts();
-    assert!(bytes.contains("\tKernel\t") && bytes.ends_with("\nend\n"));
+    assert!(bytes.contains("\"Kernel\""));
     assert!(
         !bytes.contains(env!("CARGO_MANIFEST_DIR")) && !bytes.contains(env!("CARGO_TARGET_TMPDIR"))
     );

@@ -13,7 +13,7 @@ fn paths_imports_renames_and_globs() {
          use rumpsteak_runtime as rt;
          use labels::{Ready as Go, *};
          use crate::roles::*;
-         #[session(self::roles::K)] pub type Kernel = rt::Send<crate::roles::S, Go, parts::inner::KernelLoop>;
+         #[session(self::roles::K)] pub type Kernel = rt::states::Send<crate::roles::S, Go, parts::inner::KernelLoop>;
          #[session(S)] pub type Source = parts::Source;
          #[session(roles::T)] pub type Sink = crate::parts::inner::super_::Sink;",
     );
@@ -32,7 +32,7 @@ fn paths_imports_renames_and_globs() {
     );
     package.write(
         "src/parts/mod.rs",
-        "use rumpsteak_runtime::{session, states::{Receive, Send}};
+        "use rumpsteak_runtime::session;
          use super::{roles::*, labels::*};
          #[session] pub struct Source(Receive<K, Ready, Send<K, Value, Self>>);
          pub mod inner;",
@@ -45,7 +45,7 @@ fn paths_imports_renames_and_globs() {
     );
     package.write(
         "src/parts/elsewhere.rs",
-        "use super::super::{super::{roles, labels as words}, Receive, Send, session};
+        "use super::super::{super::{roles, labels as words}, session};
          #[session] pub struct Sink(Send<roles::K, words::Ready, Receive<roles::K, words::Value, Self>>);",
     );
     package.check(&[]).passes();
@@ -246,7 +246,7 @@ fn a_message_type_that_is_its_own_only_label() {
         "src/lib.rs",
         &format!(
             "{IMPORTS}
-            use rumpsteak_runtime::{{Receiver, Sender}};
+            use rumpsteak_runtime::channel::{{Receiver, Sender}};
             #[derive(Roles)] pub struct Roles {{ pub a: A, pub b: B, pub c: C }}
             {}
             #[derive(Message)] pub struct Value(pub i32);

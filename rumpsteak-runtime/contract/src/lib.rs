@@ -1,9 +1,9 @@
-//! The grammar of session aliases in Rust source, and the verdicts that the build script hands to the
-//! macros.
+//! The grammar of session aliases in Rust source, and the verdicts that the build script hands to
+//! the macros.
 //!
-//! Two programs read the same source: the build script reads the package's files, and the macros see the
-//! tokens that rustc gives them. Both use this crate, so that they accept the same language and give
-//! every item the same key:
+//! Two programs read the same source: the build script reads the package's files, and the macros
+//! see the tokens that rustc gives them. Both use this crate, so that they accept the same language
+//! and give every item the same key:
 //!
 //! * [`token`]: an item as a flat list of numbered tokens, and the hash of that list;
 //! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
@@ -28,6 +28,7 @@
 
 pub mod message;
 pub mod name;
+mod path;
 pub mod protocol;
 mod reader;
 pub mod role;
@@ -37,8 +38,9 @@ pub mod token;
 pub mod verdict;
 
 pub use message::MessageItem;
+pub use path::Path;
 pub use protocol::ProtocolItem;
-pub use reader::{Angles, Path};
+pub use reader::Angles;
 pub use role::RoleItem;
 pub use session::SessionItem;
 pub use set::SetItem;

@@ -10,8 +10,8 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Error, Result};
 
-use crate::reader::{Path, Reader, default_crate};
-use crate::role::once;
+use crate::path::Path;
+use crate::reader::{Reader, default_runtime, path_of};
 use crate::token::{self, Canonical};
 
 /// The attributes that `#[derive(Message)]` reads.
@@ -28,7 +28,8 @@ pub struct MessageItem {
     pub parameters: Option<Span>,
     /// The labels, in order. Of a struct it is one, which carries the struct itself.
     pub variants: Vec<MessageVariant>,
-    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or `::rumpsteak_runtime`.
+    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or
+    /// `::rumpsteak_runtime`.
     pub krate: TokenStream,
 }
 
@@ -54,37 +55,29 @@ impl MessageItem {
     ///
     /// At the first token that does not fit, with what is expected there.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        let canonical = Canonical::new(item, &MESSAGE_ATTRIBUTES)?;
-        canonical.parse(|reader| {
+        let canonical = Canonical::new(item, &MESSAGE_ATTRIBUTES);
+        Reader::new(&canonical).whole(|reader| {
             let start = reader.span();
             let (label, krate) = attributes(reader)?;
-            let krate = krate.unwrap_or_else(default_crate);
-            reader.visibility()?;
+            reader.visibility();
             let is_struct = reader.eat_ident("struct");
-            if !is_struct {
-                if label.is_some() {
-                    return Err(Error::new(start, "`#[label(…)]` stands on a variant"));
-                }
-                if !reader.eat_ident("enum") {
-                    return Err(reader.error(EXPECTED));
-                }
+            if label.is_some() && !is_struct {
+                return Err(Error::new(start, "`#[label(…)]` stands on a variant"));
             }
-            let token = reader.index();
-            let name = reader.ident("expected a name")?;
-            let parameters = reader.generics()?;
+            if !is_struct && !reader.eat_ident("enum") {
+                return Err(reader.error(EXPECTED));
+            }
+            let payload = reader.path("expected a name")?;
+            let name = payload.last().clone();
+            let parameters = reader.generics();
             let variants = if is_struct {
-                reader.rest()?;
-                let payload = Path {
-                    leading_colon: false,
-                    segments: vec![name.clone()],
-                    token,
-                };
-                vec![MessageVariant {
-                    name: name.clone(),
-                    label: label.unwrap_or_else(|| name.unraw().to_string()),
-                    ty: payload.to_token_stream(),
-                    payload: Some(payload),
-                }]
+                reader.rest();
+                vec![MessageVariant::new(
+                    name.clone(),
+                    label,
+                    Some(payload.clone()),
+                    payload.into_token_stream(),
+                )]
             } else {
                 let messages = ["expected the labels", "expected `,` or `}` after the label"];
                 reader.group(Delimiter::Brace, messages, |inner| inner.list(variant))?
@@ -94,13 +87,22 @@ impl MessageItem {
                 is_struct,
                 parameters,
                 variants,
-                krate,
+                krate: krate.unwrap_or_else(default_runtime),
             })
         })
     }
 }
 
 impl MessageVariant {
+    fn new(name: Ident, label: Option<String>, payload: Option<Path>, ty: TokenStream) -> Self {
+        Self {
+            label: label.unwrap_or_else(|| name.unraw().to_string()),
+            name,
+            payload,
+            ty,
+        }
+    }
+
     /// The type that the variant carries, as [`token::type_text`] writes it.
     #[must_use]
     pub fn payload_text(&self) -> String {
@@ -108,25 +110,23 @@ impl MessageVariant {
     }
 }
 
-/// The types of a struct's fields, as [`token::type_text`] writes them; `None` if the item is no struct.
+/// The types of a struct's fields, as [`token::type_text`] writes them; `None` if the item is no
+/// struct.
 #[must_use]
 pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
-    let fields = Canonical::new(item, &[]).ok()?.parse(|reader| {
-        reader.visibility()?;
-        if !reader.eat_ident("struct") {
-            return Err(reader.error("expected a struct"));
-        }
-        reader.ident("expected a name")?;
-        reader.generics()?;
-        let fields = reader.fields("expected the fields", |_| Ok(()))?;
-        reader.rest()?;
-        Ok(fields)
-    });
-    let types = fields.ok()?.into_iter();
-    Some(types.map(|field| token::type_text(field.ty)).collect())
+    let canonical = Canonical::new(item, &[]);
+    let mut reader = Reader::new(&canonical);
+    reader.visibility();
+    if !reader.eat_ident("struct") {
+        return None;
+    }
+    reader.ident("").ok()?;
+    reader.generics();
+    let fields = reader.fields("", |_| Ok(())).ok()?.into_iter();
+    Some(fields.map(|field| token::type_text(field.ty)).collect())
 }
 
-fn variant(reader: Reader<'_>) -> Result<MessageVariant> {
+fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {
     const ONE_TYPE: &str = "a label carries one type: `Ready(Ready)`";
     let (label, _) = attributes(reader)?;
     let name = reader.ident("expected a label: `Ready(Ready)`")?;
@@ -134,38 +134,28 @@ fn variant(reader: Reader<'_>) -> Result<MessageVariant> {
         ONE_TYPE,
         "a label carries one type: put several values into a struct",
     ];
-    let (token, ty) = reader.group(Delimiter::Parenthesis, messages, |inner| {
-        inner.visibility()?;
-        let (token, ty) = (inner.index(), inner.ty()?);
+    reader.group(Delimiter::Parenthesis, messages, |inner| {
+        inner.visibility();
+        let (token, ty) = (inner.index(), inner.ty());
         inner.eat_punct(',');
-        Ok((token, ty))
-    })?;
-    let payload = Path::of(ty.clone()).map(|path| Path { token, ..path });
-    let label = label.unwrap_or_else(|| name.unraw().to_string());
-    Ok(MessageVariant {
-        name,
-        label,
-        payload,
-        ty,
+        let payload = path_of(ty.clone(), token);
+        Ok(MessageVariant::new(name, label, payload, ty))
     })
 }
 
 /// The name in `#[label("…")]` and the path in `#[rumpsteak(crate = "…")]`, if they are there.
-fn attributes(reader: Reader<'_>) -> Result<(Option<String>, Option<TokenStream>)> {
+fn attributes(reader: &mut Reader<'_>) -> Result<(Option<String>, Option<TokenStream>)> {
     const MESSAGE: &str = "expected the label's name in quotes: `#[label(\"value\")]`";
     let (mut label, mut krate) = (None, None);
-    while reader.at_punct('#') {
-        reader.attribute(|attribute, arguments| {
-            if attribute == "label" {
-                once(&attribute, label.is_some())?;
-                label = Some(arguments.string(MESSAGE)?.value());
-            } else {
-                once(&attribute, krate.is_some())?;
-                krate = Some(arguments.crate_path()?);
-            }
-            Ok(())
-        })?;
-    }
+    reader.attributes(|attribute, inner| {
+        if attribute == "label" {
+            inner.argument(attribute, &mut label, |inner| {
+                inner.string(MESSAGE).map(|literal| literal.value())
+            })
+        } else {
+            inner.runtime_argument(attribute, &mut krate)
+        }
+    })?;
     Ok((label, krate))
 }
 

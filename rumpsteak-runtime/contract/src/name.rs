@@ -1,8 +1,9 @@
 //! When a Scribble name and a Rust name are the same name.
 //!
-//! Scribble protocols are written in lower case (`ready`, `value_one`), Rust types in camel case (`Ready`,
-//! `ValueOne`). The two are compared without regard to case, to `_` and to the `r#` of raw identifiers; everything
-//! else must agree. `#[role("…")]` and `#[label("…")]` name the Scribble side literally where that is not enough.
+//! Scribble protocols are written in lower case (`ready`, `value_one`), Rust types in camel case
+//! (`Ready`, `ValueOne`). The two are compared without regard to case, to `_` and to the `r#` of
+//! raw identifiers; everything else must agree. `#[role("…")]` and `#[label("…")]` name the
+//! Scribble side literally where that is not enough.
 
 /// The form under which two names are compared: no `r#`, no `_`, lower case.
 ///
@@ -78,7 +79,8 @@ pub fn camel(name: &str) -> String {
     text
 }
 
-/// The name of a Rust module, field or function for a Scribble name: `DoubleBuffering` is `double_buffering`.
+/// The name of a Rust module, field or function for a Scribble name: `DoubleBuffering` is
+/// `double_buffering`.
 ///
 /// Empty if the name has no letter and no digit.
 ///
@@ -99,7 +101,8 @@ pub fn snake(name: &str) -> String {
     words.collect::<Vec<_>>().join("_")
 }
 
-/// The words of a name: parted by what is neither letter nor digit, and where the case says so, as in `fooBar` and `ABCode`.
+/// The words of a name: parted by what is neither letter nor digit, and where the case says so, as
+/// in `fooBar` and `ABCode`.
 fn words(name: &str) -> Vec<String> {
     let characters: Vec<char> = name.strip_prefix("r#").unwrap_or(name).chars().collect();
     let mut words = vec![String::new()];

@@ -6,11 +6,11 @@
 //! protocol!(P, crate = "rt");            the runtime is the crate `rt`
 //! ```
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use syn::Result;
 
 use crate::name;
-use crate::reader::default_crate;
+use crate::reader::Reader;
 use crate::token::{Canonical, Key};
 
 /// The arguments of a `protocol!(…)`.
@@ -26,7 +26,8 @@ pub struct ProtocolItem {
     pub visibility: TokenStream,
     /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
     pub krate: TokenStream,
-    key: Key,
+    /// The key to the verdict on the call.
+    pub key: Key,
 }
 
 impl ProtocolItem {
@@ -36,24 +37,21 @@ impl ProtocolItem {
     ///
     /// At the first token that does not fit, with what is expected there.
     pub fn parse(arguments: TokenStream) -> Result<Self> {
-        let canonical = Canonical::new(arguments, &[])?;
-        canonical.parse(|reader| {
-            let visibility = reader.visibility()?;
+        let canonical = Canonical::new(arguments, &[]);
+        Reader::new(&canonical).whole(|reader| {
+            let visibility = reader.visibility();
             let name_token = reader.index();
             let name = reader.ident(EXPECTED)?;
-            let krate = if reader.eat_punct(',') && reader.at_crate() {
-                reader.crate_path()?
-            } else {
-                default_crate()
-            };
+            reader.eat_punct(',');
+            let krate = reader.runtime_or_default()?;
             reader.end(EXPECTED)?;
             Ok(Self {
+                key: canonical.key(&name),
                 name,
                 name_token,
                 attributes: canonical.attributes_before(0),
                 visibility,
                 krate,
-                key: canonical.key.clone(),
             })
         })
     }
@@ -68,18 +66,6 @@ impl ProtocolItem {
     #[must_use]
     pub fn module(&self) -> String {
         name::snake(&self.name.to_string())
-    }
-
-    /// The hash of the canonical tokens: the key to the verdict.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
-        self.key.hash()
-    }
-
-    /// The place of a token; that of the name if there is no such token.
-    #[must_use]
-    pub fn span_of(&self, token: usize) -> Span {
-        self.key.span_of(token, &self.name)
     }
 }
 

@@ -1,261 +1,176 @@
-//! A parser that counts canonical tokens, and the pieces that the grammars of items share.
+//! A cursor over canonical tokens, and the pieces that the grammars of items share.
 
-use std::cell::Cell;
-use std::fmt;
+use std::fmt::Display;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::ext::IdentExt as _;
-use syn::parse::{ParseStream, Parser as _};
+use quote::{ToTokens as _, quote};
 use syn::{Error, LitStr, Result};
 
-use crate::token::{Canonical, Piece, Pieces};
+use crate::path::Path;
+use crate::token::{Canonical, Piece};
 
-/// A path without generic arguments, as the user wrote it: `S`, `self::roles::S`, `::protocols::S`.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// Whether the path begins with `::`.
-    pub leading_colon: bool,
-    /// The segments, at least one. `crate`, `self`, `super` and `Self` are segments as others are.
-    pub segments: Vec<Ident>,
-    /// The index of the path's first token in the item.
-    pub token: usize,
-}
-
-impl Path {
-    /// The path that these tokens are; `None` if they are something else.
-    pub(crate) fn of(tokens: TokenStream) -> Option<Self> {
-        let canonical = Canonical::new(tokens, &[]).ok()?;
-        let path = |reader: Reader<'_>| {
-            let path = reader.path("")?;
-            reader.end("")?;
-            Ok(path)
-        };
-        canonical.parse(path).ok()
-    }
-
-    /// The last segment.
-    #[must_use]
-    pub fn last(&self) -> &Ident {
-        // The reader is the only one to make paths, and it makes none without a segment.
-        &self.segments[self.segments.len() - 1]
-    }
-
-    /// The index of the last segment's token, the one that a message about the path points at.
-    #[must_use]
-    pub fn last_token(&self) -> usize {
-        // Each segment before it is three tokens: the name and `::`.
-        self.token + usize::from(self.leading_colon) * 2 + (self.segments.len() - 1) * 3
-    }
-
-    /// The identifier that the whole path consists of; `None` if it is longer.
-    #[must_use]
-    pub fn as_ident(&self) -> Option<&Ident> {
-        match &self.segments[..] {
-            [ident] if !self.leading_colon => Some(ident),
-            _ => None,
-        }
-    }
-
-    /// The place of the last segment, at which a message about the path points.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        self.last().span()
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, segment) in self.segments.iter().enumerate() {
-            if index > 0 || self.leading_colon {
-                f.write_str("::")?;
-            }
-            segment.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-impl ToTokens for Path {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        for (index, segment) in self.segments.iter().enumerate() {
-            if index > 0 || self.leading_colon {
-                tokens.extend(quote_spanned!(segment.span()=> ::));
-            }
-            segment.to_tokens(tokens);
-        }
-    }
-}
-
-/// Reads canonical tokens with `syn`, and counts them.
-#[derive(Clone, Copy)]
+/// A cursor over canonical tokens. It looks at each token without a copy, and steps over it once.
 pub(crate) struct Reader<'a> {
-    input: ParseStream<'a>,
-    /// How many tokens of the item were read.
-    read: &'a Cell<usize>,
-}
-
-impl Canonical {
-    /// Parses all tokens.
-    ///
-    /// # Errors
-    ///
-    /// Those of the grammar.
-    pub(crate) fn parse<T>(&self, grammar: impl FnOnce(Reader<'_>) -> Result<T>) -> Result<T> {
-        let read = Cell::new(0);
-        let parser = |input: ParseStream<'_>| {
-            let read = &read;
-            grammar(Reader { input, read })
-        };
-        parser.parse2(self.stream.clone())
-    }
-}
-
-impl Reader<'_> {
+    tokens: &'a [Piece],
     /// The index of the next token.
-    pub(crate) fn index(self) -> usize {
-        self.read.get()
+    next: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(canonical: &'a Canonical) -> Self {
+        let tokens = &canonical.tokens;
+        Self { tokens, next: 0 }
+    }
+
+    /// Parses all tokens.
+    pub(crate) fn whole<T>(mut self, grammar: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let parsed = grammar(&mut self)?;
+        self.end("expected nothing more")?;
+        Ok(parsed)
+    }
+
+    /// The index of the next token.
+    pub(crate) fn index(&self) -> usize {
+        self.next
+    }
+
+    fn peek(&self) -> Option<&'a Piece> {
+        self.tokens.get(self.next)
     }
 
     /// The place of the next token; that of the closing bracket at the end of a group.
-    pub(crate) fn span(self) -> Span {
-        self.input.span()
+    pub(crate) fn span(&self) -> Span {
+        self.peek().map_or_else(Span::call_site, Piece::span)
     }
 
-    pub(crate) fn at_end(self) -> bool {
-        self.input.is_empty()
+    /// Whether this is the end of the group, or of the item.
+    pub(crate) fn at_end(&self) -> bool {
+        matches!(self.peek(), None | Some(Piece::Close(_)))
     }
 
     /// An error at the next token, or at the closing bracket at the end of a group.
-    pub(crate) fn error(self, message: impl fmt::Display) -> Error {
+    pub(crate) fn error(&self, message: impl Display) -> Error {
         Error::new(self.span(), message)
     }
 
     /// Whether the next token is this identifier or keyword.
-    pub(crate) fn at_ident(self, text: &str) -> bool {
-        let next = self.input.cursor().ident();
-        next.is_some_and(|(ident, _)| ident == text)
+    pub(crate) fn at_ident(&self, text: &str) -> bool {
+        matches!(self.peek(), Some(Piece::Tree(TokenTree::Ident(ident))) if ident == text)
     }
 
-    /// Whether `crate = "…"` follows.
-    pub(crate) fn at_crate(self) -> bool {
-        self.at_ident("crate") && self.input.peek2(syn::Token![=])
+    pub(crate) fn at_punct(&self, punct: char) -> bool {
+        self.peek().is_some_and(|next| next.is_punct(punct))
     }
 
-    pub(crate) fn at_punct(self, punct: char) -> bool {
-        let next = self.input.cursor().punct();
-        next.is_some_and(|(next, _)| next.as_char() == punct)
+    pub(crate) fn at_group(&self, delimiter: Delimiter) -> bool {
+        matches!(self.peek(), Some(Piece::Open(group)) if group.delimiter() == delimiter)
     }
 
-    pub(crate) fn at_lifetime(self) -> bool {
-        self.input.peek(syn::Lifetime)
-    }
-
-    pub(crate) fn at_group(self, delimiter: Delimiter) -> bool {
-        self.input.cursor().group(delimiter).is_some()
-    }
-
-    /// Steps over the next tree, a token or a group, and returns it.
-    fn tree(self) -> Result<TokenTree> {
-        let tree: TokenTree = self.input.parse()?;
-        let tokens = match &tree {
-            TokenTree::Group(group) => {
-                let visible = |piece: &Piece| !matches!(piece, Piece::Invisible);
-                2 + Pieces::new(group.stream()).filter(visible).count()
+    /// Steps over the next tree, a token or a group, and returns it; `None` at the end.
+    fn tree(&mut self) -> Option<TokenTree> {
+        let tree = match self.peek()? {
+            Piece::Close(_) => return None,
+            Piece::Open(group) => {
+                let mut depth = 0_usize;
+                let ends = self.tokens[self.next..].iter().position(|piece| {
+                    match piece {
+                        Piece::Close(_) => depth -= 1,
+                        Piece::Open(_) => depth += 1,
+                        Piece::Tree(_) => {}
+                    }
+                    depth == 0
+                });
+                self.next += ends.unwrap_or(0);
+                TokenTree::Group(group.clone())
             }
-            _ => 1,
+            Piece::Tree(tree) => tree.clone(),
         };
-        self.read.set(self.index() + tokens);
-        Ok(tree)
+        self.next += 1;
+        Some(tree)
     }
 
     /// Steps over all that is left.
-    pub(crate) fn rest(self) -> Result<()> {
-        while !self.at_end() {
-            self.tree()?;
-        }
-        Ok(())
+    pub(crate) fn rest(&mut self) {
+        while self.tree().is_some() {}
     }
 
-    pub(crate) fn eat_ident(self, text: &str) -> bool {
-        self.at_ident(text) && self.tree().is_ok()
+    fn eat(&mut self, found: bool) -> bool {
+        self.next += usize::from(found);
+        found
     }
 
-    pub(crate) fn eat_punct(self, punct: char) -> bool {
-        self.at_punct(punct) && self.tree().is_ok()
+    pub(crate) fn eat_ident(&mut self, text: &str) -> bool {
+        self.eat(self.at_ident(text))
+    }
+
+    pub(crate) fn eat_punct(&mut self, punct: char) -> bool {
+        self.eat(self.at_punct(punct))
     }
 
     /// Expects punctuation.
-    pub(crate) fn punct(self, punct: char, message: impl fmt::Display) -> Result<()> {
-        if self.eat_punct(punct) {
-            Ok(())
-        } else {
-            Err(self.error(message))
-        }
+    pub(crate) fn punct(&mut self, punct: char, message: impl Display) -> Result<()> {
+        let found = self.eat_punct(punct);
+        found.then_some(()).ok_or_else(|| self.error(message))
     }
 
     /// Expects the end of the group, or of the item.
-    pub(crate) fn end(self, message: impl fmt::Display) -> Result<()> {
-        if self.at_end() {
-            Ok(())
-        } else {
-            Err(self.error(message))
-        }
+    pub(crate) fn end(&self, message: impl Display) -> Result<()> {
+        let found = self.at_end();
+        found.then_some(()).ok_or_else(|| self.error(message))
     }
 
-    /// Expects a group and parses all of its content. `messages` are for what is no such group, and for
-    /// what follows the content inside it.
+    /// Expects a group and parses all of its content. `messages` are for what is no such group, and
+    /// for what follows the content inside it.
     pub(crate) fn group<T>(
-        self,
+        &mut self,
         delimiter: Delimiter,
         messages: [&str; 2],
-        content: impl FnOnce(Reader<'_>) -> Result<T>,
+        content: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         if !self.at_group(delimiter) {
             return Err(self.error(messages[0]));
         }
-        let inner;
-        match delimiter {
-            Delimiter::Brace => _ = syn::braced!(inner in self.input),
-            Delimiter::Bracket => _ = syn::bracketed!(inner in self.input),
-            Delimiter::None | Delimiter::Parenthesis => {
-                _ = syn::parenthesized!(inner in self.input)
-            }
-        }
-        self.read.set(self.index() + 1);
-        let reader = Reader {
-            input: &inner,
-            read: self.read,
-        };
-        let result = content(reader)?;
-        reader.end(messages[1])?;
-        self.read.set(self.index() + 1);
+        self.next += 1;
+        let result = content(self)?;
+        self.end(messages[1])?;
+        self.next += 1;
         Ok(result)
     }
 
     /// Expects an identifier or a keyword.
-    pub(crate) fn ident(self, message: impl fmt::Display) -> Result<Ident> {
-        let ident = Ident::parse_any(self.input).map_err(|_| self.error(message))?;
-        self.read.set(self.index() + 1);
-        Ok(ident)
+    pub(crate) fn ident(&mut self, message: impl Display) -> Result<Ident> {
+        match self.peek() {
+            Some(Piece::Tree(TokenTree::Ident(ident))) => {
+                self.next += 1;
+                Ok(ident.clone())
+            }
+            _ => Err(self.error(message)),
+        }
     }
 
     /// Expects a string literal.
-    pub(crate) fn string(self, message: impl fmt::Display) -> Result<LitStr> {
-        let literal = self.input.parse().map_err(|_| self.error(message))?;
-        self.read.set(self.index() + 1);
-        Ok(literal)
+    pub(crate) fn string(&mut self, message: impl Display) -> Result<LitStr> {
+        if let Some(Piece::Tree(tree @ TokenTree::Literal(_))) = self.peek()
+            && let Ok(literal) = syn::parse2(tree.to_token_stream())
+        {
+            self.next += 1;
+            return Ok(literal);
+        }
+        Err(self.error(message))
     }
 
-    fn eat_path_separator(self) -> bool {
-        self.input.peek(syn::Token![::]) && self.tree().is_ok() && self.tree().is_ok()
+    fn eat_path_separator(&mut self) -> bool {
+        let next = self.tokens.get(self.next..self.next + 2);
+        let found = next.is_some_and(|next| next.iter().all(|token| token.is_punct(':')));
+        self.next += if found { 2 } else { 0 };
+        found
     }
 
     /// Expects a path without generic arguments.
-    pub(crate) fn path(self, message: impl fmt::Display) -> Result<Path> {
-        let token = self.index();
+    pub(crate) fn path(&mut self, message: impl Display) -> Result<Path> {
+        let token = self.next;
         let leading_colon = self.eat_path_separator();
-        let mut segments = vec![self.ident(&message)?];
+        let mut segments = vec![self.ident(message)?];
         while self.eat_path_separator() {
             segments.push(self.ident("a path goes on with a name after `::`")?);
         }
@@ -266,153 +181,171 @@ impl Reader<'_> {
         })
     }
 
-    /// Steps over a visibility (`pub`, `pub(crate)`, `pub(in path)`) and returns it; empty if there is none.
-    pub(crate) fn visibility(self) -> Result<TokenStream> {
+    /// Steps over a visibility (`pub`, `pub(crate)`, `pub(in path)`) and returns it; empty if there
+    /// is none.
+    pub(crate) fn visibility(&mut self) -> TokenStream {
         let mut visibility = TokenStream::new();
         if self.at_ident("pub") {
-            visibility.extend([self.tree()?]);
+            visibility.extend(self.tree());
             // `struct S(pub (A, B));` has a parenthesis after `pub` that belongs to the type.
-            if let Some((inner, ..)) = self.input.cursor().group(Delimiter::Parenthesis)
-                && let Some((word, _)) = inner.ident()
-                && ["crate", "self", "super", "in"]
-                    .iter()
-                    .any(|other| word == other)
+            let restrictions = ["crate", "self", "super", "in"];
+            if self.at_group(Delimiter::Parenthesis)
+                && let Some(Piece::Tree(word)) = self.tokens.get(self.next + 1)
+                && restrictions.contains(&word.to_string().as_str())
             {
-                visibility.extend([self.tree()?]);
+                visibility.extend(self.tree());
             }
         }
-        Ok(visibility)
+        visibility
     }
 
-    /// Steps over `crate = "…"`, the name of the runtime's crate where it is renamed.
-    pub(crate) fn crate_path(self) -> Result<TokenStream> {
-        const MESSAGE: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";
-        if !self.eat_ident("crate") {
-            return Err(self.error(MESSAGE));
-        }
-        self.punct('=', MESSAGE)?;
-        let literal = self.string(MESSAGE)?;
-        let tokens = literal.value().parse().ok();
-        let path = tokens.and_then(Path::of);
-        let path = path.ok_or_else(|| Error::new(literal.span(), MESSAGE))?;
-        Ok(path.into_token_stream())
-    }
-
-    /// Steps over `#[name]`, an attribute without arguments, and returns its name; `None` if none follows.
-    pub(crate) fn plain_attribute(self, name: &str) -> Result<Option<Ident>> {
-        let fork = self.input.fork();
-        let read = &Cell::new(0);
-        let ahead = Reader { input: &fork, read };
-        let found = ahead.tree().is_ok()
-            && fork
-                .cursor()
-                .group(Delimiter::Bracket)
-                .is_some_and(|(inner, ..)| {
-                    let path = Path::of(inner.token_stream());
-                    path.is_some_and(|path| path.last() == name)
-                });
-        if !found {
+    /// Steps over `crate = "…"` if it is there, and returns the path; `None` if it is not.
+    pub(crate) fn runtime(&mut self) -> Result<Option<TokenStream>> {
+        let equals = self.tokens.get(self.next + 1);
+        if !self.at_ident("crate") || !equals.is_some_and(|next| next.is_punct('=')) {
             return Ok(None);
         }
-        self.tree()?;
-        let messages = ["expected an attribute"; 2];
-        let path = self.group(Delimiter::Bracket, messages, |inner| {
-            inner.path(messages[0])
-        })?;
-        Ok(Some(path.last().clone()))
+        self.next += 2;
+        let literal = self.string(EXPECTED_RUNTIME)?;
+        let tokens = literal.value().parse().ok();
+        let path = tokens.and_then(|tokens| path_of(tokens, 0));
+        let path = path.ok_or_else(|| Error::new(literal.span(), EXPECTED_RUNTIME))?;
+        Ok(Some(path.into_token_stream()))
     }
 
-    /// Steps over `#[name(content)]`.
-    pub(crate) fn attribute<T>(
-        self,
-        content: impl FnOnce(Ident, Reader<'_>) -> Result<T>,
-    ) -> Result<T> {
+    /// Steps over `crate = "…"` if it is there, and returns the path of the runtime.
+    pub(crate) fn runtime_or_default(&mut self) -> Result<TokenStream> {
+        Ok(self.runtime()?.unwrap_or_else(default_runtime))
+    }
+
+    /// Steps over attributes. `read` gets the name of each, and reads what follows in the brackets.
+    pub(crate) fn attributes(
+        &mut self,
+        mut read: impl FnMut(&Ident, &mut Self) -> Result<()>,
+    ) -> Result<()> {
         const MESSAGE: &str = "expected an attribute";
-        self.punct('#', MESSAGE)?;
-        let messages = [MESSAGE, "expected the end of the attribute"];
-        self.group(Delimiter::Bracket, messages, |inner| {
-            let path = inner.path(MESSAGE)?;
-            let takes = format!("`{path}` takes an argument: `#[{path}(…)]`");
-            let messages = [&*takes, "expected nothing more in this attribute"];
-            inner.group(Delimiter::Parenthesis, messages, |arguments| {
-                let result = content(path.last().clone(), arguments)?;
-                arguments.eat_punct(',');
-                Ok(result)
-            })
+        while self.eat_punct('#') {
+            let messages = [MESSAGE, "expected the end of the attribute"];
+            self.group(Delimiter::Bracket, messages, |inner| {
+                let path = inner.path(MESSAGE)?;
+                read(path.last(), inner)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Steps over the argument, in parentheses, of an attribute that may stand there once.
+    pub(crate) fn argument<T>(
+        &mut self,
+        attribute: &Ident,
+        value: &mut Option<T>,
+        argument: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<()> {
+        if value.is_some() {
+            let text = format!("`#[{attribute}(…)]` stands here twice");
+            return Err(Error::new(attribute.span(), text));
+        }
+        let takes = format!("`{attribute}` takes an argument: `#[{attribute}(…)]`");
+        let messages = [&*takes, "expected nothing more in this attribute"];
+        *value = Some(self.group(Delimiter::Parenthesis, messages, |inner| {
+            let argument = argument(inner)?;
+            inner.eat_punct(',');
+            Ok(argument)
+        })?);
+        Ok(())
+    }
+
+    /// Steps over the argument of `#[rumpsteak(crate = "…")]`.
+    pub(crate) fn runtime_argument(
+        &mut self,
+        attribute: &Ident,
+        value: &mut Option<TokenStream>,
+    ) -> Result<()> {
+        self.argument(attribute, value, |inner| {
+            inner
+                .runtime()?
+                .ok_or_else(|| inner.error(EXPECTED_RUNTIME))
         })
     }
 
-    /// Steps over generic parameters and a `where` clause before the body of an item, and returns the
-    /// place of the first parameter.
-    pub(crate) fn generics(self) -> Result<Option<Span>> {
+    /// Steps over generic parameters and a `where` clause before the body of an item, and returns
+    /// the place of the first parameter.
+    pub(crate) fn generics(&mut self) -> Option<Span> {
         let (mut first, mut angles, mut after_where) = (None, Angles::default(), false);
-        let is_body = |after_where: bool| {
-            self.at_punct(';')
+        loop {
+            let is_body = self.at_punct(';')
                 || self.at_group(Delimiter::Brace)
-                || self.at_group(Delimiter::Parenthesis) && !after_where
-        };
-        while !self.at_end() && (angles.depth > 0 || !is_body(after_where)) {
+                || self.at_group(Delimiter::Parenthesis) && !after_where;
+            if is_body && angles.depth == 0 {
+                return first;
+            }
             after_where |= self.at_ident("where");
-            angles.step(&self.tree()?);
+            let Some(tree) = self.tree() else {
+                return first;
+            };
+            angles.step(&tree);
             if angles.depth == 1 && first.is_none() {
                 first = Some(self.span());
             }
         }
-        Ok(first)
     }
 
     /// Steps over a type up to a `,` or `;` outside all brackets, or the end of the group.
-    pub(crate) fn ty(self) -> Result<TokenStream> {
+    pub(crate) fn ty(&mut self) -> TokenStream {
         let (mut ty, mut angles) = (TokenStream::new(), Angles::default());
-        while !self.at_end() && (angles.depth > 0 || !self.at_punct(',') && !self.at_punct(';')) {
-            let tree = self.tree()?;
+        while (angles.depth > 0 || !self.at_punct(',') && !self.at_punct(';'))
+            && let Some(tree) = self.tree()
+        {
             angles.step(&tree);
             ty.extend([tree]);
         }
-        Ok(ty)
+        ty
     }
 
-    /// Reads the fields of a struct, named or not; none before a `;`. `attributes` reads those before a field.
+    /// Reads the fields of a struct, named or not; none before a `;`. `attributes` reads those
+    /// before a field.
     pub(crate) fn fields<A>(
-        self,
+        &mut self,
         message: &str,
-        attributes: impl Fn(Reader<'_>) -> Result<A>,
+        attributes: impl Fn(&mut Self) -> Result<A>,
     ) -> Result<Vec<Field<A>>> {
         if self.at_punct(';') {
             return Ok(Vec::new());
         }
-        let (delimiter, named) = if self.at_group(Delimiter::Brace) {
-            (Delimiter::Brace, true)
+        let named = self.at_group(Delimiter::Brace);
+        let delimiter = if named {
+            Delimiter::Brace
         } else {
-            (Delimiter::Parenthesis, false)
+            Delimiter::Parenthesis
         };
         let messages = [message, "expected `,` or the end of the fields"];
         self.group(delimiter, messages, |inner| {
             inner.list(|reader| {
                 let attributes = attributes(reader)?;
                 let span = reader.span();
-                reader.visibility()?;
+                reader.visibility();
                 let mut name = None;
                 if named {
                     name = Some(reader.ident("expected a field")?);
                     reader.punct(':', "expected `:`")?;
                 }
-                let (ty_token, ty_span) = (reader.index(), reader.span());
-                let ty = reader.ty()?;
                 Ok(Field {
                     attributes,
                     span,
                     name,
-                    ty,
-                    ty_token,
-                    ty_span,
+                    ty_token: reader.index(),
+                    ty_span: reader.span(),
+                    ty: reader.ty(),
                 })
             })
         })
     }
 
     /// Reads `item , item , …` up to the end of the group.
-    pub(crate) fn list<T>(self, item: impl Fn(Self) -> Result<T>) -> Result<Vec<T>> {
+    pub(crate) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut items = Vec::new();
         while !self.at_end() {
             items.push(item(self)?);
@@ -432,12 +365,12 @@ pub(crate) struct Field<A> {
     pub(crate) span: Span,
     /// The name; `None` in a tuple struct.
     pub(crate) name: Option<Ident>,
-    /// The type.
-    pub(crate) ty: TokenStream,
     /// The index of the type's first token.
     pub(crate) ty_token: usize,
     /// The place of the type's first token.
     pub(crate) ty_span: Span,
+    /// The type.
+    pub(crate) ty: TokenStream,
 }
 
 /// How many angle brackets are open.
@@ -465,7 +398,17 @@ impl Angles {
     }
 }
 
+/// The path that tokens are, the first of which has the given index in the item; `None` if they are
+/// something else.
+pub(crate) fn path_of(tokens: TokenStream, token: usize) -> Option<Path> {
+    let canonical = Canonical::new(tokens, &[]);
+    let path = Reader::new(&canonical).whole(|reader| reader.path(""));
+    path.ok().map(|path| Path { token, ..path })
+}
+
 /// The path of the runtime where no `crate = "…"` says otherwise.
-pub(crate) fn default_crate() -> TokenStream {
+pub(crate) fn default_runtime() -> TokenStream {
     quote!(::rumpsteak_runtime)
 }
+
+const EXPECTED_RUNTIME: &str = "expected the path of the runtime: `crate = \"rumpsteak_runtime\"`";

@@ -10,15 +10,16 @@
 //! `#[protocol(DoubleBuffering)]` alone takes the name of the struct for the role, or that of
 //! `#[role("…")]`.
 //!
-//! A role struct has a key to the verdict file as session items have, so that a problem with the link to
-//! the protocol is reported at `#[protocol(…)]`. Its tokens are those of the derive's input: of its
-//! attributes, those in [`ROLE_ATTRIBUTES`] count; all others are dropped.
+//! A role struct has a key to the verdict file as session items have, so that a problem with the
+//! link to the protocol is reported at `#[protocol(…)]`. Its tokens are those of the derive's
+//! input: of its attributes, those in [`ROLE_ATTRIBUTES`] count; all others are dropped.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::{Error, Result};
 
-use crate::reader::{Field, Path, Reader, default_crate};
+use crate::path::Path;
+use crate::reader::{Reader, default_runtime};
 use crate::token::{Canonical, Key};
 
 /// The attributes that are part of a role's key.
@@ -41,9 +42,11 @@ pub struct RoleItem {
     pub routes: Vec<Route>,
     /// The place of the first field without a `#[route(…)]`, if there is one.
     pub other_field: Option<Span>,
-    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or `::rumpsteak_runtime`.
+    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or
+    /// `::rumpsteak_runtime`.
     pub krate: TokenStream,
-    key: Key,
+    /// The key to the verdict on the role.
+    pub key: Key,
 }
 
 /// Which role of which protocol a struct plays.
@@ -90,20 +93,21 @@ impl RoleItem {
     ///
     /// At the first token that does not fit, with what is expected there.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        let canonical = Canonical::new(item, &ROLE_ATTRIBUTES)?;
-        canonical.parse(|reader| {
+        let canonical = Canonical::new(item, &ROLE_ATTRIBUTES);
+        Reader::new(&canonical).whole(|reader| {
             let attributes = Attributes::read(reader)?;
-            reader.visibility()?;
+            reader.visibility();
             if !reader.eat_ident("struct") {
                 return Err(reader.error("a role is a struct"));
             }
             let name_token = reader.index();
             let name = reader.ident("expected the name of the struct")?;
             let link = Link::new(attributes.protocol, attributes.role, &name)?;
-            let parameters = reader.generics()?;
+            let parameters = reader.generics();
             let (routes, other_field) = routes(reader)?;
-            reader.rest()?;
+            reader.rest();
             Ok(Self {
+                key: canonical.key(&name),
                 name,
                 name_token,
                 link,
@@ -111,60 +115,38 @@ impl RoleItem {
                 parameters,
                 routes,
                 other_field,
-                krate: attributes.krate.unwrap_or_else(default_crate),
-                key: canonical.key.clone(),
+                krate: attributes.krate.unwrap_or_else(default_runtime),
             })
         })
-    }
-
-    /// The hash of the canonical tokens: the key to the verdict on the role.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
-        self.key.hash()
-    }
-
-    /// The place of a token of the item; that of the struct's name if there is no such token.
-    #[must_use]
-    pub fn span_of(&self, token: usize) -> Span {
-        self.key.span_of(token, &self.name)
     }
 }
 
 impl Attributes {
-    fn read(reader: Reader<'_>) -> Result<Self> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let mut attributes = Self::default();
-        while reader.at_punct('#') {
-            reader.attribute(|attribute, arguments| {
-                let Self {
-                    protocol,
-                    role,
-                    message,
-                    krate,
-                } = &mut attributes;
-                if attribute == "protocol" {
-                    once(&attribute, protocol.is_some())?;
-                    *protocol = Some((arguments.path(EXPECTED_LINK)?, attribute.span()));
-                } else if attribute == "role" {
-                    once(&attribute, role.is_some())?;
-                    let token = arguments.index();
-                    let name =
-                        arguments.string("expected the role's name in quotes: `#[role(\"k\")]`")?;
-                    *role = Some((name.value(), token, attribute.span()));
-                } else if attribute == "message" {
-                    once(&attribute, message.is_some())?;
-                    let path =
-                        arguments.path("expected the enum of messages: `#[message(Label)]`")?;
-                    *message = Some(path);
-                } else if attribute == "rumpsteak" {
-                    once(&attribute, krate.is_some())?;
-                    *krate = Some(arguments.crate_path()?);
-                } else {
-                    let text = "`#[route(…)]` stands on a field";
-                    return Err(Error::new(attribute.span(), text));
-                }
-                Ok(())
-            })?;
-        }
+        let Self {
+            protocol,
+            role,
+            message,
+            krate,
+        } = &mut attributes;
+        reader.attributes(|attribute, inner| {
+            let span = attribute.span();
+            match attribute.to_string().as_str() {
+                "protocol" => inner.argument(attribute, protocol, |inner| {
+                    Ok((inner.path(EXPECTED_LINK)?, span))
+                }),
+                "role" => inner.argument(attribute, role, |inner| {
+                    let token = inner.index();
+                    Ok((inner.string(EXPECTED_ROLE)?.value(), token, span))
+                }),
+                "message" => inner.argument(attribute, message, |inner| {
+                    inner.path("expected the enum of messages: `#[message(Label)]`")
+                }),
+                "rumpsteak" => inner.runtime_argument(attribute, krate),
+                _ => Err(Error::new(span, "`#[route(…)]` stands on a field")),
+            }
+        })?;
         Ok(attributes)
     }
 }
@@ -207,53 +189,39 @@ impl Link {
 }
 
 /// The routes, and the place of the first field that is none.
-fn routes(reader: Reader<'_>) -> Result<(Vec<Route>, Option<Span>)> {
+fn routes(reader: &mut Reader<'_>) -> Result<(Vec<Route>, Option<Span>)> {
     let (mut routes, mut other) = (Vec::new(), None);
     let fields = reader.fields("expected the fields of the role", route)?;
     for (index, field) in fields.into_iter().enumerate() {
-        let Field { span, name, ty, .. } = field;
         match field.attributes {
             Some(peer) => routes.push(Route {
                 peer,
-                field: name,
+                field: field.name,
                 index,
-                ty,
+                ty: field.ty,
             }),
-            None => other = other.or(Some(span)),
+            None => other = other.or(Some(field.span)),
         }
     }
     Ok((routes, other))
 }
 
 /// The role in `#[route(…)]`, if it is there.
-fn route(reader: Reader<'_>) -> Result<Option<Path>> {
+fn route(reader: &mut Reader<'_>) -> Result<Option<Path>> {
     let mut peer = None;
-    while reader.at_punct('#') {
-        reader.attribute(|attribute, arguments| {
-            if attribute != "route" {
-                let text = format!("`#[{attribute}(…)]` stands on the struct");
-                return Err(Error::new(attribute.span(), text));
-            }
-            once(&attribute, peer.is_some())?;
-            peer = Some(arguments.path("expected the role at the other end: `#[route(S)]`")?);
-            Ok(())
-        })?;
-    }
+    reader.attributes(|attribute, inner| {
+        if attribute != "route" {
+            let text = format!("`#[{attribute}(…)]` stands on the struct");
+            return Err(Error::new(attribute.span(), text));
+        }
+        inner.argument(attribute, &mut peer, |inner| {
+            inner.path("expected the role at the other end: `#[route(S)]`")
+        })
+    })?;
     Ok(peer)
-}
-
-/// Refuses an attribute that was there before.
-pub(crate) fn once(attribute: &Ident, seen: bool) -> Result<()> {
-    if seen {
-        Err(Error::new(
-            attribute.span(),
-            format_args!("`#[{attribute}(…)]` stands here twice"),
-        ))
-    } else {
-        Ok(())
-    }
 }
 
 const EXPECTED_LINK: &str =
     "expected the protocol and the role in it: `#[protocol(DoubleBuffering::k)]`";
+const EXPECTED_ROLE: &str = "expected the role's name in quotes: `#[role(\"k\")]`";
 const ROLE_WITHOUT_PROTOCOL: &str = "`#[role(…)]` names a role of a protocol: add `#[protocol(…)]`";

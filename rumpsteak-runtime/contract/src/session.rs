@@ -11,26 +11,29 @@
 //! P, L, C ::= PATH                                          a role, a label, a choice or `Self`
 //! ```
 //!
-//! A struct with a role is a root as well. The arguments may end with `crate = "…"`, the path of the
-//! runtime. The constructors are recognised by the last segment of their path, so
-//! `rumpsteak_runtime::states::Send<…>` is one. Only the last argument of a constructor nests: a session
-//! is a *chain* of actions with a tail, and is read and kept as one, without recursion.
+//! A struct with a role is a root as well. The arguments may end with `crate = "…"`, the path of
+//! the runtime. The constructors are recognised by the last segment of their path, so
+//! `rumpsteak_runtime::states::Send<…>` is one. Only the last argument of a constructor nests: a
+//! session is a *chain* of actions with a tail, and is read and kept as one, without recursion.
 //!
 //! Nothing is resolved here. Each constructor and each path has the index of its token in the item
 //! (see [`token`](crate::token)), which is how a verdict points at it.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream};
+use std::fmt;
+
+use proc_macro2::{Delimiter, Ident, TokenStream};
 use serde::{Deserialize, Serialize};
 use syn::{Error, Result};
 
-pub use crate::reader::Path;
-use crate::reader::{Reader, default_crate};
-use crate::token::{Canonical, Key};
+pub use crate::path::Path;
+use crate::reader::{Reader, default_runtime};
+use crate::token::{Canonical, Dropped, Key};
 
 /// A `#[session]` item.
 #[derive(Clone, Debug)]
 pub struct SessionItem {
-    /// The role in `#[session(K)]`. With it the item is a root: it is verified against the protocol.
+    /// The role in `#[session(K)]`. With it the item is a root: it is verified against the
+    /// protocol.
     pub role: Option<Path>,
     /// The item's name.
     pub name: Ident,
@@ -44,7 +47,8 @@ pub struct SessionItem {
     pub visibility: TokenStream,
     /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
     pub krate: TokenStream,
-    key: Key,
+    /// The key to the verdict on the item.
+    pub key: Key,
 }
 
 /// The three forms of a session item.
@@ -89,8 +93,6 @@ pub struct Action {
     pub direction: Direction,
     /// The constructor as written, whose token is the place to report at.
     pub constructor: Path,
-    /// The index of the constructor's last segment.
-    pub token: usize,
     /// The role at the other end.
     pub peer: Path,
     /// The label of the message.
@@ -117,47 +119,37 @@ pub enum Tail {
         direction: Direction,
         /// The constructor as written.
         constructor: Path,
-        /// The index of the constructor's last segment.
-        token: usize,
         /// The role at the other end.
         peer: Path,
         /// The `enum` of the options; `Self` in an enum is that enum.
         choice: Path,
     },
-    /// `End`.
-    End {
-        /// `End` as written.
-        constructor: Path,
-        /// The index of its last segment.
-        token: usize,
-    },
+    /// `End`, as written.
+    End(Path),
     /// `Self`: the struct that the chain is the body of.
-    Itself {
-        /// The index of the token.
-        token: usize,
-        /// Where it stands.
-        span: Span,
-    },
+    Itself(Path),
     /// Another session item.
     Named(Path),
 }
 
 impl SessionItem {
-    /// Parses the arguments of `#[session(…)]`, without the parentheses, and the item that it stands on.
+    /// Parses the arguments of `#[session(…)]`, without the parentheses, and the item that it
+    /// stands on.
     ///
     /// # Errors
     ///
     /// At the first token that the grammar does not allow: what is expected there.
     pub fn parse(arguments: TokenStream, item: TokenStream) -> Result<Self> {
-        let canonical = Canonical::of_attribute(arguments, item)?;
-        canonical.parse(|reader| Self::read(reader, &canonical))
+        let canonical = Canonical::of_attribute(arguments, item);
+        let reader = Reader::new(&canonical);
+        reader.whole(|reader| Self::read(reader, &canonical))
     }
 
-    fn read(reader: Reader<'_>, canonical: &Canonical) -> Result<Self> {
+    fn read(reader: &mut Reader<'_>, canonical: &Canonical) -> Result<Self> {
         let messages = ["expected arguments", EXPECTED_ARGUMENTS];
         let (role, krate) = reader.group(Delimiter::Parenthesis, messages, arguments)?;
         let item_start = reader.index();
-        let visibility = reader.visibility()?;
+        let visibility = reader.visibility();
         let keyword = reader.index();
         let form = reader.ident(EXPECTED_ITEM)?;
         if form != "type" && form != "struct" && form != "enum" {
@@ -180,6 +172,7 @@ impl SessionItem {
         };
         reader.end("expected nothing more in a session")?;
         Ok(Self {
+            key: canonical.key(&name),
             role,
             name,
             name_token,
@@ -187,73 +180,56 @@ impl SessionItem {
             attributes: canonical.attributes_before(item_start),
             visibility,
             krate,
-            key: canonical.key.clone(),
         })
     }
 
-    /// The hash of the canonical tokens: the key to the item's verdict.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
-        self.key.hash()
-    }
-
-    /// The session of an alias or a struct as a text, which is the same for roots that are written alike.
+    /// The session of an alias or a struct as a text, which is the same for roots that are written
+    /// alike.
     #[must_use]
     pub fn written(&self) -> String {
         let (Form::Alias(chain) | Form::Struct(chain)) = &self.form else {
             return String::new();
         };
-        let actions = chain.actions.iter().map(|action| {
-            let Action {
-                constructor,
-                peer,
-                label,
-                ..
-            } = action;
-            format!("{constructor}<{peer}, {label}, ")
-        });
-        let tail = match &chain.tail {
-            Tail::Choice {
-                constructor,
-                peer,
-                choice,
-                ..
-            } => format!("{constructor}<{peer}, {choice}>"),
-            Tail::End { constructor, .. } => constructor.to_string(),
-            Tail::Itself { .. } => "Self".to_owned(),
-            Tail::Named(path) => path.to_string(),
-        };
-        actions.chain([tail]).collect()
+        chain.to_string()
     }
+}
 
-    /// The place of a token of the item; that of the item's name if there is no such token.
-    #[must_use]
-    pub fn span_of(&self, token: usize) -> Span {
-        self.key.span_of(token, &self.name)
+impl fmt::Display for Chain {
+    /// The session as it is written in source, but for blanks and the closing brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for action in &self.actions {
+            write!(
+                f,
+                "{}<{}, {}, ",
+                action.constructor, action.peer, action.label
+            )?;
+        }
+        match &self.tail {
+            Tail::Choice { peer, choice, .. } => {
+                write!(f, "{}<{peer}, {choice}>", self.tail.path())
+            }
+            tail => tail.path().fmt(f),
+        }
     }
 }
 
 /// The role and the path of the runtime.
-fn arguments(reader: Reader<'_>) -> Result<(Option<Path>, TokenStream)> {
-    if reader.at_end() {
-        return Ok((None, default_crate()));
+fn arguments(reader: &mut Reader<'_>) -> Result<(Option<Path>, TokenStream)> {
+    if let Some(krate) = reader.runtime()? {
+        return Ok((None, krate));
     }
-    if reader.at_crate() {
-        return Ok((None, reader.crate_path()?));
+    if reader.at_end() {
+        return Ok((None, default_runtime()));
     }
     let role = reader.path(EXPECTED_ARGUMENTS)?;
-    let krate = if reader.eat_punct(',') && reader.at_crate() {
-        reader.crate_path()?
-    } else {
-        default_crate()
-    };
-    Ok((Some(role), krate))
+    reader.eat_punct(',');
+    Ok((Some(role), reader.runtime_or_default()?))
 }
 
 /// Refuses attributes inside the item: they would change tokens that were verified. Doc comments do
 /// not, and the attributes of the item itself see the same tokens.
 fn check_attributes(canonical: &Canonical, item_start: usize, keyword: usize) -> Result<()> {
-    let is_inside = |dropped: &&crate::token::Dropped| {
+    let is_inside = |dropped: &&Dropped| {
         dropped.before > item_start && (dropped.before <= keyword || dropped.name != "doc")
             || dropped.before < item_start
     };
@@ -263,20 +239,20 @@ fn check_attributes(canonical: &Canonical, item_start: usize, keyword: usize) ->
     }
 }
 
-fn alias(reader: Reader<'_>) -> Result<Form> {
+fn alias(reader: &mut Reader<'_>) -> Result<Form> {
     reader.punct(
         '=',
         "expected `=` and the session that the alias stands for",
     )?;
     let chain = Chain::read(reader)?;
-    if let Tail::Itself { span, .. } = chain.tail {
-        return Err(Error::new(span, NO_SELF_IN_ALIAS));
+    if let Tail::Itself(path) = &chain.tail {
+        return Err(Error::new(path.span(), NO_SELF_IN_ALIAS));
     }
     reader.punct(';', "expected `;` after the session")?;
     Ok(Form::Alias(chain))
 }
 
-fn structure(reader: Reader<'_>) -> Result<Form> {
+fn structure(reader: &mut Reader<'_>) -> Result<Form> {
     let messages = [
         EXPECTED_STRUCT_BODY,
         "a session struct has one field: the session",
@@ -287,13 +263,13 @@ fn structure(reader: Reader<'_>) -> Result<Form> {
         Ok(chain)
     })?;
     reader.punct(';', "expected `;` after the struct")?;
-    if chain.actions.is_empty() && matches!(chain.tail, Tail::Itself { .. }) {
-        return Err(Error::new(chain.tail.span(), ONLY_SELF));
+    if chain.actions.is_empty() && matches!(chain.tail, Tail::Itself(_)) {
+        return Err(Error::new(chain.tail.path().span(), ONLY_SELF));
     }
     Ok(Form::Struct(chain))
 }
 
-fn choice(reader: Reader<'_>, canonical: &Canonical) -> Result<Form> {
+fn choice(reader: &mut Reader<'_>, canonical: &Canonical) -> Result<Form> {
     let messages = [
         "expected `{` and the options of the choice",
         "expected `,` or `}` after the option",
@@ -310,7 +286,7 @@ fn choice(reader: Reader<'_>, canonical: &Canonical) -> Result<Form> {
 }
 
 impl Variant {
-    fn read(reader: Reader<'_>, canonical: &Canonical) -> Result<Self> {
+    fn read(reader: &mut Reader<'_>, canonical: &Canonical) -> Result<Self> {
         let token = reader.index();
         let name = reader.ident("expected an option of the choice: `Variant(Label, Session)`")?;
         let messages = [
@@ -321,8 +297,8 @@ impl Variant {
             let label = label(reader)?;
             reader.punct(',', EXPECTED_OPTION_BODY)?;
             let then = Chain::read(reader)?;
-            if let Tail::Itself { span, .. } = then.tail {
-                return Err(Error::new(span, SELF_IS_CHOICE));
+            if let Tail::Itself(path) = &then.tail {
+                return Err(Error::new(path.span(), SELF_IS_CHOICE));
             }
             reader.eat_punct(',');
             Ok((label, then))
@@ -339,47 +315,21 @@ impl Variant {
 
 impl Chain {
     /// Parses `S`: actions as long as they go on, then the tail, then the `>` of all actions.
-    fn read(reader: Reader<'_>) -> Result<Self> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let mut actions = Vec::new();
         let tail = loop {
             let path = reader.path(EXPECTED_SESSION)?;
-            let token = path.last_token();
             match Constructor::of(&path) {
                 None => break Tail::named(reader, path)?,
-                Some(Constructor::End) => {
-                    if reader.at_punct('<') {
-                        return Err(reader.error(NO_ARGUMENTS_OF_END));
-                    }
-                    let constructor = path;
-                    break Tail::End { constructor, token };
+                Some(Constructor::End) if reader.at_punct('<') => {
+                    return Err(reader.error(NO_ARGUMENTS_OF_END));
                 }
-                Some(Constructor::Action(direction)) => {
-                    let name = path.last();
-                    reader.punct(
-                        '<',
-                        format_args!("`{name}` is written `{name}<Role, Label, Then>`"),
-                    )?;
-                    let peer = peer(reader)?;
-                    let expected = format_args!("{name}<Role, Label, Then>");
-                    reader.punct(
-                        ',',
-                        format_args!("expected `,` and the label: `{expected}`"),
-                    )?;
-                    let label = label(reader)?;
-                    reader.punct(
-                        ',',
-                        format_args!("expected `,` and what follows: `{expected}`, perhaps `End`"),
-                    )?;
-                    actions.push(Action {
-                        direction,
-                        constructor: path,
-                        token,
-                        peer,
-                        label,
-                    });
-                }
+                Some(Constructor::End) => break Tail::End(path),
                 Some(Constructor::Choice(direction)) => {
                     break Tail::choice(reader, direction, path)?;
+                }
+                Some(Constructor::Action(direction)) => {
+                    actions.push(Action::read(reader, direction, path)?);
                 }
             }
         };
@@ -394,27 +344,45 @@ impl Chain {
     pub fn first_token(&self) -> usize {
         self.actions
             .first()
-            .map_or_else(|| self.tail.token(), |action| action.token)
+            .map_or_else(|| self.tail.path(), |action| &action.constructor)
+            .last_token()
+    }
+}
+
+impl Action {
+    /// Parses `<P, L,` after the constructor.
+    fn read(reader: &mut Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
+        let name = constructor.last();
+        let usage = format_args!("{name}<Role, Label, Then>");
+        reader.punct('<', format_args!("`{name}` is written `{usage}`"))?;
+        let peer = peer(reader)?;
+        reader.punct(',', format_args!("expected `,` and the label: `{usage}`"))?;
+        let label = label(reader)?;
+        let then = format_args!("expected `,` and what follows: `{usage}`, perhaps `End`");
+        reader.punct(',', then)?;
+        Ok(Self {
+            direction,
+            constructor,
+            peer,
+            label,
+        })
     }
 }
 
 impl Tail {
-    fn named(reader: Reader<'_>, path: Path) -> Result<Self> {
+    fn named(reader: &mut Reader<'_>, path: Path) -> Result<Self> {
         if reader.at_punct('<') {
             return Err(reader.error(format_args!(
                 "`{path}` is written without arguments here: `#[session]` adds those that it needs"
             )));
         }
         Ok(match path.as_ident() {
-            Some(ident) if ident == "Self" => Self::Itself {
-                token: path.token,
-                span: ident.span(),
-            },
+            Some(ident) if ident == "Self" => Self::Itself(path),
             _ => Self::Named(path),
         })
     }
 
-    fn choice(reader: Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
+    fn choice(reader: &mut Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
         let name = constructor.last();
         reader.punct(
             '<',
@@ -432,43 +400,30 @@ impl Tail {
         close_angle(reader, "expected `>` after the choice")?;
         Ok(Self::Choice {
             direction,
-            token: constructor.last_token(),
             constructor,
             peer,
             choice,
         })
     }
 
-    /// The index of the token to report at.
+    /// The path with which the tail begins: the place to report at.
     #[must_use]
-    pub fn token(&self) -> usize {
+    pub fn path(&self) -> &Path {
         match self {
-            Self::Choice { token, .. } | Self::End { token, .. } | Self::Itself { token, .. } => {
-                *token
-            }
-            Self::Named(path) => path.last_token(),
-        }
-    }
-
-    /// The place to report at.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        match self {
-            Self::Choice { constructor, .. } | Self::End { constructor, .. } => constructor.span(),
-            Self::Itself { span, .. } => *span,
-            Self::Named(path) => path.span(),
+            Self::Choice { constructor, .. } => constructor,
+            Self::End(path) | Self::Itself(path) | Self::Named(path) => path,
         }
     }
 }
 
 /// Expects `>`, after a trailing comma perhaps.
-fn close_angle(reader: Reader<'_>, message: &str) -> Result<()> {
+fn close_angle(reader: &mut Reader<'_>, message: &str) -> Result<()> {
     reader.eat_punct(',');
     reader.punct('>', message)
 }
 
-fn peer(reader: Reader<'_>) -> Result<Path> {
-    if reader.at_lifetime() || reader.at_ident("_") {
+fn peer(reader: &mut Reader<'_>) -> Result<Path> {
+    if reader.at_punct('\'') || reader.at_ident("_") {
         return Err(reader.error(
             "expected the role at the other end: `#[session]` adds the lifetime and its own role",
         ));
@@ -476,7 +431,7 @@ fn peer(reader: Reader<'_>) -> Result<Path> {
     reader.path("expected the role at the other end")
 }
 
-fn label(reader: Reader<'_>) -> Result<Path> {
+fn label(reader: &mut Reader<'_>) -> Result<Path> {
     let label = reader.path("expected a label")?;
     if reader.at_punct('<') {
         return Err(
@@ -495,16 +450,14 @@ enum Constructor {
 
 impl Constructor {
     fn of(path: &Path) -> Option<Self> {
-        let name = path.last();
-        [
-            ("Branch", Self::Choice(Direction::Receive)),
-            ("End", Self::End),
-            ("Receive", Self::Action(Direction::Receive)),
-            ("Select", Self::Choice(Direction::Send)),
-            ("Send", Self::Action(Direction::Send)),
-        ]
-        .into_iter()
-        .find_map(|(text, constructor)| (name == text).then_some(constructor))
+        Some(match path.last().to_string().as_str() {
+            "Branch" => Self::Choice(Direction::Receive),
+            "End" => Self::End,
+            "Receive" => Self::Action(Direction::Receive),
+            "Select" => Self::Choice(Direction::Send),
+            "Send" => Self::Action(Direction::Send),
+            _ => return None,
+        })
     }
 }
 

@@ -6,14 +6,14 @@
 //! struct Roles { s: S, k: K, t: T }
 //! ```
 //!
-//! A set that is a closed system has a key to the verdict file, as role structs have. Of its attributes,
-//! those in [`SET_ATTRIBUTES`] count; all others are dropped.
+//! A set that is a closed system has a key to the verdict file, as role structs have. Of its
+//! attributes, those in [`SET_ATTRIBUTES`] count; all others are dropped.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Error, Result};
 
-use crate::reader::{Field, Path, Reader, default_crate};
-use crate::role::once;
+use crate::path::Path;
+use crate::reader::{Field, Reader, default_runtime, path_of};
 use crate::token::{Canonical, Key};
 
 /// The attributes that are part of a set's key.
@@ -28,15 +28,18 @@ pub struct SetItem {
     pub name_token: usize,
     /// The visibility of the struct.
     pub visibility: TokenStream,
-    /// Whether the set has `#[closed_system]`: its sessions are verified together, without a protocol.
+    /// Whether the set has `#[closed_system]`: its sessions are verified together, without a
+    /// protocol.
     pub is_closed_system: bool,
     /// The place of the first generic parameter, if there is one.
     pub parameters: Option<Span>,
     /// The fields.
     pub fields: Vec<SetField>,
-    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or `::rumpsteak_runtime`.
+    /// The path of the runtime's crate: that of `#[rumpsteak(crate = "…")]`, or
+    /// `::rumpsteak_runtime`.
     pub krate: TokenStream,
-    key: Key,
+    /// The key to the verdict on the set.
+    pub key: Key,
 }
 
 /// A field of a set.
@@ -57,45 +60,38 @@ impl SetItem {
     ///
     /// At the first token that does not fit, with what is expected there.
     pub fn parse(item: TokenStream) -> Result<Self> {
-        let canonical = Canonical::new(item, &SET_ATTRIBUTES)?;
-        canonical.parse(|reader| {
+        let canonical = Canonical::new(item, &SET_ATTRIBUTES);
+        Reader::new(&canonical).whole(|reader| {
             let (mut is_closed_system, mut krate) = (false, None);
-            while reader.at_punct('#') {
-                if let Some(attribute) = reader.plain_attribute("closed_system")? {
-                    if is_closed_system {
-                        let text = "`#[closed_system]` stands here twice";
-                        return Err(Error::new(attribute.span(), text));
-                    }
-                    is_closed_system = true;
-                } else {
-                    reader.attribute(|attribute, arguments| {
-                        if attribute == "closed_system" {
-                            return Err(arguments.error("`#[closed_system]` takes no argument"));
-                        }
-                        once(&attribute, krate.is_some())?;
-                        krate = Some(arguments.crate_path()?);
-                        Ok(())
-                    })?;
+            reader.attributes(|attribute, inner| {
+                if attribute != "closed_system" {
+                    return inner.runtime_argument(attribute, &mut krate);
                 }
-            }
-            let visibility = reader.visibility()?;
+                if is_closed_system {
+                    let text = "`#[closed_system]` stands here twice";
+                    return Err(Error::new(attribute.span(), text));
+                }
+                is_closed_system = true;
+                inner.end("`#[closed_system]` takes no argument")
+            })?;
+            let visibility = reader.visibility();
             if !reader.eat_ident("struct") {
                 return Err(reader.error(EXPECTED));
             }
             let name_token = reader.index();
             let name = reader.ident("expected the name of the struct")?;
-            let parameters = reader.generics()?;
+            let parameters = reader.generics();
             let fields = fields(reader, is_closed_system)?;
-            reader.rest()?;
+            reader.rest();
             Ok(Self {
+                key: canonical.key(&name),
                 name,
                 name_token,
                 visibility,
                 is_closed_system,
                 parameters,
                 fields,
-                krate: krate.unwrap_or_else(default_crate),
-                key: canonical.key.clone(),
+                krate: krate.unwrap_or_else(default_runtime),
             })
         })
     }
@@ -104,31 +100,16 @@ impl SetItem {
     pub fn roles(&self) -> impl Iterator<Item = &Path> {
         self.fields.iter().filter_map(|field| field.role.as_ref())
     }
-
-    /// The hash of the canonical tokens: the key to the verdict on the set.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
-        self.key.hash()
-    }
-
-    /// The place of a token of the item; that of the struct's name if there is no such token.
-    #[must_use]
-    pub fn span_of(&self, token: usize) -> Span {
-        self.key.span_of(token, &self.name)
-    }
 }
 
-fn fields(reader: Reader<'_>, is_closed_system: bool) -> Result<Vec<SetField>> {
+fn fields(reader: &mut Reader<'_>, is_closed_system: bool) -> Result<Vec<SetField>> {
     let fields = reader.fields("expected the roles of the set", |_| Ok(()))?;
     let read = |field: Field<()>| {
-        let Field { name, ty, .. } = field;
-        let role = Path::of(ty.clone()).map(|role| Path {
-            token: field.ty_token,
-            ..role
-        });
+        let role = path_of(field.ty.clone(), field.ty_token);
         if role.is_none() && is_closed_system {
             return Err(Error::new(field.ty_span, EXPECTED_ROLE));
         }
+        let Field { name, ty, .. } = field;
         Ok(SetField { name, ty, role })
     };
     fields.into_iter().map(read).collect()

@@ -1,18 +1,21 @@
 //! The file through which the build script answers the macros: `OUT_DIR/rumpsteak/verdicts.json`.
 //!
-//! The build script writes one entry for each item that it saw: `#[session]` items, role structs, sets and
-//! `protocol!(…)`. A macro looks its own item up by kind, name and token hash. The entry of an item without
-//! fault carries its [`Proof`]: the structure that was verified, with all names resolved. The macro makes
-//! rustc compare that structure with the one that rustc itself sees, so that a proof holds for no other
-//! session, even where the build script and rustc resolve a name differently.
+//! The build script writes one entry for each item that it saw: `#[session]` items, role structs,
+//! sets and `protocol!(…)`. A macro looks its own item up by kind, name and token hash. The entry
+//! of an item without fault carries its [`Proof`]: the structure that was verified, with all names
+//! resolved. The macro makes rustc compare that structure with the one that rustc itself sees, so
+//! that a proof holds for no other session, even where the build script and rustc resolve a name
+//! differently.
 //!
-//! The entry of a role carries the capacities of the queues that it sends into, if some were proven. They
-//! hold for a [`System`]: roles, and all sessions of each. Its number is in the entries of the roles and of
-//! the sessions. The macros make rustc see that both ends of a queue have the same number, and that no
-//! session without it runs on such a role: so the capacities hold for no other roles and sessions, either.
+//! The entry of a role carries the capacities of the queues that it sends into, if some were
+//! proven. They hold for a [`System`]: roles, and all sessions of each. Its number is in the
+//! entries of the roles and of the sessions. The macros make rustc see that both ends of a queue
+//! have the same number, and that no session without it runs on such a role: so the capacities hold
+//! for no other roles and sessions, either.
 //!
-//! The file is JSON, and equal values give equal bytes. It carries the version of `rumpsteak-build`; the
-//! macros refuse a file of another version than their own, because both must agree on every detail.
+//! The file is JSON, and equal values give equal bytes. It carries the version of
+//! `rumpsteak-build`; the macros refuse a file of another version than their own, because both must
+//! agree on every detail.
 
 use std::fmt;
 
@@ -25,14 +28,15 @@ pub const PATH: &str = "rumpsteak/verdicts.json";
 
 /// The variable in which the build script tells rustc the [`stamp`] of the file.
 ///
-/// A file in `OUT_DIR` outlives the build script that wrote it: if the script no longer verifies, old
-/// verdicts are still there. The variable is not, because Cargo forgets it with each run of the script.
+/// A file in `OUT_DIR` outlives the build script that wrote it: if the script no longer verifies,
+/// old verdicts are still there. The variable is not, because Cargo forgets it with each run of the
+/// script.
 pub const VARIABLE: &str = "RUMPSTEAK_VERDICTS";
 
 /// A hash of 64 bits that identifies the text of a file, in hexadecimal.
 ///
-/// No change of eight bytes in a row leaves it as it was, since each step can be undone. As the hash of
-/// an item, it guards against what is stale, not against what is forged.
+/// No change of eight bytes in a row leaves it as it was, since each step can be undone. As the
+/// hash of an item, it guards against what is stale, not against what is forged.
 #[must_use]
 pub fn stamp(text: &str) -> String {
     let (words, rest) = text.as_bytes().as_chunks();
@@ -83,8 +87,8 @@ pub struct Unreadable {
 
 /// A module that the build script wrote for a protocol.
 ///
-/// `protocol!(…)` includes the file only if its text has this stamp, so that the code is never of another build than
-/// the verdicts on it.
+/// `protocol!(…)` includes the file only if its text has this stamp, so that the code is never of
+/// another build than the verdicts on it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Generated {
@@ -162,19 +166,21 @@ pub enum TargetKind {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Something in this item is wrong. The macro raises one error for each problem, and expands the item all the same.
+    /// Something in this item is wrong. The macro raises one error for each problem, and expands
+    /// the item all the same.
     Failed {
-        /// The identity that the item has now: another than it would have without fault, so that no proof of a session
-        /// that uses it holds unless this entry's errors are raised.
+        /// The identity that the item has now: another than it would have without fault, so that no
+        /// proof of a session that uses it holds unless this entry's errors are raised.
         id: Option<u64>,
-        /// For a root: whether its role may play it, though it failed: then no error follows where it is run. Not where
-        /// rustc refuses that by an error of its own: the role is of another crate, or plays the same type already.
+        /// For a root: whether its role may play it, though it failed: then no error follows where
+        /// it is run. Not where rustc refuses that by an error of its own: the role is of another
+        /// crate, or plays the same type already.
         plays: bool,
         /// What is wrong, and where. Never empty.
         problems: Vec<Problem>,
     },
-    /// Something is wrong with a session that this item is part of, in another item, which raises the error. The proof
-    /// holds only together with that item as it failed.
+    /// Something is wrong with a session that this item is part of, in another item, which raises
+    /// the error. The proof holds only together with that item as it failed.
     FailedElsewhere(Proof),
     /// The item is without fault.
     Passed(Proof),
@@ -192,27 +198,30 @@ pub struct Problem {
 
 /// What was verified: the structure of an item with all names resolved.
 ///
-/// Names are those of the Rust source (`#[protocol(DoubleBuffering::k)]`, `#[derive(Message)] enum Label { Ready(…) }`)
-/// exactly as written there, which is what rustc sees as constants of the role and of the message enum.
+/// Names are those of the Rust source (`#[protocol(DoubleBuffering::k)]`, `#[derive(Message)] enum
+/// Label { Ready(…) }`) exactly as written there, which is what rustc sees as constants of the role
+/// and of the message enum.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     /// For a root: who plays it.
     pub plays: Option<RoleName>,
-    /// For a root that was verified together with all sessions of its peers: the k for which they are k-multiparty
-    /// compatible.
+    /// For a root that was verified together with all sessions of its peers: the k for which they
+    /// are k-multiparty compatible.
     pub kmc: Option<usize>,
     /// For a root: the machine that was verified, with the names of the protocol.
     pub machine: Option<Machine>,
     /// For a `struct` or an `enum`: the identity by which other structures refer to it.
     pub id: Option<u64>,
-    /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing was verified.
+    /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing
+    /// was verified.
     pub body: Option<Body>,
     /// For a role, or a root: in which system its queues have proven capacities.
     pub system: Option<System>,
 }
 
-/// Roles whose queues have capacities that were proven for all their sessions together, as one of them sees it.
+/// Roles whose queues have capacities that were proven for all their sessions together, as one of
+/// them sees it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
@@ -242,7 +251,8 @@ pub enum Capacity {
     AtMost(usize),
     /// As much as there is: no number was proven.
     Growable,
-    /// It may hold any number, but with room for this many the senders may wait when it is full: this brings no deadlock.
+    /// It may hold any number, but with room for this many the senders may wait when it is full:
+    /// this brings no deadlock.
     Waits(usize),
 }
 
@@ -341,8 +351,9 @@ pub struct RoleName {
 
 /// The name that a role has in proofs if something is wrong with its link to a protocol.
 ///
-/// `#[derive(Role)]` gives the struct this name together with the error, and never without it. So a proof that names
-/// it holds only in a crate that does not compile; it keeps rustc from following up that error with others.
+/// `#[derive(Role)]` gives the struct this name together with the error, and never without it. So a
+/// proof that names it holds only in a crate that does not compile; it keeps rustc from following
+/// up that error with others.
 #[must_use]
 pub fn refused(role: &str) -> String {
     // No role of a protocol has a blank in its name.
@@ -365,10 +376,11 @@ pub struct Site<'a> {
 impl Verdicts {
     /// The entry for an item, if there is one.
     ///
-    /// Several entries may have the same key: the same tokens in two modules, or one file in the module trees of two
-    /// targets. Those of the site's own target, file and line are preferred as far as these are known. If several are
-    /// left, one without fault is taken: under rustc, which knows the place, that happens only if one file is mounted
-    /// twice in one crate, and then the proof does not fit the other mount and rustc says so.
+    /// Several entries may have the same key: the same tokens in two modules, or one file in the
+    /// module trees of two targets. Those of the site's own target, file and line are preferred as
+    /// far as these are known. If several are left, one without fault is taken: under rustc, which
+    /// knows the place, that happens only if one file is mounted twice in one crate, and then the
+    /// proof does not fit the other mount and rustc says so.
     ///
     /// Linear in the number of entries.
     #[must_use]
@@ -407,8 +419,8 @@ impl Verdicts {
     ///
     /// # Errors
     ///
-    /// [`ParseError::Version`] if another version wrote it, [`ParseError::Malformed`] if it is cut off or
-    /// was changed.
+    /// [`ParseError::Version`] if another version wrote it, [`ParseError::Malformed`] if it is cut
+    /// off or was changed.
     pub fn parse(text: &str, version: &str) -> Result<Self, ParseError> {
         let malformed = |error: serde_json::Error| ParseError::Malformed(error.to_string());
         let Version { version: found } = serde_json::from_str(text).map_err(malformed)?;
@@ -436,8 +448,8 @@ fn prefer(candidates: &mut Vec<&Entry>, predicate: impl Fn(&Entry) -> bool) {
     }
 }
 
-/// Whether one path is the other as seen from a folder further up or down: rustc's paths are relative to the
-/// workspace, those of the build script to the package.
+/// Whether one path is the other as seen from a folder further up or down: rustc's paths are
+/// relative to the workspace, those of the build script to the package.
 fn same_file(left: &str, right: &str) -> bool {
     let components = |path: &str| -> Vec<String> {
         path.split(['/', '\\'])

@@ -18,7 +18,7 @@ fn a_name_with_a_visibility_and_attributes() {
     let public = parse("#[doc = \"text\"] pub(crate) DoubleBuffering");
     assert!(public.is_public());
     assert_eq!(public.name_token, 4);
-    assert_ne!(plain.hash(), public.hash());
+    assert_ne!(plain.key.hash(), public.key.hash());
 }
 
 #[test]

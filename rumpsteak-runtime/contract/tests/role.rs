@@ -41,9 +41,9 @@ fn a_role_with_named_fields() {
         (link.protocol.to_string(), &*link.role),
         ("DoubleBuffering".to_owned(), "k")
     );
-    assert_eq!(at(source, role.span_of(link.role_token)), "k");
+    assert_eq!(at(source, role.key.span_of(link.role_token)), "k");
     assert_eq!(
-        at(source, role.span_of(link.protocol_token)),
+        at(source, role.key.span_of(link.protocol_token)),
         "DoubleBuffering"
     );
     assert_eq!(role.message.as_ref().unwrap().to_string(), "Label");
@@ -79,7 +79,7 @@ fn the_role_is_named_by_link_attribute_or_struct() {
     let named = |source| {
         let role = role(source);
         let link = role.link.clone().unwrap();
-        let token = at(source, role.span_of(link.role_token));
+        let token = at(source, role.key.span_of(link.role_token));
         (link.role, token.to_owned())
     };
     assert_eq!(

@@ -85,16 +85,17 @@ pub fn derive_role(input: TokenStream) -> TokenStream {
 /// set that lacks a peer, a route without a way back, two roles of different protocols, and two
 /// structs that play the same role do not compile.
 ///
-/// The set also gets `reset`, and `reset_each` for roles that were taken out of it: both replace all
-/// routes by fresh ones, so that roles which were poisoned can begin a session again.
+/// The set also gets `reset`, and `reset_each` for roles that were taken out of it: both replace
+/// all routes by fresh ones, so that roles which were poisoned can begin a session again.
 ///
 /// ```text
 /// roles.reset();
 /// Roles::reset_each(&mut s, &mut k, &mut t);
 /// ```
 ///
-/// `#[closed_system]` says that there is no protocol: the roles have no `#[protocol(…)]`, and the build script verifies the
-/// sessions of all of them together, by k-multiparty compatibility. Each role has at least one session then.
+/// `#[closed_system]` says that there is no protocol: the roles have no `#[protocol(…)]`, and the
+/// build script verifies the sessions of all of them together, by k-multiparty compatibility. Each
+/// role has at least one session then.
 ///
 /// ```text
 /// #[derive(Roles)]
@@ -144,10 +145,10 @@ pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// rumpsteak_runtime::protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
 /// ```
 ///
-/// The module has a set of roles, `Roles`; a struct for each role; the message type `Label` and a struct for each
-/// message; and for each role `k` the session `KSession`, documented with its machine. A machine that lies beside the
-/// `.scr` file, such as `double_buffering.k.dot`, takes the place of the role's order in the protocol. If it is unsafe,
-/// the macro raises the error.
+/// The module has a set of roles, `Roles`; a struct for each role; the message type `Label` and a
+/// struct for each message; and for each role `k` the session `KSession`, documented with its
+/// machine. A machine that lies beside the `.scr` file, such as `double_buffering.k.dot`, takes the
+/// place of the role's order in the protocol. If it is unsafe, the macro raises the error.
 ///
 /// Attributes before the name are those of the module.
 #[proc_macro]

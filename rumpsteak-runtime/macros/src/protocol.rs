@@ -8,8 +8,9 @@
 //!     }
 //! ```
 //!
-//! The file is included as a file, so that editors and rustc point into it. Its sessions are sealed to their verdicts as
-//! all sessions are; besides, the verdicts name the file and its stamp, and a file of another build is refused.
+//! The file is included as a file, so that editors and rustc point into it. Its sessions are sealed
+//! to their verdicts as all sessions are; besides, the verdicts name the file and its stamp, and a
+//! file of another build is refused.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -25,10 +26,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return Error::into_compile_error(error),
     };
     let name = &item.name;
-    let problems = match verdict::find(Kind::Protocol, name, item.hash()) {
+    let problems = match verdict::find(Kind::Protocol, name, item.key.hash()) {
         Lookup::Found(entry) => match entry.outcome {
             Outcome::Failed { problems, .. } => {
-                verdict::errors(&problems, |token| item.span_of(token))
+                verdict::errors(&problems, |token| item.key.span_of(token))
             }
             Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
         },

@@ -35,21 +35,50 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let seat = seat(&item.routes);
     let (problems, system) = verdict_on(&item);
     let system_id = system.as_ref().map_or(0, |system| system.id);
-    let (protocol, role) = match &item.link {
+    let (protocol, role) = names(&item, !problems.is_empty());
+    let methods = methods(&item);
+    let implementations = item.routes.iter().enumerate().map(|(index, route)| {
+        implement_route(&item, index, route, capacity(krate, system.as_ref(), route))
+    });
+    let wiring = wiring(&item);
+    Ok(quote! {
+        #[automatically_derived]
+        impl #krate::Role for #name {
+            const PROTOCOL: &'static str = #protocol;
+            const NAME: &'static str = #role;
+            const SYSTEM: u64 = #system_id;
+            type Message = #message;
+            type Seat = #seat;
+
+            #methods
+        }
+        #(#implementations)*
+        #wiring
+        #problems
+    })
+}
+
+/// The names of the protocol and of the role in it.
+fn names(item: &RoleItem, failed: bool) -> (String, String) {
+    match &item.link {
         // Sessions of a role that is wrong have proofs that hold for this name only.
-        Some(link) if !problems.is_empty() => (link.protocol.to_string(), refused(&link.role)),
+        Some(link) if failed => (link.protocol.to_string(), refused(&link.role)),
         Some(link) => (link.protocol.to_string(), link.role.clone()),
         // A role without a protocol has the name that the set which it is verified with gives it.
-        None => match plays(&item) {
+        None => match plays(item) {
             Some(verified) => (verified.protocol, verified.role),
-            None => (String::new(), name.to_string()),
+            None => (String::new(), item.name.to_string()),
         },
-    };
+    }
+}
+
+/// The methods that mark all routes of a role, or close them.
+fn methods(item: &RoleItem) -> TokenStream {
     // All spans are those of the field's type, so that rustc says only once that it is no route.
     let each = |call: &dyn Fn(TokenStream, TokenStream, Span) -> TokenStream| {
         let call = |route: &Route| {
             let (span, member) = (route.ty.span(), member(route.field.as_ref(), route.index));
-            call(at(krate, span), member, span)
+            call(at(&item.krate, span), member, span)
         };
         item.routes.iter().map(call).collect::<TokenStream>()
     };
@@ -65,43 +94,27 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let close = each(
         &|krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
     );
-    let implementations = item.routes.iter().enumerate().map(|(index, route)| {
-        implement_route(&item, index, route, capacity(krate, system.as_ref(), route))
-    });
-    let wiring = wiring(&item);
-    Ok(quote! {
-        #[automatically_derived]
-        impl #krate::Role for #name {
-            const PROTOCOL: &'static str = #protocol;
-            const NAME: &'static str = #role;
-            const SYSTEM: u64 = #system_id;
-            type Message = #message;
-            type Seat = #seat;
-
-            #[inline]
-            fn is_poisoned(&self) -> bool {
-                false #marks
-            }
-
-            #[inline]
-            fn begin(&mut self) {
-                #begin
-            }
-
-            #[inline]
-            fn finish(&mut self) {
-                #finish
-            }
-
-            fn abort(&mut self) {
-                #begin
-                #close
-            }
+    quote! {
+        #[inline]
+        fn is_poisoned(&self) -> bool {
+            false #marks
         }
-        #(#implementations)*
-        #wiring
-        #problems
-    })
+
+        #[inline]
+        fn begin(&mut self) {
+            #begin
+        }
+
+        #[inline]
+        fn finish(&mut self) {
+            #finish
+        }
+
+        fn abort(&mut self) {
+            #begin
+            #close
+        }
+    }
 }
 
 /// A list of slots, one for each route: `(Option<A>, (Option<B>, ()))`.
@@ -222,7 +235,7 @@ fn wiring(item: &RoleItem) -> TokenStream {
 
 /// The names that proofs have for the role, where its attributes do not say them.
 fn plays(item: &RoleItem) -> Option<RoleName> {
-    match verdict::find(Kind::Role, &item.name, item.hash()) {
+    match verdict::find(Kind::Role, &item.name, item.key.hash()) {
         Lookup::Found(entry) => match entry.outcome {
             Outcome::Passed(proof) => proof.plays,
             _ => None,
@@ -231,16 +244,18 @@ fn plays(item: &RoleItem) -> Option<RoleName> {
     }
 }
 
-/// The problems that the build script found with the link to the protocol, and what it proved about queues.
+/// The problems that the build script found with the link to the protocol, and what it proved about
+/// queues.
 ///
-/// No verdict is no problem here: without a verdict, no session of the role runs. Then nothing was proven, either.
+/// No verdict is no problem here: without a verdict, no session of the role runs. Then nothing was
+/// proven, either.
 fn verdict_on(item: &RoleItem) -> (TokenStream, Option<System>) {
-    let Lookup::Found(entry) = verdict::find(Kind::Role, &item.name, item.hash()) else {
+    let Lookup::Found(entry) = verdict::find(Kind::Role, &item.name, item.key.hash()) else {
         return (TokenStream::new(), None);
     };
     match entry.outcome {
         Outcome::Failed { problems, .. } => {
-            let errors = verdict::errors(&problems, |token| item.span_of(token));
+            let errors = verdict::errors(&problems, |token| item.key.span_of(token));
             (errors, None)
         }
         Outcome::FailedElsewhere(_) => (TokenStream::new(), None),

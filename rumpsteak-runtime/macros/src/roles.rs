@@ -15,15 +15,36 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
 }
 
+fn derive(input: TokenStream) -> Result<TokenStream> {
+    let set = SetItem::parse(input)?;
+    let first = check(&set)?;
+    let problems = problems(&set);
+    let members = set.fields.iter().enumerate();
+    let members = members.map(|(index, field)| member(field.name.as_ref(), index));
+    let members: Vec<_> = members.collect();
+    let assertions = assertions(&set, first);
+    let wiring = wiring(&set, &members);
+    let resets = resets(&set, &members);
+    Ok(quote! {
+        #resets
+        #problems
+
+        const _: () = {
+            #assertions
+            #wiring
+        };
+    })
+}
+
 /// What the build script says about a closed system.
 fn problems(set: &SetItem) -> TokenStream {
     if !set.is_closed_system {
         return TokenStream::new();
     }
-    match verdict::find(Kind::Set, &set.name, set.hash()) {
+    match verdict::find(Kind::Set, &set.name, set.key.hash()) {
         Lookup::Found(entry) => match entry.outcome {
             Outcome::Failed { problems, .. } => {
-                verdict::errors(&problems, |token| set.span_of(token))
+                verdict::errors(&problems, |token| set.key.span_of(token))
             }
             Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
         },
@@ -56,20 +77,44 @@ fn check(set: &SetItem) -> Result<&SetField> {
     })
 }
 
-fn derive(input: TokenStream) -> Result<TokenStream> {
-    let set = SetItem::parse(input)?;
-    let first = &check(&set)?.ty;
-    let problems = problems(&set);
-    let SetItem {
-        name, visibility, ..
-    } = &set;
+/// The assertions that all roles play one protocol, and each another role.
+fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
+    let first = &first.ty;
     let types: Vec<_> = set.fields.iter().map(|field| &field.ty).collect();
-    let members = set.fields.iter().enumerate();
-    let members = members.map(|(index, field)| member(field.name.as_ref(), index));
-    let members: Vec<_> = members.collect();
-    let placed = types.iter().map(|ty| (*ty, at(&set.krate, ty.span())));
-    let placed: Vec<_> = placed.collect();
+    let others = types.iter().enumerate().skip(1);
+    let assertions = others.map(|(index, ty)| {
+        let (krate, text) = (at(&set.krate, ty.span()), ty.to_string());
+        let protocols = format!(
+            "`{first}` and `{text}` play different protocols: all roles of a set play the same one"
+        );
+        let names = format!("`{text}` plays the same role as another struct of this set");
+        let earlier = &types[..index];
+        quote_spanned! {ty.span()=>
+            const _: () = ::core::assert!(
+                #krate::private::wiring::same(
+                    <#first as #krate::Role>::PROTOCOL,
+                    <#ty as #krate::Role>::PROTOCOL,
+                ),
+                #protocols
+            );
+            const _: () = ::core::assert!(
+                #krate::private::wiring::differs(
+                    <#ty as #krate::Role>::NAME,
+                    &[#(<#earlier as #krate::Role>::NAME),*],
+                ),
+                #names
+            );
+        }
+    });
+    assertions.collect()
+}
+
+/// `Default`, by a board with the seats of all roles.
+fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
+    let name = &set.name;
     // All spans are those of the field's type, so that rustc says only once that it is no role.
+    let types = set.fields.iter().map(|field| &field.ty);
+    let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
     let slots = placed
         .iter()
         .map(|(ty, krate)| quote_spanned!(ty.span()=> <#ty as #krate::Role>::Seat));
@@ -86,51 +131,41 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             }
         }
     });
-    let wired = placed.iter().zip(&members).map(|((ty, krate), member)| {
+    let wired = placed.iter().zip(members).map(|((ty, krate), member)| {
         quote_spanned! {ty.span()=>
             #member: <#ty as #krate::private::wiring::Wire<__Board>>::wire(&mut board)
         }
     });
-    let assertions = placed
-        .iter()
-        .enumerate()
-        .skip(1)
-        .map(|(index, (ty, krate))| {
-            let text = ty.to_string();
-            let protocols = format!(
-                "`{}` and `{text}` play different protocols: all roles of a set play the same one",
-                first,
-            );
-            let names = format!("`{text}` plays the same role as another struct of this set");
-            let earlier = &types[..index];
-            quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(
-                    #krate::private::wiring::same(
-                        <#first as #krate::Role>::PROTOCOL,
-                        <#ty as #krate::Role>::PROTOCOL,
-                    ),
-                    #protocols
-                );
-                const _: () = ::core::assert!(
-                    #krate::private::wiring::differs(
-                        <#ty as #krate::Role>::NAME,
-                        &[#(<#earlier as #krate::Role>::NAME),*],
-                    ),
-                    #names
-                );
+    quote! {
+        struct __Board(#(#slots),*);
+
+        #(#seats)*
+
+        #[automatically_derived]
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                let mut board = __Board(#(#empty),*);
+                Self { #(#wired),* }
             }
-        });
+        }
+    }
+}
+
+/// `reset` and `reset_each`.
+fn resets(set: &SetItem, members: &[TokenStream]) -> TokenStream {
+    let (name, visibility) = (&set.name, &set.visibility);
+    let types = set.fields.iter().map(|field| &field.ty);
     let parameters = set.fields.iter().enumerate();
     let parameters = parameters.map(|(index, field)| match &field.name {
         Some(name) => name.clone(),
         None => format_ident!("role_{index}"),
     });
     let parameters: Vec<_> = parameters.collect();
-    Ok(quote! {
+    quote! {
         #[allow(dead_code, private_interfaces, reason = "a program may need no reset")]
         impl #name {
-            /// Replaces all routes of the set by fresh ones, so that every role can begin a session,
-            /// also one that was poisoned.
+            /// Replaces all routes of the set by fresh ones, so that every role can begin a
+            /// session, also one that was poisoned.
             ///
             /// Messages in the old routes are dropped: none of them reaches a new session.
             #visibility fn reset(&mut self) {
@@ -147,22 +182,5 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
                 #(*#parameters = roles.#members;)*
             }
         }
-        #problems
-
-        const _: () = {
-            #(#assertions)*
-
-            struct __Board(#(#slots),*);
-
-            #(#seats)*
-
-            #[automatically_derived]
-            impl ::core::default::Default for #name {
-                fn default() -> Self {
-                    let mut board = __Board(#(#empty),*);
-                    Self { #(#wired),* }
-                }
-            }
-        };
-    })
+    }
 }

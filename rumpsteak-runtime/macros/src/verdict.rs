@@ -19,9 +19,10 @@ pub(crate) enum Lookup {
     Unverified(String),
     /// There are verdicts, but none for this item as it stands, for this reason.
     Unseen(String),
-    /// As `Unseen`, without a message: the item expands without a proof. Either its file cannot be read,
-    /// which another item of the file says, or somebody types: rust-analyzer runs macros on tokens that no
-    /// build script has seen yet, and gives no positions. `cargo check` has the last word.
+    /// As `Unseen`, without a message: the item expands without a proof. Either its file cannot be
+    /// read, which another item of the file says, or somebody types: rust-analyzer runs macros on
+    /// tokens that no build script has seen yet, and gives no positions. `cargo check` has the last
+    /// word.
     Silent,
 }
 
@@ -32,7 +33,8 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
         Err(reason) => return Lookup::Unverified(reason),
     };
     let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
-    // Not that of an `Option`: it is the compiler's own span, which every token has while a macro runs.
+    // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
+    // runs.
     let span = name.span().unwrap();
     let file = span.file();
     let known = !file.is_empty();
@@ -44,7 +46,8 @@ pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
     };
     match verdicts.find(kind, &name.to_string(), hash, &site) {
         Some(entry) => Lookup::Found(Box::new(entry.clone())),
-        None if !known => Lookup::Silent,
+        // That a role has no verdict is no problem: its sessions have none, and say so.
+        None if !known || kind == Kind::Role => Lookup::Silent,
         None => unseen(&verdicts, &file),
     }
 }
@@ -92,8 +95,8 @@ pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
 
 /// Reads the verdict file.
 ///
-/// Each expansion reads its text, and parses it once: the macro server of rust-analyzer runs on from build
-/// to build, so the text decides whether the verdicts are known already.
+/// Each expansion reads its text, and parses it once: the macro server of rust-analyzer runs on
+/// from build to build, so the text decides whether the verdicts are known already.
 fn read() -> Result<Rc<Verdicts>, String> {
     thread_local!(static KNOWN: RefCell<Option<(String, Rc<Verdicts>)>> = RefCell::default());
     let Some(out_dir) = std::env::var_os("OUT_DIR") else {
@@ -106,7 +109,8 @@ fn read() -> Result<Rc<Verdicts>, String> {
                 _ => format!("the verdict file in OUT_DIR cannot be read: {error}"),
             }
         })?;
-    // A file that an earlier build script left behind proves nothing about the protocols as they are now.
+    // A file that an earlier build script left behind proves nothing about the protocols as they
+    // are now.
     match std::env::var(VARIABLE) {
         Ok(current) if current == stamp(&text) => {}
         Ok(_) => return Err(STALE_VERDICTS.to_owned()),
@@ -176,8 +180,11 @@ help: add to Cargo.toml
 
 const NO_VERDICTS: &str = r#"the build script of this package left no verdicts
 
-help: call in build.rs
-        rumpsteak_build::verify("protocols")?"#;
+help: write in build.rs
+        fn main() -> Result<(), rumpsteak_build::Report> {
+            rumpsteak_build::verify("protocols")?;
+            Ok(())
+        }"#;
 
 const STALE_VERDICTS: &str =
     "the verdicts in OUT_DIR are not those of the last run of the build script
@@ -203,7 +210,8 @@ pub(crate) fn resolved_differently(name: &Ident) -> String {
     )
 }
 
-/// The message of the assertion that the capacities of a role's queues were proven with this session.
+/// The message of the assertion that the capacities of a role's queues were proven with this
+/// session.
 pub(crate) fn not_counted(name: &Ident, role: impl Display) -> String {
     format!(
         "the capacities of `{role}` were proven without `{name}`: to rustc, `{role}` means another item than to the build \

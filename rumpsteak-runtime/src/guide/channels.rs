@@ -22,10 +22,10 @@
 //! bounded channel, and the proof is that this cannot deadlock.
 //!
 //! Change the session, and the capacities change with the next build. They are in
-//! `rumpsteak/verdicts.txt` below `OUT_DIR`, one line for each queue of each role:
+//! `rumpsteak/verdicts.json` below `OUT_DIR`, an object for each queue of each role:
 //!
 //! ```text
-//! queue   0   s   at-most   2
+//! {"route":0,"peer":"s","capacity":{"at-most":2}}
 //! ```
 //!
 //! # Where nothing is proven

@@ -1,4 +1,5 @@
-//! What all session items expand with: the verdict, the names of the parameters, the types of chains.
+//! What all session items expand with: the verdict, the names of the parameters, the types of
+//! chains.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
@@ -34,7 +35,7 @@ impl<'a> Expansion<'a> {
     pub(super) fn new(item: &'a SessionItem, source: TokenStream) -> Self {
         let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
         let mut passed = false;
-        match verdict::find(Kind::Session, &item.name, item.hash()) {
+        match verdict::find(Kind::Session, &item.name, item.key.hash()) {
             Lookup::Found(entry) => match entry.outcome {
                 Outcome::Failed {
                     id,
@@ -42,7 +43,7 @@ impl<'a> Expansion<'a> {
                     problems: found,
                 } => {
                     plays = playable;
-                    problems = verdict::errors(&found, |token| item.span_of(token));
+                    problems = verdict::errors(&found, |token| item.key.span_of(token));
                     proof.id = id;
                 }
                 Outcome::FailedElsewhere(found) => proof = found,
@@ -113,7 +114,7 @@ impl<'a> Expansion<'a> {
     pub(super) fn identity(&self) -> TokenStream {
         let (name, here, role) = (&self.item.name, &self.here, &self.role);
         // Where nothing was verified, the identity matches no proof.
-        let id = self.proof.id.unwrap_or_else(|| self.item.hash());
+        let id = self.proof.id.unwrap_or_else(|| self.item.key.hash());
         quote_spanned! {name.span()=>
             #[automatically_derived]
             impl<'s, #role: #here::Role> #here::private::Structure for #name<'s, #role> {
@@ -163,11 +164,11 @@ impl<'a> Expansion<'a> {
                 let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
                 quote!(#constructor<'s, #role, #peer, #choice>)
             }
-            Tail::End { constructor, .. } => {
+            Tail::End(constructor) => {
                 let constructor = self.constructor(constructor);
                 quote!(#constructor<'s, #role>)
             }
-            Tail::Itself { span, .. } => self.itself(*span),
+            Tail::Itself(path) => self.itself(path.span()),
             Tail::Named(path) => self.apply(path),
         });
         for _ in actions {

@@ -1,8 +1,8 @@
 //! `#[session]`.
 //!
 //! A session item is written without the lifetime `'s` of the session and without its role `R`. The
-//! expansion inserts both, and seals the item to its verdict. The bare words `Send`, `Receive`, `Select`,
-//! `Branch` and `End` are those of the runtime, imported or not.
+//! expansion inserts both, and seals the item to its verdict. The bare words `Send`, `Receive`,
+//! `Select`, `Branch` and `End` are those of the runtime, imported or not.
 //!
 //! ```text
 //! #[session(K)] type Kernel = Send<S, Ready, KernelLoop>;
@@ -25,8 +25,8 @@
 //! ```
 //!
 //! An item whose verification failed expands all the same, proof included where rustc allows one,
-//! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs, because the
-//! crate does not compile.
+//! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs,
+//! because the crate does not compile.
 
 mod choice;
 mod expansion;

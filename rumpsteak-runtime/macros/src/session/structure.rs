@@ -85,7 +85,8 @@ impl Expansion<'_> {
     /// The methods of the action that a struct begins with. A struct that begins with another name
     /// has only `into_session`.
     ///
-    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one fails.
+    /// Their bounds stand on the methods, as those of the states do: so rustc tells which one
+    /// fails.
     fn methods(&self, chain: &Chain) -> TokenStream {
         match (chain.actions.split_first(), &chain.tail) {
             (Some((action, rest)), tail) => {
