@@ -305,7 +305,7 @@ fn example(sort: &str) -> &'static str {
     }
 }
 
-/// The names that a type uses and that no `::` leads to; nothing if the text is no type, as far as
+/// The names that a type uses and that no `::` leads to; `None` if the text is no type, as far as
 /// that shows.
 fn names_of(text: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();

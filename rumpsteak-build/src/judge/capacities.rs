@@ -57,8 +57,8 @@ const LARGEST: usize = 1_024;
 
 /// Finds the systems of a package: each role's number and queues, for the roles that belong to one.
 ///
-/// `sessions` has the machines of every session of every role, and nothing for a role with a
-/// session whose machine is not known.
+/// `sessions` has the machines of every session of every role, without the roles that have
+/// a session whose machine is not known.
 pub(crate) fn find(
     context: Context<'_>,
     sessions: &BTreeMap<ItemId, Vec<&Fsm>>,

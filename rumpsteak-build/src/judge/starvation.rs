@@ -1,7 +1,7 @@
 //! Who waits for ever although every session is safe by itself.
 //!
-//! A session may leave out options of a choice that is its own. Nobody is hurt who is told of the
-//! choice; but a third role that hears only of an option that is never taken waits for ever:
+//! A session may leave out options of a choice that is its own. A role that is told of the choice
+//! goes on; but a third role that hears only of an option that is never taken waits for ever:
 //!
 //! ```text
 //! rec loop {

@@ -20,7 +20,7 @@ pub(crate) struct LabelPair {
     pub(crate) name: String,
     /// The same, [normalised](name::normalise).
     normal: String,
-    /// The types that it carries, one alternative after the other; none if they are not known.
+    /// The types that it carries, one alternative after the other; empty if they are not known.
     pub(crate) payloads: Vec<Vec<String>>,
     /// The label type, if it is an item of this package.
     pub(crate) item: Option<ItemId>,
@@ -31,7 +31,7 @@ pub(crate) struct LabelPair {
     found: Cell<Option<(usize, usize)>>,
 }
 
-/// The labels of a role's message type; none if the type is not found, which its derive or rustc
+/// The labels of a role's message type; empty if the type is not found, which its derive or rustc
 /// says. Roles of one message type follow each other: `last` has the labels of the last one.
 pub(crate) fn labels(
     tree: &Tree,
@@ -165,7 +165,7 @@ fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool
     label.payloads.is_empty() || label.payloads.iter().any(matches)
 }
 
-/// The Rust type of a sort; nothing if the sort is declared for another language.
+/// The Rust type of a sort; `None` if the sort is declared for another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
     let text = match file.modules.sort(sort.as_str()) {
         Some(declaration) if declaration.schema.as_str() == "rust" => declaration.external.as_str(),

@@ -158,7 +158,7 @@ impl Query<'_> {
             .map(|krate| Meaning::Module(krate.root))
     }
 
-    /// What `name` means in `module` to one who looks from `from`.
+    /// What `name` means in `module`, written in `from`.
     fn name(
         &mut self,
         module: ModuleId,
