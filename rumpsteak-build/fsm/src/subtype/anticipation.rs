@@ -29,8 +29,9 @@ use super::{
     prefix::{Alternative, Promise, Rest, Segment},
     reachability::{Futures, NEVER, ranks},
     refusal::{Blame, Reason, Rule},
+    sequences::{EMPTY, Sequence, Sequences},
 };
-use crate::{certificate::derivation::Rule as Inference, verdict::Limit};
+use crate::verdict::Limit;
 
 /// How many branching states one path may pass over; the depth of the recursion.
 const DEEPEST: usize = 256;
@@ -40,11 +41,9 @@ const DEEPEST: usize = 256;
 pub(super) struct Way {
     /// The actions on the way without the output, and what follows.
     pub(super) segment: Segment,
-    /// The rules of a certificate, from those of the way before this one in preorder.
-    ///
-    /// Until [`Anticipation::take`] returns them, paths are relative to the part of the tree that
-    /// is looked at, and are written backwards, so that a choice around it appends its own part.
-    pub(super) rules: Vec<Inference>,
+    /// The rules of a certificate, from those of the way before this one in preorder. Paths in
+    /// them start at the part of the tree that is looked at.
+    pub(super) rules: Sequence,
 }
 
 pub(super) enum Stop {
@@ -72,6 +71,7 @@ pub(super) struct Anticipation<'a> {
     /// Known once a choice is passed over.
     futures: Option<Futures>,
     ranks: HashMap<(Act, u32), Rc<[u32]>>,
+    pub(super) sequences: Sequences,
     /// Whether a choice that might have been right was dropped since this was last set to `false`.
     pub(super) lossy: bool,
 }
@@ -125,6 +125,7 @@ impl<'a> Anticipation<'a> {
             chooses: (0..sup.len() as u32).any(chooses),
             futures: None,
             ranks: HashMap::new(),
+            sequences: Sequences::default(),
             lossy: false,
         }
     }
@@ -142,13 +143,7 @@ impl<'a> Anticipation<'a> {
     /// that action; the subtype goes on in state `then`.
     pub(super) fn take(&mut self, rest: &Rest, act: Act, then: u32) -> Result<Vec<Way>, Stop> {
         let goal = Goal { act, then };
-        let mut ways = self.in_rest(rest, goal, self.slack, 0)?;
-        for rule in ways.iter_mut().flat_map(|way| &mut way.rules) {
-            if let Inference::Unfold(path) | Inference::Drop(path) = rule {
-                path.reverse();
-            }
-        }
-        Ok(ways)
+        self.in_rest(rest, goal, self.slack, 0)
     }
 
     fn in_rest(
@@ -172,7 +167,7 @@ impl<'a> Anticipation<'a> {
                 .iter()
                 .find(|alternative| alternative.promise.act == goal.act)
                 .ok_or_else(|| Stop::Refused(mismatch(alternatives[0].promise)))?;
-            let (segment, rules) = (made.segment.clone(), vec![]);
+            let (segment, rules) = (made.segment.clone(), EMPTY);
             return Ok(vec![Way { segment, rules }]);
         }
         let mut found = Found::default();
@@ -180,7 +175,7 @@ impl<'a> Anticipation<'a> {
             let ways = self.in_segment(segment, goal, slack, depth + 1);
             found.add(index, *promise, ways)?;
         }
-        self.choices(&[], vec![], found)
+        self.choices(&[], EMPTY, found)
     }
 
     fn in_segment(
@@ -200,7 +195,7 @@ impl<'a> Anticipation<'a> {
             }
             let mut segment = segment.clone();
             segment.promises.remove(index);
-            let rules = vec![];
+            let rules = EMPTY;
             return Ok(vec![Way { segment, rules }]);
         }
         let mut ways = self.in_rest(&segment.rest, goal, slack, depth)?;
@@ -221,14 +216,14 @@ impl<'a> Anticipation<'a> {
         let sup = &self.pair.sup;
         let kind = self.pair.kind(goal.act);
         let mut promises = vec![];
-        let mut rules = vec![];
+        let mut unfoldings = 1;
         loop {
             let edges = sup.edges(state);
             if sup.state(state) == State::Send(kind) {
                 let Some(edge) = sup.edge(state, goal.act) else {
                     return Err(Stop::Refused(mismatch(Promise::of(&edges[0]))));
                 };
-                rules.push(Inference::Unfold(vec![]));
+                let rules = self.sequences.unfold(unfoldings);
                 let rest = Rest::State(edge.target);
                 let segment = Segment { promises, rest };
                 return Ok(vec![Way { segment, rules }]);
@@ -241,7 +236,7 @@ impl<'a> Anticipation<'a> {
                 return Err(Stop::Refused(not_reached(sup)));
             }
             promises.push(Promise::of(edge));
-            rules.push(Inference::Unfold(vec![]));
+            unfoldings += 1;
             state = edge.target;
         }
 
@@ -256,7 +251,7 @@ impl<'a> Anticipation<'a> {
         }
         let edges = sup.edges(state);
         self.spend(edges.len())?;
-        rules.push(Inference::Unfold(vec![]));
+        let rules = self.sequences.unfold(unfoldings);
         if matches!(sup.state(state), State::Receive(_)) {
             return self.over_inputs(&promises, rules, edges, goal, slack, depth);
         }
@@ -284,7 +279,7 @@ impl<'a> Anticipation<'a> {
     fn over_inputs(
         &mut self,
         promises: &[Promise],
-        mut rules: Vec<Inference>,
+        mut rules: Sequence,
         edges: &[Edge],
         goal: Goal,
         slack: usize,
@@ -302,15 +297,15 @@ impl<'a> Anticipation<'a> {
             } in beyond
             {
                 self.spend(promises.len() + 1 + segment.promises.len())?;
-                let mut all = promises.to_vec();
+                let mut all = Vec::with_capacity(promises.len() + 1 + segment.promises.len());
+                all.extend_from_slice(promises);
                 all.push(Promise::of(edge));
                 all.extend(segment.promises);
                 let (promises, rest) = (all, segment.rest);
-                rules.extend(own);
-                ways.push(Way {
-                    segment: Segment { promises, rest },
-                    rules: std::mem::take(&mut rules),
-                });
+                // Those before are applied once, on the first way.
+                let rules = self.sequences.both(std::mem::take(&mut rules), own);
+                let segment = Segment { promises, rest };
+                ways.push(Way { segment, rules });
             }
         }
         Ok(ways)
@@ -321,7 +316,7 @@ impl<'a> Anticipation<'a> {
     fn choices(
         &mut self,
         promises: &[Promise],
-        mut rules: Vec<Inference>,
+        mut rules: Sequence,
         found: Found,
     ) -> Result<Vec<Way>, Stop> {
         let Found {
@@ -330,10 +325,12 @@ impl<'a> Anticipation<'a> {
             reason,
         } = found;
         // Backwards, so that the numbers of the others stay.
-        let dropped = dropped.into_iter().rev();
-        rules.extend(dropped.map(|index| Inference::Drop(vec![index])));
-        let open = alternatives.len() > 1;
-        let mut combinations = vec![(vec![], rules)];
+        for index in dropped.into_iter().rev() {
+            let dropped = self.sequences.drop(index);
+            rules = self.sequences.both(rules, dropped);
+        }
+        let count = alternatives.len();
+        let mut combinations: Vec<(Vec<Alternative>, Sequence)> = vec![(vec![], rules)];
         // The number of their actions; each of them is copied for each further prefix, and each
         // prefix for each of them.
         let mut size = 0_usize;
@@ -343,22 +340,21 @@ impl<'a> Anticipation<'a> {
             size = copies.saturating_add(combinations.len().saturating_mul(own));
             self.spend(size)?;
             // A single alternative is no choice and has no number.
-            if open {
-                for rule in ways.iter_mut().flat_map(|way| &mut way.rules) {
-                    if let Inference::Unfold(path) | Inference::Drop(path) = rule {
-                        path.push(index as u32);
-                    }
+            if count > 1 {
+                for way in &mut ways {
+                    way.rules = self.sequences.within(index as u32, way.rules);
                 }
             }
             let mut longer = Vec::with_capacity(combinations.len() * ways.len());
             for (chosen, mut before) in combinations {
                 for Way { segment, rules } in &ways {
-                    let mut chosen: Vec<Alternative> = chosen.clone();
+                    let mut all: Vec<Alternative> = Vec::with_capacity(count);
+                    all.extend_from_slice(&chosen);
                     let segment = segment.clone();
-                    chosen.push(Alternative { promise, segment });
+                    all.push(Alternative { promise, segment });
                     // Those before are applied once, on the first way.
-                    before.extend_from_slice(rules);
-                    longer.push((chosen, std::mem::take(&mut before)));
+                    let rules = self.sequences.both(std::mem::take(&mut before), *rules);
+                    longer.push((all, rules));
                 }
             }
             combinations = longer;

@@ -22,8 +22,9 @@ use super::{
     record::{Done, Record},
     refusal::{Blame, Failure, Reason, Rule},
     rules::Situation,
+    sequences::Sequences,
 };
-use crate::{certificate::derivation::Rule as Inference, machine::TransitionId};
+use crate::machine::TransitionId;
 
 /// The graph of the situations that were met.
 pub(super) struct Assumptions<'a> {
@@ -148,13 +149,6 @@ impl<'a> Assumptions<'a> {
     pub(super) fn end(&mut self, way: &Way) {
         let own = &way.trail[way.recorded as usize..];
         self.record.end(way.fragment, own, way.unfolded);
-    }
-
-    /// Prolongs a way by an action that is done by these rules.
-    pub(super) fn prolong(&mut self, way: &mut Way, transition: u32, rules: Vec<Inference>) {
-        let unfoldings = std::mem::take(&mut way.unfolded);
-        way.trail
-            .push(self.record.list(transition, unfoldings, rules));
     }
 
     /// Splits a way in `count`.
@@ -329,7 +323,8 @@ impl<'a> Assumptions<'a> {
     }
 
     /// The record for the certificate.
-    pub(super) fn into_record(self) -> Record {
+    pub(super) fn into_record(mut self, sequences: Sequences) -> Record {
+        self.record.sequences = sequences;
         self.record
     }
 }

@@ -121,6 +121,7 @@ mod record;
 mod refusal;
 mod rules;
 mod search;
+mod sequences;
 mod unbounded;
 
 use std::sync::Arc;

@@ -21,6 +21,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::{
     pair::{Act, Pair, State},
     prefix::Prefix,
+    sequences::{Sequence, Sequences},
 };
 use crate::{
     certificate::derivation::{Derivation, Rule as Inference, Situation, Tail, Tree},
@@ -42,7 +43,7 @@ pub(super) struct Record {
     /// The actions of all fragments.
     pub(super) trails: Vec<Done>,
     /// The rules by which actions were done, where they are not just unfoldings of the spine.
-    rules: Vec<Vec<Inference>>,
+    pub(super) sequences: Sequences,
     /// The ranks that are not 0: the situation, a transition of the supertype with the kind, and
     /// the rank.
     pub(super) ranks: Vec<(u32, u32, u32)>,
@@ -52,8 +53,8 @@ pub(super) struct Record {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) transition: u32,
-    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a list
-    /// in [`Record::rules`].
+    /// How it was done: after so many unfoldings of the supertype or, from [`LISTED`] on, by a
+    /// sequence of [`Record::sequences`].
     by: u32,
 }
 
@@ -66,6 +67,14 @@ impl Done {
         Self {
             transition,
             by: unfoldings,
+        }
+    }
+
+    /// The action of a transition, by these rules.
+    pub(super) fn by(transition: u32, rules: Sequence) -> Self {
+        Self {
+            transition,
+            by: LISTED | rules,
         }
     }
 }
@@ -109,7 +118,7 @@ impl Record {
             roots: vec![],
             fragments: vec![],
             trails: vec![],
-            rules: vec![],
+            sequences: Sequences::default(),
             ranks: vec![],
         }
     }
@@ -135,15 +144,6 @@ impl Record {
         let root = self.open(1);
         self.roots.push(root);
         root
-    }
-
-    /// An action that is done by these rules, after so many unfoldings of the supertype's spine.
-    pub(super) fn list(&mut self, transition: u32, unfoldings: u32, rules: Vec<Inference>) -> Done {
-        let mut all = unfold(unfoldings);
-        all.extend(rules);
-        self.rules.push(all);
-        let by = LISTED | (self.rules.len() - 1) as u32;
-        Done { transition, by }
     }
 
     /// Ends a fragment where a situation is met again, or for the first time.
@@ -225,13 +225,13 @@ impl Record {
             let Fragment { trail, ref then } = self.fragments[fragment as usize];
             for done in &self.trails[trail.0 as usize..trail.1 as usize] {
                 if done.by >= LISTED {
-                    rules.extend_from_slice(&self.rules[(done.by - LISTED) as usize]);
-                    continue;
+                    self.sequences.write(done.by - LISTED, &mut rules);
+                } else {
+                    if sends[done.transition as usize] {
+                        rules.push(Inference::Choose);
+                    }
+                    rules.extend(unfold(done.by));
                 }
-                if sends[done.transition as usize] {
-                    rules.push(Inference::Choose);
-                }
-                rules.extend(unfold(done.by));
                 rules.push(Inference::Take);
             }
             match *then {

@@ -47,8 +47,9 @@ use super::{
     pair::{Act, Edge, Kind, Pair, State},
     prefix::{Prefix, Promise, Rest, Segment},
     refusal::{Blame, Reason, Rule},
+    sequences::{CHOOSE, EMPTY, Sequence, Sequences},
 };
-use crate::{certificate::derivation::Rule as Inference, machine::TransitionId, verdict::Limit};
+use crate::{machine::TransitionId, verdict::Limit};
 
 /// A state of the subtype, and the actions of the supertype that are pending there.
 pub(super) struct Situation {
@@ -63,8 +64,8 @@ pub(super) struct Successor {
     /// The action.
     pub(super) transition: u32,
     pub(super) situation: Situation,
-    /// The rules in preorder, from those of the successor before it.
-    pub(super) rules: Vec<Inference>,
+    /// The rules in preorder, from those of the successor before it, without the last, `Take`.
+    pub(super) rules: Sequence,
 }
 
 pub(super) enum Stop {
@@ -100,6 +101,14 @@ impl<'a> Rules<'a> {
     /// Takes `cost` actions from the budget.
     pub(super) fn spend(&mut self, cost: usize) -> Result<(), Limit> {
         self.anticipation.spend(cost)
+    }
+
+    pub(super) fn into_sequences(self) -> Sequences {
+        self.anticipation.sequences
+    }
+
+    pub(super) fn sequences(&mut self) -> &mut Sequences {
+        &mut self.anticipation.sequences
     }
 
     /// Does the next action of the subtype in place where there is nothing to choose, which is the
@@ -219,7 +228,7 @@ impl<'a> Rules<'a> {
         } = situation;
         let edges = pair.sub.edges(state);
         let mut successors = vec![];
-        let mut rules = vec![Inference::Choose];
+        let mut rules = CHOOSE;
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
             let refused = |reason, lossy| Stop::Refused {
@@ -227,17 +236,14 @@ impl<'a> Rules<'a> {
                 sub: Some(edge.id),
                 lossy,
             };
-            let after = |prefix, lossy, mut rules: Vec<Inference>| {
-                rules.push(Inference::Take);
-                Successor {
-                    transition: edge.id.index() as u32,
-                    situation: Situation {
-                        state: edge.target,
-                        prefix,
-                        lossy,
-                    },
-                    rules,
-                }
+            let after = |prefix, lossy, rules| Successor {
+                transition: edge.id.index() as u32,
+                situation: Situation {
+                    state: edge.target,
+                    prefix,
+                    lossy,
+                },
+                rules,
             };
             if let Some(promise) = prefix.spine.first(kind) {
                 if promise.act != edge.act {
@@ -268,8 +274,8 @@ impl<'a> Rules<'a> {
                 let mut prefix = self.copy(&mut prefix, last && nth + 1 == count)?;
                 self.spend(segment.promises.len())?;
                 prefix.extend(pair, segment);
-                rules.extend(own);
-                successors.push(after(prefix, lossy, std::mem::take(&mut rules)));
+                let rules = self.sequences().both(std::mem::take(&mut rules), own);
+                successors.push(after(prefix, lossy, rules));
             }
         }
         Ok(successors)
@@ -289,17 +295,14 @@ impl<'a> Rules<'a> {
             let sup = Blame::Transition(promise.origin);
             own(promise.act).ok_or(refused(Rule::InputNotHandled, sup, None))
         };
-        let after = |edge: &Edge, prefix, mut rules: Vec<Inference>| {
-            rules.push(Inference::Take);
-            Successor {
-                transition: edge.id.index() as u32,
-                situation: Situation {
-                    state: edge.target,
-                    prefix,
-                    lossy,
-                },
-                rules,
-            }
+        let after = |edge: &Edge, prefix, rules| Successor {
+            transition: edge.id.index() as u32,
+            situation: Situation {
+                state: edge.target,
+                prefix,
+                lossy,
+            },
+            rules,
         };
         let output = prefix.spine.first_send(pair);
         if let (Some(position), Some(promise)) =
@@ -313,7 +316,7 @@ impl<'a> Rules<'a> {
             let edge = handled(promise)?;
             // Reduction by [)I] or [)A].
             prefix.spine.take(kind);
-            return Ok(vec![after(edge, prefix, vec![])]);
+            return Ok(vec![after(edge, prefix, EMPTY)]);
         }
         let start = match (output, &prefix.rest) {
             (None, &Rest::State(start)) => start,
@@ -349,7 +352,7 @@ impl<'a> Rules<'a> {
     ) -> Result<Vec<(Promise, Way)>, Stop> {
         let sup = &self.pair.sup;
         let mut found = vec![];
-        let mut rules = vec![];
+        let mut unfoldings = 0;
         let mut open: Vec<(u32, Vec<Promise>)> = vec![(start, vec![])];
         while let Some((state, promises)) = open.pop() {
             self.spend(1 + promises.len())?;
@@ -368,14 +371,14 @@ impl<'a> Rules<'a> {
                 let sup = Blame::Transition(edges[0].id.index() as u32);
                 return Err(refused(Rule::InputNotReached, sup, Some(sub)));
             }
-            rules.push(Inference::Unfold(vec![]));
+            unfoldings += 1;
             if own == kind {
                 for edge in edges {
                     let segment = Segment {
                         promises: promises.clone(),
                         rest: Rest::State(edge.target),
                     };
-                    let rules = std::mem::take(&mut rules);
+                    let rules = self.sequences().unfold(std::mem::take(&mut unfoldings));
                     found.push((Promise::of(edge), Way { segment, rules }));
                 }
                 continue;

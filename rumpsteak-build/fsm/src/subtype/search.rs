@@ -9,9 +9,10 @@ use super::{
     assumptions::{Assumptions, Way},
     pair::Pair,
     prefix::Prefix,
-    record::{Record, encode},
+    record::{Done, Record, encode},
     refusal::Failure,
     rules::{Rules, Situation, Stop, Successor},
+    sequences::Sequence,
 };
 use crate::verdict::{Limit, Limits};
 
@@ -107,7 +108,7 @@ impl<'a> Search<'a> {
             (None, false) => Outcome::Holds {
                 situations: self.assumptions.len(),
                 anticipation: self.longest,
-                record: self.assumptions.into_record(),
+                record: self.assumptions.into_record(self.rules.into_sequences()),
             },
         }
     }
@@ -146,8 +147,7 @@ impl<'a> Search<'a> {
                 }
                 1 => {
                     let successor = successors.remove(0);
-                    let (transition, rules) = (successor.transition, successor.rules);
-                    self.assumptions.prolong(&mut way, transition, rules);
+                    self.prolong(&mut way, successor.transition, successor.rules);
                     situation = successor.situation;
                 }
                 count => {
@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
                             situation,
                             rules,
                         } = successor;
-                        self.assumptions.prolong(&mut way, transition, rules);
+                        self.prolong(&mut way, transition, rules);
                         self.rules
                             .spend(way.trail.len() + situation.prefix.spine.len())?;
                         self.tasks.push_back(Task { situation, way });
@@ -169,6 +169,14 @@ impl<'a> Search<'a> {
                 }
             }
         }
+    }
+
+    /// Prolongs a way by an action that is done by these rules.
+    fn prolong(&mut self, way: &mut Way, transition: u32, rules: Sequence) {
+        let sequences = self.rules.sequences();
+        let unfolded = sequences.unfold(std::mem::take(&mut way.unfolded));
+        let rules = sequences.both(unfolded, rules);
+        way.trail.push(Done::by(transition, rules));
     }
 
     /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise

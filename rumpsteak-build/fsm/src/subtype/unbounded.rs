@@ -123,9 +123,13 @@
 //! need neither a comparison of trees nor a heuristic that guesses the star: their unions
 //! terminate, and their precision is one number.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher, Hash, Hasher},
+    rc::Rc,
+};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use super::{
     pair::{Act, Edge, Kind, Pair, State},
@@ -143,8 +147,17 @@ type Letter = u32;
 /// `m` or `m + 1` of them, or fewer.
 type Word = Box<[Letter]>;
 
-/// The windows of `m + 1` letters that may occur in a word.
-type Windows = BTreeSet<Word>;
+/// The windows of `m + 1` letters that may occur in a word. Sorted.
+type Windows = Vec<Word>;
+
+/// Adds a window; whether it is new.
+fn insert(windows: &mut Windows, window: Word) -> bool {
+    let place = windows.binary_search(&window);
+    if let Err(place) = place {
+        windows.insert(place, window);
+    }
+    place.is_err()
+}
 
 /// The exactly known part of a set of words of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -186,13 +199,13 @@ impl Words {
                 } else {
                     let (first, last) = (std::mem::take(word), longer[1..].into());
                     self.class = Class::Long { first, last };
-                    self.windows.insert(longer);
+                    insert(&mut self.windows, longer);
                 }
             }
             Class::Long { last, .. } => {
                 let window = append(last);
                 *last = window[1..].into();
-                self.windows.insert(window);
+                insert(&mut self.windows, window);
             }
         }
     }
@@ -252,22 +265,18 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     let m = from.len();
     let mut ahead: Windows = Windows::new();
     let mut open: Vec<&[Letter]> = vec![from];
-    let mut seen: HashSet<&[Letter]> = HashSet::from([from]);
     while let Some(at) = open.pop() {
         for window in windows.iter().filter(|window| window[..m] == *at) {
-            ahead.insert(window.clone());
-            if seen.insert(&window[1..]) {
+            if insert(&mut ahead, window.clone()) {
                 open.push(&window[1..]);
             }
         }
     }
     let mut both = Windows::new();
     let mut open: Vec<&[Letter]> = vec![to];
-    let mut seen: HashSet<&[Letter]> = HashSet::from([to]);
     while let Some(at) = open.pop() {
         for window in ahead.iter().filter(|window| window[1..] == *at) {
-            both.insert(window.clone());
-            if seen.insert(&window[..m]) {
+            if insert(&mut both, window.clone()) {
                 open.push(&window[..m]);
             }
         }
@@ -275,20 +284,23 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     both
 }
 
-/// The part of a judgement that is not widened.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct Judgement {
     sub: u32,
     sup: u32,
     /// By kind.
-    classes: Vec<Class>,
+    pending: Rc<[Words]>,
+    queued: bool,
 }
 
-struct Judgement {
-    key: Key,
-    /// By kind.
-    windows: Vec<Windows>,
-    queued: bool,
+/// The classes of words, to hash.
+struct Classes<'a>(&'a [Words]);
+
+impl Hash for Classes<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for words in self.0 {
+            words.class.hash(state);
+        }
+    }
 }
 
 /// A judgement that a rule leads to, and the kind of the action that the subtype does on the way;
@@ -297,7 +309,7 @@ struct Successor {
     done: Option<Kind>,
     sub: u32,
     sup: u32,
-    pending: Vec<Words>,
+    pending: Rc<[Words]>,
 }
 
 /// Why there is no invariant of this precision.
@@ -344,7 +356,9 @@ struct Search<'a> {
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
     /// actions that `AHEAD` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
-    ids: HashMap<Key, usize>,
+    /// The numbers of the judgements, by what is not widened: the states and the classes.
+    ids: HashTable<usize>,
+    hasher: DefaultHashBuilder,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
     spent: usize,
@@ -365,7 +379,8 @@ impl<'a> Search<'a> {
             m,
             acts,
             endless: HashMap::new(),
-            ids: HashMap::new(),
+            ids: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
             judgements: vec![],
             open: VecDeque::new(),
             spent,
@@ -375,16 +390,17 @@ impl<'a> Search<'a> {
 
     fn run(&mut self) -> Result<(), Stop> {
         let pair = self.pair;
-        let pending = vec![Words::empty(); pair.kinds()];
-        self.join(pair.sub.initial, pair.sup.initial, pending)?;
+        self.join(Successor {
+            done: None,
+            sub: pair.sub.initial,
+            sup: pair.sup.initial,
+            pending: vec![Words::empty(); pair.kinds()].into(),
+        })?;
         while let Some(id) = self.open.pop_front() {
             self.judgements[id].queued = false;
             let (_, successors) = self.successors(id)?;
             for successor in successors {
-                let Successor {
-                    sub, sup, pending, ..
-                } = successor;
-                self.join(sub, sup, pending)?;
+                self.join(successor)?;
             }
         }
         Ok(())
@@ -402,17 +418,10 @@ impl<'a> Search<'a> {
         for from in 0..self.judgements.len() {
             let (rule, successors) = self.successors(from).ok()?;
             let mut next = vec![];
-            for Successor {
-                done,
-                sub,
-                sup,
-                pending,
-            } in successors
-            {
-                let classes = pending.into_iter().map(|words| words.class).collect();
-                let to = *self.ids.get(&Key { sub, sup, classes })?;
+            for successor in successors {
+                let to = self.find(self.hash(&successor), &successor)?;
                 next.push(to as u32);
-                steps.push((from, to, done));
+                steps.push((from, to, successor.done));
             }
             rules.push((rule, next));
         }
@@ -424,23 +433,27 @@ impl<'a> Search<'a> {
             word.iter().map(letter).collect()
         };
         let judgement = |(id, (rule, next)): (usize, (Rule, Vec<u32>))| {
-            let Judgement { key, windows, .. } = &self.judgements[id];
-            let pending = (0..pair.kinds())
-                .filter(|&kind| !key.classes[kind].is_empty())
-                .map(|kind| Pending {
-                    words: match &key.classes[kind] {
+            let Judgement {
+                sub, sup, pending, ..
+            } = &self.judgements[id];
+            let pending = pending
+                .iter()
+                .zip(&ranks)
+                .filter(|(words, _)| !words.class.is_empty())
+                .map(|(words, ranks)| Pending {
+                    words: match &words.class {
                         Class::Short(word) => certificate::Words::Exactly(letters(word)),
                         Class::Long { first, last } => certificate::Words::Between {
                             first: letters(first),
                             last: letters(last),
-                            windows: windows[kind].iter().map(letters).collect(),
+                            windows: words.windows.iter().map(letters).collect(),
                         },
                     },
-                    rank: ranks[kind][id],
+                    rank: ranks[id],
                 });
             certificate::Judgement {
-                sub: StateId::from_index(key.sub as usize),
-                sup: StateId::from_index(key.sup as usize),
+                sub: StateId::from_index(*sub as usize),
+                sup: StateId::from_index(*sup as usize),
                 pending: pending.collect(),
                 rule,
                 next,
@@ -454,7 +467,7 @@ impl<'a> Search<'a> {
     /// By judgement, how many steps may follow each other at most while a kind is pending and not
     /// done. None if there is a loop of them.
     fn ranks(&self, steps: &[(usize, usize, Option<Kind>)], kind: Kind) -> Option<Vec<u32>> {
-        let pending = |id: usize| !self.judgements[id].key.classes[kind as usize].is_empty();
+        let pending = |id: usize| !self.judgements[id].pending[kind as usize].class.is_empty();
         let steps = steps
             .iter()
             .filter(|&&(from, _, done)| done != Some(kind) && pending(from))
@@ -471,55 +484,71 @@ impl<'a> Search<'a> {
     }
 
     /// Adds a judgement, or its windows to the one of its class.
-    fn join(&mut self, sub: u32, sup: u32, pending: Vec<Words>) -> Result<(), Stop> {
-        self.spend(pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
-        let (classes, windows): (Vec<_>, Vec<_>) = pending
-            .into_iter()
-            .map(|words| (words.class, words.windows))
-            .unzip();
-        let key = Key { sub, sup, classes };
-        match self.ids.get(&key) {
-            Some(&id) => {
-                let judgement = &mut self.judgements[id];
-                let mut grew = false;
-                for (known, new) in judgement.windows.iter_mut().zip(windows) {
-                    for window in new {
-                        grew |= known.insert(window);
-                    }
+    fn join(&mut self, new: Successor) -> Result<(), Stop> {
+        self.spend(new.pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
+        let hash = self.hash(&new);
+        let Some(id) = self.find(hash, &new) else {
+            let id = self.judgements.len();
+            let hasher = |&id: &usize| {
+                let Judgement {
+                    sub, sup, pending, ..
+                } = &self.judgements[id];
+                self.hasher.hash_one((sub, sup, Classes(pending)))
+            };
+            self.ids.insert_unique(hash, id, hasher);
+            let Successor {
+                sub, sup, pending, ..
+            } = new;
+            self.judgements.push(Judgement {
+                sub,
+                sup,
+                pending,
+                queued: true,
+            });
+            self.open.push_back(id);
+            return Ok(());
+        };
+        let judgement = &mut self.judgements[id];
+        let mut grew = false;
+        for kind in 0..new.pending.len() {
+            for window in &new.pending[kind].windows {
+                if judgement.pending[kind]
+                    .windows
+                    .binary_search(window)
+                    .is_err()
+                {
+                    let known = &mut Rc::make_mut(&mut judgement.pending)[kind].windows;
+                    grew |= insert(known, window.clone());
                 }
-                if grew && !std::mem::replace(&mut judgement.queued, true) {
-                    self.open.push_back(id);
-                }
-            }
-            None => {
-                let id = self.judgements.len();
-                self.ids.insert(key.clone(), id);
-                self.judgements.push(Judgement {
-                    key,
-                    windows,
-                    queued: true,
-                });
-                self.open.push_back(id);
             }
         }
+        if grew && !std::mem::replace(&mut judgement.queued, true) {
+            self.open.push_back(id);
+        }
         Ok(())
+    }
+
+    fn hash(&self, of: &Successor) -> u64 {
+        self.hasher.hash_one((of.sub, of.sup, Classes(&of.pending)))
+    }
+
+    /// The judgement with the states and classes of a successor, which has this hash.
+    fn find(&self, hash: u64, of: &Successor) -> Option<usize> {
+        let same = |&id: &usize| {
+            let known = &self.judgements[id];
+            let mut classes = known.pending.iter().zip(&*of.pending);
+            (known.sub, known.sup) == (of.sub, of.sup)
+                && classes.all(|(known, of)| known.class == of.class)
+        };
+        self.ids.find(hash, same).copied()
     }
 
     /// The rule that applies, and the judgements after it, in the order of
     /// [`invariant::Rule`](certificate::Rule).
     fn successors(&mut self, id: usize) -> Result<(Rule, Vec<Successor>), Stop> {
         let pair = self.pair;
-        let Judgement { key, windows, .. } = &self.judgements[id];
-        let (sub, sup) = (key.sub, key.sup);
-        let pending: Vec<Words> = key
-            .classes
-            .iter()
-            .zip(windows)
-            .map(|(class, windows)| Words {
-                class: class.clone(),
-                windows: windows.clone(),
-            })
-            .collect();
+        let Judgement { sub, sup, .. } = self.judgements[id];
+        let pending = Rc::clone(&self.judgements[id].pending);
         let output = (0..pair.kinds() as Kind)
             .any(|kind| pair.sends(kind) && !pending[kind as usize].class.is_empty());
         let kind = match (pair.sub.state(sub), pair.sup.state(sup)) {
@@ -552,7 +581,7 @@ impl<'a> Search<'a> {
         sub: u32,
         sup: u32,
         kind: Kind,
-        pending: &[Words],
+        pending: &Rc<[Words]>,
     ) -> Result<Vec<Successor>, Stop> {
         let words = &pending[kind as usize];
         self.spend(words.size() * words.size())?;
@@ -563,8 +592,8 @@ impl<'a> Search<'a> {
             if self.pair.sends(kind) && self.pair.sub.edges(sub).len() > 1 {
                 return Err(Stop::Stuck);
             }
-            let mut pending = pending.to_vec();
-            pending[kind as usize] = rest;
+            let mut pending = Rc::clone(pending);
+            Rc::make_mut(&mut pending)[kind as usize] = rest;
             successors.push(Successor {
                 done: Some(kind),
                 sub: edge.target,
@@ -581,14 +610,14 @@ impl<'a> Search<'a> {
         sub: u32,
         sup: u32,
         kind: Kind,
-        pending: &[Words],
+        pending: &Rc<[Words]>,
     ) -> Result<Vec<Successor>, Stop> {
         let (own, theirs) = (&self.pair.sub, &self.pair.sup);
         let successor = |sub, sup| Successor {
             done: Some(kind),
             sub,
             sup,
-            pending: pending.to_vec(),
+            pending: Rc::clone(pending),
         };
         if self.pair.sends(kind) {
             let both = own.edges(sub).iter().map(|edge| {
@@ -611,7 +640,7 @@ impl<'a> Search<'a> {
         sup: u32,
         kind: Kind,
         other: Kind,
-        pending: &[Words],
+        pending: &Rc<[Words]>,
     ) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
         let theirs = pair.sup.edges(sup);
@@ -624,8 +653,8 @@ impl<'a> Search<'a> {
             return Err(Stop::Stuck);
         }
         let named = |edge: &Edge| {
-            let mut pending = pending.to_vec();
-            pending[other as usize].push(edge.id.index() as Letter, self.m);
+            let mut pending = Rc::clone(pending);
+            Rc::make_mut(&mut pending)[other as usize].push(edge.id.index() as Letter, self.m);
             Successor {
                 done: None,
                 sub,
