@@ -3,7 +3,10 @@
 //! It is made once per [`Fsm`](crate::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
 //! such a pair has the same numbers on both sides, and nothing has to be translated.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    iter,
+    sync::{Arc, OnceLock},
+};
 
 use hashbrown::HashMap;
 
@@ -38,8 +41,8 @@ pub(crate) struct InternedMachine {
     edges: Vec<Edge>,
     /// The positions of a state's edges, by action; empty if no state has many.
     sorted: Vec<u32>,
-    /// For each state, the sources and positions of the edges that lead to it; found when first needed.
-    incoming: OnceLock<Vec<Vec<(u32, u32)>>>,
+    /// The edges that lead to each state; found when first needed.
+    incoming: OnceLock<Incoming>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -54,6 +57,17 @@ struct Node {
     /// See [`InternedMachine::is_anchor`].
     anchor: bool,
 }
+
+/// A list of edges for each state, the last first. The lists are linked by the positions of edges.
+#[derive(Clone, Debug)]
+struct Incoming {
+    /// By state, the first edge, or [`NONE`].
+    first: Vec<u32>,
+    /// By edge, the state that it leaves, and the next edge of its list.
+    links: Vec<(u32, u32)>,
+}
+
+const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -132,8 +146,9 @@ impl InternedMachine {
         T: Iterator<Item = Transition<'a>>,
     {
         let mut met = Met::default();
-        let mut nodes = vec![];
-        let mut edges = vec![];
+        let (count, _) = states.size_hint();
+        let mut nodes = Vec::with_capacity(count);
+        let mut edges = Vec::with_capacity(count);
         for transitions in states {
             let start = edges.len() as u32;
             for transition in transitions {
@@ -277,18 +292,23 @@ impl InternedMachine {
     /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first state, and known then.
     pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
         let incoming = self.incoming.get_or_init(|| {
-            let mut incoming = vec![vec![]; self.len()];
+            let mut first = vec![NONE; self.len()];
+            let mut links = Vec::with_capacity(self.edges.len());
             for (source, node) in self.states.iter().enumerate() {
                 for edge in node.start..node.end {
-                    let target = self.edges[edge as usize].target;
-                    incoming[target as usize].push((source as u32, edge));
+                    let first = &mut first[self.edges[edge as usize].target as usize];
+                    links.push((source as u32, std::mem::replace(first, edge)));
                 }
             }
-            incoming
+            Incoming { first, links }
         });
-        // The last first, which the searches of subtyping have as their order.
-        let incoming = incoming[state as usize].iter().rev();
-        incoming.map(|&(source, edge)| (source, self.edges[edge as usize]))
+        let mut next = incoming.first[state as usize];
+        iter::from_fn(move || {
+            let edge = *self.edges.get(next as usize)?;
+            let (source, after) = incoming.links[next as usize];
+            next = after;
+            Some((source, edge))
+        })
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {

@@ -362,7 +362,11 @@ impl<'a> Anticipation<'a> {
         let mut ways = Vec::with_capacity(combinations.len());
         for (mut alternatives, rules) in combinations {
             self.spend(promises.len())?;
-            let mut promises = promises.to_vec();
+            let next = alternatives.first().filter(|_| count == 1);
+            let more = next.map_or(0, |next| 1 + next.segment.promises.len());
+            let mut all = Vec::with_capacity(promises.len() + more);
+            all.extend_from_slice(promises);
+            let mut promises = all;
             let rest = match alternatives.len() {
                 // No alternative is left: the reason of one of them, unless all were dropped for
                 // lack of slack.

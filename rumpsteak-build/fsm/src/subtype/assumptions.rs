@@ -155,13 +155,18 @@ impl<'a> Assumptions<'a> {
     pub(super) fn branch(&mut self, way: Way, count: usize) -> Vec<Way> {
         let own = &way.trail[way.recorded as usize..];
         let first = self.record.branch(way.fragment, own, count);
-        let branch = |nth: u32| Way {
-            from: way.from,
-            trail: way.trail.clone(),
-            fragment: first + nth,
-            recorded: way.trail.len() as u32,
-            // They come before the rules of the first.
-            unfolded: if nth == 0 { way.unfolded } else { 0 },
+        let branch = |nth: u32| {
+            // Each is prolonged at once.
+            let mut trail = Vec::with_capacity(way.trail.len() + 1);
+            trail.extend_from_slice(&way.trail);
+            Way {
+                from: way.from,
+                trail,
+                fragment: first + nth,
+                recorded: way.trail.len() as u32,
+                // They come before the rules of the first.
+                unfolded: if nth == 0 { way.unfolded } else { 0 },
+            }
         };
         (0..count as u32).map(branch).collect()
     }

@@ -113,6 +113,7 @@
 mod anticipation;
 mod assumptions;
 mod input_error;
+mod linear;
 mod pair;
 mod prefix;
 mod proof;
@@ -170,6 +171,13 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
             .map_err(|defect| InputError { side, defect })?;
     }
     let pair = Pair::new(sub, sup);
+    if let Some((situations, anticipation)) = linear::search(&pair, limits) {
+        return Ok(Verdict::Safe(Proof {
+            situations,
+            anticipation: Some(anticipation),
+            evidence: Evidence::Linear(pair, *limits),
+        }));
+    }
     // Where more and more is pending, no budget helps the first engine, so the second is asked
     // early. In proportion to the machines, because much may be pending between large ones.
     let size = pair.sub.len() + pair.sup.len();

@@ -206,6 +206,7 @@ impl Prefix {
 
     /// Appends a segment, which replaces the state or choice behind the spine.
     pub(super) fn extend(&mut self, pair: &Pair, segment: Segment) {
+        self.spine.slots.reserve(segment.promises.len());
         for promise in segment.promises {
             self.spine.push(pair.kind(promise.act), promise);
         }

@@ -2,8 +2,15 @@
 
 use std::{fmt, sync::Arc};
 
-use super::record::Record;
-use crate::certificate::{Certificate, Invariant};
+use super::{
+    pair::Pair,
+    record::Record,
+    search::{Outcome, Search},
+};
+use crate::{
+    certificate::{Certificate, Derivation, Invariant},
+    verdict::Limits,
+};
 
 /// Why a machine is a subtype.
 #[derive(Clone)]
@@ -17,21 +24,31 @@ pub struct Proof {
     pub(super) evidence: Evidence,
 }
 
-/// The record of the search.
+/// From what the certificate is written.
 #[derive(Clone)]
 pub(super) enum Evidence {
     Situations(Arc<Record>),
     Invariant(Arc<Invariant>),
+    /// The machines have no choices: nothing was recorded.
+    Linear(Pair, Limits),
 }
 
 impl Proof {
     /// The evidence, for [`certificate::check`](crate::certificate::check).
     ///
-    /// The search recorded it; here it is only written in the form of a [`Certificate`].
+    /// The search recorded it, and here it is written in the form of a [`Certificate`]; only for
+    /// small machines without choices, which are not worth a record, the search is done here.
     pub fn certificate(&self) -> Certificate {
         match &self.evidence {
             Evidence::Situations(record) => Certificate::Derivation(record.derivation()),
             Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
+            Evidence::Linear(pair, limits) => {
+                Certificate::Derivation(match Search::new(pair, limits, 0).run() {
+                    Outcome::Holds { record, .. } => record.derivation(),
+                    // Never, since it is the same search; and the checker refuses this.
+                    _ => Derivation { situations: vec![] },
+                })
+            }
         }
     }
 }
