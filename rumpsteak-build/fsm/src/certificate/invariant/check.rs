@@ -74,7 +74,7 @@ struct Goal<'a> {
 
 struct Claim<'a> {
     goal: Goal<'a>,
-    ranks: BTreeMap<Kind<'a>, u32>,
+    ranks: Vec<(Kind<'a>, u32)>,
 }
 
 /// The goals after a rule, and the kind of the pending action that the rule does.
@@ -98,8 +98,9 @@ impl Claim<'_> {
         if !within {
             return Err(Fault::OtherClaim);
         }
-        let falls = |(kind, rank): (&Kind<'_>, &u32)| {
-            taken == Some(*kind) || to.ranks.get(kind).is_some_and(|lower| lower < rank)
+        let falls = |&(kind, rank): &(Kind<'_>, u32)| {
+            let lower = to.ranks.iter().find(|&&(own, _)| own == kind);
+            taken == Some(kind) || lower.is_some_and(|&(_, lower)| lower < rank)
         };
         self.ranks
             .iter()
@@ -129,13 +130,13 @@ impl<'a> Checker<'a> {
         if sub.index() >= self.sub.len() || sup.index() >= self.sup.len() {
             return Err(Fault::Unknown);
         }
-        let (mut pending, mut ranks) = (BTreeMap::new(), BTreeMap::new());
+        let (mut pending, mut ranks) = (BTreeMap::new(), vec![]);
         for entry in &judgement.pending {
             let (kind, words) = self.words(&entry.words)?;
             if pending.insert(kind, words).is_some() {
                 return Err(Fault::NoWords);
             }
-            ranks.insert(kind, entry.rank);
+            ranks.push((kind, entry.rank));
         }
         let goal = Goal { sub, sup, pending };
         Ok(Claim { goal, ranks })
@@ -167,14 +168,9 @@ impl<'a> Checker<'a> {
                 if last.len() != m || windows.iter().any(|window| window.len() != m + 1) {
                     return Err(Fault::NoWords);
                 }
-                Words::Between {
-                    first: word(first)?,
-                    last: word(last)?,
-                    windows: windows
-                        .iter()
-                        .map(|window| word(window))
-                        .collect::<Result<_, _>>()?,
-                }
+                let (first, last) = (word(first)?, word(last)?);
+                let windows = windows.iter().map(|window| word(window));
+                Words::between(first, last, windows.collect::<Result<_, _>>()?)
             }
         };
         let no_window = matches!(&words, Words::Between { windows, .. } if windows.is_empty());

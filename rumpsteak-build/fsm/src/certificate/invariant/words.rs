@@ -1,12 +1,11 @@
 //! Sets of pending words, and what the rules do with them. The argument for each operation is in
 //! the [module above](super).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 /// A transition of the supertype, by its position.
 pub(super) type Letter = u32;
 
-type Windows = BTreeSet<Vec<Letter>>;
+/// Sorted and distinct.
+type Windows = Vec<Vec<Letter>>;
 
 /// A set of words that are not empty.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +21,17 @@ pub(super) enum Words {
 }
 
 impl Words {
+    /// The words between `first` and `last` with these windows.
+    pub(super) fn between(first: Vec<Letter>, last: Vec<Letter>, mut windows: Windows) -> Self {
+        windows.sort_unstable();
+        windows.dedup();
+        Self::Between {
+            first,
+            last,
+            windows,
+        }
+    }
+
     /// These words, or the empty one if there are none, with a letter behind them.
     pub(super) fn append(words: Option<Self>, letter: Letter) -> Self {
         match words {
@@ -36,7 +46,9 @@ impl Words {
                 mut windows,
             }) => {
                 last.push(letter);
-                windows.insert(last.clone());
+                if let Err(place) = windows.binary_search(&last) {
+                    windows.insert(place, last.clone());
+                }
                 last.remove(0);
                 Self::Between {
                     first,
@@ -107,7 +119,7 @@ impl Words {
                     && other.ends_with(last)
                     && other
                         .windows(first.len() + 1)
-                        .all(|window| windows.contains(window))
+                        .all(|window| is_in(windows, window))
             }
             (
                 Self::Between {
@@ -123,7 +135,7 @@ impl Words {
             ) => {
                 first == other_first
                     && last == other_last
-                    && others.iter().all(|window| windows.contains(window))
+                    && others.iter().all(|window| is_in(windows, window))
             }
             (Self::Exactly(_), Self::Between { .. }) => false,
         }
@@ -133,29 +145,41 @@ impl Words {
 /// The windows that lie on a way `from … to`, each shifted by one letter against that before.
 fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     // A window leads from all its letters but the last to all but the first.
-    let (mut forth, mut back) = (Steps::new(), Steps::new());
-    for window in windows {
-        let (tail, head) = (&window[..from.len()], &window[window.len() - from.len()..]);
-        forth.entry(tail).or_default().push(head);
-        back.entry(head).or_default().push(tail);
-    }
+    let ends = |window| split(window, from.len());
+    let mut forth: Vec<Step<'_>> = windows.iter().map(ends).collect();
+    let mut back: Vec<Step<'_>> = forth.iter().map(|&(tail, head)| (head, tail)).collect();
+    forth.sort_unstable();
+    back.sort_unstable();
     let (after, before) = (reached(&forth, from), reached(&back, to));
     let lies = |window: &&Vec<Letter>| {
-        after.contains(&window[..from.len()])
-            && before.contains(&window[window.len() - from.len()..])
+        let (tail, head) = split(window, from.len());
+        after.binary_search(&tail).is_ok() && before.binary_search(&head).is_ok()
     };
     windows.iter().filter(lies).cloned().collect()
 }
 
-type Steps<'a> = BTreeMap<&'a [Letter], Vec<&'a [Letter]>>;
+fn is_in(windows: &Windows, window: &[Letter]) -> bool {
+    let order = |known: &Vec<Letter>| known.as_slice().cmp(window);
+    windows.binary_search_by(order).is_ok()
+}
 
-/// Where steps lead to from a start, which is included.
-fn reached<'a>(steps: &Steps<'a>, start: &'a [Letter]) -> BTreeSet<&'a [Letter]> {
-    let mut reached = BTreeSet::from([start]);
+/// The first and the last `len` letters.
+fn split(window: &Vec<Letter>, len: usize) -> Step<'_> {
+    (&window[..len], &window[window.len() - len..])
+}
+
+type Step<'a> = (&'a [Letter], &'a [Letter]);
+
+/// Where sorted steps lead to from a start, which is included; sorted.
+fn reached<'a>(steps: &[Step<'a>], start: &'a [Letter]) -> Vec<&'a [Letter]> {
+    let mut reached = vec![start];
     let mut open = vec![start];
     while let Some(at) = open.pop() {
-        for &next in steps.get(at).into_iter().flatten() {
-            if reached.insert(next) {
+        let first = steps.partition_point(|&(from, _)| from < at);
+        let own = steps[first..].iter().take_while(|&&(from, _)| from == at);
+        for &(_, next) in own {
+            if let Err(place) = reached.binary_search(&next) {
+                reached.insert(place, next);
                 open.push(next);
             }
         }
@@ -195,7 +219,7 @@ mod tests {
                 word.len() > m
                     && word[..m] == first[..]
                     && word[word.len() - m..] == last[..]
-                    && word.windows(m + 1).all(|window| windows.contains(window))
+                    && word.windows(m + 1).all(|window| is_in(windows, window))
             }
         }
     }
@@ -228,11 +252,9 @@ mod tests {
             }
         }
         for word in all(2, 6).into_iter().filter(|word| word.len() > 2) {
-            sets.push(Words::Between {
-                first: word[..2].to_vec(),
-                last: word[word.len() - 2..].to_vec(),
-                windows: word.windows(3).map(<[Letter]>::to_vec).collect(),
-            });
+            let (first, last) = (word[..2].to_vec(), word[word.len() - 2..].to_vec());
+            let windows = word.windows(3).map(<[Letter]>::to_vec).collect();
+            sets.push(Words::between(first, last, windows));
         }
         sets
     }
