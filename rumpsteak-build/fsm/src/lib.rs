@@ -11,7 +11,7 @@
 //! ```
 //! use rumpsteak_fsm::{Action, Fsm};
 //!
-//! // The kernel of double buffering: it asks the source, takes a value, waits for the sink, passes it on.
+//! // The kernel of double buffering: it asks the source, takes a value, and passes it on when asked.
 //! let mut kernel = Fsm::builder("k");
 //! let states: Vec<_> = (0..4).map(|_| kernel.add_state()).collect();
 //! kernel.add_transition(states[0], Action::send("s", "ready", &[]), states[1]);

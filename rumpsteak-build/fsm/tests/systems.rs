@@ -1,11 +1,11 @@
 //! Systems, by cases.
 //!
-//! `tests/cases/systems.md` has prose and, in ```` ```systems ```` fences, systems with their answers:
+//! `tests/cases/systems.md` has prose and, in fences, systems with their answers:
 //!
 //! ```text
 //! a: 0 b!x 1                  a machine, as transitions or as a local type
 //! b: a?y; end
-//! limit queue 6               a setting of `Limits`; otherwise 16 messages and 5,000 configurations
+//! limit queue 6               a setting of `Limits`; otherwise 16, and 5,000 configurations
 //! chart                       the run of the refusal is drawn, too
 //! = explored: …               `explore`: verdict, starvation, coverage
 //! = k-MC: …                   `kmc::check`: verdict, properties at the bound that decided

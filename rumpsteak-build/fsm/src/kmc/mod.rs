@@ -8,37 +8,40 @@
 //! RS_k are the configurations that a [`System`] reaches by runs in which no queue ever holds more
 //! than k messages; →_k is one such step. A system is
 //!
-//! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in it, some run →_k
-//!   in which p does not move leads to where p!a is possible. What is blocked by the bound is only delayed by it;
-//! * *k-safe*: from each configuration of RS_k, each machine that waits can move sooner or later (*progress*), and
-//!   each message at the head of a queue can be received sooner or later (*eventual reception*), by runs →_k;
+//! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in
+//!   it, some run →_k in which p does not move leads to where p!a is possible. What is blocked by
+//!   the bound is only delayed by it;
+//! * *k-safe*: from each configuration of RS_k, each machine that waits can move sooner or later
+//!   (*progress*), and each message at the head of a queue can be received sooner or later
+//!   (*eventual reception*), by runs →_k;
 //! * *directed*: in each state a machine sends to one peer, or receives from one peer;
-//! * *k-OBI* (output bound independent): where a machine can do one of its sends, none of the others is blocked;
+//! * *k-OBI* (output bound independent): where a machine can do one of its sends, none of the
+//!   others is blocked;
 //! * *k-IBI* (input bound independent): no machine can ever receive from two queues;
-//! * *k-SIBI*: if a machine receives x, no message that it could have received instead from another queue is there,
-//!   nor is sent later on by any run →_k;
-//! * *k-CIBI*: as k-SIBI, but such a message may be sent later by somebody who, through messages, depends on the
-//!   reception of x.
+//! * *k-SIBI*: if a machine receives x, no message that it could have received instead from another
+//!   queue is there, nor is sent later on by any run →_k;
+//! * *k-CIBI*: as k-SIBI, but such a message may be sent later by a machine that, through messages,
+//!   depends on the reception of x.
 //!
-//! **k-MC**: k-exhaustive and k-safe; and directed, or without mixed choices, k-OBI, and k-SIBI or k-CIBI. A system
-//! that is k-MC for some k is safe with unbounded queues, in the sense of
-//! [`system`](crate::system), and starves nobody.
+//! **k-MC**: k-exhaustive and k-safe; and directed, or without mixed choices, k-OBI, and k-SIBI or
+//! k-CIBI. A system that is k-MC for some k is safe with unbounded queues, in the sense of
+//! [`system`](crate::system), and starves no role.
 //!
 //! ```text
 //!   K = S!r; S!r; rec X . S?v; T?r; T!v; S!r; X double buffering, the optimised kernel:
-//!   S = rec X . K?r; K!v; X                     at k = 1 the second send of K waits for S, which takes the
-//!   T = rec X . K!r; K?v; X                     first: 1-exhaustive, 1-safe, directed: safe for all k
+//!   S = rec X . K?r; K!v; X                     at k = 1 the second send of K waits for S, which
+//!   T = rec X . K!r; K?v; X                     takes the first: 1-exhaustive, 1-safe, directed
 //! ```
 //!
 //! # Why it is sound
 //!
-//! *Claim*: from r in RS_k let φ be any run, of unbounded queues, to s. If the system is k-exhaustive and directed,
-//! there is a run ψ from s such that φψ, after swapping neighbouring moves of different machines
-//! that do not depend on each other, is a run →_k. So whatever happens happens within the bound,
+//! *Claim*: from r in RS_k let φ be any run, of unbounded queues, to s. If the system is k-exhaustive
+//! and directed, there is a run ψ from s such that φψ, after swapping neighbouring moves of different machines
+//! that do not depend on each other, is a run →_k. So all that happens happens within the bound,
 //! and what can still happen within the bound can still happen: k-safe is safe.
 //!
-//! *Proof* by induction on φ. If its first move is possible within the bound, take it. Otherwise it is a send of
-//! some p into a full queue, and there is a run χ →_k without p that makes room. Take the first
+//! *Proof* by induction on φ. If its first move is possible within the bound, take it. Otherwise it
+//! is a send of some p into a full queue, and there is a run χ →_k without p that makes room. Take the first
 //! move x of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not
 //! disable, and χ is one shorter. If m moves in φ, its first move y there is from the same state:
 //! both send into the same queue, which is not full, or both receive the same head; so y can be
@@ -49,7 +52,7 @@
 //! moves that do not depend on m. By the claim for that shorter part of φ after x, it can be sent
 //! within the bound after x, independently of m: which k-SIBI and k-CIBI exclude. A machine that
 //! waits and has not moved in ψ waits after it too. Nothing here needs machines to be
-//! deterministic; the paper does, and so does the verdict, because nobody can write such a machine.
+//! deterministic; the paper does, and so does the verdict, because no program is such a machine.
 //! Mixed states are outside of the claim: they are refused, unless the bound never mattered, so
 //! that all configurations were seen and no claim is needed.
 //!
@@ -66,13 +69,14 @@
 //! What helps:
 //!
 //! * *parts*: machines that do not talk to each other are judged apart: sums instead of products;
-//! * *reduction*: directed parts are explored one machine at a time, which leaves only choices as branching:
-//!   streaming with n values ahead has O(n) configurations instead of O(n²), a ring of n machines that all send
-//!   first O(n²) instead of 4ⁿ. The tests compare it with the definition;
-//! * configurations are rows of numbers; queues are numbers too, and moving costs O(machines + channels).
+//! * *reduction*: directed parts are explored one machine at a time, which leaves only choices as
+//!   branching: streaming with n values ahead has O(n) configurations instead of O(n²), a ring of n
+//!   machines that all send first O(n²) instead of 4ⁿ. The tests compare it with the definition;
+//! * configurations are rows of numbers; queues are numbers too, and moving costs O(machines +
+//!   channels).
 //!
 //! A search ends at [`Limits::configurations`], counted over all bounds tried, and at
-//! [`Limits::queue`]. Configurations take at most half a gigabyte; a system of thousands of roles
+//! [`Limits::queue`]. Configurations take at most a quarter of a gigabyte; a system of thousands of roles
 //! may have no room for as many as the limit says.
 
 mod causal_slice;

@@ -23,8 +23,8 @@
 //!
 //! # Why it gives the same answers
 //!
-//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from s such
-//! that φψ, after swapping neighbouring moves of different machines that do not depend on each
+//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from
+//! s such that φψ, after swapping neighbouring moves of different machines that do not depend on each
 //! other, is a run of the reduced graph. By induction on the length of φ: along a reduced run from
 //! r that comes to a machine that moves first in φ (there is one, because it stays able to move and
 //! nothing is left out for ever), let m be the machine chosen. If m moves in φ, its first move

@@ -1,6 +1,8 @@
 //! Breadth-first exploration of a system, bound by bound; see the [room](super) for what it decides
 //! and why.
 
+use std::cell::LazyCell;
+
 use super::{
     composition::System,
     explorer::{Continuations, Explorer, Node, StepGraph, index},
@@ -70,8 +72,10 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         let search = Search::new(&interned, &listens, bound, budget, usize::MAX);
         let limit = search.explorer.limit(budget, limits);
         budget -= search.explorer.len().min(budget);
-        let continuations = search.continuations();
-        let settled = search.is_settled(is_directed, &continuations);
+        // Not needed where a configuration is wrong by itself.
+        let continuations = LazyCell::new(|| search.continuations());
+        let can = |node, event| continuations.can(node, event);
+        let settled = search.is_settled(is_directed, can);
         let coverage = Coverage {
             exhaustive: settled,
             bound: if search.held_back.is_empty() {
@@ -81,9 +85,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
             },
             configurations: search.explorer.len(),
         };
-        let may_happen = |node, event| {
-            continuations.can(node, event) || (!settled && continuations.can(node, search.opens()))
-        };
+        let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
 
         if let Some(found) = search.wrong.or_else(|| search.lost_message(&may_happen)) {
             let run = match search.shorter(found.0, &listens, budget, limits.queue) {
@@ -285,13 +287,13 @@ impl<'a> Search<'a> {
     }
 
     /// Whether what was explored says all about the system; see the [room](super).
-    fn is_settled(&self, is_directed: bool, continuations: &Continuations) -> bool {
+    fn is_settled(&self, is_directed: bool, can: impl Fn(Node, usize) -> bool) -> bool {
         if self.explorer.is_truncated || self.wrong.is_some() {
             return false;
         }
         // All sends of a directed state go to one channel: until it has room, its machine does not
         // move.
-        let is_delayed = |&(node, sender)| continuations.can(node, self.moves(sender));
+        let is_delayed = |&(node, sender)| can(node, self.moves(sender));
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
 

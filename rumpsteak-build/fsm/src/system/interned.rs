@@ -127,12 +127,13 @@ impl InternedSystem {
         for (index, &role) in roles.iter().enumerate() {
             index_of[role] = Some(index);
         }
+        let moves = machines.iter().map(|fsm| fsm.transition_count()).sum();
         let mut channels: HashMap<(MachineIndex, MachineIndex), u32> = HashMap::new();
-        let mut messages: HashMap<&Message, u32> = HashMap::new();
+        let mut messages: HashMap<&Message, u32> = HashMap::with_capacity(moves);
         let mut interned = Self {
             initial: vec![],
             ends: vec![],
-            moves: Vec::with_capacity(machines.iter().map(|fsm| fsm.transition_count()).sum()),
+            moves: Vec::with_capacity(moves),
             offsets: vec![0],
             kinds: Vec::with_capacity(machines.iter().map(|fsm| fsm.len()).sum()),
             is_directed: true,

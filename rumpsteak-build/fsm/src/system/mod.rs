@@ -9,11 +9,13 @@
 //!
 //! The system is **unsafe** if it can reach
 //!
-//! * a *deadlock*: no machine can move, and one is not finished (a machine is finished in a terminal state);
-//! * an *unspecified reception*: a role waits, and the head of each queue that it listens to is a message that it
-//!   cannot take in this state;
-//! * an *orphan message*: a message that can never be received from here on, because its receiver is
-//!   finished, has no receive from this sender ahead of it, or never gets there in any continuation.
+//! * a *deadlock*: no machine can move, and one is not finished (a machine is finished in a
+//!   terminal state);
+//! * an *unspecified reception*: a role waits, and the head of each queue that it listens to is a
+//!   message that it cannot take in this state;
+//! * an *orphan message*: a message that can never be received from here on, because its receiver
+//!   is finished, has no receive from this sender ahead of it, or never gets there in any
+//!   continuation.
 //!
 //! It **starves** a role if from some reachable configuration on, the role waits for a message that
 //! can never come. A deadlock starves too; so starvation is looked for only in systems that are
@@ -23,8 +25,8 @@
 //!
 //! Breadth first, so that the first bad configuration met has the shortest run; each configuration
 //! is stored once, as one flat slice. Orphans and starvation that concern all continuations are
-//! found afterwards by going backwards through the explored graph from the configurations where the
-//! message is received, or the role moves. A configuration whose successors were not all explored
+//! found afterwards: for each strongly connected component of the explored graph, what can happen
+//! from there on. A configuration whose successors were not all explored
 //! counts as one where anything may still happen, so a failure that is reported is always real.
 //!
 //! Queues of a safe system need not be bounded, and then there are infinitely many configurations.

@@ -3,7 +3,7 @@
 //! | form | says | does not say |
 //! |---|---|---|
 //! | [DOT](crate::dot) | everything | |
-//! | [local types](Form::Local) | roles, labels, sorts; states as places of the text | that two ways lead to one state; states that nothing reaches |
+//! | [local types](Form::Local) | roles, labels, sorts | joins, unreached states |
 //! | [CFSM text](Form::Cfsm) | roles by number, labels, sorts, any graph | roles that do nothing |
 //! | [binary types](Form::Binary) | labels | as local types, and names of roles, sorts |
 //! | [Mermaid](Form::Mermaid) | everything, for readers only | |
@@ -15,11 +15,11 @@
 //! # Local types, one per participant
 //!
 //! ```text
-//! A: rec X . {B!a<i32>; X, B!stop; end}          system ::= { NAME ":" type }
-//! B: rec X . {A?a<i32>; X, A?stop; end}          type   ::= "rec" NAME "." type | NAME | "end" | action | choice
-//!                                                action ::= NAME ("!"|"?") label ";" type
+//! A: rec X . {B!a<i32>; X, B!stop; end}   system ::= { NAME ":" type }
+//! B: rec X . {A?a<i32>; X, A?stop; end}   type   ::= "rec" NAME "." type | NAME | "end" | action | choice
+//!                                         action ::= NAME ("!"|"?") label ";" type
 //! -- to the end of the line                      label  ::= NAME [ "<" SORT { "," SORT } ">" ]
-//! /* nested */                                   choice ::= ["+"|"&"] ( "{" type { "," type } "}" | "[" … "]" )
+//! /* nested */                            choice ::= ["+"|"&"] ( "{" type { "," type } "}" | "[" … "]" )
 //! ```
 //!
 //! A `NAME` is made of letters, digits and `_`; a `SORT` is any text whose brackets match. A branch
@@ -38,7 +38,7 @@
 //! --@role k              optional: what participant 0 is called, otherwise `0`
 //! .outputs
 //! .state graph
-//! q0 1 ! ready q1        source, peer's number in order of the file, direction, label with sorts, target
+//! q0 1 ! ready q1        source, number of the peer, direction, label with sorts, target
 //! q1 1 ? value<i32> q0
 //! .marking q0            the initial state
 //! .end                   the next machine is participant 1

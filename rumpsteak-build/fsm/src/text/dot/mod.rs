@@ -32,7 +32,8 @@ pub use self::printer::{escape, print, print_all};
 /// Reads the machines of a DOT text, in order.
 ///
 /// ```
-/// let machines = rumpsteak_fsm::dot::parse(r#"digraph k { 0 -> 1 [label="s!ready(i32)", ]; }"#).unwrap();
+/// let source = r#"digraph k { 0 -> 1 [label="s!ready(i32)", ]; }"#;
+/// let machines = rumpsteak_fsm::dot::parse(source).unwrap();
 /// assert_eq!(machines[0].role().as_str(), "k");
 /// assert_eq!(machines[0].transitions().next().unwrap().action.to_string(), "s!ready(i32)");
 /// ```
