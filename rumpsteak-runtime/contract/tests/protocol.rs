@@ -3,7 +3,9 @@
 use rumpsteak_contract::ProtocolItem;
 
 fn parse(arguments: &str) -> ProtocolItem {
-    ProtocolItem::parse(arguments.parse().unwrap()).unwrap_or_else(|error| panic!("{error}"))
+    let tokens = arguments.parse();
+    let tokens = tokens.unwrap_or_else(|error| panic!("{arguments}: {error}"));
+    ProtocolItem::parse(tokens).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

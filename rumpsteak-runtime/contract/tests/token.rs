@@ -11,7 +11,11 @@ fn from_macro(arguments: TokenStream, item: TokenStream) -> SessionItem {
 
 /// The item as the build script reads it.
 fn from_file(arguments: &str, item: &str) -> SessionItem {
-    from_macro(arguments.parse().unwrap(), item.parse().unwrap())
+    let tokens = |text: &str| {
+        let tokens = text.parse();
+        tokens.unwrap_or_else(|error| panic!("{text}: {error}"))
+    };
+    from_macro(tokens(arguments), tokens(item))
 }
 
 #[track_caller]
