@@ -5,11 +5,11 @@
 //!   that carries it: by the variant's name, or its `#[label("…")]`, and by its payload. A
 //!   `#[derive(Message)]` struct in the place of the enum is itself the only label.
 //!
-//! Names are compared as [`name`](rumpsteak_contract::name) says. Payloads are compared as types are written, without the
-//! modules before a name: `value(i32)` is `struct Value(i32)`, and `type <rust>
-//! "std::string::String" from "std" as Str;` makes `name(Str)` a `struct Name(String)`. A payload
-//! whose type is of another package is not compared: rustc sees that both ends of a channel agree,
-//! and this crate cannot read that package.
+//! Names are compared as [`name`](rumpsteak_contract::name) says. Payloads are compared as types
+//! are written, without the modules before a name: `value(i32)` is `struct Value(i32)`, and `type
+//! <rust> "std::string::String" from "std" as Str;` makes `name(Str)` a `struct Name(String)`. A
+//! payload whose type is of another package is not compared: rustc sees that both ends of a channel
+//! agree, and this crate cannot read that package.
 
 pub(crate) mod closed_sets;
 pub(crate) mod context;
