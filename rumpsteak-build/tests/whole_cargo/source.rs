@@ -113,7 +113,7 @@ fn verdicts_of_another_version_are_refused() {
             errors
                 .iter()
                 .copied()
-                .filter(|error| is_said(&error))
+                .filter(|error| is_said(error))
                 .count(),
             1,
             "{}",

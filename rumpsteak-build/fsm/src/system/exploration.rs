@@ -87,7 +87,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         };
         let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
 
-        if let Some(found) = search.wrong.or_else(|| search.lost_message(&may_happen)) {
+        if let Some(found) = search.wrong.or_else(|| search.lost_message(may_happen)) {
             let run = match search.shorter(found.0, &listens, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(system, found),
                 None => search.run(system, found),
@@ -108,7 +108,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         }
         if starvation.is_none() {
             starvation = search
-                .starved(&may_happen)
+                .starved(may_happen)
                 .and_then(|found| search.run(system, found));
         }
         let verdict = if settled {
