@@ -18,7 +18,7 @@
 //! A: rec X . {B!a<i32>; X, B!stop; end}   system ::= { NAME ":" type }
 //! B: rec X . {A?a<i32>; X, A?stop; end}   type   ::= "rec" NAME "." type | NAME | "end" | action | choice
 //!                                         action ::= NAME ("!"|"?") label ";" type
-//! -- to the end of the line                      label  ::= NAME [ "<" SORT { "," SORT } ">" ]
+//! -- to the end of the line               label  ::= NAME [ "<" SORT { "," SORT } ">" ]
 //! /* nested */                            choice ::= ["+"|"&"] ( "{" type { "," type } "}" | "[" … "]" )
 //! ```
 //!
