@@ -12,7 +12,7 @@ mod imports;
 mod lines;
 mod tree;
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, env, fs, path::PathBuf, process};
 
 use lines::Lines;
 use tree::{Package, Tree, packages};
@@ -40,6 +40,40 @@ const MODULE: usize = 700;
 const FUNCTION: usize = 80;
 /// Columns of a line of a comment.
 const COMMENT: usize = 100;
+
+#[test]
+fn a_cycle_is_found_through_a_facade() {
+    let folder = env::temp_dir().join(format!("rumpsteak-layout-{}", process::id()));
+    fs::create_dir_all(folder.join("room")).unwrap();
+    let root = folder.join("lib.rs");
+    fs::write(&root, "mod room;\nmod user;\n").unwrap();
+    fs::write(
+        folder.join("room/mod.rs"),
+        "mod item;\npub use item::Item;\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("user.rs"),
+        "use crate::room::Item;\npub struct User(Item);\n",
+    )
+    .unwrap();
+    let cycles = |item: &str| {
+        fs::write(folder.join("room/item.rs"), item).unwrap();
+        imports::cycles(&Tree::read(&root))
+    };
+    // The facade names its own modules, and tests may name anything.
+    assert_eq!(
+        cycles("pub struct Item;\n#[cfg(test)]\nmod tests { use crate::user::User; }\n"),
+        [""; 0]
+    );
+    let [cycle] = &*cycles("pub struct Item(Box<crate::user::User>);\n") else {
+        panic!("one cycle")
+    };
+    for edge in ["item.rs → ", "user.rs: User", "user.rs → ", "item.rs: Item"] {
+        assert!(cycle.contains(edge), "{cycle}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
 
 #[test]
 fn no_module_imports_from_itself_through_others() {

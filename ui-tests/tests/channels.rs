@@ -276,25 +276,6 @@ fn a_dropped_session_wakes_the_peer() {
 }
 
 #[test]
-fn a_send_to_nobody_returns_its_label() {
-    let Roles { mut p, q } = Roles::default();
-    drop(q);
-    let result = block_on(try_run(&mut p, async |s: Producer<'_>| {
-        let unsent = s.select_or_return(Number(8)).await.unwrap_err();
-        assert_eq!(unsent.label.as_ref().unwrap().0, 8);
-        Err::<((), _), Error>(unsent.into())
-    }));
-    assert!(matches!(
-        result.map_err(Error::into_kind),
-        Err(ErrorKind::Closed {
-            role: "p",
-            peer: "q",
-            action: Action::Send("Number"),
-        })
-    ));
-}
-
-#[test]
 fn a_queue_that_grows_keeps_the_order() {
     let (mut tx, mut rx) = queue(Capacity::Growable);
     let (mut sent, mut received) = (0, 0);

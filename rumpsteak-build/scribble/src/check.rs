@@ -31,8 +31,8 @@ pub struct Checked {
 
 /// Checks a module that was parsed, and unfolds its protocols.
 ///
-/// What [`parse`](crate::parse) could not read is not reported again, nor is what follows from it; a
-/// module with errors can be checked for more.
+/// What [`parse`](crate::parse) could not read is not reported again, nor is what follows from it;
+/// a module with errors can be checked for more.
 ///
 /// # Cost
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.
@@ -81,7 +81,8 @@ fn check_sources(
     let mut program = resolve(sources, diagnostics);
     flow::check(&mut program, diagnostics);
 
-    // Auxiliary protocols are checked where they are called; those that are not, on their own, last.
+    // Auxiliary protocols are checked where they are called; those that are not, on their own,
+    // last.
     let mut order: Vec<usize> = (0..program.protocols.len())
         .filter(|&at| {
             let protocol = &program.protocols[at];
@@ -180,8 +181,8 @@ impl Protocol {
     /// the protocol has no such role.
     ///
     /// # Cost
-    /// Linear in the automaton for protocols in which a role is told about a choice soon; exponential
-    /// in the worst case, which [`Limits`] stop.
+    /// Linear in the automaton for protocols in which a role is told about a choice soon;
+    /// exponential in the worst case, which [`Limits`] stop.
     ///
     /// [`Fsm::check_directed`]: rumpsteak_fsm::Fsm::check_directed
     pub fn project(&self, role: &Role) -> Result<Projection, Vec<Diagnostic>> {

@@ -40,9 +40,9 @@
 //! | [`check`] | `names`, `global` | a [`Protocol`] for each one without errors: its global automaton |
 //! | [`Protocol::project`] | `project` | a [`Projection`]: a machine, and where it is written |
 //!
-//! Each folder imports only those before it, and `diagnostics`, which has the wording of all errors.
-//! Nothing here overflows the stack, whatever the nesting of the text, and every search has a bound
-//! in [`Limits`].
+//! Each folder imports only those before it, and `diagnostics`, which has the wording of all
+//! errors. Nothing here overflows the stack, whatever the nesting of the text, and every search has
+//! a bound in [`Limits`].
 //!
 //! # When not to use it
 //! A projection says that the roles together do what the protocol says. It does not say that a

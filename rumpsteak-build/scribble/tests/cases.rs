@@ -1,9 +1,11 @@
 //! Accepted and refused protocols, with what is expected of them, as Markdown.
 //!
-//! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules that one imports in
+//! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules
+//! that one imports in
 //! ```` ```module NAME ```` fences before it), and behind each of them what the crate says:
 //! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles that can be projected; the latter is left
-//! out where it says nothing new. With `UPDATE_EXPECT=1` the expectations are rewritten, to be read in the diff.
+//! out where it says nothing new. With `UPDATE_EXPECT=1` the expectations are rewritten, to be read
+//! in the diff.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

@@ -1,7 +1,8 @@
 //! The test suite of Scribble-Java 0.5, as far as it is in the corpora.
 //!
-//! A file that we accept although that tool refuses it must be in [`ACCEPTED`] with the reason, and the projections of its
-//! protocols are explored as a system; so are those of every file that both accept.
+//! A file that we accept although that tool refuses it must be in [`ACCEPTED`] with the reason, and
+//! the projections of its protocols are explored as a system; so are those of every file that both
+//! accept.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

@@ -1,4 +1,5 @@
-//! The examples of the explanations are refused for the mistake that they explain, or accepted, as they say.
+//! The examples of the explanations are refused for the mistake that they explain, or accepted, as
+//! they say.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 

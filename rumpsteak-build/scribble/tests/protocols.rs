@@ -1,4 +1,5 @@
-//! Every protocol of the folder `protocols` can be played, and nothing goes wrong however its roles interleave.
+//! Every protocol of the folder `protocols` can be played, and nothing goes wrong however its roles
+//! interleave.
 //!
 //! `SIZES` names them all, with what they come to.
 
@@ -12,7 +13,8 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_scribble::{check, parse};
 
-/// The file, the states of the global automaton, and those of each role's machine, in the order of the roles.
+/// The file, the states of the global automaton, and those of each role's machine, in the order of
+/// the roles.
 const SIZES: &[(&str, usize, &[usize])] = &[
     ("alternating_bit", 4, &[3, 3]),
     ("authentication", 5, &[3, 4, 3]),

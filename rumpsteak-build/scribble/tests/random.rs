@@ -1,4 +1,5 @@
-//! Random protocols: what is accepted is safe, what merging accepts is accepted, what is printed is read back.
+//! Random protocols: what is accepted is safe, what merging accepts is accepted, what is printed is
+//! read back.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -52,8 +53,8 @@ fn assert_safe(source: &str, machines: Vec<Fsm>) {
     assert_eq!(found.starvation, None, "{source}\n{text}");
 }
 
-/// Whatever the grammar allows: sequencing, nested choices and recursions, calls with permuted roles, empty branches,
-/// few labels. Mostly refused.
+/// Whatever the grammar allows: sequencing, nested choices and recursions, calls with permuted
+/// roles, empty branches, few labels. Mostly refused.
 struct Anything<'r> {
     random: &'r mut Rng,
     roles: usize,
@@ -225,7 +226,8 @@ impl Global {
     fn choice(random: &mut Rng, roles: usize, depth: usize, loops: usize) -> Self {
         let (from, to) = pair(random, roles);
         let branches = 1 + random.usize(..3) / 2 + random.usize(..3) / 2;
-        // Everybody is told, by the same role in each branch, often enough for merging to have a chance.
+        // Everybody is told, by the same role in each branch, often enough for merging to have a
+        // chance.
         let told = random.usize(..3) > 0;
         let branches = (0..branches)
             .map(|label| {

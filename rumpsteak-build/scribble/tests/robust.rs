@@ -1,4 +1,5 @@
-//! No text makes the crate panic, hang or overflow the stack, and every error is inside of the text.
+//! No text makes the crate panic, hang or overflow the stack, and every error is inside of the
+//! text.
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
@@ -425,7 +426,8 @@ fn what_is_quadratic_meets_a_limit() {
     let checked = check(&parse(&protocol(&body)).module);
     assert_eq!(checked.diagnostics, []);
 
-    // C learns which of many places the protocol is at, and must take most of them for possible in each.
+    // C learns which of many places the protocol is at, and must take most of them for possible in
+    // each.
     let mut body = String::new();
     for place in 0..20_000 {
         write!(body, "choice at A {{ m{place}() from A to C; }} or {{ }} ").unwrap();

@@ -6,8 +6,8 @@ use std::{error::Error, fmt, str::FromStr};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
-        /// Which mistake a [`Diagnostic`](crate::Diagnostic) is about. Its [`Display`](fmt::Display) is
-        /// the stable code.
+        /// Which mistake a [`Diagnostic`](crate::Diagnostic) is about. Its
+        /// [`Display`](fmt::Display) is the stable code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -72,7 +72,8 @@ codes! {
     UnknownProtocol = "S0203",
     /// A `continue` outside of the recursion that it names.
     UnknownRecursion = "S0204",
-    /// A message name that is neither declared nor a parameter, in a module that declares its messages.
+    /// A message name that is neither declared nor a parameter, in a module that declares its
+    /// messages.
     UnknownMessage = "S0205",
     /// `do` with too few or too many roles, or messages and sorts.
     ArgumentCount = "S0206",

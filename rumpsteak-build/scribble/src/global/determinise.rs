@@ -10,16 +10,16 @@
 //!   }
 //! ```
 //!
-//! Its letters are interactions `m A→B`, and its words are the orders in which the interactions of a
-//! run can be written down. While the protocol is [unfolded](super::unfold) into places, the automaton
-//! is made deterministic: states are sets of places, closed under choices. Branches that begin with
-//! equal messages share their beginning, and the choice is made where they part. This keeps the
-//! words, and it is what the theory of projection asks for.
+//! Its letters are interactions `m A→B`, and its words are the orders in which the interactions of
+//! a run can be written down. While the protocol is [unfolded](super::unfold) into places, the
+//! automaton is made deterministic: states are sets of places, closed under choices. Branches that
+//! begin with equal messages share their beginning, and the choice is made where they part. This
+//! keeps the words, and it is what the theory of projection asks for.
 //!
 //! Then each state must have one role that decides (*sender-driven choice* in Li, Stutz, Wies,
-//! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not offer
-//! two payloads for one label. For every `choice at` the branches must begin with messages of the
-//! role that it names.
+//! Zufferey, CAV'23, §2), must not offer the end beside a message (*sink-final*), and must not
+//! offer two payloads for one label. For every `choice at` the branches must begin with messages of
+//! the role that it names.
 //!
 //! # Cost
 //! Linear in places and states in the usual case that branches begin with different messages.
@@ -160,8 +160,8 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// The automaton. Of all messages of the program it has those of this protocol, under numbers of
-    /// their own.
+    /// The automaton. Of all messages of the program it has those of this protocol, under numbers
+    /// of their own.
     fn finish(self) -> Global {
         let mut letters: Vec<Letter> = self.letters.into_iter().collect();
         let mut messages = set_of(letters.len());

@@ -6,11 +6,11 @@
 //!   nothing go from `rec` to its body, from `continue` to its `rec`, from `choice` to each branch,
 //!   from `do` to the protocol called, and from `do` to what follows where the protocol called can
 //!   end without a message.
-//! * **unreachable interactions** (S0302): what stands behind a `continue`, or behind something that
-//!   never ends. Whether a protocol ends depends on those that it calls, so this is one search over
-//!   all protocols: a `do` waits until an end of its protocol is found.
-//! * **recursion that is not last** (S0303): a `do` inside a cycle of calls with something behind it.
-//!   The rounds would stack up, so that no machine with finitely many states is the protocol.
+//! * **unreachable interactions** (S0302): what stands behind a `continue`, or behind something
+//!   that never ends. Whether a protocol ends depends on those that it calls, so this is one search
+//!   over all protocols: a `do` waits until an end of its protocol is found.
+//! * **recursion that is not last** (S0303): a `do` inside a cycle of calls with something behind
+//!   it. The rounds would stack up, so that no machine with finitely many states is the protocol.
 //!
 //! All three cost O(program) and use stacks of their own.
 
@@ -115,8 +115,8 @@ impl<'p, 'm> Flat<'p, 'm> {
         (0..protocols.len()).filter(|&index| protocols[index].valid)
     }
 
-    /// What is reached from the entries of all protocols. With `silent`, only what is reached without
-    /// a message.
+    /// What is reached from the entries of all protocols. With `silent`, only what is reached
+    /// without a message.
     fn reach(&self, silent: bool) -> Reach {
         let protocols = &self.program.protocols;
         let mut reach = Reach {

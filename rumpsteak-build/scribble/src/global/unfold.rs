@@ -1,11 +1,11 @@
 //! Unfolding: calls, recursions and choices as places.
 //!
 //! A *place* is a message with what follows it, a choice, or the end: a node of the program under a
-//! *frame*. A frame says which roles play those of the protocol that the node is in, and where to go
-//! on behind it. A call that is the last thing that happens takes over the frame of its caller, so
-//! that recursion is a cycle; the flow checks have refused every other recursion, so there are
-//! finitely many frames. Frames and places are shared: a protocol that is called twice with the same
-//! roles and the same continuation exists once.
+//! *frame*. A frame says which roles play those of the protocol that the node is in, and where to
+//! go on behind it. A call that is the last thing that happens takes over the frame of its caller,
+//! so that recursion is a cycle; the flow checks have refused every other recursion, so there are
+//! finitely many frames. Frames and places are shared: a protocol that is called twice with the
+//! same roles and the same continuation exists once.
 
 use super::automaton::Letter;
 use crate::{

@@ -1,4 +1,5 @@
-//! Names to what they mean: modules with their imports, and programs in which every name is a number.
+//! Names to what they mean: modules with their imports, and programs in which every name is a
+//! number.
 
 pub(crate) mod messages;
 pub(crate) mod modules;

@@ -1,13 +1,14 @@
-//! Recursions: which one each `continue` means, which do nothing, and what runs beside an endless one.
+//! Recursions: which one each `continue` means, which do nothing, and what runs beside an endless
+//! one.
 //!
 //! * `rec X { continue X; }` exchanges no message however often it repeats, and Scribble has always
 //!   read it as nothing. Where some branch has a message, a silent repetition is a mistake instead
 //!   (S0301).
-//! * Behind `rec X { m() from A to B; continue X; }` the interaction `n() from C to D;` never happens
-//!   in the order of the text. But it shares no role with the recursion, so the two may as well be
-//!   written the other way round: nobody can see the order of interactions without a common role.
-//!   So what follows is moved in front if it ends and all its roles are others; anything else is
-//!   unreachable (S0302).
+//! * Behind `rec X { m() from A to B; continue X; }` the interaction `n() from C to D;` never
+//!   happens in the order of the text. But it shares no role with the recursion, so the two may as
+//!   well be written the other way round: nobody can see the order of interactions without a common
+//!   role. So what follows is moved in front if it ends and all its roles are others; anything else
+//!   is unreachable (S0302).
 //!
 //! Costs O(body), with stacks of its own.
 
@@ -110,11 +111,12 @@ impl<'m> Recursions<'m> {
         }
     }
 
-    /// Finds recursions that do nothing and what runs beside an endless one, from the innermost blocks
-    /// outwards: a block has a greater number than those around it.
+    /// Finds recursions that do nothing and what runs beside an endless one, from the innermost
+    /// blocks outwards: a block has a greater number than those around it.
     fn summarise(&mut self, body: &Body) {
         let mut summaries = vec![Summary::NOTHING; body.blocks.len()];
-        // Comparing the roles of nested blocks again and again is not free: no more than this in all.
+        // Comparing the roles of nested blocks again and again is not free: no more than this in
+        // all.
         let mut budget = 16 * body.interactions.len();
         for number in (0..body.blocks.len()).rev() {
             let items = &body.blocks[number].items;
@@ -218,8 +220,8 @@ impl Summary {
     };
 }
 
-/// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is used
-/// up.
+/// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is
+/// used up.
 fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
     let (one, others) = (roles(body, &[one], budget), roles(body, others, budget));
     one.zip(others)

@@ -1,7 +1,7 @@
 //! Names to what they mean, protocol by protocol.
 //!
-//! A protocol with an unknown name, or with a part that could not be read, is marked invalid together
-//! with all that call it.
+//! A protocol with an unknown name, or with a part that could not be read, is marked invalid
+//! together with all that call it.
 
 use std::sync::Arc;
 
@@ -177,8 +177,8 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
-    /// What an interaction does before `next`. The blocks in it are added to `blocks`, each with what
-    /// follows it.
+    /// What an interaction does before `next`. The blocks in it are added to `blocks`, each with
+    /// what follows it.
     fn interaction(
         &mut self,
         id: InteractionId,

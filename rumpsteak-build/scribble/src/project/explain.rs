@@ -115,8 +115,8 @@ fn branches(
 }
 
 /// The shortest run of the protocol to `goal` of which the role sees exactly `word`, as edges.
-/// Breadth first over pairs of a global state and how much of the word is seen: O(word · edges), and
-/// `None` if that is too long.
+/// Breadth first over pairs of a global state and how much of the word is seen: O(word · edges),
+/// and `None` if that is too long.
 fn run(subsets: &Subsets<'_>, word: &[u32], goal: u32) -> Option<Vec<EdgeAt>> {
     /// The entry of the queue before, and the edge from there.
     type Back = (usize, EdgeAt);

@@ -1,16 +1,16 @@
 //! The smallest machine with the same behaviour.
 //!
 //! Two states are equivalent if they offer the same actions, and each action leads to equivalent
-//! states. The coarsest such partition is found by refinement: start with one block of all states and
-//! one *cord* of transitions per letter. A cord splits the blocks into the states with and without a
-//! transition in it, a block splits the cords into the transitions that end in it and the others,
-//! until nothing splits.
+//! states. The coarsest such partition is found by refinement: start with one block of all states
+//! and one *cord* of transitions per letter. A cord splits the blocks into the states with and
+//! without a transition in it, a block splits the cords into the transitions that end in it and the
+//! others, until nothing splits.
 //!
 //! This is the algorithm of Valmari and Lehtinen (*Efficient minimization of DFAs with partial
 //! transition functions*, STACS 2008): of the two halves of a block only the smaller one is used to
 //! split on, so that each transition is looked at O(log states) times: O(transitions · log
-//! transitions) in all. Their second phase, which removes states that lead to no accepting state, is
-//! left out: here every state counts, finished or not.
+//! transitions) in all. Their second phase, which removes states that lead to no accepting state,
+//! is left out: here every state counts, finished or not.
 
 use super::grouped::Grouped;
 use crate::index::{NONE, index};
@@ -23,8 +23,8 @@ pub(super) struct Move {
     pub(super) target: u32,
 }
 
-/// For each of `states` states the number of its class; equal numbers are equivalent states. In each
-/// state there is at most one move per letter, and letters are numbers below `letters`.
+/// For each of `states` states the number of its class; equal numbers are equivalent states. In
+/// each state there is at most one move per letter, and letters are numbers below `letters`.
 pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32> {
     let mut seen = vec![false; letters];
     let is_second = |found: &Move| std::mem::replace(&mut seen[found.letter as usize], true);
@@ -150,7 +150,8 @@ impl Partition {
         self.marked[set] += 1;
     }
 
-    /// Splits each noted set into its marked elements and the others; the smaller half becomes the new set.
+    /// Splits each noted set into its marked elements and the others; the smaller half becomes the
+    /// new set.
     fn split(&mut self, touched: &mut Vec<u32>) {
         for set in touched.drain(..) {
             let set = set as usize;

@@ -9,13 +9,13 @@
 //! # Source
 //! Li, Stutz, Wies, Zufferey, *Complete Multiparty Session Type Projection with Automata* (CAV'23).
 //! Syntactic merging compares the branches that a role does not choose as texts; here they are
-//! compared as languages. So branches may differ in their first receiver, in the sender that tells a
-//! role, in how far loops are unrolled, and a role may learn the branch late.
+//! compared as languages. So branches may differ in their first receiver, in the sender that tells
+//! a role, in how far loops are unrolled, and a role may learn the branch late.
 //!
 //! # Construction (CAV'23, §4)
 //! Erase from the global automaton what `p` does not see: an interaction becomes `q!m`, `q?m` or ε.
-//! [Determinise](super::subsets): a state `s` of the result is the set of all global states that `p`
-//! must take for possible.
+//! [Determinise](super::subsets): a state `s` of the result is the set of all global states that
+//! `p` must take for possible.
 //!
 //! ```text
 //!    choice at A { l() from A to B; x() from B to C; }    global   0 ─l A→B─▶ 1 ─x B→C─▶ 3
@@ -32,22 +32,22 @@
 //!   *every* global state in `s`. Otherwise `p` sends although the others may be in a branch where
 //!   nobody expects it.
 //! * **receive validity** (CAV'23, Def. 5.3; S0402): for receives `q1?m1` and `q2?m2` with `q1` ≠
-//!   `q2`, the message `m1` can not be the first in the queue from `q1` once the protocol has taken a
-//!   branch with `q2?m2`, however far the others run ahead without `p`. Otherwise `p` takes one
+//!   `q2`, the message `m1` can not be the first in the queue from `q1` once the protocol has taken
+//!   a branch with `q2?m2`, however far the others run ahead without `p`. Otherwise `p` takes one
 //!   branch for the other.
-//! * **no mixed choice** (Li, Stutz, Wies, Zufferey, OOPSLA'25, "No Mixed Choice"; S0403): not both a
-//!   send and a receive.
+//! * **no mixed choice** (Li, Stutz, Wies, Zufferey, OOPSLA'25, "No Mixed Choice"; S0403): not both
+//!   a send and a receive.
 //! * **progress** (ours; S0404): if `p` has an action in `s`, then from *every* global state in `s`
 //!   some action of `p` is reachable by ε. A CSM may stop in a final state that still has receives,
-//!   an `async fn` that waits may not: a role that was never told would hang. Together with fairness
-//!   this is enough: a role that may be told again and again is told.
-//! * **labels** (ours; S0405): one peer, direction and label have one payload, since receivers go by
-//!   the label.
+//!   an `async fn` that waits may not: a role that was never told would hang. Together with
+//!   fairness this is enough: a role that may be told again and again is told.
+//! * **labels** (ours; S0405): one peer, direction and label have one payload, since receivers go
+//!   by the label.
 //!
 //! # Why it is sound
-//! The theorem of the paper is for global types that are deterministic, sender-driven and sink-final,
-//! which [`determinise`](crate::global::determinise) has ensured; it uses nothing else of their
-//! syntax. Sequencing and calls only make other automata of this kind.
+//! The theorem of the paper is for global types that are deterministic, sender-driven and
+//! sink-final, which [`determinise`](crate::global::determinise) has ensured; it uses nothing else
+//! of their syntax. Sequencing and calls only make other automata of this kind.
 //!
 //! # Cost
 //! Linear in the automaton if few states look the same to a role; the subsets can be exponentially

@@ -19,17 +19,17 @@ pub struct Module {
     pub declarations: Vec<Declaration>,
     /// Protocols, in order.
     pub protocols: Vec<ProtocolDecl>,
-    /// Whether every declaration of the text is here. Where one could not be read, a name that seems
-    /// unknown may be the one that was lost.
+    /// Whether every declaration of the text is here. Where one could not be read, a name that
+    /// seems unknown may be the one that was lost.
     pub complete: bool,
     /// The whole text.
     pub span: Span,
 }
 
 impl Module {
-    /// The declaration of the sort `name`, if there is one. For example
-    /// `type <rust> "String" from "std" as Str;` declares `Str`. A sort without a declaration stands
-    /// for the Rust type of that name.
+    /// The declaration of the sort `name`, if there is one. For example `type <rust> "String" from
+    /// "std" as Str;` declares `Str`. A sort without a declaration stands for the Rust type of that
+    /// name.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         self.declaration(DeclarationKind::Payload, name)
     }
@@ -149,9 +149,9 @@ impl fmt::Debug for BlockId {
     }
 }
 
-/// The interactions of a protocol: a forest in two tables. Every interaction, and every block but the
-/// root, is named exactly once: an interaction by its block, a block by an interaction with a smaller
-/// number.
+/// The interactions of a protocol: a forest in two tables. Every interaction, and every block but
+/// the root, is named exactly once: an interaction by its block, a block by an interaction with a
+/// smaller number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     pub(crate) interactions: Vec<Interaction>,
@@ -262,7 +262,8 @@ pub enum MessageExpr {
         /// Its payload.
         payload: Vec<Payload>,
     },
-    /// `Cancel`: the name of a declared message, of a parameter, or simply a label without a payload.
+    /// `Cancel`: the name of a declared message, of a parameter, or simply a label without a
+    /// payload.
     Named(Name),
 }
 

@@ -1,8 +1,8 @@
 //! Tokens to a [`Module`]: recursive descent, except that nested blocks are kept on a stack of our
 //! own, so that no nesting overflows the thread's.
 //!
-//! Words are keywords by position only: `choice at A {` opens a choice, `choice() from A to B;` sends
-//! a message. What tells them apart is one token further on.
+//! Words are keywords by position only: `choice at A {` opens a choice, `choice() from A to B;`
+//! sends a message. What tells them apart is one token further on.
 //!
 //! # Recovery
 //! An error inside a statement skips to the `;` behind it, or to a brace; an error between
@@ -39,8 +39,8 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Longer texts are not read. What is made of a text takes some hundred bytes a token, and positions
-/// in it 32 bits.
+/// Longer texts are not read. What is made of a text takes some hundred bytes a token, and
+/// positions in it 32 bits.
 const MOST_MEBIBYTES: usize = 64;
 
 /// Parses one source text of up to 64 MiB.
@@ -263,8 +263,8 @@ fn skip_to_declaration(cursor: &mut Cursor<'_>, start: usize) {
     loop {
         match cursor.kind() {
             TokenKind::End => return,
-            // Braces are balanced over what is skipped: what looks like a declaration inside of them
-            // is the body of something that was not understood.
+            // Braces are balanced over what is skipped: what looks like a declaration inside of
+            // them is the body of something that was not understood.
             TokenKind::Punct(b'{') => cursor.skip_balanced(),
             _ => {
                 let starts = match cursor.word() {
