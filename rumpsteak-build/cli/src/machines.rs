@@ -95,6 +95,7 @@ fn projections(
     terminal: &mut Terminal,
 ) -> Result<Vec<Machine>, Notice> {
     let broken = || Notice::error(format!("`{}` has errors", module.name()));
+    module.warn(terminal);
     if module.complain(&module.contents.diagnostics, terminal) {
         return Err(broken());
     }

@@ -141,6 +141,13 @@ impl Module {
             .map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 
+    /// Reports what is doubtful in the module, but no error.
+    pub(crate) fn warn(&self, terminal: &mut Terminal) {
+        for report in self.reports(&self.contents.warnings) {
+            terminal.report(&report);
+        }
+    }
+
     /// Reports what is wrong with the module; whether something is.
     pub(crate) fn complain(&self, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> bool {
         if diagnostics.is_empty() {

@@ -352,8 +352,14 @@ for more about this error, try `cargo rumpsteak explain S0213`
 ",
     );
     // The file's own name is right: the folder alone is a warning.
-    for verb in ["check", "project"] {
-        let run = folder.call(&format!("{verb} market/Orders.scr")).exits(0);
+    for (call, status) in [
+        ("check market/Orders.scr", 0),
+        ("project market/Orders.scr", 0),
+        ("compat market/Orders.scr market/Orders.scr", 0),
+        // There is no faster order.
+        ("optimise --role A market/Orders.scr", 1),
+    ] {
+        let run = folder.call(call).exits(status);
         assert!(run.stderr.starts_with("warning[S0213]: "), "{run:?}");
         assert!(run.stderr.contains("expected `market.Orders`\n"), "{run:?}");
     }

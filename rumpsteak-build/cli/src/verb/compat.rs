@@ -61,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let [old, new] = &modules;
     let mut wrong = Outcome::Holds;
     for module in &modules {
+        module.warn(terminal);
         wrong = wrong.max(complain(module, &module.contents.diagnostics, terminal));
     }
     if wrong != Outcome::Holds {

@@ -82,9 +82,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
-    for report in module.reports(&module.contents.warnings) {
-        terminal.report(&report);
-    }
+    module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(
             arguments,

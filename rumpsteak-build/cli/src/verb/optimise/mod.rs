@@ -143,6 +143,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
+    module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(
             arguments,
