@@ -3,7 +3,8 @@
 //! Each file in `tests/cases` has prose, protocols in ```` ```scribble ```` fences (the modules
 //! that one imports in
 //! ```` ```module NAME ```` fences before it), and behind each of them what the crate says:
-//! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles that can be projected; the latter is left
+//! ```` ```errors ```` with every diagnostic, and ```` ```dot ```` with the machines of the roles
+//! that can be projected; the latter is left
 //! out where it says nothing new. With `UPDATE_EXPECT=1` the expectations are rewritten, to be read
 //! in the diff.
 

@@ -353,12 +353,12 @@ impl Action {
     /// Parses `<P, L,` after the constructor.
     fn read(reader: &mut Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
         let name = constructor.last();
-        let usage = format_args!("{name}<Role, Label, Then>");
+        let usage = format!("{name}<Role, Label, Then>");
         reader.punct('<', format_args!("`{name}` is written `{usage}`"))?;
         let peer = peer(reader)?;
         reader.punct(',', format_args!("expected `,` and the label: `{usage}`"))?;
         let label = label(reader)?;
-        let then = format_args!("expected `,` and what follows: `{usage}`, perhaps `End`");
+        let then = format!("expected `,` and what follows: `{usage}`, perhaps `End`");
         reader.punct(',', then)?;
         Ok(Self {
             direction,

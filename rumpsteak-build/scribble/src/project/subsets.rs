@@ -161,8 +161,8 @@ impl<'g> Subsets<'g> {
         Ok(())
     }
 
-    /// The only edge of a local state that stands for one global state with one edge, which the role
-    /// sees. Every check holds there, and most states are like this.
+    /// The only edge of a local state that stands for one global state with one edge, which the
+    /// role sees. Every check holds there, and most states are like this.
     pub(super) fn only_edge(&self, state: u32) -> Option<(u32, EdgeAt)> {
         let &[source] = self.states.get(state) else {
             return None;
@@ -174,8 +174,8 @@ impl<'g> Subsets<'g> {
         }
     }
 
-    /// Finds all global states of a local state, first visit first, and gives their visible edges by
-    /// letter, first seen first.
+    /// Finds all global states of a local state, first visit first, and gives their visible edges
+    /// by letter, first seen first.
     pub(super) fn close(&mut self, state: u32) -> Result<Vec<Group>, TooLarge> {
         self.epoch += 1;
         self.members.clear();
@@ -272,8 +272,8 @@ fn part(ends: &[u32], at: usize) -> Range<usize> {
     start as usize..ends[at] as usize
 }
 
-/// For each state the next one that is not left by a single ε: long stretches without the role become
-/// one state. A state on a cycle of single ε stands for itself and for all that lead to it.
+/// For each state the next one that is not left by a single ε: long stretches without the role
+/// become one state. A state on a cycle of single ε stands for itself and for all that lead to it.
 fn contract(global: &Global, role: u32) -> Vec<u32> {
     let hops = global.hops.as_slice();
     let silent = |hop: Hop| hop.target != NONE && hop.from != role && hop.to != role;
