@@ -145,8 +145,10 @@ impl Words {
 /// The windows that lie on a way `from … to`, each shifted by one letter against that before.
 fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     // A window leads from all its letters but the last to all but the first.
-    let ends = |window| split(window, from.len());
-    let mut forth: Vec<Step<'_>> = windows.iter().map(ends).collect();
+    let mut forth: Vec<Step<'_>> = windows
+        .iter()
+        .map(|window| split(window, from.len()))
+        .collect();
     let mut back: Vec<Step<'_>> = forth.iter().map(|&(tail, head)| (head, tail)).collect();
     forth.sort_unstable();
     back.sort_unstable();
@@ -164,7 +166,7 @@ fn is_in(windows: &Windows, window: &[Letter]) -> bool {
 }
 
 /// The first and the last `len` letters.
-fn split(window: &Vec<Letter>, len: usize) -> Step<'_> {
+fn split(window: &[Letter], len: usize) -> Step<'_> {
     (&window[..len], &window[window.len() - len..])
 }
 
