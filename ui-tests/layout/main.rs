@@ -17,8 +17,6 @@ use std::{collections::BTreeMap, env, fs, path::PathBuf, process};
 use lines::Lines;
 use tree::{Package, Tree, packages};
 
-/// The packages in which something is still to be done, which is shown and does not fail.
-const UNFINISHED: &[&str] = &["contract", "fsm", "macros"];
 const PUBLISHED: [&str; 7] = [
     "build",
     "cargo-rumpsteak",
@@ -30,10 +28,12 @@ const PUBLISHED: [&str; 7] = [
 ];
 const FOR_TESTS: [&str; 3] = ["layout", "oracle", "ui-tests"];
 
-/// Lines of `src` without tests, comments included, of the published packages.
-const PRODUCT: usize = 40_000;
-/// Lines of tests: of the published packages, and all of the packages that exist for tests only.
-const TESTS: usize = 30_000;
+/// Lines of `src` without tests, comments included, of the published packages: to be lowered with
+/// what is removed, to 40,000 in the end.
+const PRODUCT: usize = 43_800;
+/// Lines of tests, of the published packages and of those that exist for tests only: likewise, to
+/// 30,000.
+const TESTS: usize = 30_500;
 /// Lines of a module without its tests.
 const MODULE: usize = 700;
 /// Lines of a function, unless its documentation has a sentence that begins with "Long because".
@@ -147,21 +147,18 @@ fn the_source_is_not_longer_than_agreed() {
         }
     }
     println!("{:<16} {product:>8} {tests:>8}", "together");
-    let is_agreed = product <= PRODUCT && tests <= TESTS;
-    assert!(is_agreed || !UNFINISHED.is_empty(), "{product}, {tests}");
+    assert!(product <= PRODUCT, "{product} lines of the product");
+    assert!(tests <= TESTS, "{tests} lines of tests");
 }
 
-/// Shows what is wrong in each package, and fails for the finished ones.
+/// Fails with all that is wrong in any package.
 fn check(wrong: impl Fn(&Package) -> Vec<String>) {
     let root = format!("{}/", tree::root().display());
     let mut failures = Vec::new();
     for package in packages() {
         for text in wrong(&package) {
             let text = text.replace(&root, "");
-            println!("{text}");
-            if !UNFINISHED.contains(&package.name.as_str()) {
-                failures.push(text);
-            }
+            failures.push(text);
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -1,4 +1,5 @@
-//! Certificates: every "yes" has one that the checker accepts, and one that is tampered with never makes a "yes" of a "no".
+//! Certificates: every "yes" has one that the checker accepts, and one that is tampered with never
+//! makes a "yes" of a "no".
 
 #![allow(
     clippy::expect_used,
@@ -269,7 +270,8 @@ fn each_fault_is_found() {
         kernel(|c| c.situations[0].rules.push(Rule::End)),
         Fault::NoGoal
     );
-    // Another claim is assumed: the state, the spine or what follows differs, or an output is still to be taken.
+    // Another claim is assumed: the state, the spine or what follows differs, or an output is still
+    // to be taken.
     assert_eq!(
         kernel(|c| c.situations[0].rules[3] = Rule::Assume(0)),
         Fault::OtherClaim
@@ -765,8 +767,8 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     }
 }
 
-/// Certificates of pairs that hold, as they are and changed, for pairs nearby that do not hold: never valid. So an accepted certificate
-/// that was changed is still a proof.
+/// Certificates of pairs that hold, as they are and changed, for pairs nearby that do not hold:
+/// never valid. So an accepted certificate that was changed is still a proof.
 #[test]
 fn no_certificate_proves_what_does_not_hold() {
     let mut rng = Rng::with_seed(5);

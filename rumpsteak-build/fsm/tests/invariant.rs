@@ -1,4 +1,5 @@
-//! Invariants: every "yes" to anticipation without bound has one that the checker accepts, and what is forged or tampered with is found out.
+//! Invariants: every "yes" to anticipation without bound has one that the checker accepts, and what
+//! is forged or tampered with is found out.
 
 #![allow(
     clippy::expect_used,
@@ -146,7 +147,8 @@ fn an_invariant_says_what_may_be_pending() {
     );
 }
 
-/// What an engine need not write, and is a proof all the same: one word where it has a set, and sets that have more.
+/// What an engine need not write, and is a proof all the same: one word where it has a set, and
+/// sets that have more.
 #[test]
 fn an_invariant_may_say_more_or_less_than_the_engine() {
     let (sub, sup) = (common::machine(TWICE.0), common::machine(TWICE.1));
@@ -228,7 +230,8 @@ fn each_fault_is_found() {
     );
     assert_eq!(twice(|j| j[3].next[0] = 6), (3, 0, Fault::Unknown));
 
-    // What is no set of words: the empty word, no windows, wrong lengths, letters of two kinds, a kind twice.
+    // What is no set of words: the empty word, no windows, wrong lengths, letters of two kinds, a
+    // kind twice.
     for pending in [
         exactly(&[], 2),
         exactly(&[0, 1], 2),
@@ -381,7 +384,8 @@ fn each_rank_counts() {
     }
 }
 
-/// What the checker says of an invariant that is written by hand, as an engine would write it that had forgotten a rule.
+/// What the checker says of an invariant that is written by hand, as an engine would write it that
+/// had forgotten a rule.
 fn forged(sub: &str, sup: &str, judgements: Vec<Judgement>) -> Result<(), (usize, Fault)> {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
     proves(&Invariant { judgements }, &sub, &sup).map_err(
@@ -574,7 +578,8 @@ fn what_stays_pending_for_ever_has_no_ranks() {
         };
         assert_eq!(fault, Fault::Rank);
     }
-    // One is taken in each round, and two are promised: some are taken for ever, and each in its turn. That holds.
+    // One is taken in each round, and two are promised: some are taken for ever, and each in its
+    // turn. That holds.
     let (sub, sup, invariant) = of(TWICE);
     assert_eq!(proves(&invariant, &sub, &sup), Ok(()));
     // But r's is not, if only q's is taken.
@@ -681,8 +686,8 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     }
 }
 
-/// Invariants of pairs that hold, as they are and changed, for pairs nearby that do not hold: never valid. So an accepted one that was
-/// changed is still a proof.
+/// Invariants of pairs that hold, as they are and changed, for pairs nearby that do not hold: never
+/// valid. So an accepted one that was changed is still a proof.
 #[test]
 fn no_invariant_proves_what_does_not_hold() {
     let mut rng = Rng::with_seed(17);
@@ -750,10 +755,12 @@ fn kind_of(action: &Action) -> Kind {
     (action.peer.clone(), action.direction)
 }
 
-/// A judgement by its states and the kinds that are pending. Of the words, only the letters are known (m = 0).
+/// A judgement by its states and the kinds that are pending. Of the words, only the letters are
+/// known (m = 0).
 type Key = (StateId, StateId, BTreeSet<Kind>);
 
-/// An engine without scruples: in each judgement it picks any rule, whether it may be applied or not, and follows what it leads to.
+/// An engine without scruples: in each judgement it picks any rule, whether it may be applied or
+/// not, and follows what it leads to.
 struct Reckless<'a> {
     sub: &'a Fsm,
     sup: &'a Fsm,

@@ -132,7 +132,8 @@ fn the_window_of_streaming() {
         .iter()
         .map(|proposal| proposal.windows[0].1)
         .collect();
-    // Two values on their way fill the time of a round trip, which is six: two messages and four actions.
+    // Two values on their way fill the time of a round trip, which is six: two messages and four
+    // actions.
     assert_eq!(windows, [2, 3, 1]);
     assert_eq!(found.proposals[0].time, found.proposals[1].time);
     let one = &found.proposals[2];

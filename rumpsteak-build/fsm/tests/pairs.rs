@@ -1,6 +1,7 @@
 //! Subtyping, by cases.
 //!
-//! Each file in `tests/cases` has prose and, in ```` ```pairs ```` fences, pairs of machines with the answer:
+//! Each file in `tests/cases` has prose and, in ```` ```pairs ```` fences, pairs of machines with
+//! the answer:
 //!
 //! ```text
 //! sub a: 0 c!x 1, 1 b?l 2            the subtype, as transitions or as a local type
@@ -66,7 +67,8 @@ fn certificates_prove_only_what_holds() {
     }
 }
 
-/// No other way to search contradicts the answer: one engine alone, other limits, and the paper's algorithm.
+/// No other way to search contradicts the answer: one engine alone, other limits, and the paper's
+/// algorithm.
 #[test]
 fn the_engines_agree() {
     for pair in pairs() {

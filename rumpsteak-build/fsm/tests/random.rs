@@ -1,9 +1,9 @@
-//! Random machines: what subtyping accepts is safe with every peer that the supertype is safe with, and what is refused goes wrong
-//! somewhere.
+//! Random machines: what subtyping accepts is safe with every peer that the supertype is safe with,
+//! and what is refused goes wrong somewhere.
 //!
-//! The machines here are not projections of anything: a random machine, and for each of its peers what the machine shows to it. So they
-//! reach corners that protocols do not. The explorer and the mutations are those of `rumpsteak-oracle`, which shares no code
-//! with the crate.
+//! The machines here are not projections of anything: a random machine, and for each of its peers
+//! what the machine shows to it. So they reach corners that protocols do not. The explorer and the
+//! mutations are those of `rumpsteak-oracle`, which shares no code with the crate.
 
 #![allow(
     clippy::expect_used,
@@ -240,7 +240,8 @@ fn the_exploration_agrees_with_the_naive_one() {
                 let Some(finding) = report.immediate() else {
                     continue;
                 };
-                // The naive search had a bound, so it may have missed a shorter run, but ours must not be longer.
+                // The naive search had a bound, so it may have missed a shorter run, but ours must
+                // not be longer.
                 assert!(
                     run.steps.len() <= finding.run.len(),
                     "{}\n{}",

@@ -1,4 +1,5 @@
-//! Asynchronous subtyping of machines that are too large for a case in `tests/cases`, and the corpora.
+//! Asynchronous subtyping of machines that are too large for a case in `tests/cases`, and the
+//! corpora.
 
 #![allow(
     clippy::expect_used,
@@ -138,7 +139,8 @@ fn large_machines_neither_overflow_the_stack_nor_take_long() {
     });
     assert!(subtype::check(&sub, &sup, &limits).unwrap().is_safe());
 
-    // A supertype of 2,000 choices of receives, each of which leads to the next, is passed over at once.
+    // A supertype of 2,000 choices of receives, each of which leads to the next, is passed over at
+    // once.
     let mut builder = Fsm::builder("a");
     let states: Vec<_> = (0..2_001).map(|_| builder.add_state()).collect();
     for pair in states.windows(2) {
@@ -167,7 +169,8 @@ fn the_oracle_s_table() {
     }
 }
 
-/// One way through both machines is judged as any other: within the limits, and with any number of peers.
+/// One way through both machines is judged as any other: within the limits, and with any number of
+/// peers.
 #[test]
 fn what_does_not_branch_keeps_the_limits() {
     let forty = |labels: &[&str]| {
@@ -208,8 +211,8 @@ fn what_may_still_be_chosen_stays_open() {
     assert_eq!(answer(&sub, &sup), "not");
 }
 
-/// Looking ahead alone may be exponential: here in how many choices of peers are passed over before a choice of one's own, because
-/// each of its alternatives may go on in its own way.
+/// Looking ahead alone may be exponential: here in how many choices of peers are passed over before
+/// a choice of one's own, because each of its alternatives may go on in its own way.
 #[test]
 fn looking_ahead_ends_at_the_limit() {
     // Each alternative has 2⁶ ways to come to c!x, so there are 2⁶ · 2⁶ · 2⁶ · 2⁶ of the choice.
@@ -320,8 +323,8 @@ fn choices_may_be_of_any_width() {
     }
 }
 
-/// What is done between two situations is a set of bits too: here y? is the 64th and z? the 65th kind of action, a! is the first; y?
-/// and z? are always pending, and one of three steps does them.
+/// What is done between two situations is a set of bits too: here y? is the 64th and z? the 65th
+/// kind of action, a! is the first; y? and z? are always pending, and one of three steps does them.
 #[test]
 fn certificates_know_many_kinds_of_actions() {
     let with = |ahead: &[&str], lap: [(usize, &str, usize); 6]| {
@@ -358,7 +361,8 @@ fn certificates_know_many_kinds_of_actions() {
     assert_eq!(accepted(&sub, &sup).anticipation, Some(4));
 }
 
-/// `first` choices, each inside the last, then c!x, `second` more of them, and e!y. Or c!x and e!y ahead of all.
+/// `first` choices, each inside the last, then c!x, `second` more of them, and e!y. Or c!x and e!y
+/// ahead of all.
 ///
 /// ```text
 ///   b!{ l . b!{ l . b!{ … } , r . d?y . c!x … } , r . d?y . d?y . c!x … }
@@ -377,7 +381,8 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
         ("b", first, ["c!x", "e!y"].as_slice()),
         ("f", second, &["e!y"]),
     ] {
-        // Aside, it is as far as on the other way, so that both lead nearer: from state `aside + n`, over n times d?y.
+        // Aside, it is as far as on the other way, so that both lead nearer: from state `aside +
+        // n`, over n times d?y.
         let aside = next;
         for n in 1..depth {
             edge(aside + n, "d?y", aside + n - 1);
@@ -401,7 +406,8 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
     common::machine(&format!("m: {}", lines.join(", ")))
 }
 
-/// Choices inside each other are passed over as deep as it says, by one look ahead or by several that each go further.
+/// Choices inside each other are passed over as deep as it says, by one look ahead or by several
+/// that each go further.
 #[test]
 fn as_many_choices_are_passed_over_as_it_says() {
     let verdict = |first, second| {

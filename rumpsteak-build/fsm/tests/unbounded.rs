@@ -41,8 +41,9 @@ fn walks_through_accepted_pairs_do_not_get_stuck() {
     assert!(walked > 15, "{walked}");
 }
 
-/// The definition, unfolded along one run: one sequence of pending actions, of which the subtype does one or what the supertype does
-/// after it. Outputs are the subtype's choice and inputs the supertype's. Only for overtaken outputs that are no choice.
+/// The definition, unfolded along one run: one sequence of pending actions, of which the subtype
+/// does one or what the supertype does after it. Outputs are the subtype's choice and inputs the
+/// supertype's. Only for overtaken outputs that are no choice.
 fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String> {
     let mut pending: Vec<Action> = vec![];
     let (mut at, mut behind) = (sub.initial(), sup.initial());
@@ -204,7 +205,8 @@ fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
 #[test]
 fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
     let mut rng = Rng::with_seed(7);
-    // By the number of peers: pairs accepted with and without a bound, and explored among safe peers.
+    // By the number of peers: pairs accepted with and without a bound, and explored among safe
+    // peers.
     let mut figures = [(0, 0, 0); 4];
     let pairs = seeds(12_000).count();
     for pair in 0..pairs {

@@ -19,8 +19,8 @@
 //! * A group counts as its two delimiters with its content between them; the invisible groups that
 //!   `macro_rules!` puts around its fragments count for nothing.
 //! * A punctuation token is one character, so `>>` is two tokens.
-//! * Attributes are dropped, because rustc and other attribute macros remove some of them on the way.
-//!   Doc comments are attributes. Only those whose name the caller asks for are kept.
+//! * Attributes are dropped, because rustc and other attribute macros remove some of them on the
+//!   way. Doc comments are attributes. Only those whose name the caller asks for are kept.
 //! * The arguments of the macro come first, in parentheses: they are part of what was verified.
 //!
 //! The hash of the list guards a verdict: an item with other tokens finds no verdict.

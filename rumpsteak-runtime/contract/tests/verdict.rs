@@ -288,7 +288,8 @@ fn the_place_decides_between_equal_tokens() {
     assert_eq!(at(false, Some("crates/app/src/b.rs"), Some(3)), "passed");
     assert_eq!(at(true, Some("crates/app/src/b.rs"), Some(3)), "two");
     assert_eq!(at(false, Some("/abs/app/src/b.rs"), Some(9)), "three");
-    // Without a place, only the target decides; under rust-analyzer nothing is refused that may be right.
+    // Without a place, only the target decides; under rust-analyzer nothing is refused that may be
+    // right.
     assert_eq!(at(false, None, None), "passed");
     assert_eq!(at(true, None, None), "two");
     // `notsrc/a.rs` does not end in the components of `src/a.rs`.

@@ -35,17 +35,18 @@
 //!
 //! # Why it is sound
 //!
-//! *Claim*: from r in RS_k let φ be any run, of unbounded queues, to s. If the system is k-exhaustive
-//! and directed, there is a run ψ from s such that φψ, after swapping neighbouring moves of different machines
-//! that do not depend on each other, is a run →_k. So all that happens happens within the bound,
-//! and what can still happen within the bound can still happen: k-safe is safe.
+//! *Claim*: from r in RS_k let φ be any run, of unbounded queues, to s. If the system is
+//! k-exhaustive and directed, there is a run ψ from s such that φψ, after swapping neighbouring
+//! moves of different machines that do not depend on each other, is a run →_k. So all that happens
+//! happens within the bound, and what can still happen within the bound can still happen: k-safe is
+//! safe.
 //!
 //! *Proof* by induction on φ. If its first move is possible within the bound, take it. Otherwise it
-//! is a send of some p into a full queue, and there is a run χ →_k without p that makes room. Take the first
-//! move x of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it does not
-//! disable, and χ is one shorter. If m moves in φ, its first move y there is from the same state:
-//! both send into the same queue, which is not full, or both receive the same head; so y can be
-//! swapped to the front of φ, which is one shorter then.
+//! is a send of some p into a full queue, and there is a run χ →_k without p that makes room. Take
+//! the first move x of χ, by some m ≠ p. If m does not move in φ, x goes to the end of s, which it
+//! does not disable, and χ is one shorter. If m moves in φ, its first move y there is from the same
+//! state: both send into the same queue, which is not full, or both receive the same head; so y can
+//! be swapped to the front of φ, which is one shorter then.
 //!
 //! Without directedness, x and y may differ in their queue. If they send, k-OBI says that y is
 //! possible too. If they receive, y's message is there already, or it is sent in φ before y, by
@@ -76,8 +77,8 @@
 //!   channels).
 //!
 //! A search ends at [`Limits::configurations`], counted over all bounds tried, and at
-//! [`Limits::queue`]. Configurations take at most a quarter of a gigabyte; a system of thousands of roles
-//! may have no room for as many as the limit says.
+//! [`Limits::queue`]. Configurations take at most a quarter of a gigabyte; a system of thousands of
+//! roles may have no room for as many as the limit says.
 
 mod causal_slice;
 pub(crate) mod causality;

@@ -23,13 +23,13 @@
 //!
 //! # Why it gives the same answers
 //!
-//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run ψ from
-//! s such that φψ, after swapping neighbouring moves of different machines that do not depend on each
-//! other, is a run of the reduced graph. By induction on the length of φ: along a reduced run from
-//! r that comes to a machine that moves first in φ (there is one, because it stays able to move and
-//! nothing is left out for ever), let m be the machine chosen. If m moves in φ, its first move
-//! there is one of those explored, and is swapped to the front. If not, its move is appended to s,
-//! which it does not disable.
+//! *(E)* For a configuration r of the reduced graph and a run φ of RS_k from r to s there is a run
+//! ψ from s such that φψ, after swapping neighbouring moves of different machines that do not
+//! depend on each other, is a run of the reduced graph. By induction on the length of φ: along a
+//! reduced run from r that comes to a machine that moves first in φ (there is one, because it stays
+//! able to move and nothing is left out for ever), let m be the machine chosen. If m moves in φ,
+//! its first move there is one of those explored, and is swapped to the front. If not, its move is
+//! appended to s, which it does not disable.
 //!
 //! The three properties say that from every configuration something can still happen: a machine
 //! that waits moves (progress), a machine that is blocked moves (exhaustivity: all its sends go to

@@ -1,7 +1,8 @@
 //! A machine with numbers instead of names, as the algorithms on pairs of machines want it.
 //!
-//! It is made once per [`Fsm`](crate::Fsm) and kept beside it. Most pairs that are compared do the same actions, and numbers are given in the order of actions; so
-//! such a pair has the same numbers on both sides, and nothing has to be translated.
+//! It is made once per [`Fsm`](crate::Fsm) and kept beside it. Most pairs that are compared do the
+//! same actions, and numbers are given in the order of actions; so such a pair has the same numbers
+//! on both sides, and nothing has to be translated.
 
 use std::{
     iter,
@@ -83,11 +84,13 @@ pub(crate) struct Edge {
     pub(crate) id: TransitionId,
 }
 
-/// How many things are looked for one by one; more are sorted or hashed. Most machines have few actions, and most states few edges.
+/// How many things are looked for one by one; more are sorted or hashed. Most machines have few
+/// actions, and most states few edges.
 const FEW: usize = 8;
 
 impl Names {
-    /// Numbers actions in their order; those of one kind are neighbours in it. They are sorted and distinct.
+    /// Numbers actions in their order; those of one kind are neighbours in it. They are sorted and
+    /// distinct.
     fn new(actions: Vec<Action>) -> Self {
         let mut kind_of = Vec::with_capacity(actions.len());
         let mut is_send = vec![];
@@ -139,8 +142,8 @@ impl<'a> Met<'a> {
 }
 
 impl InternedMachine {
-    /// Interns a directed machine, of which `states` has the transitions from each state. O(transitions), besides
-    /// sorting the actions.
+    /// Interns a directed machine, of which `states` has the transitions from each state.
+    /// O(transitions), besides sorting the actions.
     pub(crate) fn new<'a, T>(initial: StateId, states: impl Iterator<Item = T>) -> Self
     where
         T: Iterator<Item = Transition<'a>>,
@@ -211,7 +214,8 @@ impl InternedMachine {
         (renamed(left), renamed(right))
     }
 
-    /// Gives actions their numbers, by the numbers that they have on the edges, and completes what follows from these.
+    /// Gives actions their numbers, by the numbers that they have on the edges, and completes what
+    /// follows from these.
     fn number(&mut self, numbers: &[Act]) {
         let names = &self.names;
         for edge in &mut self.edges {
@@ -260,8 +264,8 @@ impl InternedMachine {
         }
     }
 
-    /// Whether a state is the first one or several transitions lead to it from states that are reached. Every loop that is reached has such a state, for it is
-    /// entered from somewhere.
+    /// Whether a state is the first one or several transitions lead to it from states that are
+    /// reached. Every loop that is reached has such a state, for it is entered from somewhere.
     pub(crate) fn is_anchor(&self, state: u32) -> bool {
         self.states[state as usize].anchor
     }
@@ -289,7 +293,8 @@ impl InternedMachine {
         &self.edges[start as usize..end as usize]
     }
 
-    /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first state, and known then.
+    /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first
+    /// state, and known then.
     pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
         let incoming = self.incoming.get_or_init(|| {
             let mut first = vec![NONE; self.len()];

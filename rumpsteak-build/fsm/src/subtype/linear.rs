@@ -1,6 +1,6 @@
 //! Small machines without choices, as most roles are: the same search without a store. A role of a
-//! ring of 30 costs 760 instructions here, and 6,500 in [`search`](super::search), which sets up its
-//! tables. A certificate, if it is asked for, is made by that search.
+//! ring of 30 costs 760 instructions here, and 6,500 in [`search`](super::search), which sets up
+//! its tables. A certificate, if it is asked for, is made by that search.
 //!
 //! ```text
 //!   sub   q0 → q1 → … → q ↺        one way, and so is the supertype's:

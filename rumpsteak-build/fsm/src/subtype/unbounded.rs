@@ -1,7 +1,8 @@
 //! Anticipation without a bound: what is pending grows for ever, and is known only roughly.
 //!
-//! The search word by word ([`search`](super::search)) does not end where a subtype sends more in each round than it
-//! receives. Here the pending actions are a *set* of words, widened so that there are finitely many sets.
+//! The search word by word ([`search`](super::search)) does not end where a subtype sends more in
+//! each round than it receives. Here the pending actions are a *set* of words, widened so that
+//! there are finitely many sets.
 //!
 //! # Judgement
 //!
@@ -10,9 +11,9 @@
 //!                    pending are, for each kind k (`p?` or `p!`), a word of Lₖ
 //! ```
 //!
-//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, the rules below lead from
-//! its members to its members only, and they never get stuck. `⊕` appends a letter to all words, `⊖` takes off the
-//! first letter.
+//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, the rules
+//! below lead from its members to its members only, and they never get stuck. `⊕` appends a letter
+//! to all words, `⊖` takes off the first letter.
 //!
 //! ```text
 //!   END     q and s end, all Lₖ = {ε}           holds

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId};
 
-/// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None` if the peer could not tell
-/// what to do.
+/// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None`
+/// if the peer could not tell what to do.
 pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
     let close = |starts: BTreeSet<StateId>| {
         let mut seen = BTreeSet::new();

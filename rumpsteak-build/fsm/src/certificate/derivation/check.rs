@@ -314,7 +314,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Whether a goal is a claim, and the rank of each kind that was put off since the claim `from` falls.
+    /// Whether a goal is a claim, and the rank of each kind that was put off since the claim `from`
+    /// falls.
     fn assume(&self, to: u32, goal: &Goal, claims: &[Claim], from: usize) -> Result<(), Fault> {
         let claim = claims.get(to as usize).ok_or(Fault::Unknown)?;
         if goal.own.is_some() || goal.state != claim.state || goal.tree != claim.tree {

@@ -183,7 +183,8 @@ impl<'a> Checker<'a> {
     fn apply(&self, rule: Rule, goal: &Goal<'a>) -> Result<Step<'a>, Fault> {
         let own: Vec<_> = self.sub.transitions_from(goal.sub).collect();
         let theirs: Vec<_> = self.sup.transitions_from(goal.sup).collect();
-        // The kind that the subtype does, if it may do it at all: no input while an output is pending.
+        // The kind that the subtype does, if it may do it at all: no input while an output is
+        // pending.
         let kind = || match own.first().map(kind_of) {
             Some((_, Direction::Receive)) if goal.sends() => Err(Fault::Order),
             Some(kind) => Ok(kind),
