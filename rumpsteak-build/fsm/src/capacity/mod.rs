@@ -29,10 +29,11 @@
 //! judged by the same properties.
 //!
 //! In a directed system what is enough stays enough when channels get longer (each run with longer
-//! channels is, by the claim of the [`kmc`] module, part of a reordered run with the shorter ones).
-//! So where no channel can be shortened alone, no shorter capacities are enough: they are minimal.
-//! Others may be minimal too, shorter here and longer there. If a role chooses between peers, or
-//! the budget ends, the capacities are enough, and nothing is said about shorter ones.
+//! channels is, by the claim of the [`kmc`](crate::kmc) module, part of a reordered run with the
+//! shorter ones). So where no channel can be shortened alone, no shorter capacities are enough:
+//! they are minimal. Others may be minimal too, shorter here and longer there. If a role chooses
+//! between peers, or the budget ends, the capacities are enough, and nothing is said about shorter
+//! ones.
 //!
 //! # Why the occupancy is right
 //!
@@ -150,7 +151,7 @@ impl Error for NotSafe {}
 /// ```
 ///
 /// # Errors
-/// [`NotSafe`], if [`kmc::check`] does not say that the system is safe.
+/// [`NotSafe`], if [`kmc::check`](crate::kmc::check()) does not say that the system is safe.
 ///
 /// Cost: see the [module](self).
 pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {

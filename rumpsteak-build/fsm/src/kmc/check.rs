@@ -42,7 +42,7 @@ pub enum Reduction {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: see the [module](self).
+/// Cost: see the [module](crate::kmc).
 pub fn check(system: &System, limits: &Limits) -> Report {
     let parts = InternedSystem::parts(system);
     let mut budget = limits.configurations;
@@ -77,7 +77,7 @@ pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limit
 ///
 /// A bound of 0 is taken for 1: no message can be sent without a place in its queue.
 ///
-/// Cost: see the [module](self).
+/// Cost: see the [module](crate::kmc).
 pub fn check_at(
     system: &System,
     bound: usize,

@@ -5,8 +5,8 @@
 //!
 //! # The judgement
 //!
-//! RS_k are the configurations that a [`System`] reaches by runs in which no queue ever holds more
-//! than k messages; →_k is one such step. A system is
+//! RS_k are the configurations that a [`System`](crate::System) reaches by runs in which no queue
+//! ever holds more than k messages; →_k is one such step. A system is
 //!
 //! * *k-exhaustive*: for each configuration of RS_k and each send p!a that a machine p offers in
 //!   it, some run →_k in which p does not move leads to where p!a is possible. What is blocked by
@@ -76,9 +76,10 @@
 //! * configurations are rows of numbers; queues are numbers too, and moving costs O(machines +
 //!   channels).
 //!
-//! A search ends at [`Limits::configurations`], counted over all bounds tried, and at
-//! [`Limits::queue`]. Configurations take at most a quarter of a gigabyte; a system of thousands of
-//! roles may have no room for as many as the limit says.
+//! A search ends at [`Limits::configurations`](crate::Limits::configurations), counted over all
+//! bounds tried, and at [`Limits::queue`](crate::Limits::queue). Configurations take at most a
+//! quarter of a gigabyte; a system of thousands of roles may have no room for as many as the limit
+//! says.
 
 mod causal_slice;
 pub(crate) mod causality;

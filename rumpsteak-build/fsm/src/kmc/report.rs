@@ -31,8 +31,8 @@ pub enum Verdict {
     },
     /// It is not.
     ///
-    /// The run to where it goes wrong is a shortest one, unless [`Limits::configurations`] are too
-    /// few to find that.
+    /// The run to where it goes wrong is a shortest one, unless
+    /// [`Limits::configurations`](crate::Limits::configurations) are too few to find that.
     Unsafe(Box<Run>),
     /// It was not found out.
     Undecided {
@@ -151,7 +151,7 @@ impl Property {
 
 /// Where a property fails: a run within the bound, and what is wrong at its end.
 ///
-/// Without [reduction](Reduction::None) it is a shortest one.
+/// Without [reduction](crate::kmc::Reduction::None) it is a shortest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// What was done, in order.
