@@ -13,26 +13,26 @@ use rumpsteak_fsm::{
 };
 
 /// Two machines, of which the first may or may not be a subtype of the second.
-pub struct Pair {
-    pub sub: Fsm,
-    pub sup: Fsm,
-    pub limits: Limits,
+pub(crate) struct Pair {
+    pub(crate) sub: Fsm,
+    pub(crate) sup: Fsm,
+    pub(crate) limits: Limits,
     /// The number of steps that suffices, where the case states it.
-    pub steps: Option<usize>,
+    pub(crate) steps: Option<usize>,
     /// The answer that is expected.
-    pub expected: String,
+    pub(crate) expected: String,
     /// The case as it is written.
-    pub source: String,
+    pub(crate) source: String,
 }
 
 impl Pair {
-    pub fn check(&self, limits: &Limits) -> Verdict<subtype::Proof, Refusal> {
+    pub(crate) fn check(&self, limits: &Limits) -> Verdict<subtype::Proof, Refusal> {
         subtype::check(&self.sub, &self.sup, limits).unwrap()
     }
 }
 
 /// All pairs.
-pub fn pairs() -> Vec<Pair> {
+pub(crate) fn pairs() -> Vec<Pair> {
     let documents = DOCUMENTS
         .iter()
         .map(|name| fs::read_to_string(path(name)).unwrap());
@@ -40,16 +40,16 @@ pub fn pairs() -> Vec<Pair> {
 }
 
 /// The files with pairs.
-pub const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
+pub(crate) const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
 
-pub fn path(document: &str) -> PathBuf {
+pub(crate) fn path(document: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/cases")
         .join(document)
 }
 
 /// The pairs of a document.
-pub fn parse(document: &str) -> Vec<Pair> {
+pub(crate) fn parse(document: &str) -> Vec<Pair> {
     let fences = document.split("```pairs\n").skip(1);
     let fences = fences.map(|fence| fence.split("```").next().unwrap());
     fences
@@ -92,7 +92,7 @@ fn pair(source: &str) -> Pair {
 }
 
 /// A machine as a list of transitions or as a local type.
-pub fn machine(source: &str) -> Fsm {
+pub(crate) fn machine(source: &str) -> Fsm {
     let (_, body) = source.split_once(':').unwrap();
     match body.trim_start().bytes().next() {
         None | Some(b'0'..=b'9') => super::machine(source),
@@ -101,7 +101,7 @@ pub fn machine(source: &str) -> Fsm {
 }
 
 /// The answer to a pair in one line.
-pub fn answer(pair: &Pair) -> String {
+pub(crate) fn answer(pair: &Pair) -> String {
     match pair.check(&pair.limits) {
         Verdict::Safe(proof) => match proof.anticipation {
             Some(most) => format!("subtype, at most {most} pending"),

@@ -1,13 +1,5 @@
 //! One role against its protocol: what is refused, and what it leads to.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion"
-)]
-
-mod common;
-
 use rumpsteak_fsm::{
     Limit, Limits, System, Verdict,
     certificate::Certificate,
@@ -16,6 +8,8 @@ use rumpsteak_fsm::{
     system::explore,
     verify::{Evidence, Refused, VerifyError, verify},
 };
+
+use crate::common;
 
 const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
 const BUFFERS: &str = "

@@ -1,9 +1,5 @@
 //! The text forms: what is read, what is refused and where, what is printed and read back.
 
-#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-
-mod common;
-
 use std::{
     collections::{HashSet, VecDeque},
     fs,
@@ -17,6 +13,8 @@ use rumpsteak_fsm::{
     text::{self, Form},
 };
 use rumpsteak_oracle::corpus;
+
+use crate::common;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {

@@ -1,15 +1,6 @@
 //! Invariants: every "yes" to anticipation without bound has one that the checker accepts, and what
 //! is forged or tampered with is found out.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion, and the figures are printed"
-)]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
@@ -22,6 +13,8 @@ use rumpsteak_fsm::{
     subtype,
 };
 use rumpsteak_oracle::{Mutation, mutate, seeds};
+
+use crate::common;
 
 /// Two answers for each question.
 const TWICE: (&str, &str) = (

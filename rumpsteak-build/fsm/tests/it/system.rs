@@ -1,18 +1,12 @@
 //! What goes wrong in composed systems, with the shortest run to it.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion"
-)]
-
-mod common;
-
 use rumpsteak_fsm::{
     Limit, Limits, Run, System, Verdict, dot,
     run::{Failure, ReplayError},
     system::{Exploration, SystemError, explore},
 };
+
+use crate::common;
 
 /// A system from lines `role: 0 a!x 1, …`.
 fn system(lines: &str) -> System {

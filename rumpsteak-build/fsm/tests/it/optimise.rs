@@ -1,7 +1,5 @@
 //! Proposals: what the papers reorder by hand is found, what depends on a message stays behind it.
 
-#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
-
 use rumpsteak_fsm::{
     Action, Fsm, Limits, Role, Verdict,
     optimise::{Costs, Options, Proposals, anticipate, cost::Work, propose, propose_together},

@@ -16,13 +16,9 @@
 //!
 //! With `UPDATE_EXPECT=1` the answers are rewritten, to be read in the diff.
 
-#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-
-mod common;
-
 use std::fs;
 
-use common::pairs::{machine, path};
+use crate::common::pairs::{machine, path};
 use expect_test::expect_file;
 use rumpsteak_fsm::{
     Limits, Run, System, Verdict,

@@ -13,13 +13,9 @@
 //!
 //! With `UPDATE_EXPECT=1` the answers are rewritten, to be read in the diff.
 
-#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-
-mod common;
-
 use std::fs;
 
-use common::pairs::{DOCUMENTS, answer, pairs, parse, path};
+use crate::common::pairs::{DOCUMENTS, answer, pairs, parse, path};
 use expect_test::expect_file;
 use rumpsteak_fsm::{
     Limit, Limits, Verdict,

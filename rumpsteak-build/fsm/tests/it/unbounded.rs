@@ -1,15 +1,5 @@
 //! Subtyping where more and more may be pending.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion, and the figures are printed"
-)]
-
-mod common;
-mod peers;
-
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
@@ -18,7 +8,9 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{self as oracle, Coverage, Mutation, corpus, mutate, seeds};
 
-use peers::shown_to;
+use crate::peers::shown_to;
+
+use crate::common;
 
 /// No walk of an accepted pair gets stuck.
 fn walks(sub: &Fsm, sup: &Fsm) {

@@ -1,15 +1,6 @@
 //! Certificates: every "yes" has one that the checker accepts, and one that is tampered with never
 //! makes a "yes" of a "no".
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion, and the figures are printed"
-)]
-
-mod common;
-
 use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
@@ -24,6 +15,8 @@ use rumpsteak_oracle::{
     cases::{self, Relation},
     corpus, local, mutate,
 };
+
+use crate::common;
 
 const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
 const AHEAD: &str = "k: 0 s!ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t?ready 4, 4 t!value(i32) 1";

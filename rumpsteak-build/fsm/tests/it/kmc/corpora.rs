@@ -10,7 +10,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::corpus;
 
-use crate::reference::{Kind, Reference};
+use super::reference::{Kind, Reference};
 
 /// A row of `expected.csv`.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::seeds;
 
-use crate::reference::{Kind, Reference};
+use super::reference::{Kind, Reference};
 
 /// What random machines look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,6 @@
 //! Capacities and occupancies: stated values, and a simulation of blocking sends over random
 //! systems.
 
-#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-
-mod common;
-
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fs,

@@ -1,9 +1,5 @@
 //! The DOT form: what is read, what is refused and where, what is printed.
 
-#![allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
-
-mod common;
-
 use fastrand::Rng;
 use rumpsteak_fsm::{Action, Fsm, dot};
 use rumpsteak_oracle::corpus;

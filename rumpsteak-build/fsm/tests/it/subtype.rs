@@ -1,14 +1,6 @@
 //! Asynchronous subtyping of machines that are too large for a case in `tests/cases`, and the
 //! corpora.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion"
-)]
-
-mod common;
-
 use rumpsteak_fsm::{
     Action, Fsm, Limit, Limits, Verdict, certificate, dot,
     subtype::{self, Proof, Side},
@@ -18,6 +10,8 @@ use rumpsteak_oracle::{
     cases::{self, Relation},
     corpus, local,
 };
+
+use crate::common;
 
 /// The answer in the words of the corpora.
 fn answer(sub: &Fsm, sup: &Fsm) -> &'static str {

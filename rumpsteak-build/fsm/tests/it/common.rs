@@ -1,25 +1,18 @@
 //! What the tests share.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::unwrap_used,
-    reason = "each test file uses a part of it and asserts by unwrapping"
-)]
-
-pub mod pairs;
+pub(crate) mod pairs;
 
 use rumpsteak_fsm::Fsm;
 
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is
 /// `role:`.
-pub fn machines(lines: &str) -> Vec<Fsm> {
+pub(crate) fn machines(lines: &str) -> Vec<Fsm> {
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(machine).collect()
 }
 
 /// One such line. State 0 is the initial one.
-pub fn machine(line: &str) -> Fsm {
+pub(crate) fn machine(line: &str) -> Fsm {
     let (role, transitions) = line.split_once(':').unwrap();
     // Commas inside payloads are followed by no state number, so the text is read word by word.
     let mut text = format!("digraph \"{}\" {{ 0;", role.trim());

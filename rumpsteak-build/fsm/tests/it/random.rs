@@ -5,15 +5,6 @@
 //! what the machine shows to it. So they reach corners that protocols do not. The explorer and the
 //! mutations are those of `rumpsteak-oracle`, which shares no code with the crate.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "an unwrap in a test is an assertion, and the figures are printed"
-)]
-
-mod peers;
-
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
@@ -24,7 +15,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate, seeds};
 
-use peers::shown_to;
+use crate::peers::shown_to;
 
 const PEERS: [&str; 3] = ["p", "q", "r"];
 const LABELS: [&str; 3] = ["x", "y", "z"];
