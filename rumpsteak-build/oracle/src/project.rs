@@ -18,7 +18,6 @@ struct Node {
     /// Sender, receiver, label and payload.
     message: Option<(usize, usize, String, Option<&'static str>)>,
     next: Vec<usize>,
-    is_end: bool,
 }
 
 impl Global {
@@ -33,17 +32,23 @@ impl Global {
                 .as_ref()
                 .is_some_and(|(from, to, ..)| *from == role || *to == role)
         };
-        // The places where the role takes part or the protocol ends, that others can bring the
+        // Where the role takes part no more it has come to its end, whether the protocol ends there
+        // or others go on for ever: `b` in `choice at d { l() from d to c; rec X { m() from d to c;
+        // continue X; } } or { r() from d to c; x() from e to b; }`. All roles together may be safe
+        // all the same, when `e` sends `x` whatever `d` chooses, but they do more than the protocol
+        // says.
+        let goes_on = reaching(&nodes, &party);
+        // The places where the role takes part, or takes part no more, that others can bring the
         // protocol to.
         let closure = |starts: &mut dyn Iterator<Item = usize>| {
             let mut seen = BTreeSet::new();
             let mut pending: Vec<usize> = starts.collect();
             while let Some(node) = pending.pop() {
-                if seen.insert(node) && !party(&nodes[node]) {
+                if seen.insert(node) && goes_on[node] && !party(&nodes[node]) {
                     pending.extend(&nodes[node].next);
                 }
             }
-            seen.retain(|&node| party(&nodes[node]) || nodes[node].is_end);
+            seen.retain(|&node| party(&nodes[node]) || !goes_on[node]);
             seen
         };
 
@@ -54,7 +59,8 @@ impl Global {
         let mut pending = vec![start];
         while let Some(places) = pending.pop() {
             let mut targets: BTreeMap<Action, Vec<usize>> = BTreeMap::new();
-            for &place in &places {
+            let taking_part = places.iter().filter(|&&place| goes_on[place]);
+            for &place in taking_part {
                 let Some((from, to, label, payload)) = &nodes[place].message else {
                     continue;
                 };
@@ -76,7 +82,7 @@ impl Global {
                     .extend(&nodes[place].next);
             }
             // It may be over, but it may also go on.
-            if !targets.is_empty() && places.iter().any(|&place| nodes[place].is_end) {
+            if !targets.is_empty() && places.iter().any(|&place| !goes_on[place]) {
                 return None;
             }
             for (action, next) in targets {
@@ -118,17 +124,12 @@ impl Global {
                     .as_ref()
                     .is_some_and(|(from, to, ..)| *from == role || *to == role)
             };
-            // Least fixed point: some way leads to a message of the role.
-            let mut occurs: Vec<bool> = nodes.iter().map(is_party).collect();
+            let occurs = reaching(&nodes, &is_party);
             // Greatest fixed point: some way, endless or to the end, has no message of the role.
             let mut avoids: Vec<bool> = nodes.iter().map(|node| !is_party(node)).collect();
             loop {
                 let mut changed = false;
                 for (index, node) in nodes.iter().enumerate() {
-                    if !occurs[index] && node.next.iter().any(|&next| occurs[next]) {
-                        occurs[index] = true;
-                        changed = true;
-                    }
                     if avoids[index]
                         && !node.next.is_empty()
                         && !node.next.iter().any(|&next| avoids[next])
@@ -143,6 +144,23 @@ impl Global {
             }
             (0..nodes.len()).all(|index| !(occurs[index] && avoids[index]))
         })
+    }
+}
+
+/// From which nodes some way leads to a message of the role: a least fixed point.
+fn reaching(nodes: &[Node], is_party: &dyn Fn(&Node) -> bool) -> Vec<bool> {
+    let mut reaching: Vec<bool> = nodes.iter().map(is_party).collect();
+    loop {
+        let mut changed = false;
+        for (index, node) in nodes.iter().enumerate() {
+            if !reaching[index] && node.next.iter().any(|&next| reaching[next]) {
+                reaching[index] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return reaching;
+        }
     }
 }
 
@@ -201,7 +219,6 @@ fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Nod
     nodes.push(Node {
         message: None,
         next: vec![],
-        is_end: matches!(global, Global::End),
     });
     match global {
         Global::End => {}
