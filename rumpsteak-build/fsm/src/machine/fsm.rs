@@ -295,8 +295,14 @@ impl FsmBuilder {
             .map(TransitionId::from_index)
             .collect();
         outgoing.sort_by_key(source);
-        let start = |state| outgoing.partition_point(|edge| source(edge) < state);
-        let offsets = (0..=graph.node_count()).map(start).collect();
+        // The transitions of a state come behind those of all states before it.
+        let mut offsets = vec![0; graph.node_count() + 1];
+        for edge in graph.raw_edges() {
+            offsets[edge.source().index() + 1] += 1;
+        }
+        for state in 0..graph.node_count() {
+            offsets[state + 1] += offsets[state];
+        }
 
         Fsm {
             role,

@@ -29,6 +29,12 @@ macro_rules! name {
             }
         }
 
+        impl From<Arc<str>> for $name {
+            fn from(text: Arc<str>) -> Self {
+                Self(text)
+            }
+        }
+
         impl From<&$name> for $name {
             fn from(name: &$name) -> Self {
                 name.clone()
