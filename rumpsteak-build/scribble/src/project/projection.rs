@@ -53,6 +53,8 @@
 //! Linear in the automaton if few states look the same to a role; the subsets can be exponentially
 //! many, and the set `M` too (the problem is PSPACE-complete). [`Limits`] stop both.
 
+use std::collections::BTreeMap;
+
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId};
 
 use super::{
@@ -173,26 +175,23 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     let mut ends = Vec::with_capacity(moves.len());
     let mut origins: Vec<Span> = Vec::with_capacity(moves.len());
     for (source, &class) in states.iter().zip(&order) {
+        let mut places: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+        for &member in members.get(class) {
+            for at in subsets.moves(member) {
+                let own = places.entry(moves[at].letter).or_default();
+                for &written in subsets.written(at) {
+                    own.extend_from_slice(global.origins(subsets.edge(written)));
+                }
+            }
+        }
         for at in moves_of(class) {
             let letter = moves[at].letter;
             let target = numbers[class_behind(at) as usize] as usize;
             builder.add_transition(*source, action(subsets, letter), states[target]);
-            let start = origins.len();
-            for &member in members.get(class) {
-                for same in subsets.moves(member) {
-                    if moves[same].letter == letter {
-                        for &written in subsets.written(same) {
-                            origins.extend_from_slice(global.origins(subsets.edge(written)));
-                        }
-                    }
-                }
-            }
-            if origins.len() > start + 1 {
-                let mut own = origins.split_off(start);
-                own.sort_unstable();
-                own.dedup();
-                origins.extend(own);
-            }
+            let mut own = places.remove(&letter).unwrap_or_default();
+            own.sort_unstable();
+            own.dedup();
+            origins.extend(own);
             ends.push(index(origins.len()));
         }
     }
