@@ -27,7 +27,7 @@ use std::rc::Rc;
 use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::text::{self, Form};
-use rumpsteak_fsm::{Direction, Fsm, Message};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 
 use self::layout::Type;
 use self::machines::{Folders, Machine};
@@ -365,6 +365,7 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
         text.push_str(VARIANT_NAMES);
     }
     text.push_str("pub enum Label {\n");
+    let routes = routes(protocol);
     for LabelName {
         message,
         ty,
@@ -372,7 +373,7 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
         ..
     } in &names.labels
     {
-        let _ = writeln!(text, "    /// {}.", routes(protocol, message));
+        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
         if *explicit {
             let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
         }
@@ -402,25 +403,35 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
     }
 }
 
-/// "`value(i32)`, from `s` to `k` and from `k` to `t`"
-fn routes(protocol: &Loaded, message: &Message) -> String {
-    let mut routes = Vec::new();
+/// "from `s` to `k` and from `k` to `t`", for each message.
+fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
+    const MOST: usize = 3;
+    let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
-            let action = transition.action;
-            if action.direction == Direction::Send && action.message == *message {
-                let route = format!("from `{role}` to `{}`", action.peer);
-                if !routes.contains(&route) {
-                    routes.push(route);
-                }
+            let Action {
+                direction,
+                peer,
+                message,
+            } = transition.action;
+            let of_message = routes.entry(message).or_default();
+            let route = format!("from `{role}` to `{peer}`");
+            if *direction == Direction::Send
+                && of_message.len() <= MOST
+                && !of_message.contains(&route)
+            {
+                of_message.push(route);
             }
         }
     }
-    const MOST: usize = 3;
-    if routes.len() > MOST {
-        return format!("`{message}`, between several roles");
-    }
-    format!("`{message}`, {}", routes.join(" and "))
+    let told = |of_message: Vec<String>| match of_message.len() {
+        ..=MOST => of_message.join(" and "),
+        _ => "between several roles".to_owned(),
+    };
+    let routes = routes.into_iter();
+    routes
+        .map(|(message, routes)| (message, told(routes)))
+        .collect()
 }
 
 impl Item {

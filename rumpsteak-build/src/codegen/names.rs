@@ -10,7 +10,8 @@
 //! prelude, or of a role. Where case and `_` alone no longer lead back to the Scribble name,
 //! `#[label("…")]` does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeFrom;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::name;
@@ -28,8 +29,12 @@ pub(super) struct Names {
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
     pub(super) labels: Vec<LabelName>,
+    /// The position of each message among the labels.
+    positions: BTreeMap<Message, usize>,
     /// What no further type may be called.
     taken: BTreeSet<String>,
+    /// The numbers that are left for a name.
+    numbers: BTreeMap<String, RangeFrom<usize>>,
 }
 
 /// A role.
@@ -137,7 +142,9 @@ impl Names {
         let mut names = Self {
             roles: Vec::new(),
             labels: Vec::new(),
+            positions: BTreeMap::new(),
             taken,
+            numbers: BTreeMap::new(),
         };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
@@ -152,15 +159,13 @@ impl Names {
                 is_ident,
             });
         }
-        for (message, payload) in messages.into_iter().zip(payloads) {
+        let mut normal = BTreeMap::new();
+        for (position, (message, payload)) in messages.into_iter().zip(payloads).enumerate() {
             let label = message.label.as_str();
-            let alike = names
-                .labels
-                .iter()
-                .find(|earlier| name::same(earlier.message.label.as_str(), label));
-            if let Some(earlier) = alike {
-                return Err(repeated(&earlier.message, &message, file));
+            if let Some(earlier) = normal.insert(name::normalise(label), position) {
+                return Err(repeated(&names.labels[earlier].message, &message, file));
             }
+            names.positions.insert(message.clone(), position);
             let ty = names.fresh(&name::camel(label), "Message");
             names.labels.push(LabelName {
                 explicit: !name::same(label, &ty),
@@ -188,12 +193,11 @@ impl Names {
         } else {
             suffix.to_owned()
         };
-        let numbered = (2..).map(|number| format!("{suffixed}{number}"));
+        let numbers = self.numbers.entry(suffixed.clone()).or_insert(2..);
+        let numbered = numbers.map(|number| format!("{suffixed}{number}"));
         let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
         // There are more numbers than names.
-        let free = candidates
-            .into_iter()
-            .find(|name| !self.taken.contains(name));
+        let free = { candidates }.find(|name| !self.taken.contains(name));
         let free = free.unwrap_or_default();
         self.taken.insert(free.clone());
         free
@@ -206,9 +210,7 @@ impl Names {
 
     /// The position of a message among the labels.
     pub(super) fn label(&self, message: &Message) -> Option<usize> {
-        self.labels
-            .iter()
-            .position(|label| label.message == *message)
+        self.positions.get(message).copied()
     }
 
     /// The position of a role.
@@ -219,24 +221,20 @@ impl Names {
 
 /// The messages of a protocol, in the order in which its text has them.
 fn messages(protocol: &Loaded) -> Vec<Message> {
-    let mut first: Vec<(Span, &Message)> = Vec::new();
+    let mut first: BTreeMap<&Message, Span> = BTreeMap::new();
     for projection in &protocol.projections {
         for transition in projection.fsm.transitions() {
             let message = &transition.action.message;
             let Some(&span) = projection.origins(transition.id).iter().min() else {
                 continue;
             };
-            match first.iter_mut().find(|(_, known)| *known == message) {
-                Some((known, _)) => *known = span.min(*known),
-                None => first.push((span, message)),
-            }
+            let known = first.entry(message).or_insert(span);
+            *known = span.min(*known);
         }
     }
-    first.sort();
-    first
-        .into_iter()
-        .map(|(_, message)| message.clone())
-        .collect()
+    let mut messages: Vec<Message> = first.keys().map(|&message| message.clone()).collect();
+    messages.sort_by_key(|message| first[message]);
+    messages
 }
 
 /// The name of a field for a role.

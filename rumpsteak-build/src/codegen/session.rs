@@ -119,8 +119,9 @@ enum Pending {
 }
 
 impl Writer<'_> {
+    /// How many actions a state has: none, one, or two for several.
     fn count(&self, state: StateId) -> usize {
-        self.fsm.transitions_from(state).count()
+        self.fsm.transitions_from(state).take(2).count()
     }
 
     fn is_nominal(&self, state: StateId) -> bool {
