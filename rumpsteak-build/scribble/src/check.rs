@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rumpsteak_fsm::Role;
+use rumpsteak_fsm::{Message, Role};
 
 use crate::{
     diagnostics::{
@@ -94,25 +94,30 @@ fn check_sources(
         .first()
         .map_or(0, |source| source.module.protocols.len());
     let mut entered = vec![false; program.protocols.len()];
-    let mut protocols = Vec::new();
+    let mut found = Vec::new();
     for at in order {
         let decl = program.protocols[at].decl;
         if decl.auxiliary && entered[at] {
             continue;
         }
         match determinise(&mut program, at, limits.global_states, &mut entered) {
-            Ok(global) if !decl.auxiliary && at < own => protocols.push(Protocol {
-                name: decl.name.clone(),
-                role_names: decl.roles.iter().map(|role| role.name.clone()).collect(),
-                span: decl.span,
-                global: Arc::new(global),
-                limits: limits.clone(),
-            }),
+            Ok(global) if !decl.auxiliary && at < own => found.push((decl, global)),
             Ok(_) => {}
-            Err(found) => diagnostics.extend(found),
+            Err(errors) => diagnostics.extend(errors),
         }
     }
-    protocols
+    let messages: Arc<[Message]> = program.messages.into_iter().collect();
+    let protocols = found.into_iter().map(|(decl, mut global)| {
+        global.messages = Arc::clone(&messages);
+        Protocol {
+            name: decl.name.clone(),
+            role_names: decl.roles.iter().map(|role| role.name.clone()).collect(),
+            span: decl.span,
+            global: Arc::new(global),
+            limits: limits.clone(),
+        }
+    });
+    protocols.collect()
 }
 
 /// A well-formed protocol, as a global type. Cheap to clone.

@@ -1,18 +1,20 @@
 //! The automaton of a protocol.
 
+use std::sync::Arc;
+
 use rumpsteak_fsm::{Message, Role};
 
 use crate::{
     diagnostics::{projection_errors::Step, span::Span},
     index::{NONE, index},
-    names::messages::MessageId,
 };
 
 /// The automaton of one protocol. State 0 is the initial one, and a state without edges is an end.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     pub(crate) roles: Vec<Role>,
-    pub(crate) messages: Vec<Message>,
+    /// All messages of the program.
+    pub(crate) messages: Arc<[Message]>,
     pub(crate) letters: Vec<Letter>,
     /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     pub(super) offsets: Vec<u32>,
@@ -35,7 +37,7 @@ pub(crate) struct Hop {
 pub(crate) struct Letter {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) message: MessageId,
+    pub(crate) message: u32,
 }
 
 /// A transition of the automaton.
@@ -97,9 +99,13 @@ impl Global {
         format!("{} from {from} to {to}", self.label(letter))
     }
 
+    pub(crate) fn message(&self, letter: Letter) -> &Message {
+        &self.messages[letter.message as usize]
+    }
+
     /// `value(i32)`
     fn label(&self, letter: Letter) -> String {
-        let Message { label, payload } = &self.messages[letter.message.0 as usize];
+        let Message { label, payload } = self.message(letter);
         let payload: Vec<_> = payload.iter().map(|sort| sort.as_str()).collect();
         format!("{label}({})", payload.join(", "))
     }

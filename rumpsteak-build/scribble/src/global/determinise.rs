@@ -27,6 +27,8 @@
 //! so can the automaton of a protocol with equal beginnings. Both are stopped by
 //! [`Limits::global_states`](crate::Limits).
 
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 use rumpsteak_fsm::Role;
 
@@ -37,7 +39,7 @@ use super::{
 use crate::{
     diagnostics::{code::Code, diagnostic::Diagnostic, global_errors, span::Span},
     index::{IndexMap, IndexSet, index, set_of},
-    names::{messages::MessageId, program::Program},
+    names::program::Program,
     sets::Sets,
 };
 
@@ -160,22 +162,12 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// The automaton. Of all messages of the program it has those of this protocol, under numbers
-    /// of their own.
+    /// The automaton, without its messages: later protocols may have more.
     fn finish(self) -> Global {
-        let mut letters: Vec<Letter> = self.letters.into_iter().collect();
-        let mut messages = set_of(letters.len());
-        for letter in &mut letters {
-            letter.message = MessageId(index(messages.insert_full(letter.message).0));
-        }
-        let known = &self.unfolding.program.messages;
         let mut global = Global {
             roles: self.roles,
-            messages: messages
-                .into_iter()
-                .map(|message| known.value(message))
-                .collect(),
-            letters,
+            messages: Arc::default(),
+            letters: self.letters.into_iter().collect(),
             offsets: self.offsets,
             edges: self.edges,
             origins: self.origins,
@@ -305,7 +297,8 @@ impl Determiniser<'_, '_> {
                 .zip(&offers.messages)
                 .map(|(position, offer)| {
                     let Letter { from, to, message } = letter(offer);
-                    (from, to, messages.label(message), position, message)
+                    let label = &messages[message as usize].label;
+                    (from, to, label, position, message)
                 })
                 .collect();
             labels.sort_unstable();
@@ -313,10 +306,10 @@ impl Determiniser<'_, '_> {
                 let (one, other) = (pair[0], pair[1]);
                 let same = (one.0, one.1, one.2) == (other.0, other.1, other.2);
                 if same && one.4 != other.4 {
-                    let text = |message: MessageId| messages.value(message).to_string();
+                    let text = |message: u32| messages[message as usize].to_string();
                     let origin = |position: usize| offers.messages[position].origin;
                     found.push(global_errors::payload_clash(
-                        messages.label_text(one.2),
+                        one.2.as_str(),
                         (&text(one.4), origin(one.3)),
                         (&text(other.4), origin(other.3)),
                     ));

@@ -11,10 +11,7 @@ use super::automaton::Letter;
 use crate::{
     diagnostics::span::Span,
     index::{IndexSet, index, set_of},
-    names::{
-        messages::Messages,
-        program::{Argument, END, NodeKind, Program, Template},
-    },
+    names::program::{END, NodeKind, Program, Template},
 };
 
 /// More frames, places, states or steps than allowed.
@@ -31,7 +28,8 @@ struct Frame {
     protocol: u32,
     /// For each role of the protocol the role of the root.
     roles: Vec<u32>,
-    arguments: Vec<Argument>,
+    /// What each of its parameters stands for.
+    arguments: Vec<Template>,
     /// The node to go on with, and its frame.
     back: Option<(u32, u32)>,
 }
@@ -156,8 +154,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             }
             NodeKind::Message { message, from, to } => {
                 let messages = &mut self.program.messages;
-                let Argument::Message(message) = instantiate(message, &frame.arguments, messages)
-                else {
+                let message = message.instantiate(&frame.arguments, messages);
+                let Template::Message(message) = message else {
                     // Unreachable: resolving has refused sorts here.
                     return Ok(Step::End);
                 };
@@ -244,7 +242,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                     let messages = &mut self.program.messages;
                     let arguments = arguments
                         .iter()
-                        .map(|template| instantiate(template, given, messages))
+                        .map(|template| template.instantiate(given, messages))
                         .collect();
                     let roles = roles
                         .iter()
@@ -261,28 +259,6 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 // Unreachable: only valid protocols are built, and they call valid ones only.
                 NodeKind::Invalid => node = found.next,
             }
-        }
-    }
-}
-
-/// What a template stands for, given the arguments of its protocol. Resolving has checked their
-/// kinds.
-fn instantiate(template: &Template, given: &[Argument], messages: &mut Messages) -> Argument {
-    match template {
-        Template::Message(message) => Argument::Message(*message),
-        Template::Sort(sort) => Argument::Sort(*sort),
-        Template::Parameter(parameter) => given[*parameter as usize],
-        Template::Literal(label, sorts) => {
-            let sort = |sort: &Template| match sort {
-                Template::Sort(sort) => Some(*sort),
-                Template::Parameter(parameter) => match given[*parameter as usize] {
-                    Argument::Sort(sort) => Some(sort),
-                    Argument::Message(_) => None,
-                },
-                _ => None,
-            };
-            let sorts = sorts.iter().filter_map(sort).collect();
-            Argument::Message(messages.message_id(*label, sorts))
         }
     }
 }

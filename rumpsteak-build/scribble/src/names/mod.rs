@@ -1,7 +1,6 @@
 //! Names to what they mean: modules with their imports, and programs in which every name is a
 //! number.
 
-pub(crate) mod messages;
 pub(crate) mod modules;
 pub(crate) mod program;
 mod recursion;

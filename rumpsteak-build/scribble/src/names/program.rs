@@ -3,10 +3,11 @@
 //! Each protocol is one flat table of [`Node`]s, and every node knows what follows it, so that the
 //! later passes follow numbers and need neither names nor recursion.
 
-use super::messages::{LabelId, MessageId, Messages, SortId};
+use rumpsteak_fsm::{Label, Message, Sort};
+
 use crate::{
     diagnostics::span::Span,
-    index::NONE,
+    index::{IndexSet, NONE, index},
     syntax::ast::{Module, ProtocolDecl},
 };
 
@@ -23,7 +24,8 @@ pub(crate) struct Source<'m> {
 /// All protocols of the modules.
 pub(crate) struct Program<'m> {
     pub(crate) protocols: Vec<ResolvedProtocol<'m>>,
-    pub(crate) messages: Messages,
+    /// Every message that occurs, once.
+    pub(crate) messages: IndexSet<Message>,
 }
 
 /// One protocol.
@@ -78,21 +80,51 @@ pub(crate) enum NodeKind {
 }
 
 /// A message or sort that may depend on the parameters of its protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Template {
-    Message(MessageId),
-    Sort(SortId),
+    /// The message with this number.
+    Message(u32),
+    Sort(Sort),
     /// The parameter with this number.
     Parameter(u32),
     /// A message with parameters among its sorts.
-    Literal(LabelId, Vec<Template>),
+    Literal(Label, Vec<Template>),
 }
 
-/// What a parameter stands for in one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Argument {
-    Message(MessageId),
-    Sort(SortId),
+impl Template {
+    /// A message: one with a number, unless there are parameters among its sorts.
+    pub(crate) fn message(
+        label: Label,
+        sorts: Vec<Self>,
+        messages: &mut IndexSet<Message>,
+    ) -> Self {
+        let known = |sort: &Self| match sort {
+            Self::Sort(sort) => Some(sort.clone()),
+            _ => None,
+        };
+        match sorts.iter().map(known).collect() {
+            Some(payload) => {
+                let (number, _) = messages.insert_full(Message { label, payload });
+                Self::Message(index(number))
+            }
+            None => Self::Literal(label, sorts),
+        }
+    }
+
+    /// What it stands for, given the arguments of its protocol.
+    pub(crate) fn instantiate(&self, given: &[Self], messages: &mut IndexSet<Message>) -> Self {
+        match self {
+            Self::Message(_) | Self::Sort(_) => self.clone(),
+            Self::Parameter(parameter) => given[*parameter as usize].clone(),
+            Self::Literal(label, sorts) => {
+                let sorts = sorts.iter();
+                let sorts = sorts
+                    .map(|sort| sort.instantiate(given, messages))
+                    .collect();
+                Self::message(label.clone(), sorts, messages)
+            }
+        }
+    }
 }
 
 impl Program<'_> {

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, hash_map::Entry};
+use rumpsteak_fsm::{Label, Message, Sort};
 
 use super::{
-    messages::Messages,
     program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Template},
     recursion::Recursions,
     scope::Scope,
@@ -19,7 +19,7 @@ use crate::{
         name_errors,
         span::{Name, Span},
     },
-    index::NONE,
+    index::{IndexSet, NONE, set_of},
     syntax::ast::{
         BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
         Parameter, ParameterKind, Payload, ProtocolDecl,
@@ -39,7 +39,7 @@ pub(crate) fn resolve<'m>(
         duplicates(source.module, diagnostics);
     }
     let interactions = decls.iter().map(|decl| decl.body.interactions.len());
-    let mut messages = Messages::with_capacity(interactions.sum());
+    let mut messages = set_of(interactions.sum());
     let mut protocols = Vec::with_capacity(decls.len());
     for (own, source) in sources.iter().enumerate() {
         let scope = Scope::new(own, sources, &bases);
@@ -100,7 +100,7 @@ struct Resolver<'a, 'm> {
     decl: &'m ProtocolDecl,
     decls: &'a [&'m ProtocolDecl],
     scope: &'a Scope,
-    messages: &'a mut Messages,
+    messages: &'a mut IndexSet<Message>,
     roles: HashMap<&'m str, u32>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -279,21 +279,10 @@ impl<'m> Resolver<'_, 'm> {
             MessageExpr::Named(name) => return self.named_message(name),
             MessageExpr::Literal { label, payload } => (label, payload),
         };
-        let label = self.messages.label_id(&label.text);
-        let mut sorts = Vec::with_capacity(payload.len());
-        let mut known = Vec::with_capacity(payload.len());
-        for element in payload {
-            let sort = self.sort(element)?;
-            if let Template::Sort(sort) = sort {
-                known.push(sort);
-            }
-            sorts.push(sort);
-        }
-        Some(if known.len() == sorts.len() {
-            Template::Message(self.messages.message_id(label, known))
-        } else {
-            Template::Literal(label, sorts)
-        })
+        let sorts = payload.iter().map(|element| self.sort(element));
+        let sorts = sorts.collect::<Option<_>>()?;
+        let label = Label::from(Arc::clone(&label.text));
+        Some(Template::message(label, sorts, self.messages))
     }
 
     /// A message without brackets.
@@ -326,35 +315,32 @@ impl<'m> Resolver<'_, 'm> {
         }
         // `shop.Base.Cancel` is the message `Cancel`.
         let label = match name.as_str().rsplit_once('.') {
-            Some((_, simple)) => &Arc::from(simple),
-            None => &name.text,
+            Some((_, simple)) => Label::from(simple),
+            None => Label::from(Arc::clone(&name.text)),
         };
-        let label = self.messages.label_id(label);
-        Some(Template::Message(
-            self.messages.message_id(label, Vec::new()),
-        ))
+        Some(Template::message(label, Vec::new(), self.messages))
     }
 
     fn sort(&mut self, element: &Payload) -> Option<Template> {
         let name = element.sort.as_str();
-        let text = if let Some(role) = &element.delegated {
+        let sort = if let Some(role) = &element.delegated {
             let decl = self.protocol(&element.sort)?.1;
             if !decl.roles.iter().any(|known| known.name.text == role.text) {
                 self.unknown_role(role, decl);
                 return None;
             }
-            &Arc::from(format!("{name}@{role}"))
+            Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, ParameterKind::Sort) {
             return Some(parameter);
         } else if let Some((_, simple)) = name.rsplit_once('.')
             && self.scope.sorts.contains(name)
         {
             // A sort that is declared in another module goes by its own name here too.
-            &Arc::from(simple)
+            Sort::from(simple)
         } else {
-            &element.sort.text
+            Sort::from(Arc::clone(&element.sort.text))
         };
-        Some(Template::Sort(self.messages.sort_id(text)))
+        Some(Template::Sort(sort))
     }
 
     /// The protocol with this name, and its number.

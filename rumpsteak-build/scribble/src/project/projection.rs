@@ -66,7 +66,7 @@ use super::{
 };
 use crate::{
     diagnostics::{diagnostic::Diagnostic, projection_errors, span::Span},
-    global::automaton::{Global, Letter},
+    global::automaton::Global,
     index::{NONE, index},
     limits::Limits,
 };
@@ -204,15 +204,15 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
 
 /// What the role does in an interaction that it sees.
 fn action(subsets: &Subsets<'_>, letter: u32) -> Action {
-    let Letter { from, to, message } = subsets.letter(letter);
-    let (peer, direction) = if subsets.sends(letter) {
-        (to, Direction::Send)
+    let letter = subsets.letter(letter);
+    let (peer, direction) = if letter.from == subsets.role {
+        (letter.to, Direction::Send)
     } else {
-        (from, Direction::Receive)
+        (letter.from, Direction::Receive)
     };
     Action {
         peer: Role::clone(&subsets.global.roles[peer as usize]),
         direction,
-        message: subsets.global.messages[message.0 as usize].clone(),
+        message: subsets.global.message(letter).clone(),
     }
 }

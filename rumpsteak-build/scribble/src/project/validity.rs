@@ -81,8 +81,12 @@ pub(super) fn check(
 /// Two groups with one peer and label that differ in their payload.
 fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Group, &'g Group)> {
     let key = |group: &Group| {
-        let Letter { from, to, message } = subsets.letter(group.letter);
-        (from, to, &subsets.global.messages[message.0 as usize].label)
+        let letter = subsets.letter(group.letter);
+        (
+            letter.from,
+            letter.to,
+            &subsets.global.message(letter).label,
+        )
     };
     let mut keys: Vec<_> = groups.iter().map(|group| (key(group), group)).collect();
     keys.sort_by(|one, other| one.0.cmp(&other.0));
