@@ -3,7 +3,7 @@
 //! The protocol itself cannot: a session that compiles was verified, so its roles never wait for
 //! each other in a circle and never meet a message that they do not expect. What remains is the
 //! outside world (a peer that failed, a broken transport, a foreign program at the other end) and
-//! the two misuses of a role that Rust's types cannot refuse. Every error leaves the role poisoned:
+//! the three misuses of a role that Rust's types cannot refuse. Every error leaves the role poisoned:
 //! see [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;
@@ -109,6 +109,20 @@ pub enum ErrorKind {
         role: &'static str,
     },
 
+    /// A route of the role is not where `#[derive(Roles)]` put it.
+    ///
+    /// Two routes of one type were exchanged (`mem::swap`), within a role or between two. What is
+    /// sent into them would reach roles that expect other messages, or none.
+    Misplaced {
+        /// The role that cannot begin a session.
+        role: &'static str,
+        /// The peer to which the route in this place should lead: the name of its struct.
+        route: &'static str,
+        /// Whose route this is, and to which peer; `None` if it belongs into this place, but in
+        /// another set of roles than the routes before it.
+        belongs: Option<(&'static str, &'static str)>,
+    },
+
     /// An earlier session of this role did not return its [`End`](crate::states::End): it failed,
     /// panicked, was cancelled, or leaked its state.
     ///
@@ -171,6 +185,20 @@ impl fmt::Display for ErrorKind {
                 f,
                 "the session of `{role}` returned the end of another session; both roles are poisoned"
             ),
+            Self::Misplaced {
+                role,
+                route,
+                belongs,
+            } => {
+                write!(
+                    f,
+                    "`{role}` cannot begin a session: its route to `{route}` "
+                )?;
+                match belongs {
+                    Some((role, peer)) => write!(f, "is that of `{role}` to `{peer}`"),
+                    None => f.write_str("is that of another set of roles"),
+                }
+            }
             Self::Poisoned { role } => write!(
                 f,
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \

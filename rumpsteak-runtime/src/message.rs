@@ -5,6 +5,8 @@
 //! and processes handle; the enum is what the channels carry. Payloads move from one to the other
 //! and are never cloned.
 
+use crate::private::ByMacro;
+
 /// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message type",
@@ -38,6 +40,9 @@ pub trait Message<L>: Labelled + Sized {
     /// number is no danger: `downcast` looks again.
     #[doc(hidden)]
     const TAG: usize;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
 
     /// Wraps a label.
     fn upcast(label: L) -> Self;

@@ -5,6 +5,8 @@
 //! as a session lasts.
 
 use crate::message::Labelled;
+use crate::private::ByMacro;
+use crate::private::participant::{self, Participant};
 use crate::transport::link::Link;
 
 /// A participant of a protocol. Implemented by `#[derive(Role)]`.
@@ -13,7 +15,7 @@ use crate::transport::link::Link;
     label = "not a role",
     note = "add `#[derive(Role)]` to `{Self}`, with the role that it plays: `#[protocol(Protocol::role)]`"
 )]
-pub trait Role: Sized {
+pub trait Role: Participant {
     /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
     const PROTOCOL: &'static str;
 
@@ -22,11 +24,6 @@ pub trait Role: Sized {
 
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;
-
-    /// Which system the capacities of the role's queues were proven for: a number made from all the
-    /// sessions of all its roles. 0 for none.
-    #[doc(hidden)]
-    const SYSTEM: u64 = 0;
 
     /// What `#[derive(Roles)]` needs to wire the role: one slot for each route.
     #[doc(hidden)]
@@ -39,19 +36,9 @@ pub trait Role: Sized {
     /// peers may hold messages of the aborted session. Reset all roles of the set together:
     /// `roles.reset()`, or `Roles::reset_each(&mut s, &mut k)` for roles that were taken out of it.
     /// `#[derive(Roles)]` gives the set both.
-    fn is_poisoned(&self) -> bool;
-
-    /// Marks the role as being in a session, which only `finish` undoes.
-    #[doc(hidden)]
-    fn begin(&mut self);
-
-    /// Marks the session as ended.
-    #[doc(hidden)]
-    fn finish(&mut self);
-
-    /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
-    #[doc(hidden)]
-    fn abort(&mut self);
+    fn is_poisoned(&self) -> bool {
+        participant::is_in_session(self)
+    }
 }
 
 /// A role that has a route to `Peer`. Implemented by `#[derive(Role)]` for each field with
@@ -64,6 +51,9 @@ pub trait Role: Sized {
 pub trait Route<Peer>: Role {
     /// The type of the route, for example [`Channel`](crate::Channel).
     type Link: Link;
+
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
 
     /// The route to `Peer`.
     ///

@@ -1,9 +1,9 @@
 //! Beginning and ending sessions.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::private::participant::{self, Misplaced};
 use crate::private::proof::Plays;
 use crate::role::Role;
-use crate::states::state::address_of;
 use crate::states::{End, Session, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
@@ -34,6 +34,7 @@ use crate::states::{End, Session, State};
 /// # Errors
 ///
 /// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
+/// [`ErrorKind::Misplaced`] if a route is not where `#[derive(Roles)]` put it;
 /// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result is
 /// `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`ErrorKind::Closed`].
 ///
@@ -53,10 +54,10 @@ where
     F: Future<Output = Result<(T, End<'s, R>), E>>,
     E: From<Error>,
 {
-    let address = address_of(role);
+    let identity = participant::identity(role);
     let state = begin(role)?;
     let (value, end) = process(S::from_state(state)).await?;
-    end.complete(address)?;
+    end.complete(identity)?;
     Ok(value)
 }
 
@@ -68,8 +69,7 @@ where
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
-/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session.
+/// Those of [`try_run`], save those of the process.
 ///
 /// # Panics
 ///
@@ -85,18 +85,32 @@ where
     P: FnOnce(S) -> F,
     F: Future<Output = (T, End<'s, R>)>,
 {
-    let address = address_of(role);
+    let identity = participant::identity(role);
     let state = begin(role)?;
     let (value, end) = process(S::from_state(state)).await;
-    end.complete(address)?;
+    end.complete(identity)?;
     Ok(value)
 }
 
 fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
-    if role.is_poisoned() {
-        // The state of the earlier session may have been leaked: make sure that its peers wake.
-        role.abort();
-        return Err(ErrorKind::Poisoned { role: R::NAME }.into());
+    if role.is_poisoned() || participant::misplaced(role).is_some() {
+        let error = refusal(role);
+        // The state of an earlier session may have been leaked: make sure that its peers wake.
+        participant::abort(role);
+        return Err(error.into());
     }
     Ok(State::new(role))
+}
+
+/// Why the role cannot begin a session.
+#[cold]
+fn refusal<R: Role>(role: &R) -> ErrorKind {
+    match participant::misplaced(role) {
+        Some(Misplaced { place, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
+            role: R::NAME,
+            route: place,
+            belongs: belongs.map(|brand| (brand.role, brand.peer)),
+        },
+        _ => ErrorKind::Poisoned { role: R::NAME },
+    }
 }

@@ -11,7 +11,7 @@ use futures::executor::block_on;
 use rumpsteak_runtime::{
     Channel, Message, Role, Roles,
     channel::{Receiver, Sender},
-    transport::{Incoming, Link, Outgoing, Route},
+    transport::{Incoming, Outgoing, Route},
 };
 
 /// A message that says who sent it to whom.
@@ -126,14 +126,4 @@ fn routes_are_wired_by_type() {
 fn a_role_without_a_protocol_is_named_after_its_struct() {
     assert_eq!((A::PROTOCOL, A::NAME), ("", "A"));
     assert_eq!((D::PROTOCOL, D::NAME), ("", "D"));
-}
-
-#[test]
-fn every_route_carries_the_mark_of_the_role() {
-    let Named { mut a, .. } = Named::default();
-    assert!(!a.is_poisoned());
-    a.c.set_in_session(true);
-    assert!(a.is_poisoned());
-    assert!(!a.b.in_session());
-    assert!(!a.c.is_closed());
 }

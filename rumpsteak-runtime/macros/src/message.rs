@@ -126,6 +126,7 @@ fn conversion(item: &MessageItem, tag: usize, variant: &MessageVariant) -> Token
         impl #krate::Message<#ty> for #message {
             const NAME: &'static str = #label;
             const TAG: usize = #tag;
+            const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
 
             #[inline]
             fn upcast(label: #ty) -> Self {

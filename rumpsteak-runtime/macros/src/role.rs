@@ -46,9 +46,13 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         impl #krate::Role for #name {
             const PROTOCOL: &'static str = #protocol;
             const NAME: &'static str = #role;
-            const SYSTEM: u64 = #system_id;
             type Message = #message;
             type Seat = #seat;
+        }
+
+        #[automatically_derived]
+        impl #krate::private::Participant for #name {
+            const SYSTEM: u64 = #system_id;
 
             #methods
         }
@@ -72,47 +76,41 @@ fn names(item: &RoleItem, failed: bool) -> (String, String) {
     }
 }
 
-/// The methods that mark all routes of a role, or close them.
+/// The methods that go through all routes of a role.
 fn methods(item: &RoleItem) -> TokenStream {
+    let krate = &item.krate;
     // All spans are those of the field's type, so that rustc says only once that it is no route.
-    let each = |call: &dyn Fn(TokenStream, TokenStream, Span) -> TokenStream| {
+    let each = |call: &dyn Fn(&Route, TokenStream, TokenStream, Span) -> TokenStream| {
         let call = |route: &Route| {
             let (span, member) = (route.ty.span(), member(route.field.as_ref(), route.index));
-            call(at(&item.krate, span), member, span)
+            call(route, at(krate, span), member, span)
         };
         item.routes.iter().map(call).collect::<TokenStream>()
     };
-    let marks = each(
-        &|krate, member, span| quote_spanned!(span=> || #krate::transport::Link::in_session(&self.#member)),
+    let visits = each(&|route, krate, member, span| {
+        let peer = route.peer.to_string();
+        quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));)
+    });
+    let closes = each(
+        &|_, krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
     );
-    let set = |mark: bool| {
-        each(
-            &|krate, member, span| quote_spanned!(span=> #krate::transport::Link::set_in_session(&mut self.#member, #mark);),
-        )
+    // A role without routes visits none.
+    let visit = if item.routes.is_empty() {
+        quote!(_)
+    } else {
+        quote!(mut visit)
     };
-    let (begin, finish) = (set(true), set(false));
-    let close = each(
-        &|krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
-    );
     quote! {
         #[inline]
-        fn is_poisoned(&self) -> bool {
-            false #marks
+        fn for_each_mark<'a>(
+            &'a self,
+            #visit: impl ::core::ops::FnMut(&'static str, &'a #krate::transport::Mark),
+        ) {
+            #visits
         }
 
-        #[inline]
-        fn begin(&mut self) {
-            #begin
-        }
-
-        #[inline]
-        fn finish(&mut self) {
-            #finish
-        }
-
-        fn abort(&mut self) {
-            #begin
-            #close
+        fn close(&mut self) {
+            #closes
         }
     }
 }
@@ -176,6 +174,7 @@ fn implement_route(
         #[automatically_derived]
         impl #krate::transport::Route<#peer> for #name {
             type Link = #ty;
+            const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
 
             #[inline]
             fn route(&mut self) -> &mut #ty {
@@ -190,7 +189,7 @@ fn implement_route(
             type Link = #ty;
 
             const NAME: &'static str = <Self as #krate::Role>::NAME;
-            const SYSTEM: u64 = <Self as #krate::Role>::SYSTEM;
+            const SYSTEM: u64 = <Self as #krate::private::Participant>::SYSTEM;
             const CAPACITY: #krate::channel::Capacity = #capacity;
 
             fn slot(board: &mut __Board) -> &mut ::core::option::Option<#ty> {
@@ -224,6 +223,10 @@ fn wiring(item: &RoleItem) -> TokenStream {
                 >,
             )*
         {
+            const PEERS: &'static [&'static str] = &[
+                #(<#peers as #krate::private::wiring::Joins<#name, __Board>>::NAME),*
+            ];
+
             fn wire(#board: &mut __Board) -> Self {
                 Self {
                     #(#members: #krate::private::wiring::connect::<#name, #peers, __Board>(board)),*

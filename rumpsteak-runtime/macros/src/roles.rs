@@ -111,7 +111,7 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
 
 /// `Default`, by a board with the seats of all roles.
 fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
-    let name = &set.name;
+    let (name, krate) = (&set.name, &set.krate);
     // All spans are those of the field's type, so that rustc says only once that it is no role.
     let types = set.fields.iter().map(|field| &field.ty);
     let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
@@ -133,7 +133,7 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     });
     let wired = placed.iter().zip(members).map(|((ty, krate), member)| {
         quote_spanned! {ty.span()=>
-            #member: <#ty as #krate::private::wiring::Wire<__Board>>::wire(&mut board)
+            #member: <#ty as #krate::private::wiring::Wire<__Board>>::wire_in_set(&mut board, set)
         }
     });
     quote! {
@@ -144,6 +144,7 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
+                let set = #krate::private::wiring::new_set();
                 let mut board = __Board(#(#empty),*);
                 Self { #(#wired),* }
             }

@@ -15,6 +15,10 @@
 //! The peers' processes usually pass the error on with `?`, which poisons them in turn, and so
 //! wakes theirs. So the failure of one role ends the session of all, and none hangs.
 //!
+//! All of this happens when a state is *dropped*. A process that leaks its state (`mem::forget`, a
+//! circle of `Rc`s) poisons its role too, but wakes nobody: its peers wait until the role is
+//! dropped, reset, or asked for its next session, which it refuses.
+//!
 //! ```
 #![doc = include_str!("ping.txt")]
 //! use futures::{executor::block_on, future::join};
@@ -72,6 +76,19 @@
 //!
 //! The borrow checker sees to it that no session is running on the roles. Roles over routes that you
 //! made by hand, such as sockets, are replaced by hand.
+//!
+//! Nothing else makes a poisoned role usable. Its routes carry a [`Mark`](crate::transport::Mark)
+//! that only this crate can write; [`into_inner`](crate::transport::Bidirectional::into_inner) does
+//! not part with the halves of a route whose session has not ended.
+//!
+//! # Routes that were exchanged
+//!
+//! Two routes of one type can be exchanged with `mem::swap`, within a role or between two sets.
+//! What a session sends into them would reach the wrong role. So `#[derive(Roles)]` notes in each
+//! route whose it is, every session looks before it begins, and refuses with
+//! [`ErrorKind::Misplaced`](crate::ErrorKind::Misplaced). Whole roles may be exchanged: they bring
+//! their routes along. A route that you made by hand may be anywhere, and it is on you that it
+//! leads to the role that its place says.
 //!
 //! # What leaves a role clean
 //!

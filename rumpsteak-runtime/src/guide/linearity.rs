@@ -54,7 +54,7 @@
 //! A process may leave early with an error; it may panic, or be cancelled. Then the state is
 //! dropped, and its role is *poisoned*: see [`failure`](super::failure). The same happens where a
 //! process leaks a state (`mem::forget`), or where two sessions of one role type exchange their
-//! states: the addresses of their roles tell them apart when they end, and both fail with
+//! states: their routes tell them apart when they end, and both fail with
 //! [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd). A different lifetime for each session would let
 //! rustc find it, but today's compiler cannot prove such futures `Send`, so that no task could run
 //! them.

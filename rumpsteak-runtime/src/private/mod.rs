@@ -1,8 +1,14 @@
 //! What the macros use: not part of the public interface, and free to change in any release.
 
 pub mod fingerprint;
+pub(crate) mod participant;
 pub(crate) mod proof;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
+pub use self::participant::Participant;
 pub use self::proof::{Machine, Plays, Transition, Unnamed};
+
+/// A trait that asks for one of these is implemented by macros only.
+#[derive(Debug)]
+pub struct ByMacro;

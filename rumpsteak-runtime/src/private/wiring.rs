@@ -17,9 +17,13 @@
 //! fails) does not compile. All bounds mention the board, so a role alone, whose peers live
 //! elsewhere, compiles.
 
+use std::any::TypeId;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::role::Role;
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::mark::Brand;
 
 /// A board that has a seat for role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
@@ -45,7 +49,7 @@ pub trait Joins<Peer, B> {
     /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
     const NAME: &'static str;
 
-    /// [`Role::SYSTEM`].
+    /// `Participant::SYSTEM`.
     const SYSTEM: u64;
 
     /// How much room the queue to the peer needs, in that system.
@@ -61,9 +65,37 @@ pub trait Joins<Peer, B> {
     label = "not a role",
     note = "every field of a set of roles has a type with `#[derive(Role)]`"
 )]
-pub trait Wire<B>: Sized {
+pub trait Wire<B>: Role {
+    /// The names of the peers, in the order of the routes.
+    const PEERS: &'static [&'static str];
+
     /// Connects the role to all its peers.
     fn wire(board: &mut B) -> Self;
+
+    /// Connects the role to all its peers, and brands its routes as those of the set with this
+    /// number.
+    fn wire_in_set(board: &mut B, set: usize) -> Self {
+        let role = Self::wire(board);
+        let mut peers = Self::PEERS.iter().enumerate();
+        role.for_each_mark(|_, mark| {
+            if let Some((index, peer)) = peers.next() {
+                mark.set_brand(Brand {
+                    set,
+                    owner: TypeId::of::<Self>(),
+                    index,
+                    role: Self::NAME,
+                    peer,
+                });
+            }
+        });
+        role
+    }
+}
+
+/// A number that no other set of roles has.
+pub fn new_set() -> usize {
+    static SETS: AtomicUsize = AtomicUsize::new(0);
+    SETS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// The end of `Near` of the route between `Near` and `Far`.

@@ -1,6 +1,7 @@
 //! Choices between labels.
 
 use super::state::Session;
+use crate::private::ByMacro;
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
 /// `#[session]` on an enum.
@@ -22,7 +23,7 @@ pub trait Choice: Sized {
     /// Does not compile unless the choice is what the build script verified: see
     /// `private::fingerprint`.
     #[doc(hidden)]
-    const VERIFIED: ();
+    const VERIFIED: ByMacro;
 
     /// Enters the alternative that `message` names.
     ///
@@ -43,6 +44,9 @@ pub trait Choice: Sized {
     note = "select one of the labels in the variants of `{Self}`"
 )]
 pub trait Offers<L>: Choice {
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+
     /// What follows the label.
     type Then: Session<State = Self::State>;
 }

@@ -2,6 +2,7 @@ use std::fmt;
 
 use super::state::{Session, State};
 use crate::error::Result;
+use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::Role;
 
@@ -15,19 +16,21 @@ pub struct End<'s, R: Role> {
 }
 
 impl<R: Role> End<'_, R> {
-    /// Ends the session of the role at `address`.
+    /// Ends the session of the role with this identity.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::ForeignEnd`](crate::ErrorKind::ForeignEnd) if this is the end of another
     /// session; both roles are then poisoned.
-    pub(crate) fn complete(self, address: usize) -> Result<()> {
-        self.state.end(address)
+    pub(crate) fn complete(self, identity: usize) -> Result<()> {
+        self.state.end(identity)
     }
 }
 
 impl<'s, R: Role> Session for End<'s, R> {
     type State = State<'s, R>;
+
+    const BY_MACRO: ByMacro = ByMacro;
 
     #[inline]
     fn from_state(state: State<'s, R>) -> Self {

@@ -6,6 +6,7 @@ use super::action::{failed, poll_accept, polled_again, unexpected};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
+use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
 use crate::transport::Incoming;
@@ -96,6 +97,8 @@ where
 
 impl<'s, R: Role, P, L, C> Session for Receive<'s, R, P, L, C> {
     type State = State<'s, R>;
+
+    const BY_MACRO: ByMacro = ByMacro;
 
     #[inline]
     fn from_state(state: State<'s, R>) -> Self {

@@ -4,6 +4,7 @@ use super::choice::{Choice, Offers};
 use super::send::{Returning, Sending};
 use super::state::{Names, Session, State};
 use crate::message::Message;
+use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
 use crate::transport::Outgoing;
@@ -69,6 +70,8 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
 
 impl<'s, R: Role, P, C> Session for Select<'s, R, P, C> {
     type State = State<'s, R>;
+
+    const BY_MACRO: ByMacro = ByMacro;
 
     #[inline]
     fn from_state(state: State<'s, R>) -> Self {

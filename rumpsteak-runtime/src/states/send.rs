@@ -6,6 +6,7 @@ use super::action::{failed, poll_transmit, polled_again};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Error, Result, Unsent};
 use crate::message::Message;
+use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure};
 use crate::role::{Role, Route};
 use crate::transport::{Outgoing, RouteError};
@@ -199,6 +200,8 @@ where
 
 impl<'s, R: Role, P, L, C> Session for Send<'s, R, P, L, C> {
     type State = State<'s, R>;
+
+    const BY_MACRO: ByMacro = ByMacro;
 
     #[inline]
     fn from_state(state: State<'s, R>) -> Self {

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use crate::error::{Error, ErrorKind};
+use crate::private::{ByMacro, participant};
 use crate::role::Role;
 
 /// A state of a session, such as [`Send`](super::Send) or [`End`](super::End), or a type that
@@ -23,6 +24,9 @@ pub trait Session {
     /// session that is a state of another.
     type State;
 
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+
     /// Enters the state.
     #[doc(hidden)]
     fn from_state(state: Self::State) -> Self;
@@ -32,7 +36,7 @@ pub trait Session {
 ///
 /// Invariant: between `try_run` and the end there is exactly one per session, because it can be
 /// neither cloned nor constructed outside this crate. It is never stored in the role, so a session
-/// that leaks it (`mem::forget`) leaves the role marked as in a session.
+/// that leaks it (`mem::forget`) leaves the routes marked as in a session.
 pub struct State<'s, R: Role> {
     pub(super) role: &'s mut R,
 }
@@ -40,15 +44,15 @@ pub struct State<'s, R: Role> {
 impl<'s, R: Role> State<'s, R> {
     /// Begins a session.
     pub(crate) fn new(role: &'s mut R) -> Self {
-        role.begin();
+        participant::set_in_session(role, true);
         Self { role }
     }
 
-    /// Ends the session if it is the one of the role at `address`.
-    pub(super) fn end(self, address: usize) -> Result<(), Error> {
-        if address_of(&*self.role) == address {
+    /// Ends the session if it is that of the role with this [`identity`](participant::identity).
+    pub(super) fn end(self, identity: usize) -> Result<(), Error> {
+        if participant::identity(self.role) == identity {
             // Not dropped: that would be the end of a session in the middle.
-            ManuallyDrop::new(self).role.finish();
+            participant::set_in_session(ManuallyDrop::new(self).role, false);
             Ok(())
         } else {
             // Dropping `self` poisons the other role. The session's own role is poisoned by its own
@@ -62,19 +66,11 @@ impl<'s, R: Role> State<'s, R> {
 /// values: only its role decides whether it can move between threads.
 pub(super) type Names<T> = PhantomData<fn() -> T>;
 
-/// The address of a role identifies it among all roles that sessions borrow at the same time.
-///
-/// Two roles can only share an address if their type has no size. A role of no size has no routes,
-/// hence no session but the empty one.
-pub(crate) fn address_of<R>(role: &R) -> usize {
-    std::ptr::from_ref(role).addr()
-}
-
 impl<R: Role> Drop for State<'_, R> {
     #[cold]
     #[inline(never)]
     fn drop(&mut self) {
-        self.role.abort();
+        participant::abort(self.role);
     }
 }
 

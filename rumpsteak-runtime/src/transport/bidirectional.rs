@@ -9,6 +9,7 @@ use futures_core::Stream;
 use futures_sink::Sink;
 
 use super::link::{Arrival, Disconnected, Incoming, Link, Outgoing, RouteError};
+use super::mark::Mark;
 use crate::error::BoxError;
 
 /// A route made of a sink and a stream.
@@ -26,7 +27,7 @@ use crate::error::BoxError;
 pub struct Bidirectional<Tx, Rx> {
     /// `None` once the route is closed: dropping both halves is what wakes the peer.
     halves: Option<(Tx, Rx)>,
-    in_session: bool,
+    mark: Mark,
 }
 
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
@@ -34,7 +35,7 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
     pub fn new(tx: Tx, rx: Rx) -> Self {
         Self {
             halves: Some((tx, rx)),
-            in_session: false,
+            mark: Mark::new(),
         }
     }
 
@@ -43,9 +44,10 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
         self.halves.is_none()
     }
 
-    /// The two halves, unless this end was closed.
+    /// The two halves, unless this end was closed, or a session over it has not ended: messages of
+    /// that session may be in them.
     pub fn into_inner(self) -> Option<(Tx, Rx)> {
-        self.halves
+        self.halves.filter(|_| !self.mark.in_session())
     }
 }
 
@@ -53,18 +55,15 @@ impl<Tx, Rx> fmt::Debug for Bidirectional<Tx, Rx> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bidirectional")
             .field("closed", &self.is_closed())
-            .field("in_session", &self.in_session)
+            .field("in_session", &self.mark.in_session())
             .finish_non_exhaustive()
     }
 }
 
 impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
-    fn in_session(&self) -> bool {
-        self.in_session
-    }
-
-    fn set_in_session(&mut self, in_session: bool) {
-        self.in_session = in_session;
+    #[inline]
+    fn mark(&self) -> &Mark {
+        &self.mark
     }
 
     fn close(&mut self) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::task::{Context, Poll, ready};
 
+use super::mark::Mark;
 use crate::error::BoxError;
 
 /// Why a route failed.
@@ -15,18 +16,15 @@ pub enum RouteError {
     Transport(BoxError),
 }
 
-/// A route in any direction. It carries the mark by which a role knows that a session did not end.
+/// A route in any direction, with its [`Mark`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a route",
     label = "not a route",
     note = "use `Channel<M>`, or wrap a sink and a stream: `Bidirectional<Tx, Rx>`, with `Nil` for a half that is not needed"
 )]
 pub trait Link {
-    /// Whether a session uses the route, or did so and never ended.
-    fn in_session(&self) -> bool;
-
-    /// Sets what [`in_session`](Link::in_session) answers.
-    fn set_in_session(&mut self, in_session: bool);
+    /// The mark of the route: always the same one.
+    fn mark(&self) -> &Mark;
 
     /// Closes the route for good, so that the peer wakes up when it waits for it.
     fn close(&mut self);

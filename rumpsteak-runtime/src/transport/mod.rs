@@ -16,10 +16,12 @@
 mod bidirectional;
 pub(crate) mod capacity;
 pub(crate) mod link;
+pub(crate) mod mark;
 mod pair;
 
 pub use self::bidirectional::{Bidirectional, Nil};
 pub use self::link::{Arrival, Incoming, Link, Outgoing, RouteError};
+pub use self::mark::Mark;
 pub use self::pair::Pair;
 pub use crate::message::Labelled;
 pub use crate::role::Route;

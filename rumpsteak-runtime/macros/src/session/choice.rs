@@ -70,7 +70,10 @@ impl Expansion<'_> {
                 const LABELS: &'static [&'static str] =
                     &[#(<#message as #krate::Message<#labels>>::NAME),*];
 
-                const VERIFIED: () = #assertion;
+                const VERIFIED: #krate::private::ByMacro = {
+                    #assertion
+                    #krate::private::ByMacro
+                };
 
                 #decide
             }
@@ -82,6 +85,8 @@ impl Expansion<'_> {
                     #wheres
                 {
                     type Then = #thens;
+
+                    const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
                 }
             )*
         }
@@ -90,7 +95,7 @@ impl Expansion<'_> {
     /// The assertion that the options are those that were verified.
     fn options_assertion(&self, labels: &[&Path], thens: &[TokenStream]) -> TokenStream {
         let Some(Body::Choice(verified)) = &self.proof.body else {
-            return quote!(());
+            return TokenStream::new();
         };
         let (name, here, message) = (&self.item.name, &self.here, self.message());
         let labels_verified = verified.iter().map(|(label, _)| label);
@@ -107,7 +112,7 @@ impl Expansion<'_> {
                     ),
                 )*]) == #here::private::fingerprint::choice(&[#((#labels_verified, #thens_verified),)*]),
                 #text
-            )
+            );
         }
     }
 

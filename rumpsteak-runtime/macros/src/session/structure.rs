@@ -44,6 +44,8 @@ impl Expansion<'_> {
             {
                 type State = #krate::states::State<'s, #role>;
 
+                const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
+
                 #[inline]
                 fn from_state(state: #krate::states::State<'s, #role>) -> Self {
                     #assertion

@@ -1,0 +1,89 @@
+//! What the sessions of a role need of it, and no user.
+
+use std::any::TypeId;
+use std::ptr;
+
+use crate::transport::mark::{Brand, Mark};
+
+/// The part of a role that only sessions use. Implemented by `#[derive(Role)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a role",
+    label = "not a role",
+    note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
+)]
+pub trait Participant: Sized + 'static {
+    /// Which system the capacities of the role's queues were proven for: a number made from all the
+    /// sessions of all its roles. 0 for none.
+    const SYSTEM: u64;
+
+    /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
+    /// and the mark of the route.
+    fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
+
+    /// Closes all routes.
+    fn close(&mut self);
+}
+
+/// A route that is not where `#[derive(Roles)]` put it.
+pub(crate) struct Misplaced<'a> {
+    /// The struct of the peer to which the route in this place leads.
+    pub(crate) place: &'static str,
+    /// Where the route belongs; `None` if that is this place, in another set.
+    pub(crate) belongs: Option<&'a Brand>,
+}
+
+/// Whether an earlier session has not ended.
+#[inline]
+pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
+    let mut in_session = false;
+    role.for_each_mark(|_, mark| in_session |= mark.in_session());
+    in_session
+}
+
+/// Marks that a session has begun, or has ended.
+#[inline]
+pub(crate) fn set_in_session<R: Participant>(role: &R, in_session: bool) {
+    role.for_each_mark(|_, mark| mark.set_in_session(in_session));
+}
+
+/// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
+pub(crate) fn abort<R: Participant>(role: &mut R) {
+    set_in_session(role, true);
+    role.close();
+}
+
+/// The first route that is not where `#[derive(Roles)]` put it, if there is one: two routes of one
+/// type can be exchanged. Routes that were made by hand may be anywhere.
+#[inline]
+pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced<'_>> {
+    let (mut set, mut index, mut misplaced) = (None, 0, None);
+    role.for_each_mark(|place, mark| {
+        if let Some(brand) = mark.brand() {
+            let is_here = brand.owner == TypeId::of::<R>() && brand.index == index;
+            if !is_here || *set.get_or_insert(brand.set) != brand.set {
+                misplaced.get_or_insert(Misplaced {
+                    place,
+                    belongs: (!is_here).then_some(brand),
+                });
+            }
+        }
+        index += 1;
+    });
+    misplaced
+}
+
+/// What tells a role apart from all others that are in a session at the same time: the address of
+/// its first mark, which admits one session at a time.
+///
+/// Not that of the role, because two roles without a size can be in one place. A role without
+/// routes has no mark, and no session but the empty one.
+#[inline]
+pub(crate) fn identity<R: Participant>(role: &R) -> usize {
+    let mut first = 0;
+    role.for_each_mark(|_, mark| {
+        if first == 0 {
+            first = ptr::from_ref(mark).addr();
+        }
+    });
+    first
+}

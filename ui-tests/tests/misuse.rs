@@ -1,0 +1,336 @@
+//! Safe code that would get round the proof: routes that are exchanged, roles whose session was
+//! leaked, ends that cannot be told apart. All of it is refused when a session begins or ends, and
+//! no peer waits for ever.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of a test: a panic is a failure"
+)]
+
+use std::cell::Cell;
+use std::future::pending;
+use std::mem;
+use std::task::{Context, Poll};
+
+use futures::executor::block_on;
+use futures::future::{FutureExt as _, join3};
+use rumpsteak_runtime::{
+    Channel, Error, ErrorKind, Message, Result, Role, Roles, session,
+    transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError},
+    try_run,
+};
+use rumpsteak_ui_tests::ping::{self, Client, Ping, client, server};
+
+#[derive(Roles)]
+struct Roles {
+    a: A,
+    b: B,
+    c: C,
+}
+
+#[derive(Role)]
+#[protocol(Fork::a)]
+#[message(Label)]
+struct A {
+    #[route(B)]
+    b: Channel<Label>,
+    #[route(C)]
+    c: Channel<Label>,
+}
+
+#[derive(Role)]
+#[protocol(Fork::b)]
+#[message(Label)]
+struct B(#[route(A)] Channel<Label>);
+
+#[derive(Role)]
+#[protocol(Fork::c)]
+#[message(Label)]
+struct C(#[route(A)] Channel<Label>);
+
+#[derive(Message)]
+enum Label {
+    Note(Note),
+}
+
+struct Note(u8);
+
+#[session(A)]
+type Sender = Send<B, Note, Send<C, Note, End>>;
+
+#[session(B)]
+type First = Receive<A, Note, End>;
+
+#[session(C)]
+type Second = Receive<A, Note, End>;
+
+async fn a(role: &mut A) -> Result<()> {
+    try_run(role, async |s: Sender<'_>| {
+        Ok(((), s.send(Note(1)).await?.send(Note(2)).await?))
+    })
+    .await
+}
+
+async fn b(role: &mut B) -> Result<u8> {
+    try_run(role, async |s: First<'_>| {
+        let (Note(note), end) = s.receive().await?;
+        Ok((note, end))
+    })
+    .await
+}
+
+async fn c(role: &mut C) -> Result<u8> {
+    try_run(role, async |s: Second<'_>| {
+        let (Note(note), end) = s.receive().await?;
+        Ok((note, end))
+    })
+    .await
+}
+
+/// Runs a set whose routes were exchanged: all three sessions end, those of `b` and `c` because
+/// their routes are closed or not theirs.
+fn refusals(roles: &mut Roles) -> [String; 3] {
+    let (a, b, c) = block_on(join3(a(&mut roles.a), b(&mut roles.b), c(&mut roles.c)));
+    assert!(roles.a.is_poisoned() && roles.b.is_poisoned() && roles.c.is_poisoned());
+    [a.map(|()| 0), b, c].map(|ended| ended.unwrap_err().to_string())
+}
+
+const NOBODY_SENDS_TO_B: &str = "`b` cannot receive `Note` from `a`: \
+    `a` has closed the route (it failed, was cancelled or was dropped)";
+const NOBODY_SENDS_TO_C: &str = "`c` cannot receive `Note` from `a`: \
+    `a` has closed the route (it failed, was cancelled or was dropped)";
+
+#[test]
+fn routes_of_two_sets_are_exchanged() {
+    let [mut one, mut two] = [Roles::default(), Roles::default()];
+    mem::swap(&mut one.a.c, &mut two.a.c);
+    let text = "`a` cannot begin a session: its route to `C` is that of another set of roles";
+    // The route to `one.c` is in `two`, which closes it.
+    let refused = a(&mut two.a).now_or_never().unwrap();
+    assert_eq!(refused.unwrap_err().to_string(), text);
+    assert_eq!(
+        refusals(&mut one),
+        [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]
+    );
+    // A reset mends both.
+    one.reset();
+    let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut one.b), c(&mut one.c)));
+    assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
+}
+
+#[test]
+fn routes_of_one_role_are_exchanged() {
+    let mut roles = Roles::default();
+    mem::swap(&mut roles.a.b, &mut roles.a.c);
+    assert_eq!(
+        refusals(&mut roles),
+        [
+            "`a` cannot begin a session: its route to `B` is that of `a` to `c`",
+            NOBODY_SENDS_TO_B,
+            NOBODY_SENDS_TO_C,
+        ]
+    );
+}
+
+#[test]
+fn routes_of_two_roles_are_exchanged() {
+    let mut roles = Roles::default();
+    mem::swap(&mut roles.b.0, &mut roles.c.0);
+    let (b, c) = (b(&mut roles.b), c(&mut roles.c));
+    let texts = [b.now_or_never(), c.now_or_never()].map(|ended| {
+        let error = ended.unwrap().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Misplaced { .. }));
+        error.to_string()
+    });
+    assert_eq!(
+        texts,
+        [
+            "`b` cannot begin a session: its route to `A` is that of `c` to `a`",
+            "`c` cannot begin a session: its route to `A` is that of `b` to `a`",
+        ]
+    );
+    let ended = a(&mut roles.a).now_or_never().unwrap();
+    assert!(matches!(
+        ended.map_err(Error::into_kind),
+        Err(ErrorKind::Closed { peer: "b", .. })
+    ));
+}
+
+/// Each role brings its routes along.
+#[test]
+fn roles_may_be_exchanged() {
+    let [mut one, mut two] = [Roles::default(), Roles::default()];
+    mem::swap(&mut one.a, &mut two.a);
+    let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut two.b), c(&mut two.c)));
+    assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
+}
+
+/// What leads where is known to whoever made the routes.
+#[test]
+fn routes_made_by_hand_may_replace_those_of_a_set() {
+    let mut roles = Roles::default();
+    let (near, far) = <Channel<Label> as Pair<Channel<Label>>>::pair();
+    (roles.a.c, roles.c.0) = (near, far);
+    let (sent, b, c) = block_on(join3(a(&mut roles.a), b(&mut roles.b), c(&mut roles.c)));
+    assert_eq!((sent.unwrap(), b.unwrap(), c.unwrap()), ((), 1, 2));
+}
+
+/// A client whose session was leaked in the middle.
+fn leaked() -> ping::Roles {
+    let mut roles = ping::Roles::default();
+    let ended = block_on(try_run(&mut roles.c, async |s: Client<'_>| {
+        mem::forget(s.send(Ping(1)).await?);
+        Err::<((), _), Error>(
+            ErrorKind::Poisoned {
+                role: "some reason",
+            }
+            .into(),
+        )
+    }));
+    assert!(ended.is_err() && roles.c.is_poisoned());
+    roles
+}
+
+/// How the next session of the server of a leaked client ends, if it does, after `what`.
+fn server_after(what: impl FnOnce(ping::C) -> Option<ping::C>) -> Option<Result<()>> {
+    let ping::Roles { mut s, c } = leaked();
+    // The question was sent before.
+    server(&mut s).now_or_never().unwrap().unwrap();
+    let mut waiting = Box::pin(server(&mut s));
+    // A leaked state wakes nobody by itself.
+    assert!(waiting.as_mut().now_or_never().is_none());
+    let _client = what(c);
+    waiting.now_or_never()
+}
+
+fn assert_closed(ended: Option<Result<()>>) {
+    assert!(matches!(
+        ended.unwrap().map_err(Error::into_kind),
+        Err(ErrorKind::Closed {
+            role: "s",
+            peer: "c",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn peers_of_a_leaked_session_wait_as_long_as_its_role_is_left_alone() {
+    assert!(server_after(Some).is_none());
+    assert_closed(server_after(|c| {
+        drop(c);
+        None
+    }));
+    assert_closed(server_after(|mut c| {
+        ping::Roles::reset_each(&mut ping::Roles::default().s, &mut c);
+        Some(c)
+    }));
+    assert_closed(server_after(|mut c| {
+        let refused = client(&mut c, 2).now_or_never().unwrap();
+        let refused = refused.map_err(Error::into_kind);
+        assert!(matches!(refused, Err(ErrorKind::Poisoned { role: "c" })));
+        Some(c)
+    }));
+}
+
+/// The halves of its route could be put into a fresh one.
+#[test]
+fn a_leaked_session_keeps_the_halves_of_its_routes() {
+    assert!(leaked().c.s.into_inner().is_none());
+    assert!(ping::Roles::default().c.s.into_inner().is_some());
+}
+
+#[test]
+fn a_leaked_role_stays_poisoned_in_another_place() {
+    let mut moved = leaked().c;
+    let mut fresh = ping::Roles::default();
+    mem::swap(&mut moved.s, &mut fresh.c.s);
+    assert!(fresh.c.is_poisoned() && !moved.is_poisoned());
+}
+
+/// A role without a size: its route keeps all it knows elsewhere.
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(ping::Label)]
+struct Sizeless(#[route(ping::S)] Bus);
+
+#[session(Sizeless)]
+type Asking = Send<ping::S, Ping, Receive<ping::S, ping::Pong, End>>;
+
+struct Bus;
+
+thread_local! {
+    /// What a `Bus` lends: the same mark at each call, or another one.
+    static MARKS: Cell<fn() -> &'static Mark> = const { Cell::new(one_mark) };
+}
+
+fn one_mark() -> &'static Mark {
+    static MARK: Mark = Mark::new();
+    &MARK
+}
+
+fn many_marks() -> &'static Mark {
+    Box::leak(Box::default())
+}
+
+impl Link for Bus {
+    fn mark(&self) -> &Mark {
+        MARKS.get()()
+    }
+
+    fn close(&mut self) {}
+}
+
+impl Outgoing<ping::Label> for Bus {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(&mut self, _: ping::Label) -> Result<(), RouteError> {
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), RouteError>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Incoming<ping::Label> for Bus {
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<ping::Label, RouteError>> {
+        Poll::Ready(Ok(ping::Label::Pong(ping::Pong(0))))
+    }
+}
+
+/// How the session of a role ends that returns the end of the session of another, and how that
+/// one ended, if it did.
+fn end_of_another(marks: fn() -> &'static Mark) -> (ErrorKind, Option<ErrorKind>) {
+    MARKS.set(marks);
+    let (mut one, mut two) = (Sizeless(Bus), Sizeless(Bus));
+    let mut inner = None;
+    let outer = try_run(&mut one, async |s: Asking<'_>| {
+        let mut end = None;
+        let mut other = Box::pin(try_run(&mut two, async |t: Asking<'_>| {
+            end = Some(t.send(Ping(1)).await?.receive().await?.1);
+            pending::<Result<((), _)>>().await
+        }));
+        inner = other.as_mut().now_or_never();
+        mem::forget((s, other));
+        Ok(((), end.ok_or(ErrorKind::Poisoned { role: "no end" })?))
+    });
+    let outer: Result<()> = outer.now_or_never().unwrap();
+    let inner = inner.map(|ended| ended.unwrap_err().into_kind());
+    (outer.unwrap_err().into_kind(), inner)
+}
+
+#[test]
+fn ends_of_roles_without_a_size_are_told_apart() {
+    assert_eq!(size_of::<Sizeless>(), 0);
+    // With one mark there is one session at a time.
+    let (outer, inner) = end_of_another(one_mark);
+    assert!(matches!(outer, ErrorKind::Poisoned { role: "no end" }));
+    assert!(matches!(inner, Some(ErrorKind::Poisoned { role: "c" })));
+    // With several, the ends differ.
+    let (outer, inner) = end_of_another(many_marks);
+    assert!(matches!(outer, ErrorKind::ForeignEnd { role: "c" }));
+    assert!(inner.is_none());
+}

@@ -1,0 +1,14 @@
+//! A role whose session was leaked is poisoned until its whole set is reset.
+
+use rumpsteak_runtime::{Role, transport::Link};
+use rumpsteak_ui_tests::ping::C;
+
+pub fn use_again(role: &mut C) {
+    assert!(role.is_poisoned());
+    role.finish();
+    role.s.set_in_session(false);
+    role.s.mark().set_in_session(false);
+    std::mem::take(role.s.mark());
+}
+
+fn main() {}

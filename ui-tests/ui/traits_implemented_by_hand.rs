@@ -1,0 +1,73 @@
+//! What only the macros of this crate implement.
+
+use rumpsteak_runtime::states::{Choice, Offers, Session, State};
+use rumpsteak_runtime::{Channel, Message, Role, session, transport::Route};
+use rumpsteak_ui_tests::numbers::{Label, P, Stop};
+use rumpsteak_ui_tests::ping::C;
+
+/// A label that no protocol has.
+pub struct Evil;
+
+pub struct Stolen<'s>(State<'s, P>);
+
+impl<'s> Session for Stolen<'s> {
+    type State = State<'s, P>;
+
+    fn from_state(state: State<'s, P>) -> Self {
+        Self(state)
+    }
+}
+
+pub struct Choosing<'s>(State<'s, P>);
+
+impl<'s> Choice for Choosing<'s> {
+    type Message = Label;
+    type State = State<'s, P>;
+    const LABELS: &'static [&'static str] = &["Sum"];
+
+    fn decide(state: State<'s, P>, _: Label) -> Result<Self, (State<'s, P>, Label)> {
+        Ok(Self(state))
+    }
+}
+
+#[session]
+pub enum More {
+    Stop(Stop, End),
+}
+
+impl<'s> Offers<Evil> for More<'s, P> {
+    type Then = Stolen<'s>;
+}
+
+impl Message<Evil> for Label {
+    const NAME: &'static str = "Ping";
+    const TAG: usize = 0;
+
+    fn upcast(_: Evil) -> Self {
+        Self::Stop(Stop)
+    }
+
+    fn downcast(self) -> Result<Evil, Self> {
+        Ok(Evil)
+    }
+}
+
+pub struct Player(Channel<Label>);
+
+impl Role for Player {
+    const PROTOCOL: &'static str = "Numbers";
+    const NAME: &'static str = "p";
+    type Message = Label;
+}
+
+pub struct T;
+
+impl Route<T> for C {
+    type Link = Channel<rumpsteak_ui_tests::ping::Label>;
+
+    fn route(&mut self) -> &mut Self::Link {
+        &mut self.s
+    }
+}
+
+fn main() {}
