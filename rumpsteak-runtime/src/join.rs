@@ -36,7 +36,7 @@ use crate::woken::{POLLING, Polling, ProcessWaker, Woken};
 /// which wakes the others with an error of their own.
 ///
 /// ```
-#[doc = include_str!("guide/ping.txt")]
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
 /// use futures::executor::block_on;
 ///
 /// let Roles { mut c, mut s } = Roles::default();

@@ -13,7 +13,7 @@ use crate::states::{End, Session, State};
 /// for ever: its process loops, and its value is [`Infallible`](std::convert::Infallible).
 ///
 /// ```
-#[doc = include_str!("guide/ping.txt")]
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
 /// # use futures::{executor::block_on, future::try_join};
 /// async fn ask(role: &mut C, question: i32) -> Result<i32> {
 ///     try_run(role, async |s: Client<'_>| {

@@ -1,0 +1,45 @@
+// The guide is read on a forge, too: so what its links mean in this documentation stands here, before
+// what they mean among the files.
+
+//! [`linearity`]: self::linearity
+//! [`recursion`]: self::recursion
+//! [`choice`]: self::choice
+//! [`failure`]: self::failure
+//! [`executors`]: self::executors
+//! [`channels`]: self::channels
+//! [`testing`]: self::testing
+//! [`errors`]: self::errors
+//!
+#![doc = include_str!("../guide/README.md")]
+
+macro_rules! chapters {
+    ($($chapter:ident)*) => {
+        $(
+            /// [`Channel`]: crate::Channel
+            /// [`ErrorKind::Closed`]: crate::ErrorKind::Closed
+            /// [`ErrorKind::ForeignEnd`]: crate::ErrorKind::ForeignEnd
+            /// [`ErrorKind::Misplaced`]: crate::ErrorKind::Misplaced
+            /// [`ErrorKind::Poisoned`]: crate::ErrorKind::Poisoned
+            /// [`ErrorKind::Unexpected`]: crate::ErrorKind::Unexpected
+            /// [`Unsent`]: crate::error::Unsent
+            /// [`join`]: crate::join()
+            /// [`Branch`]: crate::states::Branch
+            /// [`End`]: crate::states::End
+            /// [`Select`]: crate::states::Select
+            /// [`select_or_return`]: crate::states::Select::select_or_return
+            /// [`send_or_return`]: crate::states::Send::send_or_return
+            /// [`Bidirectional`]: crate::transport::Bidirectional
+            /// [`into_inner`]: crate::transport::Bidirectional::into_inner
+            /// [`Mark`]: crate::transport::Mark
+            /// [`pair`]: crate::transport::Pair::pair
+            /// [`route`]: crate::transport::Route::route
+            /// [`choice`]: crate::guide::choice
+            /// [`failure`]: crate::guide::failure
+            ///
+            #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
+            pub mod $chapter {}
+        )*
+    };
+}
+
+chapters!(linearity recursion choice failure executors channels testing errors);
