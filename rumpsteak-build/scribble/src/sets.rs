@@ -2,23 +2,33 @@
 
 use hashbrown::HashMap;
 
-use crate::index::{NONE, index};
+use crate::index::index;
 
 /// Sets of numbers, each once, in the order in which they came.
 ///
 /// Most states stand for one state of the automaton that they are made from, so sets of one element
 /// are found without hashing.
-#[derive(Default)]
 pub(crate) struct Sets {
     /// The elements of all sets, and where those of each set end.
     elements: Vec<u32>,
     ends: Vec<u32>,
-    /// The set of each single element, or [`NONE`].
+    /// For each element one more than the number of its set alone, or 0: zeros cost nothing to
+    /// make.
     single: Vec<u32>,
     several: HashMap<Box<[u32]>, u32>,
 }
 
 impl Sets {
+    /// No set; most elements are expected to be below `elements`.
+    pub(crate) fn new(elements: usize) -> Self {
+        Self {
+            elements: Vec::new(),
+            ends: Vec::new(),
+            single: vec![0; elements],
+            several: HashMap::new(),
+        }
+    }
+
     /// The number of sets.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -35,14 +45,15 @@ impl Sets {
     pub(crate) fn insert_one(&mut self, element: u32) -> (u32, bool) {
         let at = element as usize;
         if at >= self.single.len() {
-            self.single.resize((2 * at).max(64), NONE);
+            self.single.resize((2 * at).max(64), 0);
         }
-        if self.single[at] != NONE {
-            return (self.single[at], false);
+        if self.single[at] > 0 {
+            return (self.single[at] - 1, false);
         }
         self.elements.push(element);
-        self.single[at] = self.add();
-        (self.single[at], true)
+        let new = self.add();
+        self.single[at] = new + 1;
+        (new, true)
     }
 
     /// The number of a set, and whether it is new. The elements may be in any order.

@@ -65,7 +65,7 @@ pub(crate) fn determinise(
             .map(|role| Role::from(role.name.as_str()))
             .collect(),
         letters: set_of(size),
-        states: Sets::default(),
+        states: Sets::new(size + 1),
         beginnings: Vec::new(),
         offsets: vec![0],
         edges: Vec::new(),
@@ -260,6 +260,9 @@ impl Determiniser<'_, '_> {
         let Some(first) = offers.messages.first() else {
             return;
         };
+        if offers.messages.len() == 1 && offers.end.is_none() {
+            return;
+        }
         let letter = |offer: &Offer| self.letters[offer.letter as usize];
         let sender = letter(first).from;
         let name = |role: u32| self.roles[role as usize].as_str();

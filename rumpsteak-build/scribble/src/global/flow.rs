@@ -213,7 +213,8 @@ impl<'p, 'm> Flat<'p, 'm> {
         let starts = self
             .valid()
             .flat_map(nodes)
-            .filter(|&start| reach.nodes[self.number(start)]);
+            .filter(|&start| reach.nodes[self.number(start)])
+            .filter(|&start| !matches!(self.node(start).kind, NodeKind::Message { .. }));
         for start in starts {
             let mut tasks = vec![Task::Enter(start, start)];
             while let Some(task) = tasks.pop() {

@@ -10,7 +10,7 @@
 use super::automaton::Letter;
 use crate::{
     diagnostics::span::Span,
-    index::{IndexSet, index, set_of},
+    index::{IndexSet, index},
     names::program::{END, NodeKind, Program, Template},
 };
 
@@ -35,7 +35,7 @@ struct Frame {
 }
 
 /// A message for its `receiver`th receiver, or a choice, under a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     node: u32,
     frame: u32,
@@ -68,7 +68,13 @@ pub(super) struct Unfolding<'a, 'm> {
     /// The protocols that are part of it.
     entered: &'a mut [bool],
     frames: IndexSet<Frame>,
-    places: IndexSet<Place>,
+    /// For each node under each frame its first place, or [`FINAL`] where none is known yet, and
+    /// where the nodes of each frame start.
+    arrived: Vec<u32>,
+    starts: Vec<usize>,
+    places: Vec<Place>,
+    /// No more nodes under frames than this.
+    most_nodes: usize,
     /// How much more may be done before the protocol counts as too large.
     steps: usize,
 }
@@ -85,16 +91,17 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             frame: 0,
             receiver: 0,
         };
-        // Most protocols have each node in one place; larger ones make room as they grow.
-        let size = program.protocols[root].nodes.len().min(limit);
-        let mut places = set_of(size + 1);
-        places.insert(end);
+        // Each node is a place in the end, or on the way to one, and few states have many places.
+        let size = program.protocols[root].nodes.len();
         Self {
             program,
             limit,
             entered,
             frames: IndexSet::default(),
-            places,
+            arrived: Vec::new(),
+            starts: Vec::new(),
+            places: vec![end],
+            most_nodes: limit.saturating_mul(16).saturating_add(size),
             steps: limit.saturating_mul(STEPS_PER_STATE),
         }
     }
@@ -105,7 +112,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         let entry = protocol.entry;
         let roles = (0..index(protocol.decl.roles.len())).collect();
         let protocol = index(root);
-        let frame = self.frame(Frame {
+        let frame = self.enter(Frame {
             protocol,
             roles,
             arguments: Vec::new(),
@@ -168,10 +175,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 let target = if receiver + 1 == to.len() {
                     self.arrive(node.next, place.frame)?
                 } else {
-                    self.place(Place {
-                        receiver: place.receiver + 1,
-                        ..place
-                    })?
+                    // The places of one message stand together.
+                    id + 1
                 };
                 Ok(Step::Message {
                     letter,
@@ -184,24 +189,42 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         }
     }
 
-    fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
+    /// The number of a frame.
+    fn enter(&mut self, frame: Frame) -> Result<u32, TooLarge> {
         self.spend(frame.roles.len())?;
         let protocol = frame.protocol as usize;
         let (id, is_new) = self.frames.insert_full(frame);
-        if is_new && id > self.limit {
-            return Err(TooLarge);
+        if is_new {
+            let start = self.arrived.len();
+            let end = start + self.program.protocols[protocol].nodes.len();
+            if id > self.limit || end > self.most_nodes {
+                return Err(TooLarge);
+            }
+            self.starts.push(start);
+            self.arrived.resize(end, FINAL);
         }
         self.entered[protocol] = true;
         Ok(index(id))
     }
 
-    fn place(&mut self, place: Place) -> Result<u32, TooLarge> {
-        let (id, is_new) = self.places.insert_full(place);
-        // Choices and branches take places too, so there are a few per state.
-        if is_new && id / 4 > self.limit {
-            return Err(TooLarge);
+    /// The place of a message for the first of its receivers, or of a choice, which has one place.
+    fn place(&mut self, node: u32, frame: u32, receivers: usize) -> Result<u32, TooLarge> {
+        let at = self.starts[frame as usize] + node as usize;
+        if self.arrived[at] == FINAL {
+            self.arrived[at] = index(self.places.len());
+            for receiver in 0..index(receivers) {
+                self.places.push(Place {
+                    node,
+                    frame,
+                    receiver,
+                });
+            }
+            // Choices and branches take places too, so there are a few per state.
+            if (self.places.len() - 1) / 4 > self.limit {
+                return Err(TooLarge);
+            }
         }
-        Ok(index(id))
+        Ok(self.arrived[at])
     }
 
     /// The place that `node` under `frame` stands for: follows recursions, calls and returns to the
@@ -219,13 +242,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             }
             let found = &self.program.protocols[current.protocol as usize].nodes[node as usize];
             match &found.kind {
-                NodeKind::Message { .. } | NodeKind::Choice { .. } => {
-                    return self.place(Place {
-                        node,
-                        frame,
-                        receiver: 0,
-                    });
-                }
+                NodeKind::Message { to, .. } => return self.place(node, frame, to.len()),
+                NodeKind::Choice { .. } => return self.place(node, frame, 1),
                 NodeKind::Rec { .. } | NodeKind::Continue { .. } => node = found.ahead,
                 NodeKind::Do {
                     callee,
@@ -249,7 +267,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                         .map(|&role| current.roles[role as usize])
                         .collect();
                     node = self.program.protocols[callee as usize].entry;
-                    frame = self.frame(Frame {
+                    frame = self.enter(Frame {
                         protocol: callee,
                         roles,
                         arguments,

@@ -98,17 +98,15 @@ impl Template {
         sorts: Vec<Self>,
         messages: &mut IndexSet<Message>,
     ) -> Self {
-        let known = |sort: &Self| match sort {
-            Self::Sort(sort) => Some(sort.clone()),
-            _ => None,
-        };
-        match sorts.iter().map(known).collect() {
-            Some(payload) => {
-                let (number, _) = messages.insert_full(Message { label, payload });
-                Self::Message(index(number))
+        let mut payload = Vec::with_capacity(sorts.len());
+        for sort in &sorts {
+            match sort {
+                Self::Sort(sort) => payload.push(sort.clone()),
+                _ => return Self::Literal(label, sorts),
             }
-            None => Self::Literal(label, sorts),
         }
+        let (number, _) = messages.insert_full(Message { label, payload });
+        Self::Message(index(number))
     }
 
     /// What it stands for, given the arguments of its protocol.

@@ -49,7 +49,7 @@ pub(crate) fn resolve<'m>(
                 decls: &decls,
                 scope: &scope,
                 messages: &mut messages,
-                roles: HashMap::new(),
+                roles: Vec::with_capacity(decl.roles.len()),
                 valid: true,
                 diagnostics,
             };
@@ -101,7 +101,8 @@ struct Resolver<'a, 'm> {
     decls: &'a [&'m ProtocolDecl],
     scope: &'a Scope,
     messages: &'a mut IndexSet<Message>,
-    roles: HashMap<&'m str, u32>,
+    /// The names of the roles, in alphabetical order, with their numbers.
+    roles: Vec<(&'m str, u32)>,
     valid: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -166,9 +167,10 @@ impl<'m> Resolver<'_, 'm> {
                 if let Some(first) = earlier(&mut roles, name) {
                     self.error(name_errors::duplicate("role", name, first));
                 }
-                self.roles.insert(name.as_str(), number);
+                self.roles.push((name.as_str(), number));
             }
         }
+        self.roles.sort_unstable();
         let mut parameters = HashMap::new();
         for Parameter { name, .. } in &decl.parameters {
             if let Some(first) = earlier(&mut parameters, name) {
@@ -225,11 +227,13 @@ impl<'m> Resolver<'_, 'm> {
     }
 
     fn role(&mut self, name: &Name) -> Option<u32> {
-        let role = self.roles.get(name.as_str()).copied();
-        if role.is_none() {
+        let found = self
+            .roles
+            .binary_search_by_key(&name.as_str(), |role| role.0);
+        if found.is_err() {
             self.unknown_role(name, self.decl);
         }
-        role
+        found.ok().map(|at| self.roles[at].1)
     }
 
     fn unknown_role(&mut self, name: &Name, decl: &ProtocolDecl) {
@@ -279,8 +283,10 @@ impl<'m> Resolver<'_, 'm> {
             MessageExpr::Named(name) => return self.named_message(name),
             MessageExpr::Literal { label, payload } => (label, payload),
         };
-        let sorts = payload.iter().map(|element| self.sort(element));
-        let sorts = sorts.collect::<Option<_>>()?;
+        let mut sorts = Vec::with_capacity(payload.len());
+        for element in payload {
+            sorts.push(self.sort(element)?);
+        }
         let label = Label::from(Arc::clone(&label.text));
         Some(Template::message(label, sorts, self.messages))
     }
@@ -332,8 +338,8 @@ impl<'m> Resolver<'_, 'm> {
             Sort::from(format!("{name}@{role}"))
         } else if let Some(parameter) = self.parameter(name, ParameterKind::Sort) {
             return Some(parameter);
-        } else if let Some((_, simple)) = name.rsplit_once('.')
-            && self.scope.sorts.contains(name)
+        } else if self.scope.sorts.contains(name)
+            && let Some((_, simple)) = name.rsplit_once('.')
         {
             // A sort that is declared in another module goes by its own name here too.
             Sort::from(simple)

@@ -53,8 +53,6 @@
 //! Linear in the automaton if few states look the same to a role; the subsets can be exponentially
 //! many, and the set `M` too (the problem is PSPACE-complete). [`Limits`] stop both.
 
-use std::collections::BTreeMap;
-
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId};
 
 use super::{
@@ -174,24 +172,29 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     let states: Vec<StateId> = order.iter().map(|_| builder.add_state()).collect();
     let mut ends = Vec::with_capacity(moves.len());
     let mut origins: Vec<Span> = Vec::with_capacity(moves.len());
+    let mut places: Vec<(u32, Span)> = Vec::new();
     for (source, &class) in states.iter().zip(&order) {
-        let mut places: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+        // All that the transitions of the class stand for, by letter.
+        places.clear();
         for &member in members.get(class) {
             for at in subsets.moves(member) {
-                let own = places.entry(moves[at].letter).or_default();
                 for &written in subsets.written(at) {
-                    own.extend_from_slice(global.origins(subsets.edge(written)));
+                    for &span in global.origins(subsets.edge(written)) {
+                        places.push((moves[at].letter, span));
+                    }
                 }
             }
         }
+        places.sort_unstable();
+        places.dedup();
         for at in moves_of(class) {
             let letter = moves[at].letter;
             let target = numbers[class_behind(at) as usize] as usize;
             builder.add_transition(*source, action(subsets, letter), states[target]);
-            let mut own = places.remove(&letter).unwrap_or_default();
-            own.sort_unstable();
-            own.dedup();
-            origins.extend(own);
+            let start = places.partition_point(|place| place.0 < letter);
+            for place in places[start..].iter().take_while(|place| place.0 == letter) {
+                origins.push(place.1);
+            }
             ends.push(index(origins.len()));
         }
     }

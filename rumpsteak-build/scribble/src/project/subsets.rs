@@ -55,7 +55,7 @@ pub(super) struct Subsets<'g> {
     slots: Vec<u32>,
     seen: Vec<u32>,
     epoch: u32,
-    /// The group of each letter while edges are grouped, or else [`NONE`].
+    /// One more than the group of each letter while edges are grouped, or else 0.
     groups: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl<'g> Subsets<'g> {
             role,
             limits,
             representative: contract(global, role),
-            states: Sets::default(),
+            states: Sets::new(global.len()),
             parents: Vec::new(),
             moves: Vec::new(),
             move_ends: Vec::new(),
@@ -78,7 +78,7 @@ impl<'g> Subsets<'g> {
             slots: vec![0; global.len()],
             seen: vec![0; global.len()],
             epoch: 0,
-            groups: vec![NONE; global.letters.len()],
+            groups: vec![0; global.letters.len()],
         };
         let (_, is_new) = subsets.states.insert_one(subsets.representative[0]);
         subsets.reach(is_new, (NONE, NONE))?;
@@ -203,17 +203,17 @@ impl<'g> Subsets<'g> {
                     continue;
                 }
                 let group = &mut self.groups[letter as usize];
-                if *group == NONE {
-                    *group = index(groups.len());
+                if *group == 0 {
                     let edges = Vec::new();
                     groups.push(Group { letter, edges });
+                    *group = index(groups.len());
                 }
-                groups[*group as usize].edges.push((member, at));
+                groups[*group as usize - 1].edges.push((member, at));
                 count += 1;
             }
         }
         for group in &groups {
-            self.groups[group.letter as usize] = NONE;
+            self.groups[group.letter as usize] = 0;
         }
         self.spend(count)?;
         Ok(groups)

@@ -205,13 +205,15 @@ impl BodyParser<'_, '_> {
         if self.cursor.kind() != TokenKind::Identifier {
             return Err(self.cursor.unexpected("an interaction or `}`"));
         }
+        // No construct has a bracket behind its word.
+        if self.cursor.is_at(1, b'(') {
+            return self.message();
+        }
         let brace = self.cursor.is_at(1, b'{');
         let name = self.cursor.kind_at(1) == TokenKind::Identifier;
         // `rec from A to B;` is a message.
         let operand = name && !self.cursor.is_word_at(1, "from");
         match self.cursor.word() {
-            // No construct has a bracket behind its word.
-            _ if self.cursor.is_at(1, b'(') => self.message(),
             "choice" if self.cursor.is_word_at(1, "at") => self.choice(),
             "choice" if brace || name && self.cursor.is_at(2, b'{') => {
                 self.choice_without_role();
@@ -359,10 +361,10 @@ impl BodyParser<'_, '_> {
         } else {
             MessageExpr::Named(self.cursor.qualified("a message")?)
         };
-        if self.cursor.is_word("connect") {
-            return self.connection(start);
-        }
         if !self.cursor.take_word("from") {
+            if self.cursor.is_word("connect") {
+                return self.connection(start);
+            }
             return Err(self.no_sender(&message));
         }
         let from = self.cursor.name("the role that sends")?;
@@ -407,14 +409,11 @@ impl BodyParser<'_, '_> {
 
     /// `;` with annotations before and behind it: the interaction is complete but for them.
     fn end(&mut self, start: usize, kind: InteractionKind) -> Result<()> {
-        let before = self.cursor.annotations()?;
+        let mut annotations = self.cursor.annotations()?;
         self.cursor.expect(b';')?;
         let id = self.add(start, kind);
-        self.body.interactions[id.0 as usize].annotations = before;
-        let behind = self.cursor.annotations()?;
-        self.body.interactions[id.0 as usize]
-            .annotations
-            .extend(behind);
+        annotations.append(&mut self.cursor.annotations()?);
+        self.body.interactions[id.0 as usize].annotations = annotations;
         Ok(())
     }
 
