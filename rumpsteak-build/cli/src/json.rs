@@ -155,8 +155,20 @@ pub(crate) fn run(run: &Run) -> Value {
     json!({"run": steps(&run.steps), "end": end(run)})
 }
 
+/// The answer that a run refutes.
+pub(crate) fn unsafe_run(run: &Run) -> Value {
+    let answer = Answer {
+        run: Some(steps(&run.steps)),
+        reason: Some(run.failure.to_string()),
+        ..Answer::default()
+    };
+    let mut object = answer.object(Outcome::Fails);
+    object["end"] = end(run);
+    object
+}
+
 /// The states of the roles and the queues at the end of a run.
-pub(crate) fn end(run: &Run) -> Value {
+fn end(run: &Run) -> Value {
     let states = run.states.iter();
     let queues = run.queues.iter().map(|queue| {
         let messages = queue.messages.iter().map(ToString::to_string);

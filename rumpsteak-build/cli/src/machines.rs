@@ -4,9 +4,10 @@ use std::{ops::Range, path::Path, sync::Arc};
 
 use rumpsteak_build::command::{NamedText, Notice, did_you_mean, list, split_way_out};
 use rumpsteak_fsm::{
-    Defect, Fsm, Role, TransitionId,
+    Defect, Fsm, Role, Run, TransitionId,
     text::{self, Form},
 };
+use rumpsteak_scribble::Projection;
 
 use crate::{
     input::Reader,
@@ -30,6 +31,23 @@ pub(crate) struct Machine {
 type Place = (Arc<NamedText>, Range<usize>);
 
 impl Machine {
+    /// The machine of a role that has no part in a file.
+    pub(crate) fn idle(role: Role, file: String) -> Self {
+        let mut builder = Fsm::builder(role);
+        let only = builder.add_state();
+        Self {
+            fsm: builder.build(only),
+            file,
+            places: vec![],
+        }
+    }
+
+    /// Marks the transitions that a defect is about.
+    pub(crate) fn mark_defect(&self, notice: Notice, defect: &Defect) -> Notice {
+        let marks = marks(&self.fsm, defect).into_iter();
+        marks.fold(notice, |notice, (id, label)| self.mark(notice, id, label))
+    }
+
     /// Marks where a transition was written.
     pub(crate) fn mark(&self, notice: Notice, transition: TransitionId, label: &str) -> Notice {
         match self.places.get(transition.index()) {
@@ -104,7 +122,12 @@ fn projections(
         module.complain(&diagnostics, terminal);
         broken()
     })?;
-    let machine = |projection: rumpsteak_scribble::Projection| {
+    Ok(of_projections(module, projections))
+}
+
+/// The machines of projections, at the interactions of the module.
+pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> Vec<Machine> {
+    let machine = |projection: Projection| {
         let places = projection.fsm.transitions().map(|transition| {
             // The first place: the others say the same to this role.
             let origin = projection.origins(transition.id).first()?;
@@ -117,7 +140,7 @@ fn projections(
             fsm: projection.fsm,
         }
     };
-    Ok(projections.into_iter().map(machine).collect())
+    projections.into_iter().map(machine).collect()
 }
 
 /// The name of a form in a sentence.
@@ -174,15 +197,12 @@ pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
     let text = defect.to_string();
     let (message, way_out) = split_way_out(&text);
     let role = machine.fsm.role();
-    let mut notice = Notice::error(format!("the machine of `{role}`: {message}"));
-    for (transition, label) in marks(&machine.fsm, defect) {
-        notice = machine.mark(notice, transition, label);
-    }
-    notice.maybe_help(way_out)
+    let notice = Notice::error(format!("the machine of `{role}`: {message}"));
+    machine.mark_defect(notice, defect).maybe_help(way_out)
 }
 
 /// The transitions that a defect is about.
-pub(crate) fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
+fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
     match defect {
         Defect::Mixed { send, receive, .. } => vec![(*send, "sends"), (*receive, "receives")],
         Defect::Nondeterministic {
@@ -200,4 +220,29 @@ pub(crate) fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'stat
         }
         _ => vec![],
     }
+}
+
+/// Marks where a transition of a role was written.
+pub(crate) fn mark(
+    notice: Notice,
+    machines: &[Machine],
+    role: &Role,
+    transition: TransitionId,
+    label: &str,
+) -> Notice {
+    match machines.iter().find(|machine| machine.fsm.role() == role) {
+        Some(machine) => machine.mark(notice, transition, label),
+        None => notice,
+    }
+}
+
+/// Marks what the roles wait for at the end of a run.
+pub(crate) fn mark_waits(mut notice: Notice, machines: &[Machine], run: &Run) -> Notice {
+    for wait in &run.waits {
+        for (transition, action) in &wait.transitions {
+            let label = format!("`{}` waits for `{action}`", wait.role);
+            notice = mark(notice, machines, &wait.role, *transition, &label);
+        }
+    }
+    notice
 }

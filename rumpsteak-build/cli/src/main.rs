@@ -10,12 +10,14 @@
 //!
 //! The libraries decide, and most wording is theirs: see `rumpsteak_build::command`.
 
+mod comparison;
 mod input;
 mod json;
 mod machines;
 mod modules;
 mod options;
 mod outcome;
+mod reply;
 mod terminal;
 mod verb;
 

@@ -3,24 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{
-    self, Explanation, Notice, among_peers, did_you_mean, list, proven, split_way_out, visible,
-};
-use rumpsteak_fsm::{
-    Fsm, Limits, Role, TransitionId, Verdict,
-    subtype::{Proof, Side},
-    verify,
-    verify::{Evidence, Refused, VerifyError},
-};
-use rumpsteak_scribble::{Diagnostic, Projection, Protocol};
+use rumpsteak_build::command::{Notice, did_you_mean, list, proven, split_way_out, visible};
+use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify, verify::VerifyError};
+use rumpsteak_scribble::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::{
+    comparison::{Comparison, undecided},
     input::Reader,
-    json::{self, Answer},
+    json::Answer,
+    machines::{Machine, of_projections},
     modules::{self, Module},
-    options::{Output, Scribble, raise},
+    options::{Output, Scribble},
     outcome::Outcome,
+    reply::{Reply, Words},
     terminal::Terminal,
 };
 
@@ -54,7 +50,7 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is in neither.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let mut read = |path| modules::read(&mut reader, path, &arguments.scribble.import_path);
     let modules = [read(&arguments.old)?, read(&arguments.new)?];
@@ -65,18 +61,21 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         wrong = wrong.max(complain(module, &module.contents.diagnostics, terminal));
     }
     if wrong != Outcome::Holds {
-        return Ok(broken(arguments, wrong, terminal));
+        return Ok(broken(wrong));
     }
     let name = arguments.scribble.protocol.as_deref();
     let mut versions = vec![];
     for module in [old, new] {
-        match Version::new(module, module.pick(name)?) {
-            Ok(version) => versions.push(version),
+        match module.pick(name)?.project_all() {
+            Ok(projections) => versions.push(Version {
+                name: module.name(),
+                machines: of_projections(module, projections),
+            }),
             Err(found) => wrong = wrong.max(complain(module, &found, terminal)),
         }
     }
     let [old, new] = &versions[..] else {
-        return Ok(broken(arguments, wrong, terminal));
+        return Ok(broken(wrong));
     };
 
     let limits = Limits::default()
@@ -99,16 +98,15 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     };
 
     let mut outcome = Outcome::Holds;
+    let mut words = vec![];
     let mut objects = vec![];
     let mut gravest = Answer::default().object(Outcome::Holds);
     for role in &asked {
-        let answer = Comparison { role, old, new }.answer(&all, &limits);
-        if !arguments.output.json() {
-            match &answer.join.report {
-                Some(report) => terminal.print_report(report),
-                None => terminal.print(&answer.line),
-            }
-        }
+        let answer = RolePair::new(role, old, new, &all).answer(&limits);
+        words.push(match answer.join.report {
+            Some(report) => Words::Notice(report),
+            None => Words::Lines(answer.line),
+        });
         if answer.join.outcome > outcome {
             outcome = answer.join.outcome;
             gravest = answer.join.object.clone();
@@ -120,13 +118,14 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             "stay": answer.stay.object,
         }));
     }
-    if arguments.output.json() {
-        gravest["old"] = old.name().into();
-        gravest["new"] = new.name().into();
-        gravest["roles"] = objects.into();
-        terminal.print(&json::text(&gravest));
-    }
-    Ok(outcome)
+    gravest["old"] = old.name.into();
+    gravest["new"] = new.name.into();
+    gravest["roles"] = objects.into();
+    Ok(Reply {
+        outcome,
+        words,
+        object: gravest,
+    })
 }
 
 /// Reports what is wrong with a version.
@@ -142,76 +141,46 @@ fn complain(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal
 }
 
 /// The answer where a version has errors.
-fn broken(arguments: &Arguments, outcome: Outcome, terminal: &mut Terminal) -> Outcome {
-    if arguments.output.json() {
-        let answer = Answer::because("a version has errors of its own");
-        terminal.print(&json::text(&answer.object(outcome)));
-    }
-    outcome
+fn broken(outcome: Outcome) -> Reply {
+    let answer = Answer::because("a version has errors of its own");
+    Reply::object(outcome, answer.object(outcome))
 }
 
 /// A version of the protocol.
 struct Version<'a> {
-    module: &'a Module,
-    projections: Vec<Projection>,
+    /// The name of its file.
+    name: &'a str,
+    machines: Vec<Machine>,
 }
 
-impl<'a> Version<'a> {
-    fn new(module: &'a Module, protocol: &Protocol) -> Result<Self, Vec<Diagnostic>> {
-        let projections = protocol.project_all()?;
-        Ok(Self {
-            module,
-            projections,
-        })
-    }
-
-    fn name(&self) -> &str {
-        self.module.name()
-    }
-
-    fn projection(&self, role: &Role) -> Option<&Projection> {
-        self.projections
-            .iter()
-            .find(|projection| projection.fsm.role() == role)
-    }
-
+impl Version<'_> {
     /// The roles of this version, and then those that only the other one has.
     fn roles_with(&self, other: &Self) -> Vec<Role> {
-        let roles = self.projections.iter().map(|found| found.fsm.role());
-        let more = other.projections.iter().map(|found| found.fsm.role());
-        let more = more.filter(|role| self.projection(role).is_none());
-        roles.chain(more).cloned().collect()
+        let more = other.machines.iter().map(|machine| machine.fsm.role());
+        let more = more.filter(|role| self.machine(role).is_none());
+        let own = self.machines.iter().map(|machine| machine.fsm.role());
+        own.chain(more).cloned().collect()
+    }
+
+    fn machine(&self, role: &Role) -> Option<&Machine> {
+        let mut machines = self.machines.iter();
+        machines.find(|machine| machine.fsm.role() == role)
     }
 
     /// The machine of `role` in this version. It does nothing if the role has no part in it.
-    fn machine(&self, role: &Role) -> Fsm {
-        match self.projection(role) {
-            Some(projection) => projection.fsm.clone(),
-            None => {
-                let mut builder = Fsm::builder(role.clone());
-                let only = builder.add_state();
-                builder.build(only)
-            }
-        }
-    }
-
-    /// Marks the interaction that a transition of `role` stands for.
-    fn mark(&self, report: Notice, role: &Role, transition: TransitionId, label: &str) -> Notice {
-        let origins = self
-            .projection(role)
-            .map_or(&[][..], |projection| projection.origins(transition));
-        // The first place: the others say the same to this role.
-        origins.iter().take(1).fold(report, |report, span| {
-            self.module.mark(report, *span, label)
-        })
+    fn machine_or_idle(&self, role: &Role) -> Machine {
+        let idle = || Machine::idle(role.clone(), self.name.to_owned());
+        self.machine(role).cloned().unwrap_or_else(idle)
     }
 }
 
 /// One role in two versions.
-struct Comparison<'a> {
+struct RolePair<'a> {
     role: &'a Role,
     old: &'a Version<'a>,
     new: &'a Version<'a>,
+    /// The other roles of both.
+    others: Vec<&'a Role>,
 }
 
 /// The answers about a role.
@@ -233,53 +202,66 @@ struct Question {
     /// The report if the answer is no or unknown.
     report: Option<Notice>,
     /// The proof, in words, if the answer is yes.
-    proof: Option<String>,
+    proof: String,
 }
 
 impl Question {
-    fn undecided(answer: Answer, notice: Notice) -> Self {
+    fn holds(bound: Option<usize>, proof: String) -> Self {
+        let answer = Answer {
+            bound,
+            ..Answer::default()
+        };
         Self {
-            outcome: Outcome::Undecided,
-            object: answer.object(Outcome::Undecided),
-            report: Some(notice),
-            proof: None,
+            outcome: Outcome::Holds,
+            object: answer.object(Outcome::Holds),
+            report: None,
+            proof,
+        }
+    }
+
+    fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
+        Self {
+            outcome,
+            object,
+            report: Some(report),
+            proof: String::new(),
         }
     }
 }
 
-impl Comparison<'_> {
-    fn answer(&self, all: &[Role], limits: &Limits) -> RoleAnswer {
+impl<'a> RolePair<'a> {
+    fn new(role: &'a Role, old: &'a Version<'a>, new: &'a Version<'a>, all: &'a [Role]) -> Self {
+        let others = all.iter().filter(|other| *other != role).collect();
+        Self {
+            role,
+            old,
+            new,
+            others,
+        }
+    }
+
+    fn answer(&self, limits: &Limits) -> RoleAnswer {
         let role = self.role;
-        let (old, new) = (self.old.machine(role), self.new.machine(role));
-        let change = match (self.old.projection(role), self.new.projection(role)) {
+        let change = match (self.old.machine(role), self.new.machine(role)) {
             (None, _) => "added",
             (_, None) => "removed",
-            _ if old == new => "same",
+            (Some(old), Some(new)) if old.fsm == new.fsm => "same",
             _ => "changed",
         };
-        let mut join = self.direction(self.new, self.old, all, limits);
-        let stay = self.direction(self.old, self.new, all, limits);
+        let mut join = self.direction(self.new, self.old, limits);
+        let stay = self.direction(self.old, self.new, limits);
         if join.outcome == Outcome::Fails {
             let report = join.report.take();
-            join.report = report.map(|report| self.advise(report, change, &stay));
+            join.report = report.map(|report| report.help(self.advice(change, &stay)));
         }
-        let proof = join.proof.as_deref().unwrap_or_default();
+        let (old, new) = (visible(self.old.name), visible(self.new.name));
         let line = match change {
             "same" => format!("`{role}` is the same in both\n"),
-            "removed" => format!(
-                "`{role}` has no part in {}, and does nothing in {}\n",
-                visible(self.new.name()),
-                visible(self.old.name()),
-            ),
-            "added" => format!(
-                "`{role}` has no part in {}, and does nothing in {}\n",
-                visible(self.old.name()),
-                visible(self.new.name()),
-            ),
+            "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
+            "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
             _ => format!(
-                "`{role}` of {} may join peers that run {}: {proof}\n",
-                visible(self.new.name()),
-                visible(self.old.name()),
+                "`{role}` of {new} may join peers that run {old}: {}\n",
+                join.proof
             ),
         };
         RoleAnswer {
@@ -290,163 +272,73 @@ impl Comparison<'_> {
         }
     }
 
-    /// Adds the way out for a role that may not be upgraded first.
-    fn advise(&self, report: Notice, change: &str, stay: &Question) -> Notice {
+    /// The way out for a role that may not be upgraded first.
+    fn advice(&self, change: &str, stay: &Question) -> String {
         let role = self.role;
-        let (old, new) = (self.old.name(), self.new.name());
-        if change == "added" {
-            return report.help(format!("start `{role}` when all of its peers run `{new}`"));
-        }
-        match stay.outcome {
-            Outcome::Holds if change == "removed" => report.help(format!(
-                "let `{role}` of `{old}` run until all of its peers run `{new}`"
-            )),
-            Outcome::Holds => report.help(format!(
+        let (old, new) = (self.old.name, self.new.name);
+        match (change, stay.outcome) {
+            ("added", _) => format!("start `{role}` when all of its peers run `{new}`"),
+            ("removed", Outcome::Holds) => {
+                format!("let `{role}` of `{old}` run until all of its peers run `{new}`")
+            }
+            (_, Outcome::Holds) => format!(
                 "upgrade `{role}` last: as it is in `{old}` it may stay while its peers run `{new}`"
-            )),
-            Outcome::Undecided => report.help(format!(
+            ),
+            (_, Outcome::Undecided) => format!(
                 "upgrade `{role}` together with its peers: whether it may stay is undecided"
-            )),
-            _ => report.help(format!(
+            ),
+            _ => format!(
                 "upgrade `{role}` together with its peers: as it is in `{old}` it may not stay either"
-            )),
+            ),
         }
     }
 
     /// May the role as it is in `sub` run with peers as they are in `sup`?
-    fn direction(
-        &self,
-        sub: &Version<'_>,
-        sup: &Version<'_>,
-        all: &[Role],
-        limits: &Limits,
-    ) -> Question {
+    fn direction(&self, sub: &Version<'_>, sup: &Version<'_>, limits: &Limits) -> Question {
         let role = self.role;
-        let (own, place) = (sub.machine(role), sup.machine(role));
+        let comparison = Comparison {
+            sub: sub.machine_or_idle(role),
+            sup: sup.machine_or_idle(role),
+        };
+        let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
         if own == place {
-            return self.holds(None);
+            return Question::holds(Some(0), String::new());
         }
-        let others = all.iter().filter(|other| *other != role);
-        let peers: Vec<Fsm> = others.map(|other| sup.machine(other)).collect();
-        let title = match sub.projection(role) {
-            Some(_) => format!(
-                "`{role}` of `{}` may not join peers that run `{}`",
-                sub.name(),
-                sup.name()
-            ),
-            None => format!(
-                "`{role}` has no part in `{}`, and peers that run `{}` cannot do without it",
-                sub.name(),
-                sup.name()
-            ),
-        };
-        match verify(&own, &place, &peers, limits) {
-            Ok(Verdict::Safe(proof)) => self.holds(Some(&proof)),
-            Ok(Verdict::Unsafe(refused)) => self.refused(title, &own, &refused, sub, sup),
+        let others = self.others.iter();
+        let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
+        let (sub_name, sup_name) = (sub.name, sup.name);
+        let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
+        let (file, text) = match verify(own, place, &peers, limits) {
+            Ok(Verdict::Safe(proof)) => return Question::holds(proof.anticipation, proven(&proof)),
+            Ok(Verdict::Unsafe(refused)) => {
+                let title = match sub.machine(role) {
+                    Some(_) => {
+                        format!("`{role}` of `{sub_name}` may not join peers that run `{sup_name}`")
+                    }
+                    None => format!(
+                        "`{role}` has no part in `{sub_name}`, and peers that run `{sup_name}` cannot do without it"
+                    ),
+                };
+                let told = comparison.refused(title, &refused.into());
+                let mut object = told.answer.object(Outcome::Fails);
+                object["rule"] = told.explanation.map(|found| found.code).into();
+                object["system"] = told.system;
+                return Question::other(Outcome::Fails, (told.notice, object));
+            }
             Ok(Verdict::Undecided(limit)) => {
-                let title = format!(
-                    "undecided whether `{role}` of `{}` may join peers that run `{}`: {limit}",
-                    sub.name(),
-                    sup.name()
-                );
-                let notice = Notice::error(title).help(raise(limit));
-                Question::undecided(Answer::limited(limit), notice)
+                return Question::other(Outcome::Undecided, undecided(&claim, limit));
             }
-            Err(error) => self.undecided(&error, sub, sup),
-        }
-    }
-
-    fn holds(&self, proof: Option<&Proof>) -> Question {
-        let answer = Answer {
-            bound: proof.map_or(Some(0), |proof| proof.anticipation),
-            ..Answer::default()
-        };
-        Question {
-            outcome: Outcome::Holds,
-            object: answer.object(Outcome::Holds),
-            report: None,
-            proof: proof.map(proven),
-        }
-    }
-
-    /// A machine that subtyping does not know: one that receives from several peers at once.
-    fn undecided(&self, error: &VerifyError, sub: &Version<'_>, sup: &Version<'_>) -> Question {
-        let (version, text) = match error {
-            VerifyError::Machine(error) => (
-                match error.side {
-                    Side::Sub => sub,
-                    Side::Sup => sup,
-                },
-                error.defect.to_string(),
-            ),
-            error => (sup, error.to_string()),
-        };
-        let reason = split_way_out(&text).0.to_owned();
-        let title = format!(
-            "undecided whether `{}` of `{}` may join peers that run `{}`",
-            self.role,
-            sub.name(),
-            sup.name()
-        );
-        let notice = Notice::error(title).remark(format!("in `{}`, {reason}", version.name()));
-        Question::undecided(Answer::because(reason), notice)
-    }
-
-    fn refused(
-        &self,
-        title: String,
-        own: &Fsm,
-        refused: &Refused,
-        sub: &Version<'_>,
-        sup: &Version<'_>,
-    ) -> Question {
-        let explanation = self.explained(own, refused, sup);
-        let mut notice = match &explanation {
-            Some(found) => {
-                let notice = Notice::error(format!("{title}: {}", found.sentence));
-                let blamed = [(sub, found.own), (sup, found.due)];
-                let notice =
-                    blamed
-                        .into_iter()
-                        .fold(notice, |notice, (version, mark)| match mark {
-                            Some((id, label)) => version.mark(notice, self.role, id, label),
-                            None => notice,
-                        });
-                found.notes.iter().fold(notice, Notice::remark)
+            // A machine that receives from several peers at once.
+            Err(VerifyError::Machine(error)) => {
+                let machine = comparison.blamed(&error);
+                (machine.file.clone(), error.defect.to_string())
             }
-            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
+            Err(error) => (sup_name.to_owned(), error.to_string()),
         };
-        notice = notice.remark(among_peers(&refused.evidence));
-        let run = match &refused.evidence {
-            Evidence::Run(run) => Some(run),
-            _ => None,
-        };
-        let action = |id: &TransitionId| json::action(own.transition(*id).action);
-        let path = refused.refusal.as_ref().map(|refusal| &refusal.path);
-        let sentence = explanation.as_ref().map(|found| found.sentence.clone());
-        let answer = Answer {
-            run: path.map(|path| path.iter().map(action).collect()),
-            reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
-            ..Answer::default()
-        };
-        let mut object = answer.object(Outcome::Fails);
-        object["rule"] = explanation.map(|found| found.code).into();
-        object["system"] = run.map(|run| json::run(run)).into();
-        Question {
-            outcome: Outcome::Fails,
-            object,
-            report: Some(notice),
-            proof: None,
-        }
-    }
-
-    /// The refusal in words.
-    fn explained(&self, own: &Fsm, refused: &Refused, sup: &Version<'_>) -> Option<Explanation> {
-        let comparison = command::Comparison {
-            sub: own,
-            sup: &sup.machine(self.role),
-            sup_name: sup.name(),
-        };
-        Some(comparison.explain(refused.refusal.as_ref()?))
+        let reason = split_way_out(&text).0;
+        let notice = Notice::error(format!("undecided whether {claim}"));
+        let object = Answer::because(reason).object(Outcome::Undecided);
+        let notice = notice.remark(format!("in `{file}`, {reason}"));
+        Question::other(Outcome::Undecided, (notice, object))
     }
 }

@@ -3,9 +3,13 @@
 use clap::Args;
 use rumpsteak_build::command::{Notice, did_you_mean};
 use rumpsteak_scribble::Code;
-use serde_json::json;
+use serde_json::{Map, json};
 
-use crate::{json, options::Output, outcome::Outcome, terminal::Terminal};
+use crate::{
+    options::Output,
+    outcome::Outcome,
+    reply::{Reply, Words},
+};
 
 /// Explains the code of a diagnostic; without a code, lists them all
 #[derive(Debug, Args)]
@@ -16,30 +20,29 @@ pub(crate) struct Arguments {
     pub(crate) output: Output,
 }
 
-/// Prints the explanation of a code, or of all.
+/// The explanation of a code, or of all.
 ///
 /// # Errors
 /// There is no such code.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let codes = match &arguments.code {
         None => Code::ALL.to_vec(),
         Some(text) => vec![text.parse().map_err(|_| unknown(text))?],
     };
-    let text = match (arguments.output.json(), arguments.code.is_some()) {
-        (true, _) => {
-            let entry = |code: &Code| (code.as_str().to_owned(), json!(code.explanation()));
-            json::text(
-                &json!({"codes": codes.iter().map(entry).collect::<serde_json::Map<_, _>>()}),
-            )
-        }
-        (false, true) => codes.iter().map(|code| code.explanation()).collect(),
-        (false, false) => codes
+    let entry = |code: &Code| (code.as_str().to_owned(), json!(code.explanation()));
+    let entries: Map<_, _> = codes.iter().map(entry).collect();
+    let text = match &codes[..] {
+        [code] => code.explanation().to_owned(),
+        codes => codes
             .iter()
             .map(|code| format!("{code}  {}\n", gist(*code)))
             .collect(),
     };
-    terminal.print(&text);
-    Ok(Outcome::Holds)
+    Ok(Reply {
+        outcome: Outcome::Holds,
+        words: vec![Words::Lines(text)],
+        object: json!({"codes": entries}),
+    })
 }
 
 fn unknown(text: &str) -> Notice {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
 use rumpsteak_fsm::{
-    Defect, Limit, Limits, Role, Run, System, TransitionId,
+    Defect, Limit, Limits, Role, Run, System,
     capacity::{self, Capacities, ChannelCapacity, Occupancy},
     kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness},
     system::SystemError,
@@ -15,9 +15,10 @@ use serde_json::{Map, Value, json};
 use crate::{
     input::Reader,
     json::{self, Answer},
-    machines::{self, Machine},
+    machines::{self, Machine, mark, mark_waits},
     options::{Output, Scribble},
     outcome::Outcome,
+    reply::{Reply, Words},
     terminal::Terminal,
 };
 
@@ -70,7 +71,7 @@ fn bound(text: &str) -> Result<usize, String> {
 ///
 /// # Errors
 /// A file that cannot be read, and machines that make no system.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
@@ -111,30 +112,25 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Verdict::Unsafe(_) => Outcome::Fails,
         Verdict::Undecided { .. } => Outcome::Undecided,
     };
-    if arguments.output.json() {
-        let object = object(&report.verdict, &properties, capacities.as_ref());
-        terminal.print(&json::text(&object));
-        return Ok(outcome);
-    }
-    let names: Vec<&str> = machines
-        .iter()
-        .map(|machine| machine.fsm.role().as_str())
-        .collect();
-    match &report.verdict {
-        Verdict::Safe { bound } => terminal.print(&format!(
-            "the system of {} is safe: {bound}-MC\n",
-            visible(&list(names)),
-        )),
-        Verdict::Unsafe(run) => terminal.print_report(&unsafe_system(&machines, run)),
-        Verdict::Undecided { limit, obstacle } => {
-            terminal.print_report(&undecided(&machines, *limit, obstacle.as_ref()));
+    let names = machines.iter().map(|machine| machine.fsm.role().as_str());
+    let answer = match &report.verdict {
+        Verdict::Safe { bound } => {
+            let names = list(names);
+            let names = visible(&names);
+            Words::Lines(format!("the system of {names} is safe: {bound}-MC\n"))
         }
-    }
-    terminal.print(&table(&properties));
-    if let Some(capacities) = &capacities {
-        terminal.print(&channels(capacities));
-    }
-    Ok(outcome)
+        Verdict::Unsafe(run) => Words::Notice(unsafe_system(&machines, run)),
+        Verdict::Undecided { limit, obstacle } => {
+            Words::Notice(undecided(&machines, *limit, obstacle.as_ref()))
+        }
+    };
+    let channels = capacities.iter().map(channels).map(Words::Lines);
+    let table = Words::Lines(table(&properties));
+    Ok(Reply {
+        outcome,
+        words: [answer, table].into_iter().chain(channels).collect(),
+        object: object(&report.verdict, &properties, capacities.as_ref()),
+    })
 }
 
 /// The error for machines that make no system, at its place.
@@ -153,29 +149,9 @@ fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
     }
 }
 
-/// Adds the place of a transition.
-fn mark(
-    report: Notice,
-    machines: &[Machine],
-    role: &Role,
-    transition: TransitionId,
-    label: &str,
-) -> Notice {
-    match machines.iter().find(|machine| machine.fsm.role() == role) {
-        Some(machine) => machine.mark(report, transition, label),
-        None => report,
-    }
-}
-
 fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
-    let mut report = Notice::error(format!("the system is not safe: {}", run.failure));
-    for wait in &run.waits {
-        for (transition, action) in &wait.transitions {
-            let label = format!("`{}` waits for `{action}`", wait.role);
-            report = mark(report, machines, &wait.role, *transition, &label);
-        }
-    }
-    report.remark(format!(
+    let report = Notice::error(format!("the system is not safe: {}", run.failure));
+    mark_waits(report, machines, run).remark(format!(
         "a run that leads there:\n{}",
         run.chart().trim_end()
     ))
@@ -200,14 +176,10 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
             witnessed(report, machines, witness)
         }
         Obstacle::Mixed(role, defect) | Obstacle::Nondeterministic(role, defect) => {
-            let of_role = machines.iter().find(|machine| machine.fsm.role() == role);
-            let marks = of_role.map(|machine| machines::marks(&machine.fsm, defect));
-            marks
-                .into_iter()
-                .flatten()
-                .fold(report, |report, (transition, label)| {
-                    mark(report, machines, role, transition, label)
-                })
+            match machines.iter().find(|machine| machine.fsm.role() == role) {
+                Some(machine) => machine.mark_defect(report, defect),
+                None => report,
+            }
         }
         _ => report,
     }
@@ -389,16 +361,7 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
             ..Answer::default()
         }
         .object(Outcome::Holds),
-        Verdict::Unsafe(run) => {
-            let answer = Answer {
-                run: Some(json::steps(&run.steps)),
-                reason: Some(run.failure.to_string()),
-                ..Answer::default()
-            };
-            let mut object = answer.object(Outcome::Fails);
-            object["end"] = json::end(run);
-            object
-        }
+        Verdict::Unsafe(run) => json::unsafe_run(run),
         Verdict::Undecided { limit, obstacle } => {
             let obstacle = obstacle.as_ref().map(ToString::to_string);
             let answer = Answer {

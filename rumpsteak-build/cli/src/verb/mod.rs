@@ -11,9 +11,7 @@ mod subtype;
 
 use clap::Subcommand;
 
-use rumpsteak_build::command::Notice;
-
-use crate::{json, outcome::Outcome, terminal::Terminal};
+use crate::{json, outcome::Outcome, reply::Reply, terminal::Terminal};
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -28,26 +26,42 @@ pub(crate) enum Verb {
     Subtype(subtype::Arguments),
 }
 
+impl Verb {
+    /// Whether standard output is to be one JSON object.
+    fn json(&self) -> bool {
+        match self {
+            Self::Check(arguments) => arguments.form() == check::Form::Json,
+            Self::Compat(arguments) => arguments.output.json(),
+            Self::Explain(arguments) => arguments.output.json(),
+            Self::Generate(_) => false,
+            Self::Kmc(arguments) => arguments.output.json(),
+            Self::Optimise(arguments) => arguments.json(),
+            Self::Project(arguments) => arguments.json(),
+            Self::Subtype(arguments) => arguments.output.json(),
+        }
+    }
+}
+
 /// Runs a verb. An error is reported here.
 pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
-    let (result, json) = match verb {
-        Verb::Check(arguments) => (
-            check::run(arguments, terminal),
-            arguments.form() == check::Form::Json,
-        ),
-        Verb::Compat(arguments) => (compat::run(arguments, terminal), arguments.output.json()),
-        Verb::Explain(arguments) => (explain::run(arguments, terminal), arguments.output.json()),
-        Verb::Generate(arguments) => (generate::run(arguments, terminal), false),
-        Verb::Kmc(arguments) => (kmc::run(arguments, terminal), arguments.output.json()),
-        Verb::Optimise(arguments) => (optimise::run(arguments, terminal), arguments.json()),
-        Verb::Project(arguments) => (project::run(arguments, terminal), arguments.json()),
-        Verb::Subtype(arguments) => (subtype::run(arguments, terminal), arguments.output.json()),
+    let reply = match verb {
+        Verb::Check(arguments) => check::run(arguments, terminal).map(Err),
+        Verb::Compat(arguments) => compat::run(arguments, terminal).map(Ok),
+        Verb::Explain(arguments) => explain::run(arguments).map(Ok),
+        Verb::Generate(arguments) => generate::run(arguments, terminal).map(Err),
+        Verb::Kmc(arguments) => kmc::run(arguments, terminal).map(Ok),
+        Verb::Optimise(arguments) => optimise::run(arguments, terminal).map(Ok),
+        Verb::Project(arguments) => project::run(arguments, terminal).map(Ok),
+        Verb::Subtype(arguments) => subtype::run(arguments, terminal).map(Ok),
     };
-    result.unwrap_or_else(|report: Notice| {
-        terminal.report(&report);
-        if json {
-            terminal.print(&json::text(&json::bad_input(&report)));
+    match reply {
+        Ok(Ok(reply)) => reply.print(verb.json(), terminal),
+        // It was written as it was found.
+        Ok(Err(outcome)) => outcome,
+        Err(report) => {
+            terminal.report(&report);
+            let object = json::bad_input(&report);
+            Reply::object(Outcome::BadInput, object).print(verb.json(), terminal)
         }
-        Outcome::BadInput
-    })
+    }
 }

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::{
     input::Reader,
-    json,
-    modules::{self, Module},
+    json, modules,
     options::Scribble,
     outcome::Outcome,
+    reply::{Reply, Words},
     terminal::Terminal,
 };
 
@@ -76,21 +76,26 @@ impl Arguments {
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let module = modules::read(
         &mut Reader::default(),
         &arguments.file,
         &arguments.scribble.import_path,
     )?;
     module.warn(terminal);
+    let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
+        let reports: Vec<Notice> = module.reports(diagnostics).collect();
+        for report in module.unreadable.iter().chain(&reports) {
+            terminal.report(report);
+        }
+        let reports = reports.iter().map(json::notice).collect();
+        Ok(Reply::object(
+            modules::outcome(diagnostics),
+            object(protocol, &[], reports),
+        ))
+    };
     if !module.contents.diagnostics.is_empty() {
-        return Ok(refuse(
-            arguments,
-            terminal,
-            &module,
-            None,
-            &module.contents.diagnostics,
-        ));
+        return refuse(None, &module.contents.diagnostics, terminal);
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
 
@@ -107,17 +112,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         }
     }
     if !diagnostics.is_empty() {
-        return Ok(refuse(
-            arguments,
-            terminal,
-            &module,
-            Some(protocol),
-            &diagnostics,
-        ));
+        return refuse(Some(protocol), &diagnostics, terminal);
     }
 
-    let text = match arguments.form() {
-        Some(form) => text::print(form, &machines).map_err(|unsayable| {
+    let mut reply = Reply::object(Outcome::Holds, object(Some(protocol), &machines, vec![]));
+    if let Some(form) = arguments.form() {
+        let text = text::print(form, &machines).map_err(|unsayable| {
             let text = unsayable.to_string();
             let (message, way_out) = split_way_out(&text);
             match arguments.role {
@@ -125,11 +125,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 Some(_) if form == Form::Cfsm => Notice::error(message).help("leave out `--role`"),
                 _ => Notice::error(message).maybe_help(way_out),
             }
-        })?,
-        None => json::text(&object(Some(protocol), &machines, vec![])),
-    };
-    terminal.print(&text);
-    Ok(Outcome::Holds)
+        })?;
+        reply.words.push(Words::Lines(text));
+    }
+    Ok(reply)
 }
 
 fn object(protocol: Option<&Protocol>, machines: &[Fsm], diagnostics: Vec<Value>) -> Value {
@@ -138,23 +137,4 @@ fn object(protocol: Option<&Protocol>, machines: &[Fsm], diagnostics: Vec<Value>
         "machines": machines.iter().map(json::machine).collect::<Vec<_>>(),
         "diagnostics": diagnostics,
     })
-}
-
-/// Reports what is wrong.
-fn refuse(
-    arguments: &Arguments,
-    terminal: &mut Terminal,
-    module: &Module,
-    protocol: Option<&Protocol>,
-    diagnostics: &[Diagnostic],
-) -> Outcome {
-    let reports: Vec<Notice> = module.reports(diagnostics).collect();
-    for report in module.unreadable.iter().chain(&reports) {
-        terminal.report(report);
-    }
-    if arguments.json() {
-        let reports = reports.iter().map(json::notice).collect();
-        terminal.print(&json::text(&object(protocol, &[], reports)));
-    }
-    modules::outcome(diagnostics)
 }

@@ -1,24 +1,26 @@
 //! `subtype`: may one machine take the place of another?
 
-use std::path::PathBuf;
+use std::{iter, path::PathBuf};
 
 use clap::Args;
-use rumpsteak_build::command::{self, Explanation, Notice, among_peers, proven, shortest, visible};
+use rumpsteak_build::command::{Notice, proven, shortest, visible};
 use rumpsteak_fsm::{
-    Fsm, Limit, Limits, Run, System, TransitionId, Verdict,
-    subtype::{InputError, Proof, Refusal, Side},
+    Fsm, Limits, Run, System, Verdict,
+    subtype::Proof,
     system::explore,
     verify,
-    verify::{Evidence, VerifyError, certified},
+    verify::{VerifyError, certified},
 };
 use serde_json::{Value, json};
 
 use crate::{
+    comparison::{Comparison, Refused, undecided},
     input::Reader,
     json::{self, Answer},
     machines::{self, Machine},
-    options::{Output, Scribble, raise},
+    options::{Output, Scribble},
     outcome::Outcome,
+    reply::{Reply, Words},
     terminal::{Terminal, paragraph},
 };
 
@@ -57,7 +59,7 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// A file that cannot be read, or a machine that is no local type.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let mut reader = Reader::default();
     let role = arguments.role.as_deref();
     let mut read = |path| machines::read(&mut reader, path, &arguments.scribble, terminal);
@@ -74,13 +76,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         limits.widening = 0;
     }
     let others = system.iter().map(|machine| &machine.fsm);
-    let peers = others
+    let peers: Vec<Fsm> = others
         .filter(|fsm| fsm.role() != sup.fsm.role())
         .cloned()
         .collect();
-    let comparison = Comparison { sub, sup, peers };
-    let verdict = comparison.judge(&limits, terminal)?;
-    let (sub, sup) = (&comparison.sub, &comparison.sup);
+    let comparison = Comparison { sub, sup };
+    let verdict = judge(&comparison, &peers, &limits, terminal)?;
+    let Comparison { sub, sup } = &comparison;
     if sub.fsm.role() != sup.fsm.role() {
         let roles = (sub.fsm.role(), sup.fsm.role());
         terminal.report(&Notice::note(format!(
@@ -89,211 +91,106 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         )));
     }
 
-    let (answer, outcome) = match &verdict {
+    let claim = format!("`{}` may take the place of `{}`", sub.file, sup.file);
+    let (outcome, words, object) = match &verdict {
         Verdict::Safe(proof) => {
-            let starvation = comparison.starvation(&limits);
+            let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
             }
-            (
-                comparison.accepted(proof, starvation.as_ref()),
-                Outcome::Holds,
-            )
+            let answer = Answer {
+                bound: proof.anticipation,
+                ..Answer::default()
+            };
+            let mut object = answer.object(Outcome::Holds);
+            object["situations"] = proof.situations.into();
+            object["starvation"] = starvation.as_ref().map(json::run).into();
+            let line = format!("{}: {}\n", visible(&claim), proven(proof));
+            (Outcome::Holds, Words::Lines(line), object)
         }
-        Verdict::Unsafe(refused) => (comparison.refused(refused), Outcome::Fails),
-        Verdict::Undecided(limit) => (comparison.undecided(*limit), Outcome::Undecided),
+        Verdict::Unsafe(refused) => {
+            let (notice, object) = refusal(&comparison, refused);
+            (Outcome::Fails, Words::Notice(notice), object)
+        }
+        Verdict::Undecided(limit) => {
+            let (notice, object) = undecided(&claim, *limit);
+            (Outcome::Undecided, Words::Notice(notice), object)
+        }
     };
-    match answer {
-        (_, object) if arguments.output.json() => terminal.print(&json::text(&object)),
-        (Told::Line(line), _) => terminal.print(&line),
-        (Told::Notice(notice), _) => terminal.print_report(&notice),
-    }
-    Ok(outcome)
+    Ok(Reply {
+        outcome,
+        words: vec![words],
+        object,
+    })
 }
 
-/// The answer for people.
-enum Told {
-    Line(String),
-    Notice(Notice),
-}
-
-/// The two machines, and the others in the file of the second.
-struct Comparison {
-    sub: Machine,
-    sup: Machine,
-    peers: Vec<Fsm>,
-}
-
-/// A refusal by subtyping, by a run among the peers, or by both.
-struct Refused {
-    refusal: Option<Refusal>,
-    evidence: Option<Evidence>,
-}
-
-impl Comparison {
-    /// Judges with the peers, if they and the supertype make a system. Otherwise without them, with
-    /// a note that says why.
-    fn judge(
-        &self,
-        limits: &Limits,
-        terminal: &mut Terminal,
-    ) -> Result<Verdict<Proof, Refused>, Notice> {
-        let (sub, sup) = (&self.sub.fsm, &self.sup.fsm);
-        if !self.peers.is_empty() {
-            match verify(sub, sup, &self.peers, limits) {
-                Ok(Verdict::Safe(proof)) => return Ok(Verdict::Safe(proof)),
-                Ok(Verdict::Unsafe(refused)) => {
-                    let (refusal, evidence) = (refused.refusal, Some(refused.evidence));
-                    return Ok(Verdict::Unsafe(Refused { refusal, evidence }));
-                }
-                Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
-                Err(VerifyError::Machine(error)) => return Err(self.bad(&error)),
-                Err(error @ VerifyError::Certificate(_)) => {
-                    return Err(Notice::error(error.to_string()));
-                }
-                Err(error) => terminal.report(&Notice::note(format!(
-                    "the machines in `{}` are not tried together: {error}",
-                    self.sup.file
-                ))),
+/// Judges with the peers, if they and the supertype make a system. Otherwise without them, with a
+/// note that says why.
+fn judge(
+    comparison: &Comparison,
+    peers: &[Fsm],
+    limits: &Limits,
+    terminal: &mut Terminal,
+) -> Result<Verdict<Proof, Refused>, Notice> {
+    let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
+    let bad = |error| match error {
+        VerifyError::Machine(error) => machines::defect(comparison.blamed(&error), &error.defect),
+        error => Notice::error(error.to_string()),
+    };
+    if !peers.is_empty() {
+        match verify(sub, sup, peers, limits) {
+            Ok(Verdict::Safe(proof)) => return Ok(Verdict::Safe(proof)),
+            Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(refused.into())),
+            Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
+            Err(error @ (VerifyError::Machine(_) | VerifyError::Certificate(_))) => {
+                return Err(bad(error));
             }
+            Err(error) => terminal.report(&Notice::note(format!(
+                "the machines in `{}` are not tried together: {error}",
+                comparison.sup.file
+            ))),
         }
-        Ok(
-            match certified(sub, sup, limits).map_err(|error| match error {
-                VerifyError::Machine(error) => self.bad(&error),
-                error => Notice::error(error.to_string()),
-            })? {
-                Verdict::Safe(proof) => Verdict::Safe(proof),
-                Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
-                    refusal: Some(refusal),
-                    evidence: None,
-                }),
-                Verdict::Undecided(limit) => Verdict::Undecided(limit),
-            },
-        )
     }
+    Ok(match certified(sub, sup, limits).map_err(bad)? {
+        Verdict::Safe(proof) => Verdict::Safe(proof),
+        Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
+            refusal: Some(refusal),
+            evidence: None,
+        }),
+        Verdict::Undecided(limit) => Verdict::Undecided(limit),
+    })
+}
 
-    /// The error for a machine that is no local type.
-    fn bad(&self, error: &InputError) -> Notice {
-        let machine = match error.side {
-            Side::Sub => &self.sub,
-            Side::Sup => &self.sup,
-        };
-        machines::defect(machine, &error.defect)
+/// A run to where a role waits for ever, if there is one once the subtype has taken its place.
+fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
+    if peers.is_empty() {
+        return None;
     }
+    let machines = iter::once(&sub.fsm).chain(peers).cloned();
+    explore(&System::new(machines.collect()).ok()?, limits).starvation
+}
 
-    /// A run to where a role waits for ever, if there is one once the subtype has taken its place.
-    fn starvation(&self, limits: &Limits) -> Option<Run> {
-        if self.peers.is_empty() {
-            return None;
-        }
-        let mut machines = vec![self.sub.fsm.clone()];
-        machines.extend(self.peers.iter().cloned());
-        explore(&System::new(machines).ok()?, limits).starvation
+fn refusal(comparison: &Comparison, refused: &Refused) -> (Notice, Value) {
+    let Comparison { sub, sup } = comparison;
+    let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
+    let told = comparison.refused(title, refused);
+    let mut notice = told.notice;
+    let mut object = told.answer.object(Outcome::Fails);
+    object["refusal"] = Value::Null;
+    if let (Some(refusal), Some(explanation)) = (&refused.refusal, told.explanation) {
+        let own = |id| comparison.action(id);
+        object["refusal"] = json!({
+            "rule": explanation.code,
+            "sub": refusal.sub.as_ref().map(own),
+            "sub_state": refusal.sub_state.index(),
+            "sup": refusal.sup.map(|id| json::action(sup.fsm.transition(id).action)),
+            "sup_state": refusal.sup_state.index(),
+            "cycle": refusal.cycle.iter().map(own).collect::<Vec<_>>(),
+        });
+        notice = notice.help(explanation.help);
     }
-
-    /// The question, as a claim.
-    fn claim(&self) -> String {
-        let (sub, sup) = (&self.sub.file, &self.sup.file);
-        format!("`{sub}` may take the place of `{sup}`")
-    }
-
-    /// The refusal in words, if subtyping is what refuses.
-    fn explained(&self, refused: &Refused) -> Option<Explanation> {
-        let comparison = command::Comparison {
-            sub: &self.sub.fsm,
-            sup: &self.sup.fsm,
-            sup_name: &self.sup.file,
-        };
-        Some(comparison.explain(refused.refusal.as_ref()?))
-    }
-
-    fn accepted(&self, proof: &Proof, starvation: Option<&Run>) -> (Told, Value) {
-        let line = format!("{}: {}\n", visible(&self.claim()), proven(proof));
-        let answer = Answer {
-            bound: proof.anticipation,
-            ..Answer::default()
-        };
-        let mut object = answer.object(Outcome::Holds);
-        object["situations"] = proof.situations.into();
-        object["starvation"] = starvation.map(json::run).into();
-        (Told::Line(line), object)
-    }
-
-    fn undecided(&self, limit: Limit) -> (Told, Value) {
-        let title = format!("undecided whether {}: {limit}", self.claim());
-        let notice = Notice::error(title).help(raise(limit));
-        let object = Answer::limited(limit).object(Outcome::Undecided);
-        (Told::Notice(notice), object)
-    }
-
-    fn refused(&self, refused: &Refused) -> (Told, Value) {
-        let explanation = self.explained(refused);
-        let notice = self.notice(refused, explanation.as_ref());
-        let object = self.object(refused, explanation.as_ref(), &notice);
-        (Told::Notice(notice), object)
-    }
-
-    fn notice(&self, refused: &Refused, explanation: Option<&Explanation>) -> Notice {
-        let title = format!(
-            "`{}` may not take the place of `{}`",
-            self.sub.file, self.sup.file
-        );
-        let mut notice = match explanation {
-            Some(found) => {
-                let notice = Notice::error(format!("{title}: {}", found.sentence)).help(found.help);
-                let blamed = [(&self.sub, found.own), (&self.sup, found.due)];
-                let notice =
-                    blamed
-                        .into_iter()
-                        .fold(notice, |notice, (machine, mark)| match mark {
-                            Some((id, label)) => machine.mark(notice, id, label),
-                            None => notice,
-                        });
-                found.notes.iter().fold(notice, Notice::remark)
-            }
-            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
-        };
-        if let Some(evidence) = &refused.evidence {
-            notice = notice.remark(among_peers(evidence));
-        }
-        notice
-    }
-
-    /// What `--format json` prints of a refusal. Its run is what the subtype does until the rule is
-    /// broken.
-    fn object(
-        &self,
-        refused: &Refused,
-        explanation: Option<&Explanation>,
-        notice: &Notice,
-    ) -> Value {
-        let own = |id: &TransitionId| json::action(self.sub.fsm.transition(*id).action);
-        let refusal = refused.refusal.as_ref();
-        let run = match &refused.evidence {
-            Some(Evidence::Run(run)) => Some(run),
-            _ => None,
-        };
-        let sentence = explanation.map(|found| found.sentence.clone());
-        let answer = Answer {
-            run: refusal.map(|refusal| refusal.path.iter().map(own).collect()),
-            reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
-            ..Answer::default()
-        };
-        let mut object = answer.object(Outcome::Fails);
-        object["refusal"] = match (refusal, explanation) {
-            (Some(refusal), Some(explanation)) => json!({
-                "rule": explanation.code,
-                "sub": refusal.sub.as_ref().map(own),
-                "sub_state": refusal.sub_state.index(),
-                "sup": refusal.sup.map(|id| json::action(self.sup.fsm.transition(id).action)),
-                "sup_state": refusal.sup_state.index(),
-                "cycle": refusal.cycle.iter().map(own).collect::<Vec<_>>(),
-            }),
-            _ => Value::Null,
-        };
-        object["system"] = run.map(|run| json::run(run)).into();
-        object["rendered"] = paragraph(notice, false).into();
-        object
-    }
+    object["system"] = told.system;
+    object["rendered"] = paragraph(&notice, false).into();
+    (notice, object)
 }

@@ -2,18 +2,18 @@
 
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::{
-    Limit, Limits, Verdict, kmc,
+    Defect, Limit, Limits, Verdict, kmc,
     run::Run,
     system::{Exploration, System, explore},
 };
-use rumpsteak_scribble::{Projection, Protocol};
+use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
 use crate::{
     input::Reader,
     json::{self, Answer},
-    machines::marks,
+    machines::{Machine, mark_waits, of_projections},
     modules::{self, Module},
     options::raise,
     outcome::Outcome,
@@ -93,13 +93,14 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         }
     };
 
-    for projection in &projections {
-        if let Some(note) = undirected(module, protocol, projection) {
-            output.report(&note);
+    let machines = of_projections(module, projections);
+    for machine in &machines {
+        if let Err(defect) = machine.fsm.check_directed() {
+            output.report(&undirected(protocol, machine, &defect));
         }
     }
-    let machines = projections.iter().map(|projection| projection.fsm.clone());
-    let system = match System::new(machines.collect()) {
+    let fsms = machines.iter().map(|machine| machine.fsm.clone());
+    let system = match System::new(fsms.collect()) {
         Ok(system) => system,
         // A well-formed protocol has none of these defects.
         Err(error) => {
@@ -123,7 +124,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     let judged = Judged {
         module,
         protocol,
-        projections,
+        machines,
         exploration,
         kmc,
     };
@@ -134,7 +135,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
 struct Judged<'a> {
     module: &'a Module,
     protocol: &'a Protocol,
-    projections: Vec<Projection>,
+    machines: Vec<Machine>,
     exploration: Exploration,
     /// The answer of k-MC, if a limit ended the exploration.
     kmc: Option<kmc::Verdict>,
@@ -183,16 +184,12 @@ impl Judged<'_> {
 
     fn refused(&self, run: &Run, output: &mut Output<'_>) -> (Outcome, Value, String) {
         let name = self.protocol.name();
-        let reason = run.failure.to_string();
-        let title = format!("the projections of `{name}` are not safe together: {reason}");
+        let title = format!(
+            "the projections of `{name}` are not safe together: {}",
+            run.failure
+        );
         output.report(&self.with_run(Notice::error(title), run));
-        let answer = Answer {
-            run: Some(json::steps(&run.steps)),
-            reason: Some(reason),
-            ..Answer::default()
-        };
-        let mut verdict = answer.object(Outcome::Fails);
-        verdict["end"] = json::end(run);
+        let verdict = json::unsafe_run(run);
         (Outcome::Fails, verdict, String::new())
     }
 
@@ -235,21 +232,7 @@ impl Judged<'_> {
 
     /// Adds the run, and the places where the roles stand at its end.
     fn with_run(&self, report: Notice, run: &Run) -> Notice {
-        let mut report = report;
-        for wait in &run.waits {
-            let plays = |projection: &&Projection| *projection.fsm.role() == wait.role;
-            let Some(projection) = self.projections.iter().find(plays) else {
-                continue;
-            };
-            for (transition, action) in &wait.transitions {
-                let label = format!("`{}` waits for `{action}`", wait.role);
-                // The first place: the others say the same to this role.
-                for span in projection.origins(*transition).iter().take(1) {
-                    report = self.module.mark(report, *span, &label);
-                }
-            }
-        }
-        report.remark(shortest(run))
+        mark_waits(report, &self.machines, run).remark(shortest(run))
     }
 }
 
@@ -260,21 +243,14 @@ fn because(reason: &str, outcome: Outcome) -> Value {
 
 /// The note for a role that waits for several peers at once: it is safe, but no session type says
 /// it.
-fn undirected(module: &Module, protocol: &Protocol, projection: &Projection) -> Option<Notice> {
-    let defect = projection.fsm.check_directed().err()?;
-    let role = projection.fsm.role();
+fn undirected(protocol: &Protocol, machine: &Machine, defect: &Defect) -> Notice {
     let title = format!(
-        "`{role}` in `{}` cannot be written as a session type yet: {}",
+        "`{}` in `{}` cannot be written as a session type yet: {}",
+        machine.fsm.role(),
         protocol.name(),
         split_way_out(&defect.to_string()).0,
     );
-    let mut report = Notice::note(title);
-    for (transition, _) in marks(&projection.fsm, &defect) {
-        for span in projection.origins(transition).iter().take(1) {
-            report = module.mark(report, *span, "");
-        }
-    }
-    Some(report)
+    machine.mark_defect(Notice::note(title), defect)
 }
 
 /// Where diagnostics and verdicts go, in the form that was asked for.

@@ -14,7 +14,7 @@ use rumpsteak_fsm::{
     text::{self, Form},
     verify::VerifyError,
 };
-use rumpsteak_scribble::Protocol;
+use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
@@ -24,6 +24,7 @@ use crate::{
     modules::{self, Module},
     options::Scribble,
     outcome::Outcome,
+    reply::{Reply, Words},
     terminal::Terminal,
 };
 
@@ -93,12 +94,12 @@ impl Arguments {
         matches!(self.format, Some(Format::Dot | Format::Alias))
     }
 
-    /// Prints a sentence about the answer: to standard error where standard output is a file.
-    fn say(&self, text: &str, terminal: &mut Terminal) {
+    /// A sentence about the answer: on standard error where standard output is a file.
+    fn say(&self, text: &str) -> Words {
         if self.is_file() {
-            terminal.remark(text.trim_start());
+            Words::Remark(text.trim_start().to_owned())
         } else {
-            terminal.print(text);
+            Words::Lines(text.to_owned())
         }
     }
 }
@@ -137,7 +138,7 @@ fn latency(text: &str) -> Result<Latency, String> {
 ///
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is not in it.
-pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
     let module = modules::read(
         &mut Reader::default(),
         &arguments.file,
@@ -145,12 +146,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     )?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
-        return Ok(refuse(
-            arguments,
-            terminal,
-            &module,
-            &module.contents.diagnostics,
-        ));
+        return Ok(refuse(&module, &module.contents.diagnostics, terminal));
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
     let names = || protocol.roles().iter().map(Role::as_str);
@@ -181,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
 
     let projections = match protocol.project_all() {
         Ok(projections) => projections,
-        Err(found) => return Ok(refuse(arguments, terminal, &module, &found)),
+        Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
     let data: Vec<Data> = projections
         .iter()
@@ -211,27 +207,37 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         machines,
         data,
     };
-    match &role {
-        Some(role) => optimiser.one(role, terminal),
-        None => optimiser.all(terminal),
+    Ok(match &role {
+        Some(role) => optimiser.one(role),
+        None => optimiser.all(),
     }
+    .unwrap_or_else(|error| impossible(&error)))
 }
 
 /// Reports what is wrong.
-fn refuse(
-    arguments: &Arguments,
-    terminal: &mut Terminal,
-    module: &Module,
-    diagnostics: &[rumpsteak_scribble::Diagnostic],
-) -> Outcome {
+fn refuse(module: &Module, diagnostics: &[Diagnostic], terminal: &mut Terminal) -> Reply {
     module.complain(diagnostics, terminal);
     let outcome = modules::outcome(diagnostics);
-    if arguments.json() {
-        let first = diagnostics.first().map(|found| found.message.as_str());
-        let answer = Answer::because(first.unwrap_or_default());
-        terminal.print(&json::text(&answer.object(outcome)));
+    let first = diagnostics.first().map(|found| found.message.as_str());
+    let answer = Answer::because(first.unwrap_or_default());
+    Reply::object(outcome, answer.object(outcome))
+}
+
+/// The answer for a role that subtyping does not know: it waits for several peers at once.
+fn impossible(error: &VerifyError) -> Reply {
+    let text = match error {
+        VerifyError::Machine(error) => error.defect.to_string(),
+        error => error.to_string(),
+    };
+    let (reason, way_out) = split_way_out(&text);
+    let notice = Notice::error(format!(
+        "undecided whether another order is faster: {reason}"
+    ));
+    Reply {
+        outcome: Outcome::Undecided,
+        words: vec![Words::Notice(notice.maybe_help(way_out))],
+        object: Answer::because(reason).object(Outcome::Undecided),
     }
-    outcome
 }
 
 struct Optimiser<'a> {
@@ -246,17 +252,13 @@ struct Optimiser<'a> {
 
 impl Optimiser<'_> {
     /// One role, the others as they are.
-    fn one(&self, role: &Role, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+    fn one(&self, role: &Role) -> Result<Reply, VerifyError> {
         let position = self.machines.iter().position(|fsm| fsm.role() == role);
         // It was found among the protocol's roles, of which there is a machine each.
         let position = position.unwrap_or_default();
         let data = &self.data[position];
         let depends = |send: &_, receive: &_| data.depends(send, receive);
-        let found = propose(&self.machines, role, &depends, &self.costs, &self.options);
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => return Ok(self.impossible(&error, terminal)),
-        };
+        let found = propose(&self.machines, role, &depends, &self.costs, &self.options)?;
         let faster: Vec<&Proposal> = found
             .proposals
             .iter()
@@ -279,56 +281,39 @@ impl Optimiser<'_> {
             );
             (Outcome::Fails, Some(reason))
         };
-        if self.arguments.json() {
-            let objects = faster
-                .iter()
-                .zip(1..)
-                .map(|(proposal, number)| self.object(found.time, proposal, number));
-            let more = json!({
-                "role": role.as_str(),
-                "time": found.time,
-                "tried": found.candidates,
-                "proposals": objects.collect::<Vec<_>>(),
-            });
-            self.answer(outcome, reason, more, terminal);
-            return Ok(outcome);
-        }
-        if let Some(reason) = reason {
-            self.arguments.say(&format!("{reason}\n"), terminal);
-            return Ok(outcome);
-        }
+        let objects = faster.iter().zip(1..);
+        let objects = objects.map(|(proposal, number)| self.object(found.time, proposal, number));
+        let more = json!({
+            "role": role.as_str(),
+            "time": found.time,
+            "tried": found.candidates,
+            "proposals": objects.collect::<Vec<_>>(),
+        });
         let summary = format!(
             "`{role}` of `{}`: {} faster and proven, of {tried} tried\n",
             self.protocol.name(),
             count(faster.len(), "order"),
         );
-        self.arguments.say(&summary, terminal);
-        if let Some(action) = data.undeclared() {
-            terminal.report(&undeclared(role, action));
-        }
+        let mut words = vec![self.arguments.say(&summary)];
+        let undeclared = data.undeclared().map(|action| undeclared(role, action));
+        words.extend(undeclared.map(Words::Report));
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
-            self.arguments.say(&summary, terminal);
-            terminal.print(&self.machine_forms(&proposal.fsm, number));
-            if self.wants(Format::Chart) {
-                let mut system = self.machines.clone();
-                system[position] = proposal.fsm.clone();
-                terminal.print(&self.chart(&system));
-            }
+            words.push(self.arguments.say(&summary));
+            words.push(self.machine_forms(&proposal.fsm, number));
+            let mut system = self.machines.clone();
+            system[position] = proposal.fsm.clone();
+            words.extend(self.chart(&system));
         }
-        Ok(outcome)
+        Ok(self.reply(outcome, reason, words, more))
     }
 
     /// All roles together.
-    fn all(&self, terminal: &mut Terminal) -> Result<Outcome, Notice> {
+    fn all(&self) -> Result<Reply, VerifyError> {
         let depends =
             |position: usize, send: &_, receive: &_| self.data[position].depends(send, receive);
-        let found = propose_together(&self.machines, &depends, &self.costs, &self.options);
-        let found = match found {
-            Ok(found) => found,
-            Err(error) => return Ok(self.impossible(&error, terminal)),
-        };
+        let found = propose_together(&self.machines, &depends, &self.costs, &self.options)?;
         let tried = count(found.candidates, "order");
         let (outcome, reason) = if found.after < found.before {
             (Outcome::Holds, None)
@@ -344,67 +329,42 @@ impl Optimiser<'_> {
             .zip(&found.proposals)
             .map(|(own, proposal)| proposal.as_ref().map_or(own, |found| &found.fsm).clone())
             .collect();
-        if self.arguments.json() {
-            let proposals = found.proposals.iter().flatten();
-            let objects = proposals.map(|proposal| self.object(found.before, proposal, 1));
-            let more = json!({
-                "role": null,
-                "time": found.before,
-                "after": found.after,
-                "tried": found.candidates,
-                "proposals": objects.collect::<Vec<_>>(),
-            });
-            self.answer(outcome, reason, more, terminal);
-            return Ok(outcome);
-        }
-        if let Some(reason) = reason {
-            self.arguments.say(&format!("{reason}\n"), terminal);
-            return Ok(outcome);
-        }
+        let proposals = || found.proposals.iter().flatten();
+        let objects = proposals().map(|proposal| self.object(found.before, proposal, 1));
+        let more = json!({
+            "role": null,
+            "time": found.before,
+            "after": found.after,
+            "tried": found.candidates,
+            "proposals": objects.collect::<Vec<_>>(),
+        });
         let summary = format!(
             "all roles of `{}` together: {}, {tried} tried\n",
             self.protocol.name(),
             gain(found.before, found.after),
         );
-        self.arguments.say(&summary, terminal);
-        for proposal in found.proposals.iter().flatten() {
+        let mut words = vec![self.arguments.say(&summary)];
+        for proposal in proposals() {
             let summary = format!("\n`{}`: {}\n", proposal.fsm.role(), windows(proposal));
-            self.arguments.say(&summary, terminal);
-            terminal.print(&self.machine_forms(&proposal.fsm, 1));
+            words.push(self.arguments.say(&summary));
+            words.push(self.machine_forms(&proposal.fsm, 1));
         }
-        if self.wants(Format::Chart) {
-            terminal.print(&self.chart(&system));
-        }
-        Ok(outcome)
+        words.extend(self.chart(&system));
+        Ok(self.reply(outcome, reason, words, more))
     }
 
-    /// The answer for a role that subtyping does not know: it waits for several peers at once.
-    fn impossible(&self, error: &VerifyError, terminal: &mut Terminal) -> Outcome {
-        let text = match error {
-            VerifyError::Machine(error) => error.defect.to_string(),
-            error => error.to_string(),
-        };
-        let (reason, way_out) = split_way_out(&text);
-        let report = Notice::error(format!(
-            "undecided whether another order is faster: {reason}"
-        ));
-        if self.arguments.json() {
-            let answer = Answer::because(reason);
-            terminal.print(&json::text(&answer.object(Outcome::Undecided)));
-        } else {
-            terminal.print_report(&report.maybe_help(way_out));
-        }
-        Outcome::Undecided
-    }
-
-    /// Prints the answer as JSON.
-    fn answer(
+    /// The answer: the reason, if nothing is faster, or else the proposals.
+    fn reply(
         &self,
         outcome: Outcome,
         reason: Option<String>,
+        proposals: Vec<Words>,
         more: Value,
-        terminal: &mut Terminal,
-    ) {
+    ) -> Reply {
+        let words = match &reason {
+            Some(reason) => vec![self.arguments.say(&format!("{reason}\n"))],
+            None => proposals,
+        };
         let answer = Answer {
             reason,
             ..Answer::default()
@@ -412,7 +372,11 @@ impl Optimiser<'_> {
         let mut object = answer.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
         json::extend(&mut object, more);
-        terminal.print(&json::text(&object));
+        Reply {
+            outcome,
+            words,
+            object,
+        }
     }
 
     fn wants(&self, format: Format) -> bool {
@@ -420,7 +384,7 @@ impl Optimiser<'_> {
     }
 
     /// The forms of a proposal's machine that were asked for.
-    fn machine_forms(&self, fsm: &Fsm, number: usize) -> String {
+    fn machine_forms(&self, fsm: &Fsm, number: usize) -> Words {
         let mut forms = vec![];
         if self.wants(Format::Dot) {
             forms.push(dot(fsm));
@@ -429,13 +393,16 @@ impl Optimiser<'_> {
             forms.push(alias::print(fsm, number));
         }
         let apart = if self.arguments.is_file() { "" } else { "\n" };
-        forms.iter().map(|form| format!("{apart}{form}")).collect()
+        Words::Lines(forms.iter().map(|form| format!("{apart}{form}")).collect())
     }
 
-    /// What happens first, before and after.
-    fn chart(&self, system: &[Fsm]) -> String {
+    /// What happens first, before and after, if that was asked for.
+    fn chart(&self, system: &[Fsm]) -> Option<Words> {
         /// As many steps as fit beside each other on a screen.
         const MOST: usize = 12;
+        if !self.wants(Format::Chart) {
+            return None;
+        }
         let work = Work::new(&self.machines);
         let draw = |machines: &[Fsm]| {
             let events = work.events(machines, &self.costs, MOST);
@@ -463,7 +430,9 @@ impl Optimiser<'_> {
         };
         let (before, first) = draw(&self.machines);
         let (after, second) = draw(system);
-        format!("\nbefore, up to time {first}:\n{before}\nafter, up to time {second}:\n{after}\n")
+        Some(Words::Lines(format!(
+            "\nbefore, up to time {first}:\n{before}\nafter, up to time {second}:\n{after}\n"
+        )))
     }
 
     fn object(&self, before: u64, proposal: &Proposal, number: usize) -> Value {

@@ -1,0 +1,111 @@
+//! One machine in the place of another: what `subtype` and `compat` say of it.
+
+use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
+use rumpsteak_fsm::{
+    Limit, TransitionId,
+    subtype::{InputError, Refusal, Side},
+    verify::{self, Evidence},
+};
+use serde_json::Value;
+
+use crate::{
+    json::{self, Answer},
+    machines::Machine,
+    options::raise,
+    outcome::Outcome,
+};
+
+/// The machine that takes the place, and the one whose place it takes.
+pub(crate) struct Comparison {
+    pub(crate) sub: Machine,
+    pub(crate) sup: Machine,
+}
+
+/// A refusal by subtyping, by a run among the peers, or by both.
+pub(crate) struct Refused {
+    pub(crate) refusal: Option<Refusal>,
+    pub(crate) evidence: Option<Evidence>,
+}
+
+impl From<verify::Refused> for Refused {
+    fn from(refused: verify::Refused) -> Self {
+        Self {
+            refusal: refused.refusal,
+            evidence: Some(refused.evidence),
+        }
+    }
+}
+
+/// A refusal in words.
+pub(crate) struct Told {
+    /// The words for the rule that is broken, if subtyping is what refuses.
+    pub(crate) explanation: Option<Explanation>,
+    pub(crate) notice: Notice,
+    /// Its run is what the subtype does until the rule is broken.
+    pub(crate) answer: Answer,
+    /// The run among the peers.
+    pub(crate) system: Value,
+}
+
+impl Comparison {
+    /// The machine that subtyping knows nothing of.
+    pub(crate) fn blamed(&self, error: &InputError) -> &Machine {
+        match error.side {
+            Side::Sub => &self.sub,
+            Side::Sup => &self.sup,
+        }
+    }
+
+    /// Tells a refusal; `title` says that the one may not take the place of the other.
+    pub(crate) fn refused(&self, title: String, refused: &Refused) -> Told {
+        let refusal = refused.refusal.as_ref();
+        let comparison = command::Comparison {
+            sub: &self.sub.fsm,
+            sup: &self.sup.fsm,
+            sup_name: &self.sup.file,
+        };
+        let explanation = refusal.map(|refusal| comparison.explain(refusal));
+        let mut notice = match &explanation {
+            Some(found) => {
+                let mut notice = Notice::error(format!("{title}: {}", found.sentence));
+                for (machine, mark) in [(&self.sub, found.own), (&self.sup, found.due)] {
+                    if let Some((id, label)) = mark {
+                        notice = machine.mark(notice, id, label);
+                    }
+                }
+                found.notes.iter().fold(notice, Notice::remark)
+            }
+            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
+        };
+        if let Some(evidence) = &refused.evidence {
+            notice = notice.remark(among_peers(evidence));
+        }
+        let run = match &refused.evidence {
+            Some(Evidence::Run(run)) => Some(run),
+            _ => None,
+        };
+        let sentence = explanation.as_ref().map(|found| found.sentence.clone());
+        let path = refusal.map(|refusal| refusal.path.iter().map(|id| self.action(id)).collect());
+        Told {
+            answer: Answer {
+                run: path,
+                reason: sentence.or_else(|| run.map(|run| run.failure.to_string())),
+                ..Answer::default()
+            },
+            explanation,
+            notice,
+            system: run.map(|run| json::run(run)).into(),
+        }
+    }
+
+    /// An action of the subtype.
+    pub(crate) fn action(&self, id: &TransitionId) -> Value {
+        json::action(self.sub.fsm.transition(*id).action)
+    }
+}
+
+/// A limit ended the search; `claim` says that the one may take the place of the other.
+pub(crate) fn undecided(claim: &str, limit: Limit) -> (Notice, Value) {
+    let notice = Notice::error(format!("undecided whether {claim}: {limit}")).help(raise(limit));
+    (notice, Answer::limited(limit).object(Outcome::Undecided))
+}
