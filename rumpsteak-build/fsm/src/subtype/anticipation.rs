@@ -28,7 +28,7 @@ use super::{
     pair::{Act, Edge, Pair, State},
     prefix::{Alternative, Promise, Rest, Segment},
     reachability::{Futures, NEVER, ranks},
-    refusal::{Blame, Reason, Rule},
+    refusal::{Blame, Reason, Rule, Stop},
     sequences::{EMPTY, Sequence, Sequences},
 };
 use crate::verdict::Limit;
@@ -44,17 +44,6 @@ pub(super) struct Way {
     /// The rules of a certificate, from those of the way before this one in preorder. Paths in
     /// them start at the part of the tree that is looked at.
     pub(super) rules: Sequence,
-}
-
-pub(super) enum Stop {
-    Refused(Reason),
-    Limited(Limit),
-}
-
-impl From<Limit> for Stop {
-    fn from(limit: Limit) -> Self {
-        Self::Limited(limit)
-    }
 }
 
 pub(super) struct Anticipation<'a> {
@@ -158,7 +147,7 @@ impl<'a> Anticipation<'a> {
             Rest::Choice(alternatives, _) => Rc::clone(alternatives),
         };
         if depth >= DEEPEST {
-            return Err(Stop::Limited(Limit::Branching(DEEPEST)));
+            return Err(Limit::Branching(DEEPEST).into());
         }
         self.spend(alternatives.len())?;
         if self.pair.kind(alternatives[0].promise.act) == self.pair.kind(goal.act) {
@@ -232,7 +221,7 @@ impl<'a> Anticipation<'a> {
             self.spend(1)?;
             // A chain longer than there are states is a loop.
             if promises.len() > sup.len() {
-                let sup = Blame::Transition(edge.id.index() as u32);
+                let sup = Blame::of(edge);
                 return Err(Stop::Refused(not_reached(sup)));
             }
             promises.push(Promise::of(edge));
@@ -247,7 +236,7 @@ impl<'a> Anticipation<'a> {
             return Err(Stop::Refused(self.explain(state, goal.act, &ranks)));
         }
         if depth >= DEEPEST {
-            return Err(Stop::Limited(Limit::Branching(DEEPEST)));
+            return Err(Limit::Branching(DEEPEST).into());
         }
         let edges = sup.edges(state);
         self.spend(edges.len())?;
@@ -433,7 +422,7 @@ impl<'a> Anticipation<'a> {
                 return not_reached(Blame::State(state));
             };
             if seen[edge.target as usize] {
-                return not_reached(Blame::Transition(edge.id.index() as u32));
+                return not_reached(Blame::of(edge));
             }
             state = edge.target;
         }
@@ -443,13 +432,10 @@ impl<'a> Anticipation<'a> {
 /// The first action of its kind that the supertype does is `promise`, and not the action that is
 /// looked for.
 pub(super) fn mismatch(promise: Promise) -> Reason {
-    Reason {
-        rule: Rule::OutputsToOnePeer,
-        sup: Blame::Transition(promise.origin),
-    }
+    let sup = Blame::Transition(promise.origin);
+    Reason::of(Rule::OutputsToOnePeer, sup, None)
 }
 
 fn not_reached(sup: Blame) -> Reason {
-    let rule = Rule::OutputNotReached;
-    Reason { rule, sup }
+    Reason::of(Rule::OutputNotReached, sup, None)
 }

@@ -344,12 +344,10 @@ fn forgotten(
     sub_state: u32,
     cycle: Vec<TransitionId>,
 ) -> Failure {
-    let (rule, sup) = (Rule::Forgotten, Blame::Transition(origin));
     Failure {
-        reason: Reason { rule, sup },
+        reason: Reason::of(Rule::Forgotten, Blame::Transition(origin), None),
         path,
         sub_state,
-        sub: None,
         cycle,
     }
 }

@@ -70,18 +70,11 @@
 //!
 //! ## Why it is sound
 //!
-//! Take any U and V′, and follow them through the graph of situations. Each step is one of the
-//! rules of Fig. A.11 for ≲, read without its condition on actions, and its result determines W and
-//! W′ as far as they were compared. If the way ends, it does so by rule END, with nothing pending.
-//! If it is infinite, then W does infinitely many actions, each matched with one of W′ by
-//! \[ref-in\], \[ref-out\], \[ref-A\] or \[ref-B\]. It is left to show that each action of W′ is
-//! matched too, because then act(W) = act(A.W′) holds wherever it is asked for. Let a, of kind t,
-//! be the oldest action on the spine that is never matched. It stays on the spine for ever. There
-//! are finitely many situations, so the way comes to one of them again and again, and runs in loops
-//! on which t is pending; by the check, W does actions of kind t infinitely often. Each of them
-//! matches the first pending action of its kind. Only finitely many are before a. So a is matched
-//! after all. An open choice at the end of a spine is no exception: it counts as pending of its
-//! kind, and is decided when the subtype does that kind.
+//! Each "yes" of either search has a [certificate](crate::certificate) that can be checked without
+//! it, and whose pages have the argument. That the search finds one: each step is one of the rules
+//! of Fig. A.11 for ≲, read without its condition on actions; a way that ends does so by rule END,
+//! with nothing pending; and on one that does not end, what is pending of a kind is done sooner or
+//! later, by the act check.
 //!
 //! Situations are equal if their states, pending actions, open choices and the states behind them
 //! are. Messages of one kind that wait in the same order are interchangeable, so the transitions
@@ -99,9 +92,6 @@
 //! [`Limits::branching`](field@Limits::branching). As long as the choice is open, a "no" about an
 //! output may be the fault of the dropping, and is reported as undecided instead; any other "no" is
 //! final (`rules` has the argument).
-//!
-//! Each "yes" of either search has a [certificate](crate::certificate) that can be checked without
-//! it.
 //!
 //! # Cost
 //!

@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use crate::machine::{Action, Fsm, StateId, Transition, TransitionId};
+use super::pair::Edge;
+use crate::{
+    machine::{Action, Fsm, StateId, Transition, TransitionId},
+    verdict::Limit,
+};
 
 /// Why a machine is no subtype: the two actions that may not change places, and the way to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,11 +89,33 @@ pub(super) enum Blame {
     Transition(u32),
 }
 
+impl Blame {
+    pub(super) fn of(edge: &Edge) -> Self {
+        Self::Transition(edge.id.index() as u32)
+    }
+}
+
 /// Why no inference rule applies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reason {
     pub(super) rule: Rule,
     pub(super) sup: Blame,
+    /// The action of the subtype.
+    pub(super) sub: Option<TransitionId>,
+    /// Whether a dropped alternative may be to blame.
+    pub(super) lossy: bool,
+}
+
+impl Reason {
+    /// A reason that no dropped alternative is to blame for.
+    pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
+        Self {
+            rule,
+            sup,
+            sub: sub.map(|edge| edge.id),
+            lossy: false,
+        }
+    }
 }
 
 /// A point at which there is no derivation, in the numbers of the search. The fields are those of
@@ -98,8 +124,19 @@ pub(super) struct Failure {
     pub(super) reason: Reason,
     pub(super) path: Vec<TransitionId>,
     pub(super) sub_state: u32,
-    pub(super) sub: Option<TransitionId>,
     pub(super) cycle: Vec<TransitionId>,
+}
+
+/// Why a search does not go on here: with a [`Reason`], or with a [`Failure`] that knows the way.
+pub(super) enum Stop<R = Reason> {
+    Limited(Limit),
+    Refused(R),
+}
+
+impl<R> From<Limit> for Stop<R> {
+    fn from(limit: Limit) -> Self {
+        Self::Limited(limit)
+    }
 }
 
 impl Refusal {
@@ -115,7 +152,7 @@ impl Refusal {
             rule: failure.reason.rule,
             path: failure.path,
             sub_state: StateId::from_index(failure.sub_state as usize),
-            sub: failure.sub,
+            sub: failure.reason.sub,
             sup_state,
             sup: action,
             cycle: failure.cycle,

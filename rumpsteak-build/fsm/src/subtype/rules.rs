@@ -43,13 +43,13 @@
 //! and the search is repeated with more slack.
 
 use super::{
-    anticipation::{self, Anticipation, Way, mismatch},
+    anticipation::{Anticipation, Way, mismatch},
     pair::{Act, Edge, Kind, Pair, State},
     prefix::{Prefix, Promise, Rest, Segment},
-    refusal::{Blame, Reason, Rule},
+    refusal::{Blame, Reason, Rule, Stop},
     sequences::{CHOOSE, EMPTY, Sequence, Sequences},
 };
-use crate::{machine::TransitionId, verdict::Limit};
+use crate::verdict::Limit;
 
 /// A state of the subtype, and the actions of the supertype that are pending there.
 pub(super) struct Situation {
@@ -66,24 +66,6 @@ pub(super) struct Successor {
     pub(super) situation: Situation,
     /// The rules in preorder, from those of the successor before it, without the last, `Take`.
     pub(super) rules: Sequence,
-}
-
-pub(super) enum Stop {
-    Limited(Limit),
-    /// No rule applies.
-    Refused {
-        reason: Reason,
-        /// The action of the subtype.
-        sub: Option<TransitionId>,
-        /// Whether a dropped alternative may be to blame.
-        lossy: bool,
-    },
-}
-
-impl From<Limit> for Stop {
-    fn from(limit: Limit) -> Self {
-        Self::Limited(limit)
-    }
 }
 
 pub(super) struct Rules<'a> {
@@ -210,7 +192,7 @@ impl<'a> Rules<'a> {
             (Some(promise), _) => Blame::Transition(promise.origin),
             (None, &Rest::State(end)) => match self.pair.sup.edges(end).first() {
                 None => return Ok(vec![]),
-                Some(edge) => Blame::Transition(edge.id.index() as u32),
+                Some(edge) => Blame::of(edge),
             },
             // A choice has a head.
             (None, Rest::Choice(..)) => Blame::State(self.pair.sup.initial),
@@ -231,10 +213,9 @@ impl<'a> Rules<'a> {
         let mut rules = CHOOSE;
         for (index, edge) in edges.iter().enumerate() {
             let last = index + 1 == edges.len();
-            let refused = |reason, lossy| Stop::Refused {
-                reason,
-                sub: Some(edge.id),
-                lossy,
+            let refused = |mut reason: Reason, lossy| {
+                (reason.sub, reason.lossy) = (Some(edge.id), lossy);
+                Stop::Refused(reason)
             };
             let after = |prefix, lossy, rules| Successor {
                 transition: edge.id.index() as u32,
@@ -259,8 +240,8 @@ impl<'a> Rules<'a> {
             let found = self.anticipation.take(&prefix.rest, edge.act, edge.target);
             let lossy = lossy || self.anticipation.lossy;
             let ways = found.map_err(|stop| match stop {
-                anticipation::Stop::Limited(limit) => Stop::Limited(limit),
-                anticipation::Stop::Refused(reason) => refused(reason, lossy),
+                Stop::Refused(reason) => refused(reason, lossy),
+                limited => limited,
             })?;
             let count = ways.len();
             for (
@@ -361,14 +342,14 @@ impl<'a> Rules<'a> {
                 return Err(match edges.first() {
                     None => refused(Rule::InputNotReached, Blame::State(state), Some(sub)),
                     Some(edge) => {
-                        let sup = Blame::Transition(edge.id.index() as u32);
+                        let sup = Blame::of(edge);
                         refused(Rule::InputBeforeOutput, sup, Some(sub))
                     }
                 });
             };
             // A path longer than there are states has a loop, and peers may stay in it.
             if promises.len() > sup.len() {
-                let sup = Blame::Transition(edges[0].id.index() as u32);
+                let sup = Blame::of(&edges[0]);
                 return Err(refused(Rule::InputNotReached, sup, Some(sub)));
             }
             unfoldings += 1;
@@ -404,11 +385,6 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// A refusal that no dropped alternative is to blame for.
 fn refused(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Stop {
-    Stop::Refused {
-        reason: Reason { rule, sup },
-        sub: sub.map(|edge| edge.id),
-        lossy: false,
-    }
+    Stop::Refused(Reason::of(rule, sup, sub))
 }

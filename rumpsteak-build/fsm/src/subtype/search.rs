@@ -10,8 +10,8 @@ use super::{
     pair::Pair,
     prefix::Prefix,
     record::{Done, Record, encode},
-    refusal::Failure,
-    rules::{Rules, Situation, Stop, Successor},
+    refusal::{Failure, Stop},
+    rules::{Rules, Situation, Successor},
     sequences::Sequence,
 };
 use crate::verdict::{Limit, Limits};
@@ -47,21 +47,6 @@ struct Task {
     way: Way,
 }
 
-enum Halt {
-    Limited(Limit),
-    Failed {
-        failure: Failure,
-        /// Whether a dropped choice may be to blame.
-        lossy: bool,
-    },
-}
-
-impl From<Limit> for Halt {
-    fn from(limit: Limit) -> Self {
-        Self::Limited(limit)
-    }
-}
-
 impl<'a> Search<'a> {
     /// Rule INIT. `slack` is that of [`Anticipation`](super::anticipation::Anticipation).
     pub(super) fn new(pair: &'a Pair, limits: &'a Limits, slack: usize) -> Self {
@@ -88,14 +73,14 @@ impl<'a> Search<'a> {
         while let Some(task) = self.tasks.pop_front() {
             match self.follow(task) {
                 Ok(()) => {}
-                Err(Halt::Limited(reached)) => {
+                Err(Stop::Limited(reached)) => {
                     limit.get_or_insert(reached);
                     if matches!(reached, Limit::Steps(_)) {
                         break;
                     }
                 }
-                Err(Halt::Failed { lossy: true, .. }) => dropped = true,
-                Err(Halt::Failed { failure, .. }) => return Outcome::Fails(failure),
+                Err(Stop::Refused(failure)) if failure.reason.lossy => dropped = true,
+                Err(Stop::Refused(failure)) => return Outcome::Fails(failure),
             }
         }
         // The graph may be incomplete, but its loops are loops.
@@ -114,7 +99,7 @@ impl<'a> Search<'a> {
     }
 
     /// Goes on from a situation to one that was met before, to a branching or to the end.
-    fn follow(&mut self, task: Task) -> Result<(), Halt> {
+    fn follow(&mut self, task: Task) -> Result<(), Stop<Failure>> {
         let Task {
             mut situation,
             mut way,
@@ -129,7 +114,7 @@ impl<'a> Search<'a> {
             self.rules.spend(1)?;
             let pending = situation.prefix.spine.len() + situation.prefix.rest.size();
             if pending > self.limits.anticipation {
-                return Err(Halt::Limited(Limit::Anticipation(self.limits.anticipation)));
+                return Err(Limit::Anticipation(self.limits.anticipation).into());
             }
             self.longest = self.longest.max(pending);
 
@@ -181,7 +166,11 @@ impl<'a> Search<'a> {
 
     /// Compares a situation with earlier ones. `None` if it was met before (rule ASM), otherwise
     /// the way from it.
-    fn arrive(&mut self, situation: &mut Situation, way: Way) -> Result<Option<Way>, Halt> {
+    fn arrive(
+        &mut self,
+        situation: &mut Situation,
+        way: Way,
+    ) -> Result<Option<Way>, Stop<Failure>> {
         // Where no output is pending, every choice is made.
         situation.lossy &= situation.prefix.awaits_send(self.pair);
         let (state, prefix) = (situation.state, &situation.prefix);
@@ -191,27 +180,23 @@ impl<'a> Search<'a> {
             return Ok(None);
         };
         match self.assumptions.avoided(node) {
-            Some(failure) => Err(Halt::Failed {
-                failure,
-                lossy: situation.lossy,
-            }),
+            Some(mut failure) => {
+                failure.reason.lossy = situation.lossy;
+                Err(Stop::Refused(failure))
+            }
             None => Ok(Some(way)),
         }
     }
 
-    fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Halt {
+    fn halt(&self, stop: Stop, way: &Way, sub_state: u32) -> Stop<Failure> {
         match stop {
-            Stop::Limited(limit) => Halt::Limited(limit),
-            Stop::Refused { reason, sub, lossy } => {
-                let failure = Failure {
-                    reason,
-                    path: self.assumptions.path(way),
-                    sub_state,
-                    sub,
-                    cycle: vec![],
-                };
-                Halt::Failed { failure, lossy }
-            }
+            Stop::Limited(limit) => limit.into(),
+            Stop::Refused(reason) => Stop::Refused(Failure {
+                reason,
+                path: self.assumptions.path(way),
+                sub_state,
+                cycle: vec![],
+            }),
         }
     }
 }

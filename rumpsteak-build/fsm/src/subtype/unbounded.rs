@@ -4,47 +4,10 @@
 //! each round than it receives. Here the pending actions are a *set* of words, widened so that
 //! there are finitely many sets.
 //!
-//! # Judgement
-//!
-//! ```text
-//!   q, s, (Lₖ)ₖ      the subtype is in state q, the supertype in state s, and the actions that are
-//!                    pending are, for each kind k (`p?` or `p!`), a word of Lₖ
-//! ```
-//!
-//! A set of such judgements is an *invariant* if ⟨initial, initial, all empty⟩ is in it, the rules
-//! below lead from its members to its members only, and they never get stuck. `⊕` appends a letter
-//! to all words, `⊖` takes off the first letter.
-//!
-//! ```text
-//!   END     q and s end, all Lₖ = {ε}           holds
-//!   OUT     q sends k, Lₖ = {ε}, s sends k      every output of q is one of s; both go on
-//!   OUT-P   q sends k, ε ∉ Lₖ                   every output of q is every first letter of Lₖ;
-//!                                               Lₖ := ⊖Lₖ, q goes on
-//!   IN      q receives k, Lₖ = {ε},             every input of s is one of q; both go on
-//!           s receives k, no output is pending
-//!   IN-P    q receives k, ε ∉ Lₖ,               every first letter of Lₖ is an input of q;
-//!           no output is pending                Lₖ := ⊖Lₖ, q goes on
-//!   AHEAD   q sends or receives k, Lₖ = {ε},    Lₖ′ := Lₖ′ ⊕ (an action of s); s goes on; all inputs
-//!           s does another k′                   of s, or its only output; only inputs if q receives;
-//!                                               s may not do so for ever
-//! ```
-//!
-//! # Example
-//!
-//! ```text
-//!   T′ = rec X. p?a. p!x. X
-//!   T  = rec Y. p!x. p!x. p?a. Y       T sends twice as often as it receives
-//!
-//!   q          s     p?             by
-//!   Y          X     ε
-//!   Y          X.2   a              AHEAD p?a
-//!   Y.2        X     a              OUT p!x
-//!   Y.2        X.2   a·a            AHEAD, OUT …
-//!   Y.3        X     a·a
-//!   Y          X     a              IN-P
-//!   Y.3        X     a·a·a…         the next round: one set from here on
-//!   Y          X     a·a…           as before: the invariant is complete
-//! ```
+//! The sets that are found are written down as an
+//! [`Invariant`](crate::certificate::invariant). Its page has the judgement, an example and the
+//! rules, which are applied here under the same names, and why all this proves `T ≤ T′`. None of
+//! what follows need be believed for that.
 //!
 //! # The widening
 //!
@@ -65,41 +28,15 @@
 //! may be no words of any run. Real ones are found by the first engine, since it searches breadth
 //! first, before its limit unless they are deep.
 //!
-//! # Why it is sound
+//! # Why it finds invariants
 //!
-//! *The invariant covers every run.* Let T and T′ be followed along any single-output tree U of T
-//! and single-input tree V′ of T′, as the first engine does (see [`super`]), with what is pending
-//! as one word per kind. By induction each situation is in a judgement of the invariant: `⊕` and
-//! `⊖` compute supersets. For `⊕` that is plain. For `⊖` of a long word: it begins with some window
-//! that begins with the class's first letters, the rest begins with the other letters of that
-//! window, and is a way through the windows to the class's last letters; so all windows that are on
-//! no such way can go; and if the rest has m letters, it is a class of its own. So no situation of
-//! any run is stuck.
+//! The rules lead from the judgements that were found to these only, since [`Words::push`] and
+//! [`Words::pop`] compute supersets, as that page says of *appending* and *taking off*.
 //!
-//! *One word per kind is enough.* Which action can be done next depends on the first letter of its
-//! kind and on what is before that: for an output nothing (\[ref-B\]: all inputs, and outputs to
-//! others), for an input only that there are no outputs (\[ref-A\]). Here an input is done only if
-//! no output is pending at all. How actions of different kinds are interleaved matters to none of
-//! the rules.
-//!
-//! *Each step is a rule.* `OUT`, `IN`, `OUT-P`, `IN-P` match an action of W by \[ref-out\],
-//! \[ref-in\], \[ref-B\], \[ref-A\]. `AHEAD` only names what these pass over. Of inputs passed over
-//! all are followed, since V′ is any; an output passed over must be the only one there, so W′ has
-//! no choice but this. (Open choices are left to the first engine.)
-//!
-//! *Nothing is put off for ever.* Whether words of a kind are empty is known exactly: no class has
-//! both. Suppose an action of kind k stays pending for ever in a run. The run is infinite, and from
-//! then on in judgements with words of kind k. There are finitely many, so unless the subtype does
-//! k again and again, there is a loop of judgements with kind k pending in which k is not done.
-//! That is what is looked for when the invariant is complete, and the answer is yes only if there
-//! is none; then each judgement has a *rank*, which is how many steps may follow while k is pending
-//! and not done. So k is done infinitely often. Each time the first word's letter is taken, and
-//! finitely many are before the action: it is not pending for ever. The supertype does not lag
-//! behind either: what it does last is pending or done, and a run that does not prolong it takes
-//! finitely many pending actions off. Hence act(W) = act(A.W′) where the definition asks for it.
-//!
-//! None of this need be believed: the invariant is written down, and
-//! [`certificate::invariant`](crate::certificate::invariant) has a checker of its own.
+//! Whether words of a kind are empty is known exactly: no class has both. So when no more
+//! judgements are found, the loops in which a kind is pending and not done are known, and if there
+//! are none, each judgement has a *rank*: how many steps may follow while the kind is pending and
+//! not done.
 //!
 //! In the binary world this is the relation without orphan messages, which is also the one that
 //! `corpora/binary` tabulates.
@@ -126,11 +63,11 @@
 
 use std::{
     collections::VecDeque,
-    hash::{BuildHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     rc::Rc,
 };
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{HashMap, hash_map::Entry};
 
 use super::{
     pair::{Act, Edge, Kind, Pair, State},
@@ -143,10 +80,10 @@ use crate::{
 };
 
 /// A transition of the supertype that is pending.
-type Letter = u32;
+type Letter = TransitionId;
 
 /// `m` or `m + 1` of them, or fewer.
-type Word = Box<[Letter]>;
+type Word = Vec<Letter>;
 
 /// The windows of `m + 1` letters that may occur in a word. Sorted.
 type Windows = Vec<Word>;
@@ -170,7 +107,7 @@ enum Class {
 }
 
 /// The words of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq)]
 struct Words {
     class: Class,
     /// For a long class, each on a way from its first to its last letters. Otherwise empty.
@@ -179,7 +116,7 @@ struct Words {
 
 impl Words {
     fn empty() -> Self {
-        Self::short([].into())
+        Self::short(vec![])
     }
 
     fn short(word: Word) -> Self {
@@ -189,7 +126,7 @@ impl Words {
         }
     }
 
-    /// The operation ⊕, with windows of `m + 1` letters.
+    /// Appends a letter to all words, with windows of `m + 1` letters.
     fn push(&mut self, letter: Letter, m: usize) {
         let append = |word: &Word| word.iter().copied().chain([letter]).collect::<Word>();
         match &mut self.class {
@@ -211,8 +148,7 @@ impl Words {
         }
     }
 
-    /// The operation ⊖: the possible first letters, each with the words after it. None if the word
-    /// is empty.
+    /// Takes off the possible first letters: each with the words after it. None if the word is empty.
     fn pop(&self) -> Vec<(Letter, Self)> {
         let (first, last) = match &self.class {
             Class::Short(word) => {
@@ -249,15 +185,26 @@ impl Words {
         popped
     }
 
+    fn is_empty(&self) -> bool {
+        matches!(&self.class, Class::Short(word) if word.is_empty())
+    }
+
     /// The greatest cost of a walk over the windows.
     fn size(&self) -> usize {
         1 + self.windows.len()
     }
 }
 
-impl Class {
-    fn is_empty(&self) -> bool {
-        matches!(self, Self::Short(word) if word.is_empty())
+/// Words of one class become one set.
+impl PartialEq for Words {
+    fn eq(&self, other: &Self) -> bool {
+        self.class == other.class
+    }
+}
+
+impl Hash for Words {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.class.hash(state);
     }
 }
 
@@ -293,24 +240,19 @@ struct Judgement {
     queued: bool,
 }
 
-/// The classes of words, to hash.
-struct Classes<'a>(&'a [Words]);
-
-impl Hash for Classes<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for words in self.0 {
-            words.class.hash(state);
-        }
-    }
-}
-
 /// A judgement that a rule leads to, and the kind of the action that the subtype does on the way;
-/// none for `AHEAD`.
+/// none for `Ahead`.
 struct Successor {
     done: Option<Kind>,
     sub: u32,
     sup: u32,
     pending: Rc<[Words]>,
+}
+
+impl Successor {
+    fn key(&self) -> (u32, u32, Rc<[Words]>) {
+        (self.sub, self.sup, Rc::clone(&self.pending))
+    }
 }
 
 /// Why there is no invariant of this precision.
@@ -355,11 +297,10 @@ struct Search<'a> {
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
-    /// actions that `AHEAD` passes over for that kind.
+    /// actions that `Ahead` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
     /// The numbers of the judgements, by what is not widened: the states and the classes.
-    ids: HashTable<usize>,
-    hasher: DefaultHashBuilder,
+    ids: HashMap<(u32, u32, Rc<[Words]>), usize>,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
     spent: usize,
@@ -380,8 +321,7 @@ impl<'a> Search<'a> {
             m,
             acts,
             endless: HashMap::new(),
-            ids: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            ids: HashMap::new(),
             judgements: vec![],
             open: VecDeque::new(),
             spent,
@@ -420,7 +360,7 @@ impl<'a> Search<'a> {
             let (rule, successors) = self.successors(from).ok()?;
             let mut next = vec![];
             for successor in successors {
-                let to = self.find(self.hash(&successor), &successor)?;
+                let to = *self.ids.get(&successor.key())?;
                 next.push(to as u32);
                 steps.push((from, to, successor.done));
             }
@@ -429,10 +369,6 @@ impl<'a> Search<'a> {
         let kinds = (0..pair.kinds() as Kind).map(|kind| self.ranks(&steps, kind));
         let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>()?;
 
-        let letters = |word: &Word| -> Vec<TransitionId> {
-            let letter = |&letter: &Letter| TransitionId::from_index(letter as usize);
-            word.iter().map(letter).collect()
-        };
         let judgement = |(id, (rule, next)): (usize, (Rule, Vec<u32>))| {
             let Judgement {
                 sub, sup, pending, ..
@@ -440,14 +376,14 @@ impl<'a> Search<'a> {
             let pending = pending
                 .iter()
                 .zip(&ranks)
-                .filter(|(words, _)| !words.class.is_empty())
+                .filter(|(words, _)| !words.is_empty())
                 .map(|(words, ranks)| Pending {
                     words: match &words.class {
-                        Class::Short(word) => certificate::Words::Exactly(letters(word)),
+                        Class::Short(word) => certificate::Words::Exactly(word.clone()),
                         Class::Long { first, last } => certificate::Words::Between {
-                            first: letters(first),
-                            last: letters(last),
-                            windows: words.windows.iter().map(letters).collect(),
+                            first: first.clone(),
+                            last: last.clone(),
+                            windows: words.windows.clone(),
                         },
                     },
                     rank: ranks[id],
@@ -468,7 +404,7 @@ impl<'a> Search<'a> {
     /// By judgement, how many steps may follow each other at most while a kind is pending and not
     /// done. None if there is a loop of them.
     fn ranks(&self, steps: &[(usize, usize, Option<Kind>)], kind: Kind) -> Option<Vec<u32>> {
-        let pending = |id: usize| !self.judgements[id].pending[kind as usize].class.is_empty();
+        let pending = |id: usize| !self.judgements[id].pending[kind as usize].is_empty();
         let steps = steps
             .iter()
             .filter(|&&(from, _, done)| done != Some(kind) && pending(from))
@@ -487,27 +423,20 @@ impl<'a> Search<'a> {
     /// Adds a judgement, or its windows to the one of its class.
     fn join(&mut self, new: Successor) -> Result<(), Stop> {
         self.spend(new.pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
-        let hash = self.hash(&new);
-        let Some(id) = self.find(hash, &new) else {
-            let id = self.judgements.len();
-            let hasher = |&id: &usize| {
-                let Judgement {
-                    sub, sup, pending, ..
-                } = &self.judgements[id];
-                self.hasher.hash_one((sub, sup, Classes(pending)))
-            };
-            self.ids.insert_unique(hash, id, hasher);
-            let Successor {
-                sub, sup, pending, ..
-            } = new;
-            self.judgements.push(Judgement {
-                sub,
-                sup,
-                pending,
-                queued: true,
-            });
-            self.open.push_back(id);
-            return Ok(());
+        let next = self.judgements.len();
+        let id = match self.ids.entry(new.key()) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(free) => {
+                free.insert(next);
+                self.judgements.push(Judgement {
+                    sub: new.sub,
+                    sup: new.sup,
+                    pending: new.pending,
+                    queued: true,
+                });
+                self.open.push_back(next);
+                return Ok(());
+            }
         };
         let judgement = &mut self.judgements[id];
         let mut grew = false;
@@ -529,21 +458,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn hash(&self, of: &Successor) -> u64 {
-        self.hasher.hash_one((of.sub, of.sup, Classes(&of.pending)))
-    }
-
-    /// The judgement with the states and classes of a successor, which has this hash.
-    fn find(&self, hash: u64, of: &Successor) -> Option<usize> {
-        let same = |&id: &usize| {
-            let known = &self.judgements[id];
-            let mut classes = known.pending.iter().zip(&*of.pending);
-            (known.sub, known.sup) == (of.sub, of.sup)
-                && classes.all(|(known, of)| known.class == of.class)
-        };
-        self.ids.find(hash, same).copied()
-    }
-
     /// The rule that applies, and the judgements after it, in the order of
     /// [`invariant::Rule`](certificate::Rule).
     fn successors(&mut self, id: usize) -> Result<(Rule, Vec<Successor>), Stop> {
@@ -551,10 +465,9 @@ impl<'a> Search<'a> {
         let Judgement { sub, sup, .. } = self.judgements[id];
         let pending = Rc::clone(&self.judgements[id].pending);
         let output = (0..pair.kinds() as Kind)
-            .any(|kind| pair.sends(kind) && !pending[kind as usize].class.is_empty());
+            .any(|kind| pair.sends(kind) && !pending[kind as usize].is_empty());
         let kind = match (pair.sub.state(sub), pair.sup.state(sup)) {
-            // Rule END.
-            (State::End, State::End) if pending.iter().all(|words| words.class.is_empty()) => {
+            (State::End, State::End) if pending.iter().all(|words| words.is_empty()) => {
                 return Ok((Rule::End, vec![]));
             }
             (State::End, _) => return Err(Stop::Stuck),
@@ -562,7 +475,7 @@ impl<'a> Search<'a> {
             (State::Receive(_), _) if output => return Err(Stop::Stuck),
             (State::Receive(kind), _) => kind,
         };
-        if !pending[kind as usize].class.is_empty() {
+        if !pending[kind as usize].is_empty() {
             return Ok((Rule::Take, self.take(sub, sup, kind, &pending)?));
         }
         match pair.sup.state(sup) {
@@ -576,7 +489,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Rules OUT-P and IN-P.
+    /// Rule `Take`.
     fn take(
         &mut self,
         sub: u32,
@@ -588,7 +501,7 @@ impl<'a> Search<'a> {
         self.spend(words.size() * words.size())?;
         let mut successors = vec![];
         for (letter, rest) in words.pop() {
-            let act = self.acts[letter as usize];
+            let act = self.acts[letter.index()];
             let edge = self.pair.sub.edge(sub, act).ok_or(Stop::Stuck)?;
             if self.pair.sends(kind) && self.pair.sub.edges(sub).len() > 1 {
                 return Err(Stop::Stuck);
@@ -605,7 +518,7 @@ impl<'a> Search<'a> {
         Ok(successors)
     }
 
-    /// Rules OUT and IN.
+    /// Rule `Match`.
     fn matched(
         &self,
         sub: u32,
@@ -634,7 +547,7 @@ impl<'a> Search<'a> {
         both.collect()
     }
 
-    /// Rule AHEAD: the subtype does `kind`, and the supertype another kind.
+    /// Rule `Ahead`: the subtype does `kind`, and the supertype another kind.
     fn ahead(
         &mut self,
         sub: u32,
@@ -655,7 +568,7 @@ impl<'a> Search<'a> {
         }
         let named = |edge: &Edge| {
             let mut pending = Rc::clone(pending);
-            Rc::make_mut(&mut pending)[other as usize].push(edge.id.index() as Letter, self.m);
+            Rc::make_mut(&mut pending)[other as usize].push(edge.id, self.m);
             Successor {
                 done: None,
                 sub,

@@ -3,10 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    judgements::{Invariant, Judgement, Rule, Words as Written},
-    words::{Letter, Words},
-};
+use super::judgements::{Invariant, Judgement, Rule, Words};
 use crate::{
     certificate::fault::{Fault, Invalid},
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
@@ -142,40 +139,42 @@ impl<'a> Checker<'a> {
         Ok(Claim { goal, ranks })
     }
 
-    fn words(&self, written: &Written) -> Result<(Kind<'a>, Words), Fault> {
-        let mut kind = None;
-        let mut word = |word: &[TransitionId]| -> Result<Vec<Letter>, Fault> {
-            let letter = |&letter: &TransitionId| {
-                if letter.index() >= self.sup.transition_count() {
-                    return Err(Fault::Unknown);
-                }
-                let own = kind_of(&self.sup.transition(letter));
-                match *kind.get_or_insert(own) == own {
-                    true => Ok(letter.index() as Letter),
-                    false => Err(Fault::NoWords),
-                }
-            };
-            word.iter().map(letter).collect()
-        };
-        let words = match written {
-            Written::Exactly(letters) => Words::Exactly(word(letters)?),
-            Written::Between {
+    /// The kind of a set of words, and the set with its windows in order.
+    fn words(&self, written: &Words) -> Result<(Kind<'a>, Words), Fault> {
+        let mut words = written.clone();
+        let letters: Vec<TransitionId> = match &mut words {
+            Words::Exactly(word) => word.clone(),
+            Words::Between {
                 first,
                 last,
                 windows,
             } => {
                 let m = first.len();
-                if last.len() != m || windows.iter().any(|window| window.len() != m + 1) {
+                let wrong = windows.iter().any(|window| window.len() != m + 1);
+                if windows.is_empty() || last.len() != m || wrong {
                     return Err(Fault::NoWords);
                 }
-                let (first, last) = (word(first)?, word(last)?);
-                let windows = windows.iter().map(|window| word(window));
-                Words::between(first, last, windows.collect::<Result<_, _>>()?)
+                windows.sort_unstable();
+                windows.dedup();
+                [&*first, &*last]
+                    .into_iter()
+                    .chain(&*windows)
+                    .flatten()
+                    .copied()
+                    .collect()
             }
         };
-        let no_window = matches!(&words, Words::Between { windows, .. } if windows.is_empty());
-        match kind {
-            Some(kind) if !no_window => Ok((kind, words)),
+        if letters
+            .iter()
+            .any(|letter| letter.index() >= self.sup.transition_count())
+        {
+            return Err(Fault::Unknown);
+        }
+        let mut kinds = letters
+            .into_iter()
+            .map(|letter| kind_of(&self.sup.transition(letter)));
+        match kinds.next() {
+            Some(kind) if kinds.all(|other| other == kind) => Ok((kind, words)),
             _ => Err(Fault::NoWords),
         }
     }
@@ -215,9 +214,8 @@ impl<'a> Checker<'a> {
         if kind.1 == Direction::Send && own.len() > 1 {
             return Err(Fault::Order);
         }
-        let take = |(letter, rest): (Letter, Option<Words>)| {
-            let promised = TransitionId::from_index(letter as usize);
-            let promised = self.sup.transition(promised).action;
+        let take = |(letter, rest): (TransitionId, Option<Words>)| {
+            let promised = self.sup.transition(letter).action;
             let done = own.iter().find(|own| own.action == promised);
             let mut left = goal.clone();
             left.sub = done.ok_or(not_done(kind))?.target;
@@ -274,7 +272,7 @@ fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>
         let mut onward = goal.clone();
         onward.sup = next.target;
         let words = onward.pending.remove(&kind);
-        let words = Words::append(words, next.id.index() as Letter);
+        let words = Words::append(words, next.id);
         onward.pending.insert(kind, words);
         onward
     };

@@ -1,38 +1,14 @@
 //! Sets of pending words, and what the rules do with them. The argument for each operation is in
 //! the [module above](super).
 
-/// A transition of the supertype, by its position.
-pub(super) type Letter = u32;
+use super::judgements::Words;
+use crate::machine::TransitionId as Letter;
 
 /// Sorted and distinct.
 type Windows = Vec<Vec<Letter>>;
 
-/// A set of words that are not empty.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Words {
-    Exactly(Vec<Letter>),
-    /// The words that begin with `first`, end with `last`, are longer than either, and have only
-    /// these windows. `first` and `last` are of one length, and windows are longer by one.
-    Between {
-        first: Vec<Letter>,
-        last: Vec<Letter>,
-        windows: Windows,
-    },
-}
-
 impl Words {
-    /// The words between `first` and `last` with these windows.
-    pub(super) fn between(first: Vec<Letter>, last: Vec<Letter>, mut windows: Windows) -> Self {
-        windows.sort_unstable();
-        windows.dedup();
-        Self::Between {
-            first,
-            last,
-            windows,
-        }
-    }
-
-    /// These words, or the empty one if there are none, with a letter behind them.
+    /// These words, of which windows are sorted, or the empty one if there are none, with a letter behind them.
     pub(super) fn append(words: Option<Self>, letter: Letter) -> Self {
         match words {
             None => Self::Exactly(vec![letter]),
@@ -190,17 +166,20 @@ fn reached<'a>(steps: &[Step<'a>], start: &'a [Letter]) -> Vec<&'a [Letter]> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "an unwrap in a test is an assertion")]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// All words over `letters` letters of at most `len` letters, but the empty one.
-    fn all(letters: Letter, len: usize) -> Vec<Vec<Letter>> {
+    fn all(letters: usize, len: usize) -> Vec<Vec<Letter>> {
         let mut words = vec![];
         let mut longest = vec![vec![]];
         for _ in 0..len {
             let longer = |word: &Vec<Letter>| {
                 let word = word.clone();
-                (0..letters).map(move |letter| [&word[..], &[letter]].concat())
+                (0..letters).map(move |letter| [&word[..], &[Letter::from_index(letter)]].concat())
             };
             longest = longest.iter().flat_map(longer).collect();
             words.extend(longest.iter().cloned());
@@ -255,8 +234,13 @@ mod tests {
         }
         for word in all(2, 6).into_iter().filter(|word| word.len() > 2) {
             let (first, last) = (word[..2].to_vec(), word[word.len() - 2..].to_vec());
-            let windows = word.windows(3).map(<[Letter]>::to_vec).collect();
-            sets.push(Words::between(first, last, windows));
+            let windows: BTreeSet<_> = word.windows(3).map(<[Letter]>::to_vec).collect();
+            let windows = windows.into_iter().collect();
+            sets.push(Words::Between {
+                first,
+                last,
+                windows,
+            });
         }
         sets
     }
@@ -265,7 +249,7 @@ mod tests {
     fn an_appended_letter_is_behind_each_word() {
         let words = all(2, 6);
         for set in sets() {
-            for letter in 0..2 {
+            for letter in [0, 1].map(Letter::from_index) {
                 let longer = Words::append(Some(set.clone()), letter);
                 for word in words.iter().filter(|word| has(&set, word)) {
                     let appended = [&word[..], &[letter]].concat();
@@ -273,7 +257,8 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Words::append(None, 1), Words::Exactly(vec![1]));
+        let letter = Letter::from_index(1);
+        assert_eq!(Words::append(None, letter), Words::Exactly(vec![letter]));
     }
 
     #[test]
@@ -291,7 +276,7 @@ mod tests {
                 })
             };
             for word in &words {
-                let (&letter, rest) = word.split_first().unwrap_or((&0, &[]));
+                let (&letter, rest) = word.split_first().unwrap();
                 if has(&set, word) {
                     assert!(found(letter, rest), "{set:?} {word:?}");
                 } else if matches!(set, Words::Exactly(_)) {
@@ -308,7 +293,7 @@ mod tests {
                             Some(left) => has(left, &word[1..]),
                         }
                 });
-                assert!(follows, "{set:?} {letter} {left:?}");
+                assert!(follows, "{set:?} {letter:?} {left:?}");
             }
         }
     }
