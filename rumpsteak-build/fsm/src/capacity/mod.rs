@@ -59,8 +59,8 @@ use crate::{
     kmc::{
         Verdict,
         causality::Causality,
-        check::{conclude, judge, reduces},
-        full, partial_order,
+        check::{conclude, explore, judge, reduces},
+        violation::Violations,
     },
     machine::{Fsm, Role},
     system::{
@@ -263,21 +263,17 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
 
 /// Whether blocking sends do no harm under these capacities; `None` if the budget does not suffice.
 fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
-    let (space_len, is_truncated, is_enough) = match reduces(part) {
-        true => {
-            let at = partial_order::explore(part, bounds, *budget);
-            let is_enough = at.blocked.is_none() && at.waits.is_none() && at.lost.is_none();
-            (at.explorer.len(), at.explorer.is_truncated, is_enough)
-        }
-        false => {
-            let at = full::explore(part, bounds, *budget);
-            let found = [at.exhaustive, at.progress, at.reception, at.obi];
-            let is_enough = found.iter().all(Option::is_none);
-            (at.explorer.len(), at.explorer.is_truncated, is_enough)
-        }
-    };
-    *budget = budget.saturating_sub(space_len);
-    (!is_truncated).then_some(is_enough)
+    let explored = explore(part, bounds, *budget);
+    *budget = budget.saturating_sub(explored.explorer.len());
+    let Violations {
+        exhaustive,
+        progress,
+        reception,
+        obi,
+        ..
+    } = explored.found;
+    let found = [exhaustive, progress, reception, obi];
+    (!explored.explorer.is_truncated).then(|| found.iter().all(Option::is_none))
 }
 
 /// The occupancy of each channel of a part that is safe, judged at these bounds.
@@ -289,18 +285,7 @@ fn occupancies(
     limits: &Limits,
 ) -> Vec<Occupancy> {
     let unknown = Occupancy::Unknown(Limit::Configurations(limits.configurations));
-    let full: full::Full<'_>;
-    let reduced;
-    let explorer = match reduces(part) {
-        true => {
-            reduced = partial_order::explore(part, bounds, *budget);
-            &reduced.explorer
-        }
-        false => {
-            full = full::explore(part, bounds, *budget);
-            &full.explorer
-        }
-    };
+    let explorer = &explore(part, bounds, *budget).explorer;
     *budget = budget.saturating_sub(explorer.len());
     if explorer.is_truncated {
         return vec![unknown; part.channels()];

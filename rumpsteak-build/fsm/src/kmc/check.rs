@@ -1,18 +1,16 @@
 //! The judgement of a system: bounds are tried until one decides.
 
 use super::{
-    causal_slice, defects,
-    full::{self, Full},
-    partial_order::{self, Reduced},
+    causal_slice, defects, full, partial_order,
     report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness},
-    violation::{Violation, definite},
+    violation::{Explored, Violation, Violations, first_definite},
 };
 use crate::{
     system::{
         self, System,
-        explorer::{Explorer, Node},
+        explorer::{Node, Paths},
         interned::InternedSystem,
-        run::{Failure, Run, Step},
+        run::{Failure, Run},
     },
     verdict::{Limit, Limits},
 };
@@ -105,23 +103,25 @@ pub(crate) fn reduces(part: &InternedSystem) -> bool {
     part.is_directed && part.is_deterministic
 }
 
-/// What is wrong with a part, and by which moves it comes to it.
-type Found = (Vec<u32>, Violation);
+/// Explores a part, in the way that is for it.
+pub(crate) fn explore<'a>(
+    part: &'a InternedSystem,
+    bounds: &'a [u32],
+    budget: usize,
+) -> Explored<'a> {
+    match reduces(part) {
+        true => partial_order::explore(part, bounds, budget),
+        false => full::explore(part, bounds, budget),
+    }
+}
 
 /// A part at a bound.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
-    exhaustive: Option<Found>,
-    progress: Option<Found>,
-    reception: Option<Found>,
-    obi: Option<Found>,
-    ibi: Option<Found>,
-    sibi: Option<Found>,
-    /// An error is the limit that ended the search.
-    cibi: Result<Option<Found>, Limit>,
-    /// What is wrong whatever the bound; looked for only where nothing else decides.
-    definite: Option<Found>,
-    /// Whether the bound mattered, as far as is known.
+    found: Violations,
+    paths: Paths,
+    /// The limit that ended the search for a violation of CIBI.
+    cibi_limit: Option<Limit>,
     pub(crate) hits_bounds: bool,
     /// The limit that ended the search; if so, properties without a violation are unknown.
     limit: Option<Limit>,
@@ -130,16 +130,18 @@ pub(crate) struct Evaluated {
 
 impl Evaluated {
     fn is_safe(&self) -> bool {
-        self.progress.is_none() && self.reception.is_none()
+        self.found.progress.is_none() && self.found.reception.is_none()
     }
 
-    /// Whether the choices of machines do not depend on the bound.
-    fn dependence(&self) -> Option<&Found> {
-        match (&self.obi, &self.sibi, &self.cibi) {
-            (Some(found), ..) | (None, Some(_), Ok(Some(found))) => Some(found),
-            (None, Some(found), Err(_)) => Some(found),
-            (None, None, _) | (None, Some(_), Ok(None)) => None,
-        }
+    /// Whether the choices of machines depend on the bound.
+    fn dependence(&self) -> Option<(Node, Violation)> {
+        let Violations {
+            obi, sibi, cibi, ..
+        } = self.found;
+        obi.or(match self.cibi_limit {
+            Some(_) => sibi,
+            None => sibi.and(cibi),
+        })
     }
 }
 
@@ -150,90 +152,56 @@ fn evaluate(
     budget: &mut usize,
     limits: &Limits,
 ) -> Evaluated {
-    let evaluated = match reduction {
-        Reduction::PartialOrder => {
-            let reduced = partial_order::explore(part, bounds, *budget);
-            let limit = reduced.explorer.limit(*budget, limits);
-            evaluate_reduced(&reduced, limit)
-        }
-        Reduction::None => {
-            let full = full::explore(part, bounds, *budget);
-            let limit = full.explorer.limit(*budget, limits);
-            evaluate_full(&full, *budget, limit)
-        }
+    let explored = match reduction {
+        Reduction::PartialOrder => partial_order::explore(part, bounds, *budget),
+        Reduction::None => full::explore(part, bounds, *budget),
     };
-    *budget = budget.saturating_sub(evaluated.configurations);
-    evaluated
-}
-
-fn found(explorer: &Explorer<'_>, at: Option<(Node, Violation)>) -> Option<Found> {
-    at.map(|(node, fault)| (explorer.path(node), fault))
-}
-
-fn evaluate_reduced(reduced: &Reduced<'_>, limit: Limit) -> Evaluated {
-    let explorer = &reduced.explorer;
-    Evaluated {
-        exhaustive: found(explorer, reduced.blocked),
-        progress: found(explorer, reduced.waits),
-        reception: found(explorer, reduced.lost),
-        // One channel for each state: whatever is possible or blocked is so altogether.
-        obi: None,
-        ibi: None,
-        sibi: None,
-        cibi: Ok(None),
-        definite: found(explorer, reduced.definite),
-        hits_bounds: true,
-        limit: explorer.is_truncated.then_some(limit),
-        configurations: explorer.len(),
+    let limit = explored.explorer.limit(*budget, limits);
+    let mut configurations = explored.explorer.len();
+    let cibi = match explored.found.sibi {
+        Some(_) => explored.chain(budget.saturating_sub(configurations)),
+        None => Ok(None),
+    };
+    let Explored {
+        explorer,
+        mut found,
+        hits_bounds,
+    } = explored;
+    let mut cibi_limit = None;
+    match cibi {
+        Ok(cibi) => found.cibi = cibi,
+        Err(used) => {
+            configurations += used;
+            cibi_limit = Some(limit);
+        }
     }
-}
-
-fn evaluate_full(full: &Full<'_>, budget: usize, limit: Limit) -> Evaluated {
-    let explorer = &full.explorer;
-    let mut configurations = explorer.len();
-    let cibi = if full.sibi.is_none() {
-        Ok(None)
-    } else {
-        match full.chain(budget.saturating_sub(configurations)) {
-            Ok(at) => Ok(found(explorer, at)),
-            Err(used) => {
-                configurations += used;
-                Err(limit)
-            }
-        }
-    };
+    *budget = budget.saturating_sub(configurations);
     let mut evaluated = Evaluated {
-        exhaustive: found(explorer, full.exhaustive),
-        progress: found(explorer, full.progress),
-        reception: found(explorer, full.reception),
-        obi: found(explorer, full.obi),
-        ibi: found(explorer, full.ibi),
-        sibi: found(explorer, full.sibi),
-        cibi,
-        definite: None,
-        hits_bounds: full.hits_bounds || explorer.is_truncated,
+        found,
+        paths: Paths::default(),
+        cibi_limit,
+        hits_bounds,
         limit: explorer.is_truncated.then_some(limit),
         configurations,
     };
-    if decide(explorer.system, &evaluated).is_none() {
-        let at = explorer
-            .nodes()
-            .find_map(|node| Some((node, definite(explorer, node)?)));
-        evaluated.definite = found(explorer, at);
+    // Looked for only where nothing else decides; the reduction has done so.
+    if reduction == Reduction::None && decide(part, &evaluated).is_none() {
+        evaluated.found.definite = first_definite(&explorer);
     }
+    evaluated.paths = explorer.paths;
     evaluated
 }
 
 /// What the properties of a part at a bound say about it at all bounds.
 pub(crate) fn decide(part: &InternedSystem, at: &Evaluated) -> Option<bool> {
-    if at.definite.is_some() {
+    if at.found.definite.is_some() {
         return Some(false);
     }
     // Without a bound that mattered, everything was seen.
     let holds_everywhere = !at.hits_bounds
         || (!part.is_mixed
             && part.is_deterministic
-            && at.exhaustive.is_none()
+            && at.found.exhaustive.is_none()
             && at.dependence().is_none());
     (at.limit.is_none() && holds_everywhere).then(|| at.is_safe())
 }
@@ -248,11 +216,11 @@ fn obstacle(system: &System, part: &InternedSystem, at: &Evaluated) -> Option<Ob
     } else if !part.is_deterministic {
         let (role, defect) = defects::nondeterministic(system, part.roles())?;
         Some(Obstacle::Nondeterministic(role, defect))
-    } else if let Some(found) = &at.exhaustive {
-        Some(Obstacle::Blocked(witness(system, part, found)))
+    } else if let Some(found) = at.found.exhaustive {
+        Some(Obstacle::Blocked(witness(system, part, &at.paths, found)))
     } else {
         let found = at.dependence()?;
-        Some(Obstacle::Dependent(witness(system, part, found)))
+        Some(Obstacle::Dependent(witness(system, part, &at.paths, found)))
     }
 }
 
@@ -375,11 +343,12 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
         _ => exploration.starvation,
     };
     let own = || {
-        let faults = [&at.definite, &at.progress, &at.reception];
-        faults.into_iter().flatten().find_map(|found| {
-            let sliced = causal_slice::slice(part, &found.0);
-            let sliced = sliced.and_then(|sliced| run(system, part, &sliced));
-            sliced.or_else(|| run(system, part, found))
+        let faults = [at.found.definite, at.found.progress, at.found.reception];
+        faults.into_iter().flatten().find_map(|(node, fault)| {
+            let path = at.paths.to(node);
+            let sliced = causal_slice::slice(part, &path);
+            let sliced = sliced.and_then(|(path, fault)| run(system, part, &path, fault));
+            sliced.or_else(|| run(system, part, &path, fault))
         })
     };
     match found.or_else(own) {
@@ -394,13 +363,10 @@ fn refuse(system: &System, part: &InternedSystem, at: &Evaluated, limits: &Limit
 }
 
 /// The run of the system that a violation of progress or reception is.
-fn run(system: &System, part: &InternedSystem, (path, fault): &Found) -> Option<Run> {
-    let steps: Vec<Step> = path
-        .iter()
-        .map(|&by| part.step(system, by as usize))
-        .collect();
+fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -> Option<Run> {
+    let steps = part.steps(system, path);
     let role = |machine: usize| part.role(system, machine);
-    let failures: Vec<Failure> = match *fault {
+    let failures: Vec<Failure> = match fault {
         Violation::Waits(machine) => {
             let to = role(machine);
             (0..part.channels())
@@ -413,11 +379,8 @@ fn run(system: &System, part: &InternedSystem, (path, fault): &Found) -> Option<
                 .collect()
         }
         Violation::Lost(channel) => {
-            let (from, to) = part.ends[channel];
-            vec![Failure::Orphan {
-                from: role(from),
-                to: role(to),
-            }]
+            let (from, to) = part.end_roles(system, channel);
+            vec![Failure::Orphan { from, to }]
         }
         Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
     };
@@ -426,40 +389,39 @@ fn run(system: &System, part: &InternedSystem, (path, fault): &Found) -> Option<
         .find_map(|failure| Run::of(system, steps.clone(), failure).ok())
 }
 
-fn witness(system: &System, part: &InternedSystem, (path, fault): &Found) -> Witness {
+fn witness(
+    system: &System,
+    part: &InternedSystem,
+    paths: &Paths,
+    (node, fault): (Node, Violation),
+) -> Witness {
+    let steps = part.steps(system, &paths.to(node));
     let role = |by: usize| part.role(system, part.get(by).machine as usize);
-    Witness {
-        steps: path
-            .iter()
-            .map(|&by| part.step(system, by as usize))
-            .collect(),
-        flaw: match *fault {
-            Violation::Blocked(by) => Flaw::Blocked {
-                role: role(by),
-                send: part.transition(by),
-            },
-            Violation::Competing(first, second) => Flaw::Competing {
-                role: role(first),
-                first: part.transition(first),
-                second: part.transition(second),
-            },
-            Violation::Lost(channel) => {
-                let (from, to) = part.ends[channel];
-                Flaw::Lost {
-                    from: part.role(system, from),
-                    to: part.role(system, to),
-                }
-            }
-            Violation::Partial(possible, blocked) => Flaw::Partial {
-                role: role(possible),
-                possible: part.transition(possible),
-                blocked: part.transition(blocked),
-            },
-            Violation::Waits(machine) => Flaw::Waits {
-                role: part.role(system, machine),
-            },
+    let flaw = match fault {
+        Violation::Blocked(by) => Flaw::Blocked {
+            role: role(by),
+            send: part.transition(by),
         },
-    }
+        Violation::Competing(first, second) => Flaw::Competing {
+            role: role(first),
+            first: part.transition(first),
+            second: part.transition(second),
+        },
+        Violation::Lost(channel) => {
+            let (from, to) = part.end_roles(system, channel);
+            Flaw::Lost { from, to }
+        }
+        Violation::Partial(possible, blocked) => Flaw::Partial {
+            role: role(possible),
+            possible: part.transition(possible),
+            blocked: part.transition(blocked),
+        },
+        Violation::Waits(machine) => {
+            let role = part.role(system, machine);
+            Flaw::Waits { role }
+        }
+    };
+    Witness { steps, flaw }
 }
 
 /// Joins the parts: a property holds if it holds in all of them.
@@ -485,22 +447,18 @@ fn properties<'a>(
     };
     for (part, evaluated) in parts {
         joined.configurations += evaluated.configurations;
-        let limit = evaluated.limit;
-        let (cibi, cibi_limit) = match evaluated.cibi {
-            Ok(found) => (found, limit),
-            Err(limit) => (None, Some(limit)),
-        };
+        let (limit, found) = (evaluated.limit, evaluated.found);
         for (property, found, limit) in [
-            (&mut joined.exhaustive, evaluated.exhaustive, limit),
-            (&mut joined.progress, evaluated.progress, limit),
-            (&mut joined.reception, evaluated.reception, limit),
-            (&mut joined.obi, evaluated.obi, limit),
-            (&mut joined.ibi, evaluated.ibi, limit),
-            (&mut joined.sibi, evaluated.sibi, limit),
-            (&mut joined.cibi, cibi, cibi_limit),
+            (&mut joined.exhaustive, found.exhaustive, limit),
+            (&mut joined.progress, found.progress, limit),
+            (&mut joined.reception, found.reception, limit),
+            (&mut joined.obi, found.obi, limit),
+            (&mut joined.ibi, found.ibi, limit),
+            (&mut joined.sibi, found.sibi, limit),
+            (&mut joined.cibi, found.cibi, evaluated.cibi_limit.or(limit)),
         ] {
             let of_part = match (found, limit) {
-                (Some(found), _) => Property::Fails(witness(system, part, &found)),
+                (Some(found), _) => Property::Fails(witness(system, part, &evaluated.paths, found)),
                 (None, Some(limit)) => Property::Unknown(limit),
                 (None, None) => continue,
             };

@@ -6,34 +6,21 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
-use super::{causality::Causality, violation::Violation};
+use super::{
+    causality::Causality,
+    violation::{Explored, Violation, Violations},
+};
 use crate::system::{
     explorer::{Continuations, ExploredStep, Explorer, Node, index},
     interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind},
 };
-
-/// What the full exploration of a system found. Of each property: its first violation in
-/// breadth-first order.
-#[derive(Debug)]
-pub(crate) struct Full<'a> {
-    pub(crate) explorer: Explorer<'a>,
-    pub(crate) exhaustive: Option<(Node, Violation)>,
-    pub(crate) progress: Option<(Node, Violation)>,
-    pub(crate) reception: Option<(Node, Violation)>,
-    pub(crate) obi: Option<(Node, Violation)>,
-    pub(crate) ibi: Option<(Node, Violation)>,
-    pub(crate) sibi: Option<(Node, Violation)>,
-    /// Whether the bounds stopped some send. If not, this is all that the system can do under any
-    /// bounds.
-    pub(crate) hits_bounds: bool,
-}
 
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(
     system: &'a InternedSystem,
     bounds: &'a [u32],
     budget: usize,
-) -> Full<'a> {
+) -> Explored<'a> {
     let mut explorer = Explorer::new(system, bounds, budget);
     let mut node: Node = 0;
     while (node as usize) < explorer.len() && !explorer.is_truncated {
@@ -42,15 +29,10 @@ pub(crate) fn explore<'a>(
         }
         node += 1;
     }
-    let mut full = Full {
+    let mut full = Explored {
+        hits_bounds: explorer.is_truncated,
         explorer,
-        exhaustive: None,
-        progress: None,
-        reception: None,
-        obi: None,
-        ibi: None,
-        sibi: None,
-        hits_bounds: false,
+        found: Violations::default(),
     };
     if !full.explorer.is_truncated {
         full.judge();
@@ -58,9 +40,9 @@ pub(crate) fn explore<'a>(
     full
 }
 
-impl Full<'_> {
+impl Explored<'_> {
     fn judge(&mut self) {
-        let explorer = &self.explorer;
+        let (explorer, found) = (&self.explorer, &mut self.found);
         let system = explorer.system;
 
         // What can happen from a configuration on: a machine moves, the head of a channel is
@@ -86,40 +68,40 @@ impl Full<'_> {
         for node in 0..explorer.len() as Node {
             for channel in 0..system.channels() {
                 if explorer.held(node, channel) > 0 && !can(node, receives(channel)) {
-                    self.reception = self.reception.or(Some((node, Violation::Lost(channel))));
+                    found.reception = found.reception.or(Some((node, Violation::Lost(channel))));
                 }
             }
             for machine in 0..system.machines() {
                 let kind = explorer.kind(node, machine);
                 if kind.receives_only() && !can(node, moves(machine)) {
-                    self.progress = self.progress.or(Some((node, Violation::Waits(machine))));
+                    found.progress = found.progress.or(Some((node, Violation::Waits(machine))));
                 }
                 if let StateKind::Final | StateKind::Receives(_) = kind {
                     continue;
                 }
-                self.ibi = self.ibi.or(competing_now(explorer, node, machine));
+                found.ibi = found.ibi.or(competing_now(explorer, node, machine));
 
                 let mut blocked = None;
                 for number in sends_from(explorer, node, machine, true) {
                     blocked = blocked.or(Some(number));
                     let channel = system.get(number).channel as ChannelIndex;
                     // A machine with one channel cannot move itself before the channel has room.
-                    let gets_room = self.exhaustive.is_some()
+                    let gets_room = found.exhaustive.is_some()
                         || can(node, receives(channel))
                             && (matches!(kind, StateKind::Sends(_))
                                 || reach.without(machine, channel).contains(node as usize));
                     if !gets_room {
-                        self.exhaustive = Some((node, Violation::Blocked(number)));
+                        found.exhaustive = Some((node, Violation::Blocked(number)));
                     }
                 }
                 self.hits_bounds |= blocked.is_some();
                 let possible = sends_from(explorer, node, machine, false).next();
-                if let (None, Some(possible), Some(blocked)) = (self.obi, possible, blocked) {
-                    self.obi = Some((node, Violation::Partial(possible, blocked)));
+                if let (None, Some(possible), Some(blocked)) = (found.obi, possible, blocked) {
+                    found.obi = Some((node, Violation::Partial(possible, blocked)));
                 }
             }
-            if self.sibi.is_none() {
-                self.sibi =
+            if found.sibi.is_none() {
+                found.sibi =
                     competing.overtaken(explorer, node, |after, index| can(after, sends(index)));
             }
         }

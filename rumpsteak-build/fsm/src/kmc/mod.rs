@@ -85,10 +85,10 @@ mod causal_slice;
 pub(crate) mod causality;
 pub(crate) mod check;
 mod defects;
-pub(crate) mod full;
-pub(crate) mod partial_order;
+mod full;
+mod partial_order;
 mod report;
-mod violation;
+pub(crate) mod violation;
 
 pub use self::{
     check::{Reduction, check, check_at},

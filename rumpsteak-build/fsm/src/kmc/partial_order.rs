@@ -44,7 +44,7 @@
 
 use petgraph::{Direction::Outgoing, graph::EdgeIndex};
 
-use super::violation::{Violation, definite};
+use super::violation::{Explored, Violation, Violations, definite, first_definite};
 use crate::system::{
     explorer::{Explorer, Node, index},
     interned::{InternedSystem, StateKind},
@@ -53,18 +53,9 @@ use crate::system::{
 /// No number, order or component yet.
 const NONE: u32 = u32::MAX;
 
-/// What the reduced exploration of a directed system found.
-#[derive(Debug)]
-pub(crate) struct Reduced<'a> {
-    pub(crate) explorer: Explorer<'a>,
-    /// A machine stays blocked: the system is not exhaustive under these bounds.
-    pub(crate) blocked: Option<(Node, Violation)>,
-    /// A machine waits for ever under these bounds.
-    pub(crate) waits: Option<(Node, Violation)>,
-    /// A message is never received under these bounds.
-    pub(crate) lost: Option<(Node, Violation)>,
-    /// Something that is wrong whatever the bounds.
-    pub(crate) definite: Option<(Node, Violation)>,
+struct Search<'a> {
+    explorer: Explorer<'a>,
+    found: Violations,
     /// By node: the number of its strongly connected component. A component's number is larger than
     /// those that it leads to.
     components: Vec<u32>,
@@ -83,29 +74,34 @@ pub(crate) fn explore<'a>(
     system: &'a InternedSystem,
     bounds: &'a [u32],
     budget: usize,
-) -> Reduced<'a> {
-    let mut reduced = Reduced {
+) -> Explored<'a> {
+    let mut search = Search {
         explorer: Explorer::new(system, bounds, budget),
-        blocked: None,
-        waits: None,
-        lost: None,
-        definite: None,
+        found: Violations::default(),
         components: vec![],
     };
-    reduced.search();
-    if reduced.explorer.is_truncated {
+    search.run();
+    let Search {
+        explorer,
+        mut found,
+        ..
+    } = search;
+    if explorer.is_truncated {
         // All that was found is real.
-        reduced.definite = (0..reduced.explorer.len() as Node).find_map(|node| {
-            let fault = definite(&reduced.explorer, node)?;
-            Some((node, fault))
-        });
+        found.definite = first_definite(&explorer);
     }
-    reduced
+    // Of OBI, IBI, SIBI and CIBI there is no violation: each state has one channel, so whatever is
+    // possible or blocked is so altogether.
+    Explored {
+        explorer,
+        found,
+        hits_bounds: true,
+    }
 }
 
-impl Reduced<'_> {
+impl Search<'_> {
     /// Tarjan's algorithm over the graph as it is made.
-    fn search(&mut self) {
+    fn run(&mut self) {
         let mut order: Vec<u32> = vec![];
         let mut low: Vec<u32> = vec![];
         let mut next_order = 0;
@@ -242,10 +238,11 @@ impl Reduced<'_> {
             None => waits.or(lost),
             Some(_) => definite(explorer, root).map(|fault| (root, fault)),
         };
-        self.blocked = self.blocked.or(blocked);
-        self.waits = self.waits.or(waits);
-        self.lost = self.lost.or(lost);
-        self.definite = self.definite.or(definite);
+        let found = &mut self.found;
+        found.exhaustive = found.exhaustive.or(blocked);
+        found.progress = found.progress.or(waits);
+        found.reception = found.reception.or(lost);
+        found.definite = found.definite.or(definite);
         None
     }
 }

@@ -22,6 +22,38 @@ pub(crate) enum Violation {
     Competing(usize, usize),
 }
 
+/// What is wrong with a part under bounds: of each property the first violation that was met, and
+/// where.
+#[derive(Debug, Default)]
+pub(crate) struct Violations {
+    pub(crate) exhaustive: Option<(Node, Violation)>,
+    pub(crate) progress: Option<(Node, Violation)>,
+    pub(crate) reception: Option<(Node, Violation)>,
+    pub(crate) obi: Option<(Node, Violation)>,
+    pub(crate) ibi: Option<(Node, Violation)>,
+    pub(crate) sibi: Option<(Node, Violation)>,
+    pub(crate) cibi: Option<(Node, Violation)>,
+    /// What is wrong whatever the bounds.
+    pub(crate) definite: Option<(Node, Violation)>,
+}
+
+/// A part that was explored under bounds.
+#[derive(Debug)]
+pub(crate) struct Explored<'a> {
+    pub(crate) explorer: Explorer<'a>,
+    pub(crate) found: Violations,
+    /// Whether the bounds mattered, as far as is known. If not, this is all that the part can do
+    /// under any bounds.
+    pub(crate) hits_bounds: bool,
+}
+
+/// The first configuration with something [definite].
+pub(crate) fn first_definite(explorer: &Explorer<'_>) -> Option<(Node, Violation)> {
+    explorer
+        .nodes()
+        .find_map(|node| Some((node, definite(explorer, node)?)))
+}
+
 /// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a
 /// machine is [stuck], or a message is left for a machine that is finished.
 pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation> {

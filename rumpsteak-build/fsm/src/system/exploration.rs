@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
         budget: usize,
         queue: usize,
     ) -> Option<(Self, (Node, Wrong))> {
-        let steps = self.explorer.path(node).len();
+        let steps = self.explorer.paths.to(node).len();
         if self.held_back.is_empty() || steps == 0 {
             return None;
         }
@@ -343,8 +343,7 @@ impl<'a> Search<'a> {
     /// The run to what is wrong with a configuration.
     fn run(&self, system: &System, (node, wrong): (Node, Wrong)) -> Option<Run> {
         let interned = self.explorer.system;
-        let steps = self.explorer.path(node);
-        let steps = steps.iter().map(|&by| interned.step(system, by as usize));
+        let steps = interned.steps(system, &self.explorer.paths.to(node));
         let failure = match wrong {
             Wrong::Deadlock => Failure::Deadlock,
             Wrong::Starvation(machine) => Failure::Starvation {
@@ -359,7 +358,7 @@ impl<'a> Search<'a> {
                 Failure::UnspecifiedReception { from, to }
             }
         };
-        let run = Run::of(system, steps.collect(), failure);
+        let run = Run::of(system, steps, failure);
         debug_assert!(run.is_ok(), "exploration and replay disagree: {run:?}");
         run.ok()
     }

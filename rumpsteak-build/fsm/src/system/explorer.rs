@@ -36,6 +36,24 @@ pub(crate) struct ExploredStep {
     pub(crate) by: u32,
 }
 
+/// By node: from where and by which move it was met first; the initial one has none.
+#[derive(Debug, Default)]
+pub(crate) struct Paths(Vec<Option<(Node, u32)>>);
+
+impl Paths {
+    /// The moves that lead from the initial configuration to this one, as it was met first.
+    pub(crate) fn to(&self, node: Node) -> Vec<u32> {
+        let mut path = vec![];
+        let mut at = node;
+        while let Some((parent, by)) = self.0[at as usize] {
+            path.push(by);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+}
+
 /// The configurations met so far, from the initial one on, which is node 0.
 #[derive(Debug)]
 pub(crate) struct Explorer<'a> {
@@ -46,8 +64,7 @@ pub(crate) struct Explorer<'a> {
     /// The state of each machine, then the content of each channel.
     rows: Rows,
     pub(crate) graph: StepGraph,
-    /// By node: from where and by which move it was met first; the initial one has none.
-    parents: Vec<Option<(Node, u32)>>,
+    pub(crate) paths: Paths,
     /// Whether a step was not taken because the budget was used up.
     pub(crate) is_truncated: bool,
     scratch: Vec<u32>,
@@ -71,7 +88,7 @@ impl<'a> Explorer<'a> {
             contents: QueueContents::new(),
             rows,
             graph,
-            parents,
+            paths: Paths(parents),
             is_truncated: false,
             scratch: row,
         }
@@ -165,7 +182,7 @@ impl<'a> Explorer<'a> {
         };
         if is_new {
             self.graph.add_node(());
-            self.parents.push(Some((node, number as u32)));
+            self.paths.0.push(Some((node, number as u32)));
         }
         self.graph.add_edge(index(node), index(to), number as u32);
         Some(to)
@@ -187,18 +204,6 @@ impl<'a> Explorer<'a> {
             to: edge.target().index() as Node,
             by: *edge.weight(),
         })
-    }
-
-    /// The moves that lead from the initial configuration to this one, as it was met first.
-    pub(crate) fn path(&self, node: Node) -> Vec<u32> {
-        let mut path = vec![];
-        let mut at = node;
-        while let Some((parent, by)) = self.parents[at as usize] {
-            path.push(by);
-            at = parent;
-        }
-        path.reverse();
-        path
     }
 
     /// Takes these moves one after the other from the initial configuration. `None` if one is not

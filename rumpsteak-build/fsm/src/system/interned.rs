@@ -236,8 +236,7 @@ impl InternedSystem {
         &self.moves[number]
     }
 
-    /// The step of the system that a move is.
-    pub(crate) fn step(&self, system: &System, number: usize) -> Step {
+    fn step(&self, system: &System, number: usize) -> Step {
         let by = self.get(number);
         let machine = &system.machines()[self.roles[by.machine as MachineIndex]];
         Step {
@@ -245,6 +244,12 @@ impl InternedSystem {
             transition: by.transition,
             action: machine.transition(by.transition).action.clone(),
         }
+    }
+
+    /// The steps of the system that moves are.
+    pub(crate) fn steps(&self, system: &System, path: &[u32]) -> Vec<Step> {
+        let step = |&by: &u32| self.step(system, by as usize);
+        path.iter().map(step).collect()
     }
 
     pub(crate) fn transition(&self, number: usize) -> TransitionId {
