@@ -1,12 +1,10 @@
 //! The machine of one role, and its builder.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
     sync::{Arc, OnceLock},
 };
-
-use petgraph::{graph::DiGraph, visit::Bfs};
 
 use super::{
     action::{Action, Direction, Transition},
@@ -24,9 +22,9 @@ use super::{
 pub struct Fsm {
     role: Role,
     initial: StateId,
-    graph: DiGraph<(), Action>,
-    /// All transitions, grouped by source, in insertion order within a group. petgraph yields the
-    /// edges of a node in reverse; a machine's order is part of what the user wrote.
+    /// In insertion order, each with its ends.
+    transitions: Vec<(StateId, Action, StateId)>,
+    /// All transitions, grouped by source, in insertion order within a group.
     outgoing: Vec<TransitionId>,
     /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     offsets: Vec<usize>,
@@ -41,7 +39,8 @@ impl Fsm {
     pub fn builder(role: impl Into<Role>) -> FsmBuilder {
         FsmBuilder {
             role: role.into(),
-            graph: DiGraph::new(),
+            states: 0,
+            transitions: vec![],
         }
     }
 
@@ -58,12 +57,12 @@ impl Fsm {
     /// The number of states; at least one.
     #[expect(clippy::len_without_is_empty, reason = "a machine has a state")]
     pub fn len(&self) -> usize {
-        self.graph.node_count()
+        self.offsets.len() - 1
     }
 
     /// The number of transitions.
     pub fn transition_count(&self) -> usize {
-        self.graph.edge_count()
+        self.transitions.len()
     }
 
     /// All states, in insertion order.
@@ -93,10 +92,7 @@ impl Fsm {
     /// If it is no transition of this machine.
     #[track_caller]
     pub fn transition(&self, id: TransitionId) -> Transition<'_> {
-        let (Some((source, target)), Some(action)) = (
-            self.graph.edge_endpoints(id.edge()),
-            self.graph.edge_weight(id.edge()),
-        ) else {
+        let Some(&(source, ref action, target)) = self.transitions.get(id.index()) else {
             panic!(
                 "transition {} is not of the machine of `{}`",
                 id.index(),
@@ -105,9 +101,9 @@ impl Fsm {
         };
         Transition {
             id,
-            source: StateId::from_index(source.index()),
+            source,
             action,
-            target: StateId::from_index(target.index()),
+            target,
         }
     }
 
@@ -118,9 +114,23 @@ impl Fsm {
 
     /// The states that a run can reach, breadth first from the initial one.
     pub fn reachable(&self) -> impl Iterator<Item = StateId> {
-        let mut search = Bfs::new(&self.graph, self.initial.node());
-        std::iter::from_fn(move || search.next(&self.graph))
-            .map(|node| StateId::from_index(node.index()))
+        self.reachable_from(self.initial)
+    }
+
+    /// The states that a run can reach from `state` on, breadth first.
+    pub(crate) fn reachable_from(&self, state: StateId) -> impl Iterator<Item = StateId> {
+        let mut is_met = vec![false; self.len()];
+        is_met[state.index()] = true;
+        let mut open = VecDeque::from([state]);
+        std::iter::from_fn(move || {
+            let state = open.pop_front()?;
+            for Transition { target, .. } in self.transitions_from(state) {
+                if !std::mem::replace(&mut is_met[target.index()], true) {
+                    open.push_back(target);
+                }
+            }
+            Some(state)
+        })
     }
 
     /// Whether the machine stands for a local type: each state sends to one peer or receives from
@@ -251,31 +261,38 @@ impl Eq for Fsm {}
 #[derive(Clone, Debug)]
 pub struct FsmBuilder {
     role: Role,
-    graph: DiGraph<(), Action>,
+    states: usize,
+    transitions: Vec<(StateId, Action, StateId)>,
 }
 
 impl FsmBuilder {
     /// Adds a state. Its id is the number of states before it.
     ///
     /// # Panics
-    /// Beyond 2^32 - 2 states.
+    /// Beyond 2^32 states.
     pub fn add_state(&mut self) -> StateId {
-        StateId::from_index(self.graph.add_node(()).index())
+        self.states += 1;
+        StateId::from_index(self.states - 1)
     }
 
     /// Adds a transition. Its id is the number of transitions before it.
     ///
     /// # Panics
-    /// If one of the states was not added to this builder, and beyond 2^32 - 2 transitions.
+    /// If one of the states was not added to this builder, and beyond 2^32 transitions.
     #[track_caller]
     pub fn add_transition(&mut self, from: StateId, action: Action, to: StateId) -> TransitionId {
-        let edge = self.graph.add_edge(from.node(), to.node(), action);
-        TransitionId::from_index(edge.index())
+        assert!(
+            from.max(to).index() < self.states,
+            "a state of a transition of `{}` was not added to its builder",
+            self.role
+        );
+        self.transitions.push((from, action, to));
+        TransitionId::from_index(self.transitions.len() - 1)
     }
 
     /// The number of states so far.
     pub fn state_count(&self) -> usize {
-        self.graph.node_count()
+        self.states
     }
 
     /// Finishes the machine.
@@ -284,30 +301,34 @@ impl FsmBuilder {
     /// If `initial` was not added to this builder.
     #[track_caller]
     pub fn build(self, initial: StateId) -> Fsm {
-        let Self { role, graph } = self;
+        let Self {
+            role,
+            states,
+            transitions,
+        } = self;
         assert!(
-            initial.index() < graph.node_count(),
+            initial.index() < states,
             "the initial state of `{role}` was not added to its builder"
         );
 
-        let source = |edge: &TransitionId| graph.raw_edges()[edge.index()].source().index();
-        let mut outgoing: Vec<TransitionId> = (0..graph.edge_count())
+        let source = |id: &TransitionId| transitions[id.index()].0.index();
+        let mut outgoing: Vec<TransitionId> = (0..transitions.len())
             .map(TransitionId::from_index)
             .collect();
         outgoing.sort_by_key(source);
         // The transitions of a state come behind those of all states before it.
-        let mut offsets = vec![0; graph.node_count() + 1];
-        for edge in graph.raw_edges() {
-            offsets[edge.source().index() + 1] += 1;
+        let mut offsets = vec![0; states + 1];
+        for (source, ..) in &transitions {
+            offsets[source.index() + 1] += 1;
         }
-        for state in 0..graph.node_count() {
+        for state in 0..states {
             offsets[state + 1] += offsets[state];
         }
 
         Fsm {
             role,
             initial,
-            graph,
+            transitions,
             outgoing,
             offsets,
             directed: OnceLock::new(),

@@ -2,57 +2,42 @@
 
 use std::fmt;
 
-use petgraph::graph::{EdgeIndex, NodeIndex};
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
 
-/// A state of one machine: dense, in order of insertion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StateId(u32);
+        impl $name {
+            /// The position in order of insertion.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
 
-impl StateId {
-    /// The position in order of insertion.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+            /// The id of position `index`, as a dense table counts them.
+            ///
+            /// # Panics
+            /// If `index` does not fit into 32 bits, which no machine's does.
+            pub fn from_index(index: usize) -> Self {
+                Self(dense(index))
+            }
+        }
+    };
+}
 
-    /// The id of position `index`, as a dense table counts them.
-    ///
-    /// # Panics
-    /// If `index` does not fit into 32 bits, which no machine's state does.
-    pub fn from_index(index: usize) -> Self {
-        Self(dense(index))
-    }
+id! {
+    /// A state of one machine: dense, in order of insertion.
+    StateId
+}
 
-    pub(super) fn node(self) -> NodeIndex {
-        NodeIndex::new(self.index())
-    }
+id! {
+    /// A transition of one machine: dense, in order of insertion over the whole machine.
+    TransitionId
 }
 
 impl fmt::Display for StateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// A transition of one machine: dense, in order of insertion over the whole machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TransitionId(u32);
-
-impl TransitionId {
-    /// The position in order of insertion.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The id of position `index`, as a dense table counts them.
-    ///
-    /// # Panics
-    /// If `index` does not fit into 32 bits, which no machine's transition does.
-    pub fn from_index(index: usize) -> Self {
-        Self(dense(index))
-    }
-
-    pub(super) fn edge(self) -> EdgeIndex {
-        EdgeIndex::new(self.index())
     }
 }
 

@@ -73,8 +73,10 @@ impl Work {
                 if !chooses(&leaving) {
                     continue;
                 }
-                let returns =
-                    |transition: &&Transition<'_>| reaches(machine, transition.target, state);
+                let returns = |transition: &&Transition<'_>| {
+                    let mut later = machine.reachable_from(transition.target);
+                    later.any(|later| later == state)
+                };
                 let back: Vec<Action> = leaving
                     .iter()
                     .filter(returns)
@@ -249,18 +251,4 @@ fn key(leaving: &[Transition<'_>]) -> BTreeSet<Action> {
         .iter()
         .map(|transition| transition.action.clone())
         .collect()
-}
-
-fn reaches(machine: &Fsm, from: StateId, to: StateId) -> bool {
-    let mut seen = vec![false; machine.len()];
-    let mut work = vec![from];
-    while let Some(state) = work.pop() {
-        if state == to {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[state.index()], true) {
-            work.extend(machine.transitions_from(state).map(|found| found.target));
-        }
-    }
-    false
 }

@@ -1,6 +1,8 @@
 //! The answer "no".
 
-use std::{collections::BTreeSet, fmt};
+use std::fmt;
+
+use hashbrown::HashSet;
 
 use super::pair::Edge;
 use crate::{
@@ -192,7 +194,11 @@ impl Refusal {
             return;
         }
 
-        let later = actions_from(sup, promised.target);
+        let later: HashSet<&Action> = sup
+            .reachable_from(promised.target)
+            .flat_map(|state| sup.transitions_from(state))
+            .map(|transition| transition.action)
+            .collect();
         let early = candidates
             .iter()
             .find(|candidate| later.contains(candidate.action));
@@ -205,20 +211,4 @@ impl Refusal {
             _ => {}
         }
     }
-}
-
-/// The actions that a machine may do from a state on.
-fn actions_from(machine: &Fsm, state: StateId) -> BTreeSet<&Action> {
-    let mut actions = BTreeSet::new();
-    let mut seen = BTreeSet::from([state]);
-    let mut open = vec![state];
-    while let Some(state) = open.pop() {
-        for transition in machine.transitions_from(state) {
-            actions.insert(transition.action);
-            if seen.insert(transition.target) {
-                open.push(transition.target);
-            }
-        }
-    }
-    actions
 }

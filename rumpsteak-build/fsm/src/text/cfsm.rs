@@ -80,7 +80,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Spanned
     let mut states = vec![];
     let mut transitions = vec![];
     loop {
-        skip_roles(lexer)?;
+        lexer.skip_roles()?;
         if lexer.peek()?.kind == Kind::Mark('.') {
             break;
         }
@@ -95,26 +95,18 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Spanned
         let source = state(source);
         let (peer, peer_span) = lexer.name("the number of the peer, as in `q0 1 ! a q1`")?;
         let token = lexer.next()?;
-        let direction = match token.kind {
-            Kind::Mark('!') => Direction::Send,
-            Kind::Mark('?') => Direction::Receive,
-            _ => {
-                let message = "expected `!` or `?` after the peer, as in `q0 1 ! a q1`";
-                return Err(SpannedMessage::new(token.span, message));
-            }
+        let Some(direction) = token.kind.direction() else {
+            let message = "expected `!` or `?` after the peer, as in `q0 1 ! a q1`";
+            return Err(SpannedMessage::new(token.span, message));
         };
-        let (label, _) = lexer.name("the label of a message, as in `q0 1 ! a q1`")?;
-        let payload = lexer.payload()?;
+        let (message, _) = lexer.message("the label of a message, as in `q0 1 ! a q1`")?;
         let (target, target_span) = lexer.name("the target state, as in `q0 1 ! a q1`")?;
         transitions.push(Line {
             source,
             peer,
             peer_span,
             direction,
-            message: Message {
-                label: label.into(),
-                payload: payload.into_iter().map(Into::into).collect(),
-            },
+            message,
             target: state(target),
             span: source_span.start..target_span.end,
         });
@@ -143,7 +135,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Spanned
 
 /// `.` and its words.
 fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> {
-    skip_roles(lexer)?;
+    lexer.skip_roles()?;
     let written = words.join(" ");
     let dot = lexer.next()?;
     let expected = |span| SpannedMessage::new(span, format!("expected `.{written}`"));
@@ -155,14 +147,6 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
         if token.kind != Kind::Name(word) {
             return Err(expected(dot.span.start..token.span.end));
         }
-    }
-    Ok(())
-}
-
-/// Within a machine `--@role` is a comment.
-fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), SpannedMessage> {
-    while let Kind::Role(_) = lexer.peek()?.kind {
-        lexer.next()?;
     }
     Ok(())
 }

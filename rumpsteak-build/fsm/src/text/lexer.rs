@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::error::SpannedMessage;
+use crate::machine::{Direction, Message};
 
 /// What [`Lexer::next`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,17 @@ pub(super) enum Kind<'a> {
     Role(&'a str),
     /// The end of the text.
     End,
+}
+
+impl Kind<'_> {
+    /// What `!` and `?` say.
+    pub(super) fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Mark('!') => Some(Direction::Send),
+            Self::Mark('?') => Some(Direction::Receive),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,9 +100,28 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Where `--@role` is a comment.
+    pub(super) fn skip_roles(&mut self) -> Result<(), SpannedMessage> {
+        while let Kind::Role(_) = self.peek()?.kind {
+            self.peeked = None;
+        }
+        Ok(())
+    }
+
+    /// `label<sort, …>`, and where the label is.
+    pub(super) fn message(
+        &mut self,
+        what: &str,
+    ) -> Result<(Message, Range<usize>), SpannedMessage> {
+        let (label, span) = self.name(what)?;
+        let payload = self.payload()?.into_iter().map(Into::into).collect();
+        let label = label.into();
+        Ok((Message { label, payload }, span))
+    }
+
     /// Reads `<sort, …>` if the next character begins it; the sorts as written, without blanks
     /// around them.
-    pub(super) fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
+    fn payload(&mut self) -> Result<Vec<&'a str>, SpannedMessage> {
         let opening = self.peek()?;
         if opening.kind != Kind::Mark('<') {
             return Ok(vec![]);

@@ -14,7 +14,10 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{Mutation, mutate, seeds};
 
-use crate::common;
+use crate::common::{
+    self,
+    pairs::{Pair, pairs},
+};
 
 /// Two answers for each question.
 const TWICE: (&str, &str) = (

@@ -1,8 +1,6 @@
 //! Machines as DOT.
 
-use dot_writer::{Attributes, DotWriter};
-
-use crate::machine::{Action, Fsm, StateId};
+use crate::machine::{Action, Fsm, Transition};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -21,27 +19,18 @@ use crate::machine::{Action, Fsm, StateId};
 ///
 /// A machine with an empty name is printed, but not accepted by `parse`.
 pub fn print(fsm: &Fsm) -> String {
-    let mut bytes = vec![];
-    {
-        let mut writer = DotWriter::from(&mut bytes);
-        let mut digraph = writer.digraph();
-        digraph.node_named(fsm.initial().to_string());
-        for state in fsm.states().filter(|&state| state != fsm.initial()) {
-            digraph.node_named(state.to_string());
-        }
-        let name = |state: StateId| state.to_string();
-        for transition in fsm.transitions() {
-            digraph
-                .edge(name(transition.source), name(transition.target))
-                .attributes()
-                .set_label(&escape(&action(transition.action)));
-        }
+    let initial = fsm.initial();
+    let others = fsm.states().filter(|&state| state != initial);
+    let mut text = format!("digraph {} {{\n", graph_name(fsm.role().as_str()));
+    for state in [initial].into_iter().chain(others) {
+        text += &format!("  {state};\n");
     }
-
-    // dot-writer writes strings as UTF-8 and cannot name a graph.
-    let text = String::from_utf8_lossy(&bytes);
-    let body = text.strip_prefix("digraph").unwrap_or(&text);
-    format!("digraph {}{body}", graph_name(fsm.role().as_str()))
+    for transition in fsm.transitions() {
+        let Transition { source, target, .. } = transition;
+        let label = escape(&action(transition.action));
+        text += &format!("  {source} -> {target} [label=\"{label}\"];\n");
+    }
+    text + "}\n"
 }
 
 /// The machines of a system, one digraph after the other.
@@ -49,7 +38,7 @@ pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
     machines.into_iter().map(print).collect()
 }
 
-/// The one place where text becomes the inside of a quoted DOT string: dot-writer escapes nothing.
+/// The one place where text becomes the inside of a quoted DOT string.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use crate::{
-    machine::{Action, Direction, Fsm, Message},
+    machine::{Action, Direction, Fsm},
     text::{
         error::SpannedMessage,
         lexer::{Kind, Lexer, Token},
@@ -48,16 +48,8 @@ pub(in crate::text) fn parse_binary(source: &str) -> Result<Vec<Named>, SpannedM
 }
 
 fn at_end(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
-    skip_roles(lexer)?;
+    lexer.skip_roles()?;
     Ok(lexer.peek()?.kind == Kind::End)
-}
-
-/// `--@role` is a comment here.
-fn skip_roles(lexer: &mut Lexer<'_>) -> Result<(), SpannedMessage> {
-    while let Kind::Role(_) = lexer.peek()?.kind {
-        lexer.next()?;
-    }
-    Ok(())
 }
 
 /// A place in a [`Tree`].
@@ -131,20 +123,25 @@ impl<'a> Reading<'a, '_> {
 
     /// Reads the beginning of a type, and says whether that is the whole type.
     fn begin(&mut self, place: Place) -> Result<bool, SpannedMessage> {
-        skip_roles(self.lexer)?;
+        self.lexer.skip_roles()?;
         let Token { kind, span } = self.lexer.next()?;
         let owner = match self.open.last() {
             Some(&Open::Choice { owner, .. }) => Some(owner),
             _ => None,
         };
+        let action = match kind {
+            Kind::Name(peer) if self.peers => (peer, self.lexer.peek()?.kind.direction()),
+            _ if !self.peers => (BINARY_PEER, kind.direction()),
+            _ => ("", None),
+        };
+        if let (peer, Some(direction)) = action {
+            if self.peers {
+                self.lexer.next()?;
+            }
+            self.action(peer, direction, owner, span.start)?;
+            return Ok(false);
+        }
         match kind {
-            Kind::Name(peer) if self.peers && is_direction(self.lexer)? => {
-                let direction = direction(self.lexer.next()?.kind);
-                self.action(peer, direction, owner, span.start)?;
-            }
-            Kind::Mark('!' | '?') if !self.peers => {
-                self.action(BINARY_PEER, direction(kind), owner, span.start)?;
-            }
             Kind::Mark('+' | '&') => {
                 let bracket = self.lexer.next()?;
                 self.choice(bracket, owner, place)?;
@@ -175,19 +172,15 @@ impl<'a> Reading<'a, '_> {
         owner: Option<Place>,
         start: usize,
     ) -> Result<(), SpannedMessage> {
-        let (label, span) = self
+        let (message, span) = self
             .lexer
-            .name("the label of a message, as in `B!a; end`")?;
-        let payload = self.lexer.payload()?;
+            .message("the label of a message, as in `B!a; end`")?;
         self.lexer
             .expect(';', "after the message, as in `B!a; end`")?;
         let action = Action {
             peer: peer.into(),
             direction,
-            message: Message {
-                label: label.into(),
-                payload: payload.into_iter().map(Into::into).collect(),
-            },
+            message,
         };
         let place = self.tree.nodes.len();
         // The continuation is not known yet; `end` sets it.
@@ -295,18 +288,6 @@ impl<'a> Reading<'a, '_> {
             }
         }
         Ok(true)
-    }
-}
-
-fn is_direction(lexer: &mut Lexer<'_>) -> Result<bool, SpannedMessage> {
-    Ok(matches!(lexer.peek()?.kind, Kind::Mark('!' | '?')))
-}
-
-fn direction(mark: Kind<'_>) -> Direction {
-    if mark == Kind::Mark('!') {
-        Direction::Send
-    } else {
-        Direction::Receive
     }
 }
 
