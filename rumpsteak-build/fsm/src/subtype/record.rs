@@ -24,7 +24,7 @@ use super::{
     sequences::{Sequence, Sequences},
 };
 use crate::{
-    certificate::derivation::{Derivation, Rule as Inference, Situation, Tail, Tree},
+    certificate::derivation::{Derivation, Inference, Situation, Tail, Tree},
     machine::{StateId, TransitionId},
 };
 

@@ -1,7 +1,7 @@
 //! Sequences of rules of a derivation. The ways of an anticipation have most of theirs in common,
 //! so each sequence is made in O(1) of others, and written out only for a certificate.
 
-use crate::certificate::derivation::Rule;
+use crate::certificate::derivation::Inference;
 
 /// The number of a sequence.
 pub(super) type Sequence = u32;
@@ -61,7 +61,7 @@ impl Sequences {
     }
 
     /// Writes a sequence out. O(its rules and the pieces that it was made of).
-    pub(super) fn write(&self, sequence: Sequence, rules: &mut Vec<Rule>) {
+    pub(super) fn write(&self, sequence: Sequence, rules: &mut Vec<Inference>) {
         // Each with the number of alternatives that it is within.
         let mut open = vec![(sequence, 0)];
         let mut path: Vec<u32> = vec![];
@@ -70,18 +70,18 @@ impl Sequences {
             let piece = match sequence {
                 EMPTY => continue,
                 CHOOSE => {
-                    rules.push(Rule::Choose);
+                    rules.push(Inference::Choose);
                     continue;
                 }
                 _ => self.0[(sequence - FIRST) as usize],
             };
             match piece {
                 Piece::Unfold(times) => {
-                    rules.extend((0..times).map(|_| Rule::Unfold(path.clone())));
+                    rules.extend((0..times).map(|_| Inference::Unfold(path.clone())));
                 }
                 Piece::Drop(alternative) => {
                     let path = path.iter().copied().chain([alternative]);
-                    rules.push(Rule::Drop(path.collect()));
+                    rules.push(Inference::Drop(path.collect()));
                 }
                 Piece::Within(alternative, inner) => {
                     path.push(alternative);

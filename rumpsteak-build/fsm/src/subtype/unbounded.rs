@@ -74,7 +74,7 @@ use super::{
     reachability::heights,
 };
 use crate::{
-    certificate::invariant::{self as certificate, Invariant, Pending, Rule},
+    certificate::invariant::{self as certificate, Invariant, Pending, Step},
     machine::{StateId, TransitionId},
     verdict::Limits,
 };
@@ -369,7 +369,7 @@ impl<'a> Search<'a> {
         let kinds = (0..pair.kinds() as Kind).map(|kind| self.ranks(&steps, kind));
         let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>()?;
 
-        let judgement = |(id, (rule, next)): (usize, (Rule, Vec<u32>))| {
+        let judgement = |(id, (rule, next)): (usize, (Step, Vec<u32>))| {
             let Judgement {
                 sub, sup, pending, ..
             } = &self.judgements[id];
@@ -459,8 +459,8 @@ impl<'a> Search<'a> {
     }
 
     /// The rule that applies, and the judgements after it, in the order of
-    /// [`invariant::Rule`](certificate::Rule).
-    fn successors(&mut self, id: usize) -> Result<(Rule, Vec<Successor>), Stop> {
+    /// [`invariant::Step`](certificate::Step).
+    fn successors(&mut self, id: usize) -> Result<(Step, Vec<Successor>), Stop> {
         let pair = self.pair;
         let Judgement { sub, sup, .. } = self.judgements[id];
         let pending = Rc::clone(&self.judgements[id].pending);
@@ -468,7 +468,7 @@ impl<'a> Search<'a> {
             .any(|kind| pair.sends(kind) && !pending[kind as usize].is_empty());
         let kind = match (pair.sub.state(sub), pair.sup.state(sup)) {
             (State::End, State::End) if pending.iter().all(|words| words.is_empty()) => {
-                return Ok((Rule::End, vec![]));
+                return Ok((Step::End, vec![]));
             }
             (State::End, _) => return Err(Stop::Stuck),
             (State::Send(kind), _) => kind,
@@ -476,15 +476,15 @@ impl<'a> Search<'a> {
             (State::Receive(kind), _) => kind,
         };
         if !pending[kind as usize].is_empty() {
-            return Ok((Rule::Take, self.take(sub, sup, kind, &pending)?));
+            return Ok((Step::Take, self.take(sub, sup, kind, &pending)?));
         }
         match pair.sup.state(sup) {
             State::End => Err(Stop::Stuck),
             State::Send(other) | State::Receive(other) if other == kind => {
-                Ok((Rule::Match, self.matched(sub, sup, kind, &pending)?))
+                Ok((Step::Match, self.matched(sub, sup, kind, &pending)?))
             }
             State::Send(other) | State::Receive(other) => {
-                Ok((Rule::Ahead, self.ahead(sub, sup, kind, other, &pending)?))
+                Ok((Step::Ahead, self.ahead(sub, sup, kind, other, &pending)?))
             }
         }
     }

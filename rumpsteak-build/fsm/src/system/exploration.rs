@@ -69,7 +69,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         configurations: 0,
     };
     loop {
-        let search = Search::new(&interned, &listens, bound, budget, usize::MAX);
+        let search = Search::new(system, &interned, &listens, bound, budget, usize::MAX);
         let limit = search.explorer.limit(budget, limits);
         budget -= search.explorer.len().min(budget);
         // Not needed where a configuration is wrong by itself.
@@ -87,10 +87,14 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         };
         let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
 
-        if let Some(found) = search.wrong.or_else(|| search.lost_message(may_happen)) {
+        if let Some(found) = search
+            .wrong
+            .clone()
+            .or_else(|| search.lost_message(may_happen))
+        {
             let run = match search.shorter(found.0, &listens, budget, limits.queue) {
-                Some((shorter, found)) => shorter.run(system, found),
-                None => search.run(system, found),
+                Some((shorter, found)) => shorter.run(found),
+                None => search.run(found),
             };
             return match run {
                 Some(run) => Exploration {
@@ -109,7 +113,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         if starvation.is_none() {
             starvation = search
                 .starved(may_happen)
-                .and_then(|found| search.run(system, found));
+                .and_then(|found| search.run(found));
         }
         let verdict = if settled {
             done = coverage;
@@ -152,17 +156,9 @@ fn listens(system: &InternedSystem) -> Continuations {
     Continuations::of(&states, system.channels(), received, |_| None)
 }
 
-/// A [`Failure`] in numbers.
-#[derive(Clone, Copy, Debug)]
-enum Wrong {
-    UnspecifiedReception(ChannelIndex),
-    Orphan(ChannelIndex),
-    Deadlock,
-    Starvation(MachineIndex),
-}
-
 /// A breadth-first search under one bound.
 struct Search<'a> {
+    system: &'a System,
     explorer: Explorer<'a>,
     /// Whether the successors of a configuration were not all explored.
     is_open: Vec<bool>,
@@ -171,20 +167,22 @@ struct Search<'a> {
     /// The most messages that a channel held.
     longest: u32,
     /// The first configuration that is wrong by itself, which ends the search.
-    wrong: Option<(Node, Wrong)>,
+    wrong: Option<(Node, Failure)>,
 }
 
 impl<'a> Search<'a> {
     /// Explores up to `budget` configurations that take at most `deepest` steps.
     fn new(
-        system: &'a InternedSystem,
+        system: &'a System,
+        interned: &'a InternedSystem,
         listens: &Continuations,
         bound: usize,
         budget: usize,
         deepest: usize,
     ) -> Self {
         let mut search = Self {
-            explorer: Explorer::new(system, &system.uniform(bound), budget),
+            system,
+            explorer: Explorer::new(interned, &interned.uniform(bound), budget),
             is_open: vec![],
             held_back: vec![],
             longest: 0,
@@ -207,7 +205,7 @@ impl<'a> Search<'a> {
     }
 
     /// What is wrong with a configuration whatever follows it.
-    fn judge(&mut self, node: Node, listens: &Continuations) -> Option<Wrong> {
+    fn judge(&mut self, node: Node, listens: &Continuations) -> Option<Failure> {
         let explorer = &self.explorer;
         let system = explorer.system;
         for channel in 0..system.channels() {
@@ -225,7 +223,9 @@ impl<'a> Search<'a> {
             if let Some(first) = moves.clone().next() {
                 is_final = false;
                 if moves.clone().all(refused) {
-                    return Some(Wrong::UnspecifiedReception(first.channel as ChannelIndex));
+                    let ends = system.end_roles(self.system, first.channel as ChannelIndex);
+                    let (from, to) = ends;
+                    return Some(Failure::UnspecifiedReception { from, to });
                 }
             }
             can_move |= moves.any(|by| by.is_send || explorer.is_enabled(node, by));
@@ -234,8 +234,15 @@ impl<'a> Search<'a> {
             let receiver = explorer.state(node, system.ends[channel].1);
             explorer.held(node, channel) > 0 && !listens.can(receiver, channel)
         };
-        let orphan = (0..system.channels()).find(is_orphan).map(Wrong::Orphan);
-        orphan.or((!can_move && !is_final).then_some(Wrong::Deadlock))
+        match (0..system.channels()).find(is_orphan) {
+            Some(channel) => Some(self.orphan(channel)),
+            None => (!can_move && !is_final).then_some(Failure::Deadlock),
+        }
+    }
+
+    fn orphan(&self, channel: ChannelIndex) -> Failure {
+        let (from, to) = self.explorer.system.end_roles(self.system, channel);
+        Failure::Orphan { from, to }
     }
 
     /// Takes all steps from a configuration, and says whether some are left out.
@@ -305,60 +312,54 @@ impl<'a> Search<'a> {
         listens: &Continuations,
         budget: usize,
         queue: usize,
-    ) -> Option<(Self, (Node, Wrong))> {
+    ) -> Option<(Self, (Node, Failure))> {
         let steps = self.explorer.paths.to(node).len();
         if self.held_back.is_empty() || steps == 0 {
             return None;
         }
-        let system = self.explorer.system;
-        let search = Self::new(system, listens, steps.min(queue), budget, steps - 1);
-        let wrong = search.wrong?;
+        let interned = self.explorer.system;
+        let mut search = Self::new(
+            self.system,
+            interned,
+            listens,
+            steps.min(queue),
+            budget,
+            steps - 1,
+        );
+        let wrong = search.wrong.take()?;
         Some((search, wrong))
     }
 
     /// The first configuration with a message at the head of a queue that is received in no
     /// continuation.
-    fn lost_message(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Wrong)> {
+    fn lost_message(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Failure)> {
         self.explorer.nodes().find_map(|node| {
             let is_lost = |&channel: &ChannelIndex| {
                 self.explorer.held(node, channel) > 0 && !may_happen(node, self.receives(channel))
             };
             let lost = (0..self.explorer.system.channels()).find(is_lost)?;
-            Some((node, Wrong::Orphan(lost)))
+            Some((node, self.orphan(lost)))
         })
     }
 
     /// The first configuration where a machine waits and moves in no continuation.
-    fn starved(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Wrong)> {
+    fn starved(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Failure)> {
         self.explorer.nodes().find_map(|node| {
             let is_starved = |&machine: &MachineIndex| {
                 !self.explorer.moves(node, machine).is_empty()
                     && !may_happen(node, self.moves(machine))
             };
             let starved = (0..self.explorer.system.machines()).find(is_starved)?;
-            Some((node, Wrong::Starvation(starved)))
+            let role = self.explorer.system.role(self.system, starved);
+            Some((node, Failure::Starvation { role }))
         })
     }
 
     /// The run to what is wrong with a configuration.
-    fn run(&self, system: &System, (node, wrong): (Node, Wrong)) -> Option<Run> {
-        let interned = self.explorer.system;
-        let steps = interned.steps(system, &self.explorer.paths.to(node));
-        let failure = match wrong {
-            Wrong::Deadlock => Failure::Deadlock,
-            Wrong::Starvation(machine) => Failure::Starvation {
-                role: interned.role(system, machine),
-            },
-            Wrong::Orphan(channel) => {
-                let (from, to) = interned.end_roles(system, channel);
-                Failure::Orphan { from, to }
-            }
-            Wrong::UnspecifiedReception(channel) => {
-                let (from, to) = interned.end_roles(system, channel);
-                Failure::UnspecifiedReception { from, to }
-            }
-        };
-        let run = Run::of(system, steps, failure);
+    fn run(&self, (node, failure): (Node, Failure)) -> Option<Run> {
+        let steps = self.explorer.paths.to(node);
+        let steps = self.explorer.system.steps(self.system, &steps);
+        let run = Run::of(self.system, steps, failure);
         debug_assert!(run.is_ok(), "exploration and replay disagree: {run:?}");
         run.ok()
     }

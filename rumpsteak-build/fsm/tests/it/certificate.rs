@@ -6,7 +6,11 @@ use rumpsteak_fsm::{
     Fsm, Limits, StateId, TransitionId, Verdict,
     certificate::{
         self, Certificate, Derivation, Fault, Invalid,
-        derivation::{DEEPEST, Rule, Situation, Tail, Tree},
+        derivation::{
+            DEEPEST,
+            Inference::{self, Assume, Choose, Drop, End, Take, Unfold},
+            Situation, Tail, Tree,
+        },
     },
     dot, subtype, text,
 };
@@ -165,30 +169,30 @@ fn accepted_pairs_of_the_corpora_have_valid_certificates() {
 #[test]
 fn a_certificate_is_a_derivation() {
     let (_, _, certificate) = of(AHEAD, KERNEL);
-    let rules: Vec<&[Rule]> = certificate
+    let rules: Vec<&[Inference]> = certificate
         .situations
         .iter()
         .map(|situation| &situation.rules[..])
         .collect();
-    let unfold = || Rule::Unfold(vec![]);
+    let unfold = || Unfold(vec![]);
     assert_eq!(
         rules,
         [
             // s!ready, as the supertype.
-            &[Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)][..],
+            &[Choose, unfold(), Take, Assume(1)][..],
             // The second s!ready overtakes three actions; then these are done.
             &[
-                Rule::Choose,
+                Choose,
                 unfold(),
                 unfold(),
                 unfold(),
                 unfold(),
-                Rule::Take,
-                Rule::Take,
-                Rule::Take,
-                Rule::Choose,
-                Rule::Take,
-                Rule::Assume(1),
+                Take,
+                Take,
+                Take,
+                Choose,
+                Take,
+                Assume(1),
             ],
         ]
     );
@@ -226,29 +230,26 @@ fn each_fault_is_found() {
         Fault::Unknown
     );
     assert_eq!(
-        kernel(|c| c.situations[0].rules[3] = Rule::Assume(9)),
+        kernel(|c| c.situations[0].rules[3] = Assume(9)),
         Fault::Unknown
     );
     assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Rule::Unfold(vec![0])),
+        kernel(|c| c.situations[0].rules[1] = Unfold(vec![0])),
         Fault::Unknown
     );
     assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Rule::Drop(vec![])),
+        kernel(|c| c.situations[0].rules[1] = Drop(vec![])),
         Fault::Unknown
     );
     assert_eq!(kernel(|c| c.situations.truncate(1)), Fault::Unknown);
     // Rules that do not fit.
     assert_eq!(
-        kernel(|c| c.situations[0].rules[0] = Rule::Take),
+        kernel(|c| c.situations[0].rules[0] = Take),
         Fault::WrongRule
     );
+    assert_eq!(kernel(|c| c.situations[0].rules[0] = End), Fault::WrongRule);
     assert_eq!(
-        kernel(|c| c.situations[0].rules[0] = Rule::End),
-        Fault::WrongRule
-    );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Rule::Choose),
+        kernel(|c| c.situations[0].rules[1] = Choose),
         Fault::WrongRule
     );
     assert_eq!(
@@ -259,18 +260,15 @@ fn each_fault_is_found() {
         kernel(|c| drop(c.situations[0].rules.pop())),
         Fault::OpenGoal
     );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules.push(Rule::End)),
-        Fault::NoGoal
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules.push(End)), Fault::NoGoal);
     // Another claim is assumed: the state, the spine or what follows differs, or an output is still
     // to be taken.
     assert_eq!(
-        kernel(|c| c.situations[0].rules[3] = Rule::Assume(0)),
+        kernel(|c| c.situations[0].rules[3] = Assume(0)),
         Fault::OtherClaim
     );
     assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Rule::Assume(0)),
+        kernel(|c| c.situations[0].rules[1] = Assume(0)),
         Fault::OtherClaim
     );
     assert_eq!(
@@ -283,13 +281,13 @@ fn each_fault_is_found() {
     );
     // A claim that is assumed at once proves everything.
     assert_eq!(
-        kernel(|c| c.situations[0].rules = vec![Rule::Assume(0)]),
+        kernel(|c| c.situations[0].rules = vec![Assume(0)]),
         Fault::NoProgress
     );
     // A message that may come is not received.
     let (wide, narrow) = ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1");
     let (sub, sup, mut certificate) = of(wide, narrow);
-    certificate.situations[0].rules.push(Rule::Take);
+    certificate.situations[0].rules.push(Take);
     let invalid = proves(&certificate, &sup, &sub).unwrap_err();
     assert_eq!(invalid.fault, Fault::NotHandled);
     assert_eq!(
@@ -318,10 +316,10 @@ fn each_fault_is_found() {
             let position = c.situations[0]
                 .rules
                 .iter()
-                .position(|rule| *rule == Rule::Unfold(vec![0]))
+                .position(|rule| *rule == Unfold(vec![0]))
                 .unwrap();
-            c.situations[0].rules[position] = Rule::Drop(vec![0]);
-            c.situations[0].rules.insert(position, Rule::Drop(vec![0]));
+            c.situations[0].rules[position] = Drop(vec![0]);
+            c.situations[0].rules.insert(position, Drop(vec![0]));
         }),
         Fault::Unknown
     );
@@ -337,7 +335,7 @@ fn each_fault_is_found() {
     let fault = tampered(sub, sup, |c| c.situations[0].tree.tail = deep);
     assert_eq!(fault, Fault::TooDeep);
     let fault = tampered(sub, sup, |c| {
-        c.situations[0].rules[1] = Rule::Unfold(vec![0; 600]);
+        c.situations[0].rules[1] = Unfold(vec![0; 600]);
     });
     assert_eq!(fault, Fault::TooDeep);
 }
@@ -345,7 +343,7 @@ fn each_fault_is_found() {
 #[test]
 fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     // As an engine would write it that had forgotten A(p).
-    let forged = |rules: Vec<Rule>| Derivation {
+    let forged = |rules: Vec<Inference>| Derivation {
         situations: vec![Situation {
             state: StateId::from_index(0),
             tree: Tree {
@@ -356,19 +354,12 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
             ranks: vec![],
         }],
     };
-    let unfold = || Rule::Unfold(vec![]);
-    let check = |sub: &str, sup: &str, rules: Vec<Rule>| {
+    let unfold = || Unfold(vec![]);
+    let check = |sub: &str, sup: &str, rules: Vec<Inference>| {
         proves(&forged(rules), &common::machine(sub), &common::machine(sup))
             .map_err(|invalid| invalid.fault)
     };
-    let input_first = vec![
-        unfold(),
-        unfold(),
-        Rule::Take,
-        Rule::Choose,
-        Rule::Take,
-        Rule::End,
-    ];
+    let input_first = vec![unfold(), unfold(), Take, Choose, Take, End];
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
     assert_eq!(check(first, second, input_first), Err(Fault::Order));
     // Nor the first of several.
@@ -376,12 +367,12 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
         unfold(),
         unfold(),
         unfold(),
-        Rule::Take,
-        Rule::Choose,
-        Rule::Take,
-        Rule::Choose,
-        Rule::Take,
-        Rule::End,
+        Take,
+        Choose,
+        Take,
+        Choose,
+        Take,
+        End,
     ];
     assert_eq!(
         check(
@@ -392,36 +383,21 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
         Err(Fault::Order)
     );
     // The other way round is R2.
-    let output_first = vec![
-        Rule::Choose,
-        unfold(),
-        unfold(),
-        Rule::Take,
-        Rule::Take,
-        Rule::End,
-    ];
+    let output_first = vec![Choose, unfold(), unfold(), Take, Take, End];
     assert_eq!(check(second, first, output_first), Ok(()));
     // Two messages from one peer, and to one peer, keep their order.
-    let inputs = vec![unfold(), unfold(), Rule::Take, Rule::Take, Rule::End];
+    let inputs = vec![unfold(), unfold(), Take, Take, End];
     let (xy, yx) = ("a: 0 b?x 1, 1 b?y 2", "a: 0 b?y 1, 1 b?x 2");
     assert_eq!(check(xy, xy, inputs.clone()), Ok(()));
     assert_eq!(check(xy, yx, inputs), Err(Fault::NotHandled));
-    let outputs = vec![
-        unfold(),
-        unfold(),
-        Rule::Choose,
-        Rule::Take,
-        Rule::Choose,
-        Rule::Take,
-        Rule::End,
-    ];
+    let outputs = vec![unfold(), unfold(), Choose, Take, Choose, Take, End];
     let (xy, yx) = ("a: 0 b!x 1, 1 b!y 2", "a: 0 b!y 1, 1 b!x 2");
     assert_eq!(check(xy, xy, outputs.clone()), Ok(()));
     assert_eq!(check(xy, yx, outputs), Err(Fault::Order));
 }
 
 /// A claim of the first state of the subtype.
-fn claim(tail: Tail, rules: &[Rule]) -> Situation {
+fn claim(tail: Tail, rules: &[Inference]) -> Situation {
     Situation {
         state: StateId::from_index(0),
         tree: Tree {
@@ -447,7 +423,7 @@ fn an_output_is_chosen_to_be_done() {
         )
     };
     // It is chosen, and both end.
-    let situations = vec![claim(at(0), &[Rule::Choose, Rule::End])];
+    let situations = vec![claim(at(0), &[Choose, End])];
     assert_eq!(
         prove("a: 0 b!x 1", "a:", situations),
         Err((0, 1, Fault::WrongRule))
@@ -455,13 +431,7 @@ fn an_output_is_chosen_to_be_done() {
     // It is chosen, and that is where it began.
     let situations = vec![claim(
         at(0),
-        &[
-            Rule::Choose,
-            Rule::Unfold(vec![]),
-            Rule::Take,
-            Rule::Choose,
-            Rule::Assume(0),
-        ],
+        &[Choose, Unfold(vec![]), Take, Choose, Assume(0)],
     )];
     assert_eq!(
         prove("a: 0 b!x 1, 1 b!y 0", "a: 0 b!x 0", situations),
@@ -473,8 +443,8 @@ fn an_output_is_chosen_to_be_done() {
         tail: at(1),
     };
     let choice = Tail::Choice(vec![(TransitionId::from_index(0), alone)]);
-    let first = [Rule::Choose, Rule::Unfold(vec![]), Rule::Take, Rule::End];
-    let situations = vec![claim(at(0), &first), claim(choice, &[Rule::Drop(vec![0])])];
+    let first = [Choose, Unfold(vec![]), Take, End];
+    let situations = vec![claim(at(0), &first), claim(choice, &[Drop(vec![0])])];
     assert_eq!(
         prove("a: 0 b!x 1", "a: 0 b!x 1", situations),
         Err((1, 0, Fault::Unknown))
@@ -485,15 +455,7 @@ fn an_output_is_chosen_to_be_done() {
 fn what_is_named_must_exist_up_to_the_last() {
     let (sub, sup) = ("a: 0 b!x 1, 0 b!y 1", "a: 0 b!x 1, 0 b!y 1");
     let at = |state| Tail::State(StateId::from_index(state));
-    let first = [
-        Rule::Choose,
-        Rule::Unfold(vec![]),
-        Rule::Take,
-        Rule::End,
-        Rule::Unfold(vec![]),
-        Rule::Take,
-        Rule::End,
-    ];
+    let first = [Choose, Unfold(vec![]), Take, End, Unfold(vec![]), Take, End];
     let prove = |second: Situation| {
         let situations = vec![claim(at(0), &first), second];
         let derivation = Derivation { situations };
@@ -502,7 +464,7 @@ fn what_is_named_must_exist_up_to_the_last() {
     };
     let in_state = |state, tail| Situation {
         state: StateId::from_index(state),
-        ..claim(tail, &[Rule::End])
+        ..claim(tail, &[End])
     };
     assert_eq!(prove(in_state(1, at(1))), Ok(()));
     // Both machines have two states; a third one does nothing, but is not there.
@@ -517,7 +479,7 @@ fn what_is_named_must_exist_up_to_the_last() {
         (TransitionId::from_index(transition), tree)
     };
     let dropped = |alternative| {
-        let rules = [Rule::Choose, Rule::Drop(vec![alternative]), Rule::Take];
+        let rules = [Choose, Drop(vec![alternative]), Take];
         prove(claim(Tail::Choice(vec![ends(0), ends(1)]), &rules))
     };
     // b!x is to be taken, which only the first offers.
@@ -545,7 +507,7 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
         }
         tree
     };
-    let unfold = || Rule::Unfold(vec![]);
+    let unfold = || Unfold(vec![]);
     let from = |state, tree, rules| Situation {
         state: StateId::from_index(state),
         tree,
@@ -558,15 +520,15 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
             spine: vec![],
             tail: Tail::State(StateId::from_index(0)),
         };
-        let first = vec![Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)];
-        let round = vec![Rule::Choose, unfold(), Rule::Take, Rule::Assume(1)];
+        let first = vec![Choose, unfold(), Take, Assume(1)];
+        let round = vec![Choose, unfold(), Take, Assume(1)];
         let mut situations = vec![from(0, start, first), from(1, tree(0, vec![]), round)];
         for n in 1..=depth {
-            let rules = vec![Rule::Choose, Rule::Take, Rule::Assume(n as u32)];
+            let rules = vec![Choose, Take, Assume(n as u32)];
             situations.push(from(1, tree(n, vec![]), rules));
         }
         // x is done over all of them.
-        let rules = vec![Rule::Choose, Rule::Take, Rule::Assume(1 + depth as u32)];
+        let rules = vec![Choose, Take, Assume(1 + depth as u32)];
         situations.push(Situation {
             ranks: vec![(a, 1)],
             ..from(0, tree(depth, vec![x]), rules)
@@ -585,7 +547,7 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
     // What is behind the last of them is not unfolded any more.
     let unfolded = |depth: usize| {
         let mut derivation = derivation(DEEPEST);
-        let rules = vec![Rule::Unfold(vec![0; depth])];
+        let rules = vec![Unfold(vec![0; depth])];
         derivation
             .situations
             .push(from(1, tree(depth, vec![]), rules));
@@ -608,14 +570,9 @@ fn a_choice_that_stays_open_for_ever_has_no_ranks() {
         (TransitionId::from_index(index), tree)
     };
     let open = Tail::Choice(vec![alternative(0), alternative(1)]);
-    let round = [
-        Rule::Unfold(vec![0]),
-        Rule::Unfold(vec![1]),
-        Rule::Take,
-        Rule::Assume(1),
-    ];
-    let first = [&[Rule::Choose, Rule::Unfold(vec![])], &round[..]].concat();
-    let again = [&[Rule::Choose], &round[..]].concat();
+    let round = [Unfold(vec![0]), Unfold(vec![1]), Take, Assume(1)];
+    let first = [&[Choose, Unfold(vec![])], &round[..]].concat();
+    let again = [&[Choose], &round[..]].concat();
     for rank in [0, 1, u32::MAX] {
         let mut derivation = Derivation {
             situations: vec![
@@ -647,10 +604,10 @@ fn what_stays_pending_for_ever_has_no_ranks() {
         rules,
         ranks: vec![(q, rank)],
     };
-    let unfold = || Rule::Unfold(vec![]);
+    let unfold = || Unfold(vec![]);
     for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
-        let first = vec![unfold(), unfold(), Rule::Take, Rule::Assume(1)];
-        let again = vec![unfold(), Rule::Take, Rule::Assume(1)];
+        let first = vec![unfold(), unfold(), Take, Assume(1)];
+        let again = vec![unfold(), Take, Assume(1)];
         let certificate = Derivation {
             situations: vec![
                 situation(vec![], 0, first, ranks.0),
@@ -708,12 +665,12 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     let at = rng.usize(..situation.rules.len().max(1));
     let path = (0..rng.usize(..3)).map(|_| rng.usize(..2) as u32).collect();
     let rule = match rng.usize(..6) {
-        0 => Rule::End,
-        1 => Rule::Choose,
-        2 => Rule::Unfold(path),
-        3 => Rule::Drop(path),
-        4 => Rule::Take,
-        _ => Rule::Assume(other),
+        0 => End,
+        1 => Choose,
+        2 => Unfold(path),
+        3 => Drop(path),
+        4 => Take,
+        _ => Assume(other),
     };
     match rng.usize(..12) {
         0 => {
@@ -722,7 +679,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         1 => situation.state = StateId::from_index(rng.usize(..sub.len())),
         2 => {
             if let Some(last) = situation.rules.last_mut() {
-                *last = Rule::Assume(other);
+                *last = Assume(other);
             }
         }
         3 => {
@@ -750,7 +707,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
             .push((any_transition(rng), rng.usize(..4) as u32)),
         _ => {
             let assumed = situation.rules.iter_mut().find_map(|rule| match rule {
-                Rule::Assume(to) => Some(to),
+                Assume(to) => Some(to),
                 _ => None,
             });
             if let Some(to) = assumed {

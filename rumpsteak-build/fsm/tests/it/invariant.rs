@@ -8,7 +8,11 @@ use rumpsteak_fsm::{
     Action, Direction, Fsm, Limits, Role, StateId, TransitionId, Verdict,
     certificate::{
         self, Certificate, Fault, Invalid, Invariant,
-        invariant::{Judgement, Pending, Rule, Words},
+        invariant::{
+            Judgement, Pending,
+            Step::{self, Ahead, End, Match, Take},
+            Words,
+        },
     },
     subtype,
 };
@@ -101,7 +105,7 @@ fn between(first: &[usize], last: &[usize], windows: &[&[usize]], rank: u32) -> 
     Pending { words, rank }
 }
 
-fn judgement(sub: usize, sup: usize, pending: &[Pending], rule: Rule, next: &[u32]) -> Judgement {
+fn judgement(sub: usize, sup: usize, pending: &[Pending], rule: Step, next: &[u32]) -> Judgement {
     Judgement {
         sub: state(sub),
         sup: state(sup),
@@ -126,12 +130,12 @@ fn an_invariant_says_what_may_be_pending() {
     assert_eq!(
         invariant.judgements,
         [
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
-            judgement(0, 1, &[data(3)], Rule::Match, &[2]),
-            judgement(1, 0, &[data(2)], Rule::Ahead, &[3]),
-            judgement(1, 1, &[data(1)], Rule::Match, &[4]),
-            judgement(2, 0, &[data(0)], Rule::Take, &[0, 5]),
-            judgement(0, 0, &[data(4)], Rule::Ahead, &[1]),
+            judgement(0, 0, &[], Ahead, &[1]),
+            judgement(0, 1, &[data(3)], Match, &[2]),
+            judgement(1, 0, &[data(2)], Ahead, &[3]),
+            judgement(1, 1, &[data(1)], Match, &[4]),
+            judgement(2, 0, &[data(0)], Take, &[0, 5]),
+            judgement(0, 0, &[data(4)], Ahead, &[1]),
         ]
     );
     // The order is known where it matters: letter 0 is `p?a`, letter 2 is `p?b`.
@@ -139,7 +143,7 @@ fn an_invariant_says_what_may_be_pending() {
     let ab: &[&[usize]] = &[&[0, 2], &[2, 0]];
     assert_eq!(
         invariant.judgements[3],
-        judgement(1, 3, &[between(&[0], &[2], ab, 3)], Rule::Match, &[4])
+        judgement(1, 3, &[between(&[0], &[2], ab, 3)], Match, &[4])
     );
 }
 
@@ -152,15 +156,15 @@ fn an_invariant_may_say_more_or_less_than_the_engine() {
     let one = |rank| exactly(&[0], rank);
     let invariant = Invariant {
         judgements: vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
-            judgement(0, 1, &[one(3)], Rule::Match, &[2]),
-            judgement(1, 0, &[one(2)], Rule::Ahead, &[3]),
-            judgement(1, 1, &[data(1)], Rule::Match, &[4]),
-            judgement(2, 0, &[data(0)], Rule::Take, &[5, 6]),
-            judgement(0, 0, &[one(5)], Rule::Ahead, &[7]),
-            judgement(0, 0, &[data(5)], Rule::Ahead, &[7]),
-            judgement(0, 1, &[data(4)], Rule::Match, &[8]),
-            judgement(1, 0, &[data(3)], Rule::Ahead, &[3]),
+            judgement(0, 0, &[], Ahead, &[1]),
+            judgement(0, 1, &[one(3)], Match, &[2]),
+            judgement(1, 0, &[one(2)], Ahead, &[3]),
+            judgement(1, 1, &[data(1)], Match, &[4]),
+            judgement(2, 0, &[data(0)], Take, &[5, 6]),
+            judgement(0, 0, &[one(5)], Ahead, &[7]),
+            judgement(0, 0, &[data(5)], Ahead, &[7]),
+            judgement(0, 1, &[data(4)], Match, &[8]),
+            judgement(1, 0, &[data(3)], Ahead, &[3]),
         ],
     };
     assert_eq!(proves(&invariant, &sub, &sup), Ok(()));
@@ -168,10 +172,10 @@ fn an_invariant_may_say_more_or_less_than_the_engine() {
     let (sub, sup) = ("m: 0 p!ok 1, 1 q?data 2", "m: 0 q?data 1, 1 p!ok 2");
     let invariant = Invariant {
         judgements: vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
-            judgement(0, 1, &[exactly(&[0], 1)], Rule::Match, &[2]),
-            judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[3]),
-            judgement(2, 2, &[], Rule::End, &[]),
+            judgement(0, 0, &[], Ahead, &[1]),
+            judgement(0, 1, &[exactly(&[0], 1)], Match, &[2]),
+            judgement(1, 2, &[exactly(&[0], 0)], Take, &[3]),
+            judgement(2, 2, &[], End, &[]),
         ],
     };
     let machines = (common::machine(sub), common::machine(sup));
@@ -252,15 +256,12 @@ fn each_fault_is_found() {
     );
 
     // Another rule.
-    assert_eq!(twice(|j| j[0].rule = Rule::End), (0, 0, Fault::WrongRule));
-    assert_eq!(twice(|j| j[0].rule = Rule::Match), (0, 0, Fault::WrongRule));
-    assert_eq!(twice(|j| j[0].rule = Rule::Take), (0, 0, Fault::WrongRule));
-    assert_eq!(
-        twice(|j| j[1].rule = Rule::Ahead),
-        (1, 0, Fault::OtherClaim)
-    );
+    assert_eq!(twice(|j| j[0].rule = End), (0, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[0].rule = Match), (0, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[0].rule = Take), (0, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[1].rule = Ahead), (1, 0, Fault::OtherClaim));
     // What both do next is one kind, but an earlier action of it is pending.
-    assert_eq!(twice(|j| j[4].rule = Rule::Match), (4, 0, Fault::WrongRule));
+    assert_eq!(twice(|j| j[4].rule = Match), (4, 0, Fault::WrongRule));
 
     // More or fewer claims than goals.
     assert_eq!(twice(|j| j[0].next.clear()), (0, 0, Fault::OpenGoal));
@@ -396,10 +397,10 @@ fn an_input_does_not_overtake_an_output() {
     let output = || exactly(&[0], 2);
     // By `Match`.
     let judgements = vec![
-        judgement(0, 0, &[], Rule::Ahead, &[1]),
-        judgement(0, 1, &[output()], Rule::Match, &[2]),
-        judgement(1, 2, &[exactly(&[0], 1)], Rule::Take, &[3]),
-        judgement(2, 2, &[], Rule::End, &[]),
+        judgement(0, 0, &[], Ahead, &[1]),
+        judgement(0, 1, &[output()], Match, &[2]),
+        judgement(1, 2, &[exactly(&[0], 1)], Take, &[3]),
+        judgement(2, 2, &[], End, &[]),
     ];
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
     assert_eq!(
@@ -410,17 +411,11 @@ fn an_input_does_not_overtake_an_output() {
     assert_eq!(forged(second, first, judgements), Ok(()));
     // By `Take`.
     let judgements = vec![
-        judgement(0, 0, &[], Rule::Ahead, &[1]),
-        judgement(0, 1, &[output()], Rule::Ahead, &[2]),
-        judgement(
-            0,
-            2,
-            &[exactly(&[0], 1), exactly(&[1], 1)],
-            Rule::Take,
-            &[3],
-        ),
-        judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[4]),
-        judgement(2, 2, &[], Rule::End, &[]),
+        judgement(0, 0, &[], Ahead, &[1]),
+        judgement(0, 1, &[output()], Ahead, &[2]),
+        judgement(0, 2, &[exactly(&[0], 1), exactly(&[1], 1)], Take, &[3]),
+        judgement(1, 2, &[exactly(&[0], 0)], Take, &[4]),
+        judgement(2, 2, &[], End, &[]),
     ];
     assert_eq!(
         forged(first, second, judgements.clone()),
@@ -432,25 +427,22 @@ fn an_input_does_not_overtake_an_output() {
 
 #[test]
 fn messages_of_one_kind_keep_their_order() {
-    let two = |then: Rule| {
+    let two = |then: Step| {
         vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
+            judgement(0, 0, &[], Ahead, &[1]),
             judgement(0, 1, &[exactly(&[0], 3)], then, &[2]),
-            judgement(0, 2, &[exactly(&[0, 1], 2)], Rule::Take, &[3]),
-            judgement(1, 2, &[exactly(&[1], 1)], Rule::Take, &[4]),
-            judgement(2, 2, &[], Rule::End, &[]),
+            judgement(0, 2, &[exactly(&[0, 1], 2)], Take, &[3]),
+            judgement(1, 2, &[exactly(&[1], 1)], Take, &[4]),
+            judgement(2, 2, &[], End, &[]),
         ]
     };
     for (way, fault) in [("?", Fault::NotHandled), ("!", Fault::Order)] {
         let xy = format!("a: 0 b{way}x 1, 1 b{way}y 2");
         let yx = format!("a: 0 b{way}y 1, 1 b{way}x 2");
-        assert_eq!(forged(&xy, &xy, two(Rule::Ahead)), Ok(()));
-        assert_eq!(forged(&yx, &xy, two(Rule::Ahead)), Err((2, fault)));
+        assert_eq!(forged(&xy, &xy, two(Ahead)), Ok(()));
+        assert_eq!(forged(&yx, &xy, two(Ahead)), Err((2, fault)));
         // What is pending goes first, though both do the kind.
-        assert_eq!(
-            forged(&yx, &xy, two(Rule::Match)),
-            Err((1, Fault::WrongRule))
-        );
+        assert_eq!(forged(&yx, &xy, two(Match)), Err((1, Fault::WrongRule)));
     }
 }
 
@@ -458,8 +450,8 @@ fn messages_of_one_kind_keep_their_order() {
 fn choices_are_whose_they_are() {
     let both = || {
         vec![
-            judgement(0, 0, &[], Rule::Match, &[1]),
-            judgement(1, 1, &[], Rule::End, &[]),
+            judgement(0, 0, &[], Match, &[1]),
+            judgement(1, 1, &[], End, &[]),
         ]
     };
     let twice = || {
@@ -486,10 +478,10 @@ fn choices_are_whose_they_are() {
     // An output that is overtaken is not chosen …
     let ahead = |goals: &[u32]| {
         vec![
-            judgement(0, 0, &[], Rule::Ahead, goals),
-            judgement(0, 1, &[exactly(&[0], 1)], Rule::Match, &[2]),
-            judgement(1, 2, &[exactly(&[0], 0)], Rule::Take, &[3]),
-            judgement(2, 2, &[], Rule::End, &[]),
+            judgement(0, 0, &[], Ahead, goals),
+            judgement(0, 1, &[exactly(&[0], 1)], Match, &[2]),
+            judgement(1, 2, &[exactly(&[0], 0)], Take, &[3]),
+            judgement(2, 2, &[], End, &[]),
         ]
     };
     let sub = "a: 0 c!z 1, 1 b!x 2";
@@ -511,10 +503,10 @@ fn choices_are_whose_they_are() {
     let set = |rank| between(&[], &[], &[&[0], &[1]], rank);
     let judgements = |taken: &[u32]| {
         vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1, 1]),
-            judgement(0, 1, &[set(1)], Rule::Match, &[2]),
-            judgement(1, 2, &[set(0)], Rule::Take, taken),
-            judgement(2, 2, &[], Rule::End, &[]),
+            judgement(0, 0, &[], Ahead, &[1, 1]),
+            judgement(0, 1, &[set(1)], Match, &[2]),
+            judgement(1, 2, &[set(0)], Take, taken),
+            judgement(2, 2, &[], End, &[]),
         ]
     };
     let sub = "a: 0 c!z 1, 1 b?x 2, 1 b?y 2";
@@ -529,11 +521,11 @@ fn choices_are_whose_they_are() {
 fn who_ends_has_done_everything() {
     let end = |pending: &[Pending]| {
         vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
-            judgement(0, 1, pending, Rule::End, &[]),
+            judgement(0, 0, &[], Ahead, &[1]),
+            judgement(0, 1, pending, End, &[]),
         ]
     };
-    let nothing = vec![judgement(0, 0, &[], Rule::End, &[])];
+    let nothing = vec![judgement(0, 0, &[], End, &[])];
     assert_eq!(forged("a:", "a:", nothing.clone()), Ok(()));
     assert_eq!(
         forged("a:", "a: 0 b?x 1", nothing.clone()),
@@ -553,8 +545,8 @@ fn who_ends_has_done_everything() {
     );
     // Nor does it help that the supertype goes on.
     let ahead = vec![
-        judgement(0, 0, &[], Rule::Ahead, &[1]),
-        judgement(0, 0, &[between(&[], &[], &[&[0]], 7)], Rule::Ahead, &[1]),
+        judgement(0, 0, &[], Ahead, &[1]),
+        judgement(0, 0, &[between(&[], &[], &[&[0]], 7)], Ahead, &[1]),
     ];
     assert_eq!(forged("a:", "a: 0 b?x 0", ahead), Err((1, Fault::Rank)));
 }
@@ -565,9 +557,9 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     let (sub, sup) = ("a: 0 p?l 0", "a: 0 q?m 1, 1 p?l 1");
     for ranks in [(0, 0), (1, 0), (7, 3), (0, 1), (u32::MAX, u32::MAX)] {
         let judgements = vec![
-            judgement(0, 0, &[], Rule::Ahead, &[1]),
-            judgement(0, 1, &[exactly(&[0], ranks.0)], Rule::Match, &[2]),
-            judgement(0, 1, &[exactly(&[0], ranks.1)], Rule::Match, &[1]),
+            judgement(0, 0, &[], Ahead, &[1]),
+            judgement(0, 1, &[exactly(&[0], ranks.0)], Match, &[2]),
+            judgement(0, 1, &[exactly(&[0], ranks.1)], Match, &[1]),
         ];
         let Err((_, fault)) = forged(sub, sup, judgements) else {
             panic!("q?m is forgotten");
@@ -583,12 +575,12 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     let sup = "a: 0 q?m 1, 1 r?n 2, 2 p!ok 0";
     let many = |rank| between(&[], &[], &[&[1]], rank);
     let judgements = vec![
-        judgement(0, 0, &[], Rule::Ahead, &[1]),
-        judgement(0, 1, &[exactly(&[0], 2)], Rule::Ahead, &[2]),
-        judgement(0, 2, &[exactly(&[0], 1), many(9)], Rule::Match, &[3]),
-        judgement(1, 0, &[exactly(&[0], 0), many(8)], Rule::Take, &[4]),
-        judgement(0, 0, &[many(7)], Rule::Ahead, &[5]),
-        judgement(0, 1, &[exactly(&[0], 2), many(6)], Rule::Ahead, &[2]),
+        judgement(0, 0, &[], Ahead, &[1]),
+        judgement(0, 1, &[exactly(&[0], 2)], Ahead, &[2]),
+        judgement(0, 2, &[exactly(&[0], 1), many(9)], Match, &[3]),
+        judgement(1, 0, &[exactly(&[0], 0), many(8)], Take, &[4]),
+        judgement(0, 0, &[many(7)], Ahead, &[5]),
+        judgement(0, 1, &[exactly(&[0], 2), many(6)], Ahead, &[2]),
     ];
     assert_eq!(forged(sub, sup, judgements), Err((5, Fault::Rank)));
 }
@@ -626,7 +618,7 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
         3 => judgement.sub = StateId::from_index(rng.usize(..sub.len())),
         4 => judgement.sup = StateId::from_index(rng.usize(..sup.len())),
         5 => {
-            judgement.rule = [Rule::End, Rule::Match, Rule::Take, Rule::Ahead][rng.usize(..4)];
+            judgement.rule = [End, Match, Take, Ahead][rng.usize(..4)];
         }
         6 => {
             if let Some(next) = judgement.next.get_mut(goal) {
@@ -761,7 +753,7 @@ struct Reckless<'a> {
     sub: &'a Fsm,
     sup: &'a Fsm,
     ids: BTreeMap<Key, usize>,
-    rules: Vec<Rule>,
+    rules: Vec<Step>,
     letters: Vec<BTreeMap<Kind, BTreeSet<TransitionId>>>,
 }
 
@@ -803,17 +795,17 @@ impl<'a> Reckless<'a> {
             let kind = own.map(|own| kind_of(own.action));
             let mut rules = vec![];
             match (&kind, theirs) {
-                (None, None) => rules.push(Rule::End),
-                (Some(kind), _) if letters.contains_key(kind) => rules.extend([Rule::Take; 6]),
+                (None, None) => rules.push(End),
+                (Some(kind), _) if letters.contains_key(kind) => rules.extend([Take; 6]),
                 (Some(kind), Some(theirs)) if *kind == kind_of(theirs.action) => {
-                    rules.extend([Rule::Match; 6]);
+                    rules.extend([Match; 6]);
                 }
                 _ => {}
             }
             if theirs.is_some() {
-                rules.push(Rule::Ahead);
+                rules.push(Ahead);
             }
-            rules.push(Rule::End);
+            rules.push(End);
             self.rules.push(rules[rng.usize(..rules.len().max(2) - 1)]);
             self.letters.push(BTreeMap::new());
         }
@@ -831,8 +823,8 @@ impl<'a> Reckless<'a> {
         let theirs: Vec<_> = self.sup.transitions_from(sup).collect();
         let mut goals = vec![];
         match self.rules[id] {
-            Rule::End => {}
-            Rule::Match => {
+            End => {}
+            Match => {
                 let sends = own[0].action.direction == Direction::Send;
                 let (all, others) = if sends {
                     (&own, &theirs)
@@ -846,7 +838,7 @@ impl<'a> Reckless<'a> {
                     }
                 }
             }
-            Rule::Take => {
+            Take => {
                 let kind = kind_of(own[0].action);
                 for &letter in &letters[&kind] {
                     let promised = self.sup.transition(letter).action;
@@ -858,7 +850,7 @@ impl<'a> Reckless<'a> {
                     }
                 }
             }
-            Rule::Ahead => {
+            Ahead => {
                 for next in theirs {
                     let mut letters = letters.clone();
                     let own = letters.entry(kind_of(next.action)).or_default();
@@ -872,7 +864,7 @@ impl<'a> Reckless<'a> {
 
     /// With ranks that are right if there are any.
     fn written(&self) -> Invariant {
-        let mut judgements = vec![judgement(0, 0, &[], Rule::End, &[]); self.ids.len()];
+        let mut judgements = vec![judgement(0, 0, &[], End, &[]); self.ids.len()];
         for (key, &id) in &self.ids {
             let goals = self.goals(key).into_iter();
             let next = goals.map(|(sub, sup, letters)| {
@@ -892,7 +884,7 @@ impl<'a> Reckless<'a> {
             let mut ranks = vec![0; judgements.len()];
             let taken = |judgement: &Judgement| {
                 let own = self.sub.transitions_from(judgement.sub).next();
-                judgement.rule == Rule::Take && own.is_some_and(|own| kind_of(own.action) == *kind)
+                judgement.rule == Take && own.is_some_and(|own| kind_of(own.action) == *kind)
             };
             for _ in 0..judgements.len() {
                 for (id, judgement) in judgements.iter().enumerate() {

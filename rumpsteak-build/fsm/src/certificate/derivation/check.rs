@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::claims::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
+use super::claims::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
 use crate::{
     certificate::fault::{Fault, Invalid},
     machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
@@ -250,14 +250,14 @@ impl<'a> Checker<'a> {
     /// Applies a rule to a goal; what is left to prove is pushed on `goals`, the first on top.
     fn apply(
         &self,
-        rule: &Rule,
+        rule: &Inference,
         mut goal: Goal,
         claims: &[Claim],
         from: usize,
         goals: &mut Vec<Goal>,
     ) -> Result<(), Fault> {
         match rule {
-            Rule::End => {
+            Inference::End => {
                 let finished = goal.own.is_none()
                     && self.sub.is_terminal(goal.state)
                     && goal.tree.spine.acts().next().is_none()
@@ -265,15 +265,15 @@ impl<'a> Checker<'a> {
                 finished.then_some(()).ok_or(Fault::WrongRule)
             }
 
-            Rule::Choose => self.choose(goal, goals),
-            Rule::Unfold(path) => self.unfold(path, goal, goals),
+            Inference::Choose => self.choose(goal, goals),
+            Inference::Unfold(path) => self.unfold(path, goal, goals),
 
-            Rule::Drop(path) => {
+            Inference::Drop(path) => {
                 goal.tree.drop(path)?;
                 goals.push(goal);
                 Ok(())
             }
-            Rule::Take => {
+            Inference::Take => {
                 match goal.own.take() {
                     Some(act) => {
                         goal.tree.take(act, 0)?;
@@ -286,7 +286,7 @@ impl<'a> Checker<'a> {
                 Ok(())
             }
 
-            Rule::Assume(to) => self.assume(*to, &goal, claims, from),
+            Inference::Assume(to) => self.assume(*to, &goal, claims, from),
         }
     }
 

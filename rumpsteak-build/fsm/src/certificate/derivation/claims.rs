@@ -28,7 +28,7 @@ pub struct Situation {
     /// The actions that the supertype still has to do.
     pub tree: Tree,
     /// The derivation, in preorder: each rule is applied to the first goal that is open.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<Inference>,
     /// Why each loop of claims does what is pending. A kind of action is written as a transition of
     /// the supertype that does such an action; kinds that are not listed have rank 0. From here to
     /// a claim that is assumed, the rank of each kind that is pending here falls, unless an action
@@ -58,7 +58,7 @@ pub enum Tail {
 
 /// A step of a derivation. Paths lead down a tree: the number of the alternative at each choice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum Inference {
     /// Both are finished. No goal is left of this one.
     End,
     /// The subtype sends. One goal for each of its transitions, in order; each of them is to be

@@ -15,12 +15,12 @@
 //!
 //! | rule | of Ghilezan et al.'s relation (PPoPP'22, App. B.2) |
 //! |---|---|
-//! | [`Rule::End`] | \[ref-end\]: both are finished |
-//! | [`Rule::Choose`] | *for all* single-output trees U of T: one goal per output of the subtype |
-//! | [`Rule::Unfold`] | *for all* single-input trees V′ of T′: one goal per input of the supertype; outputs become an open choice |
-//! | [`Rule::Drop`] | *there is* W′ of V′: the supertype need not choose this output |
-//! | [`Rule::Take`] | \[ref-in\], \[ref-A\] for an input, \[ref-out\], \[ref-B\] for an output |
-//! | [`Rule::Assume`] | the claim is one of the derivation's: coinduction |
+//! | [`Inference::End`] | \[ref-end\]: both are finished |
+//! | [`Inference::Choose`] | *for all* single-output trees U of T: one goal per output of the subtype |
+//! | [`Inference::Unfold`] | *for all* single-input trees V′ of T′: one goal per input of the supertype; outputs become an open choice |
+//! | [`Inference::Drop`] | *there is* W′ of V′: the supertype need not choose this output |
+//! | [`Inference::Take`] | \[ref-in\], \[ref-A\] for an input, \[ref-out\], \[ref-B\] for an output |
+//! | [`Inference::Assume`] | the claim is one of the derivation's: coinduction |
 //!
 //! # Why a derivation that is accepted proves `T ≤ T′`
 //!
@@ -70,4 +70,4 @@ mod claims;
 
 pub(super) use self::check::check;
 
-pub use self::claims::{DEEPEST, Derivation, Rule, Situation, Tail, Tree};
+pub use self::claims::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judgements::{Invariant, Judgement, Rule, Words};
+use super::judgements::{Invariant, Judgement, Step, Words};
 use crate::{
     certificate::fault::{Fault, Invalid},
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
@@ -38,7 +38,7 @@ pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), I
     }
 
     for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
-        let Step { goals, taken } = checker
+        let Applied { goals, taken } = checker
             .apply(judgement.rule, &claim.goal)
             .map_err(|fault| invalid(index, 0, fault))?;
         for (number, goal) in goals.iter().enumerate() {
@@ -75,7 +75,7 @@ struct Claim<'a> {
 }
 
 /// The goals after a rule, and the kind of the pending action that the rule does.
-struct Step<'a> {
+struct Applied<'a> {
     goals: Vec<Goal<'a>>,
     taken: Option<Kind<'a>>,
 }
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn apply(&self, rule: Rule, goal: &Goal<'a>) -> Result<Step<'a>, Fault> {
+    fn apply(&self, rule: Step, goal: &Goal<'a>) -> Result<Applied<'a>, Fault> {
         let own: Vec<_> = self.sub.transitions_from(goal.sub).collect();
         let theirs: Vec<_> = self.sup.transitions_from(goal.sup).collect();
         // The kind that the subtype does, if it may do it at all: no input while an output is
@@ -190,20 +190,20 @@ impl<'a> Checker<'a> {
             None => Err(Fault::WrongRule),
         };
         let (goals, taken) = match rule {
-            Rule::End => {
+            Step::End => {
                 if !own.is_empty() || !theirs.is_empty() || !goal.pending.is_empty() {
                     return Err(Fault::WrongRule);
                 }
                 (vec![], None)
             }
-            Rule::Match => (matched(kind()?, goal, &own, &theirs)?, None),
-            Rule::Take => (self.taken(kind()?, goal, &own)?, Some(kind()?)),
-            Rule::Ahead => (ahead(goal, &theirs)?, None),
+            Step::Match => (matched(kind()?, goal, &own, &theirs)?, None),
+            Step::Take => (self.taken(kind()?, goal, &own)?, Some(kind()?)),
+            Step::Ahead => (ahead(goal, &theirs)?, None),
         };
-        Ok(Step { goals, taken })
+        Ok(Applied { goals, taken })
     }
 
-    /// [`Rule::Take`].
+    /// [`Step::Take`].
     fn taken(
         &self,
         kind: Kind<'a>,
@@ -229,7 +229,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// [`Rule::Match`].
+/// [`Step::Match`].
 fn matched<'a>(
     kind: Kind<'a>,
     goal: &Goal<'a>,
@@ -258,7 +258,7 @@ fn matched<'a>(
     chosen.iter().map(both).collect()
 }
 
-/// [`Rule::Ahead`].
+/// [`Step::Ahead`].
 fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>, Fault> {
     let [first, others @ ..] = theirs else {
         return Err(Fault::WrongRule);

@@ -19,7 +19,7 @@ pub struct Judgement {
     /// The kinds of which something is pending: each once, in any order.
     pub pending: Vec<Pending>,
     /// The rule that is applied.
-    pub rule: Rule,
+    pub rule: Step,
     /// The judgements that the goals of the rule are, in the order in which the rule has them.
     pub next: Vec<u32>,
 }
@@ -30,7 +30,7 @@ pub struct Pending {
     /// All that it may be.
     pub words: Words,
     /// Falls from here to the next judgement, unless an action of the kind is done by
-    /// [`Rule::Take`].
+    /// [`Step::Take`].
     pub rank: u32,
 }
 
@@ -54,7 +54,7 @@ pub enum Words {
 
 /// A rule that is applied to a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum Step {
     /// Both are finished. No goals.
     End,
     /// Both do an action of one kind, of which nothing is pending. One goal for each output of the

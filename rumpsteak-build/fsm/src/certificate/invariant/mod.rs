@@ -10,7 +10,7 @@
 //!                    p? or p!), a word of Lₖ
 //! ```
 //!
-//! Each judgement comes with the one [`Rule`] that is applied to it, and with the judgements that
+//! Each judgement comes with the one [`Step`] that is applied to it, and with the judgements that
 //! its goals are:
 //!
 //! ```text
@@ -99,4 +99,4 @@ mod words;
 
 pub(super) use self::check::check;
 
-pub use self::judgements::{Invariant, Judgement, Pending, Rule, Words};
+pub use self::judgements::{Invariant, Judgement, Pending, Step, Words};
