@@ -28,12 +28,10 @@
 //! are enough. Then one channel after the other is made as short as it can be, and each step is
 //! judged by the same properties.
 //!
-//! In a directed system what is enough stays enough when channels get longer (each run with longer
-//! channels is, by the claim of the [`kmc`](crate::kmc) module, part of a reordered run with the
-//! shorter ones). So where no channel can be shortened alone, no shorter capacities are enough:
-//! they are minimal. Others may be minimal too, shorter here and longer there. If a role chooses
-//! between peers, or the budget ends, the capacities are enough, and nothing is said about shorter
-//! ones.
+//! In a directed system what is enough stays enough when channels get longer, by the claim of the
+//! [`kmc`](crate::kmc) module. So where no channel can be shortened alone, no shorter capacities
+//! are enough: they are minimal. Others may be minimal too, shorter here and longer there. If a role
+//! chooses between peers, or the budget ends, nothing is said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!
@@ -42,8 +40,8 @@
 //! What q receives after its last reception in φ does not help p to send: leave that out, and all
 //! that depends on it. So the occupancy is what the channel holds when q stops, in some
 //! configuration within the bounds, and what p sends from there on before it depends on something
-//! that q does later. Finding that is a longest path, over configurations together with who depends
-//! on q; if p can send on a cycle there, the channel has no finite occupancy.
+//! that q does later: a longest path, over configurations together with who depends on q. If p can
+//! send on a cycle there, the channel has no finite occupancy.
 //!
 //! # Cost
 //!

@@ -2,11 +2,10 @@
 //!
 //! # What is left out
 //!
-//! In a directed system every state of a machine has one channel: it sends to it, or it receives
-//! from it. Whatever the others do, a machine that can move stays able to move, by the same moves:
-//! only it takes from the channel that it receives from, and only it fills the channel that it
-//! sends to. Moves of different machines commute. So in each configuration it is enough to let
-//! *one* machine move, in all its ways, and leave the others for later:
+//! In a directed system every state of a machine has one channel. Whatever the others do, a machine
+//! that can move stays able to move, by the same moves: only it takes from the channel that it
+//! receives from, and only it fills the channel that it sends to. Moves of different machines
+//! commute. So in each configuration it is enough to let *one* machine move, in all its ways:
 //!
 //! ```text
 //!   all of RS_k                        reduced
@@ -17,9 +16,9 @@
 //!   ●──a!──●──a!──●                                  ●
 //! ```
 //!
-//! "Later" must come. In a terminal strongly connected component of the reduced graph that never
-//! moves a machine which could move, that machine is let move from the component's root, and the
-//! search goes on.
+//! The others move later, and later must come. In a terminal strongly connected component of the
+//! reduced graph that never moves a machine which could move, that machine is let move from the
+//! component's root, and the search goes on.
 //!
 //! # Why it gives the same answers
 //!
@@ -32,12 +31,11 @@
 //! appended to s, which it does not disable.
 //!
 //! The three properties say that from every configuration something can still happen: a machine
-//! that waits moves (progress), a machine that is blocked moves (exhaustivity: all its sends go to
-//! one channel, which only others empty), a head is received (reception). If it cannot happen from
-//! s it cannot happen from where ψ leads; if it can happen from r by φ, it happens in φψ, so on a
-//! reduced run from r. What can happen from a configuration can happen in all terminal components
-//! below, or not at all; so looking at these is enough. There, a machine that does not move never
-//! will.
+//! that waits moves (progress), one that is blocked moves (exhaustivity: only others empty its one
+//! channel), a head is received (reception). If it cannot happen from s it cannot happen from where
+//! ψ leads; if it can happen from r by φ, it happens in φψ, so on a reduced run from r. What can
+//! happen from a configuration can happen in all terminal components below, or not at all; so
+//! looking at these is enough. There, a machine that does not move never will.
 //!
 //! Cost: O(configurations · machines) time; every component is looked at once more for each machine
 //! left out.

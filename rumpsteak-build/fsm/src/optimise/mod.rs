@@ -28,10 +28,8 @@
 //! not proposed.
 //!
 //! # How they are ranked
-//! By the time that a fixed piece of work takes under [`Costs`]: each action takes its role some
-//! time, and each message some time on its way. The roles and their first-in-first-out queues are a
-//! network in the sense of Kahn, so that the timing does not depend on who moves first ([`cost`]).
-//! Of two that are equally fast the one with the smaller windows is better: it needs less memory.
+//! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]). Of two that are equally
+//! fast the one with the smaller windows is better: it needs less memory.
 //!
 //! # Cost
 //! One run of the verifier and one of the timing for each candidate; there are at most

@@ -6,12 +6,11 @@
 //! states say from where `p!ℓ` can be found.
 //!
 //! Outputs that are passed over are not chosen here: the alternatives stay open ([`Rest::Choice`]),
-//! without those from where `p!ℓ` cannot be found and those whose output the subtype can never
-//! make. Both would fail whatever is chosen, so dropping them loses nothing. Inputs that are passed
-//! over are chosen by peers, so each yields a prefix of its own.
+//! without those from where `p!ℓ` cannot be found and those that the subtype can never make, which
+//! would fail whatever is chosen. Inputs that are passed over yield a prefix each.
 //!
-//! An alternative whose rank is not less may be passed over for ever. Such alternatives are kept
-//! `slack` times on a path and then dropped; this *does* lose choices, and the search is told
+//! An alternative whose rank is not less may be passed over for ever. It is kept `slack` times on a
+//! path and then dropped; this *does* lose choices, and the search is told
 //! ([`Anticipation::lossy`]).
 //!
 //! # Cost

@@ -46,27 +46,23 @@
 //!
 //! It is that of §3.2 and App. B.5, on machines, with four changes. A *situation* is a state of the
 //! subtype, the prefix π′ of the supertype's actions that are pending (`prefix`), and the state of
-//! the supertype behind it. The rules of Fig. 5 are found in the code under their names (`rules`).
+//! the supertype behind it. `rules` has the rules of Fig. 5 one by one.
 //!
 //! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and
 //!    reduces when it can. Here the subtype's action is reduced at once, and the supertype is
-//!    unfolded just as far as that takes. Every derivation here is one of Fig. 5 in another order,
-//!    so this is sound. It accepts more: when the subtype receives from p, the supertype's next
-//!    `p?` is known before one of the subtype's branches is chosen (Fig. 5's rule II guesses the
-//!    branch when π′ has come only as far as another peer's input).
+//!    unfolded just as far as that takes: derivations of Fig. 5 in another order. This accepts more,
+//!    since the supertype's next `p?` is known before one of the subtype's branches is chosen.
 //! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice,
-//!    which the subtype's own later output decides (`anticipation`). The definition lets W′ depend
-//!    on all of U, so this is sound; where Fig. 5 must guess (∃j in rules OO and IO), there is
-//!    nothing to guess here. So all branching is universal, the search is plain reachability
-//!    without backtracking, and no choice is explored twice.
+//!    which the subtype's own later output decides (`anticipation`); the definition lets W′ depend
+//!    on all of U. So all branching is universal, the search is plain reachability without
+//!    backtracking, and no choice is explored twice.
 //! 3. **Whether an action can be found ahead is decided on the supertype's graph**, by a rank,
 //!    instead of by unfolding up to a bound. So there is no bound for the user to choose, and "no"
 //!    is an answer: each "no" is a pair of U and V′ for which there is no W ≲ W′.
 //! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
-//!    closes a loop, that all pending actions are done within it. Loops that share situations are
-//!    not independent, and here a situation is reached on many paths. So loops are judged when all
-//!    situations are known: for each kind of action (`p?` or `p!`), there must be no loop on which
-//!    an action of the kind is pending and none is done.
+//!    closes a loop, that all pending actions are done within it. Here situations are reached on many
+//!    paths, so that loops share parts. They are judged when all situations are known: for each kind
+//!    of action (`p?` or `p!`) there must be no loop on which one is pending and none is done.
 //!
 //! ## Why it is sound
 //!

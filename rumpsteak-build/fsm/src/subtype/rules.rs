@@ -6,18 +6,15 @@
 //!
 //! | rule | where | the difference, and why it is sound |
 //! |---|---|---|
-//! | INIT | [`Search::new`](super::search::Search::new) | There are no bounds n and k. [`Limits`](crate::Limits) end a search with "undecided", which claims nothing. |
+//! | INIT | [`Search::new`](super::search::Search::new) | There are no bounds n and k; [`Limits`](crate::Limits) end a search with "undecided". |
 //! | END | [`Rules::end`] | None. |
-//! | ASM | [`assumptions`](super::assumptions): `meet` finds T, π′ and T′ again; `forgotten` is the check act(ρ′) ⊇ act(π′) | Fig. 5 checks each return by itself. Here all returns are known first, and each loop of them is checked, kind by kind: an action of the kind must be done on it if one is pending all along it. A single return is such a loop, so this asks at least as much. |
-//! | | `Assumptions::avoided` | Not in Fig. 5. It only refuses, and only where the subtype can choose to leave out for ever an action that is pending. |
-//! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action of the subtype that a rule below would push on π is reduced at once, at any depth of π′ that A(p) or B(p) allows. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
-//! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i is a situation each, and so is ∀j (inputs of the supertype on the way). For ∃j no j is guessed: the outputs on the way stay an open choice that the subtype's own later output decides. Every way to decide it is one choice of j, made later; W′ may depend on all of U. |
+//! | ASM | [`assumptions`](super::assumptions) | All returns are checked together, kind by kind. |
+//! | SUB with \[)I], \[)O], \[)A], \[)B] | [`Spine::take`](super::prefix::Spine::take) | The action that a rule below would push on π is reduced at once. Fig. 5 may do the same: π is in order, and \[)A] and \[)B] leave the other actions of π′ as they are. |
+//! | OI, OO | [`Rules::outputs`], [`Anticipation::take`] | ∀i and ∀j (inputs on the way) are a situation each. For ∃j no j is guessed: an open choice is decided later, when more of U is known. |
 //! | II | [`Rules::inputs`] | ∀j is a situation each. For ∃i the label is that of the supertype's next p?, which is known by then. |
 //! | IO | [`Rules::inputs`] | It is refused at once: a p? at the front of π is never reduced over the q! that IO puts into π′. |
 //! | µL, µR | the edges of the machines | A machine is its type up to unfolding. |
 //! | TRA | nowhere | Fewer rules prove less. |
-//!
-//! The argument for all of it together is in [`subtype`](super).
 //!
 //! # Refusals and dropped alternatives
 //!

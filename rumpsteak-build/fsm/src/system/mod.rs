@@ -23,19 +23,17 @@
 //!
 //! # How it is explored
 //!
-//! Breadth first, so that the first bad configuration met has the shortest run; each configuration
-//! is stored once, as one flat slice. Orphans and starvation that concern all continuations are
-//! found afterwards: for each strongly connected component of the explored graph, what can happen
-//! from there on. A configuration whose successors were not all explored
-//! counts as one where anything may still happen, so a failure that is reported is always real.
+//! Breadth first, so that the first bad configuration met has the shortest run. Orphans and
+//! starvation that concern all continuations are found afterwards: for each strongly connected
+//! component of the explored graph, what can happen from there on. A configuration whose successors
+//! were not all explored counts as one where anything may still happen, so a failure that is
+//! reported is always real.
 //!
-//! Queues of a safe system need not be bounded, and then there are infinitely many configurations.
-//! So the search has a bound k that no queue may exceed, which is 1, 2, 4, … in turn. It settles
-//! the matter if no send was held back by the bound; or if each send that was can be made after
-//! others moved first, and all machines are directed. The latter is k-exhaustivity (Lange and
-//! Yoshida, CAV'19): every run is then a reordering of one within the bound, and goes wrong if that
-//! one does. `a: rec X. b!x. X` with `b: rec X. a?x. X` is settled by k = 1, although the queue may
-//! grow for ever.
+//! Queues of a safe system need not be bounded. So the search has a bound k that no queue may
+//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the bound;
+//! or if each send that was can be made after others moved first, and all machines are directed.
+//! That is k-exhaustivity (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run is then a
+//! reordering of one within the bound, and goes wrong if that one does.
 //!
 //! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the

@@ -32,11 +32,10 @@
 //!
 //! # Why an invariant that is accepted proves `T ≤ T′`
 //!
-//! The relation (PPoPP'22, App. B.2) asks: for all single-output trees U of T and single-input
-//! trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′. So let U and V′ be any. They tell
-//! which goal to follow wherever a rule has several, so there is one way through the judgements,
-//! from judgement 0 on. Along it we read off W, W′ and how they match; and show that the judgements
-//! describe it.
+//! As for a [derivation](super::derivation): let U be any single-output tree of T, and V′ any
+//! single-input tree of T′. They tell which goal to follow wherever a rule has several, so there is
+//! one way through the judgements, from judgement 0 on. Along it we read off W, W′ and how they
+//! match.
 //!
 //! *Judgements describe the way.* At each point of it let q be the state of T and s that of T′, and
 //! call what of W′ is named and not matched yet *pending*: a sequence. For each kind, its actions
