@@ -4,10 +4,7 @@
 //! same actions, and numbers are given in the order of actions; so such a pair has the same numbers
 //! on both sides, and nothing has to be translated.
 
-use std::{
-    iter,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
@@ -43,7 +40,7 @@ pub(crate) struct InternedMachine {
     /// The positions of a state's edges, by action; empty if no state has many.
     sorted: Vec<u32>,
     /// The edges that lead to each state; found when first needed.
-    incoming: OnceLock<Incoming>,
+    incoming: OnceLock<Vec<Vec<(u32, Edge)>>>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -58,17 +55,6 @@ struct Node {
     /// See [`InternedMachine::is_anchor`].
     anchor: bool,
 }
-
-/// A list of edges for each state, the last first. The lists are linked by the positions of edges.
-#[derive(Clone, Debug)]
-struct Incoming {
-    /// By state, the first edge, or [`NONE`].
-    first: Vec<u32>,
-    /// By edge, the state that it leaves, and the next edge of its list.
-    links: Vec<(u32, u32)>,
-}
-
-const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -297,23 +283,15 @@ impl InternedMachine {
     /// state, and known then.
     pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
         let incoming = self.incoming.get_or_init(|| {
-            let mut first = vec![NONE; self.len()];
-            let mut links = Vec::with_capacity(self.edges.len());
-            for (source, node) in self.states.iter().enumerate() {
-                for edge in node.start..node.end {
-                    let first = &mut first[self.edges[edge as usize].target as usize];
-                    links.push((source as u32, std::mem::replace(first, edge)));
+            let mut incoming = vec![vec![]; self.len()];
+            for source in 0..self.len() as u32 {
+                for edge in self.edges(source) {
+                    incoming[edge.target as usize].push((source, *edge));
                 }
             }
-            Incoming { first, links }
+            incoming
         });
-        let mut next = incoming.first[state as usize];
-        iter::from_fn(move || {
-            let edge = *self.edges.get(next as usize)?;
-            let (source, after) = incoming.links[next as usize];
-            next = after;
-            Some((source, edge))
-        })
+        incoming[state as usize].iter().rev().copied()
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {

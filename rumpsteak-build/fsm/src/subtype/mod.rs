@@ -98,7 +98,6 @@
 
 mod anticipation;
 mod assumptions;
-mod input_error;
 mod linear;
 mod pair;
 mod prefix;
@@ -124,9 +123,8 @@ use crate::{
 };
 
 pub use self::{
-    input_error::{InputError, Side},
     proof::Proof,
-    refusal::{Refusal, Rule},
+    refusal::{InputError, Refusal, Rule, Side},
 };
 
 /// Judges `sub ≤ sup`.

@@ -74,7 +74,7 @@ use super::{
     reachability::heights,
 };
 use crate::{
-    certificate::invariant::{self as certificate, Invariant, Pending, Step},
+    certificate::invariant::{self as certificate, Between, Invariant, Pending, Step},
     machine::{StateId, TransitionId},
     verdict::Limits,
 };
@@ -103,7 +103,7 @@ enum Class {
     /// One word of at most `m` letters.
     Short(Word),
     /// Words of more than `m` letters: the first and the last `m` of them.
-    Long { first: Word, last: Word },
+    Long(Word, Word),
 }
 
 /// The words of one kind.
@@ -136,11 +136,11 @@ impl Words {
                     *word = longer;
                 } else {
                     let (first, last) = (std::mem::take(word), longer[1..].into());
-                    self.class = Class::Long { first, last };
+                    self.class = Class::Long(first, last);
                     insert(&mut self.windows, longer);
                 }
             }
-            Class::Long { last, .. } => {
+            Class::Long(_, last) => {
                 let window = append(last);
                 *last = window[1..].into();
                 insert(&mut self.windows, window);
@@ -158,7 +158,7 @@ impl Words {
                     .into_iter()
                     .collect();
             }
-            Class::Long { first, last } => (first, last),
+            Class::Long(first, last) => (first, last),
         };
         let mut popped = vec![];
         for window in self
@@ -176,7 +176,7 @@ impl Words {
                 popped.push((
                     letter,
                     Self {
-                        class: Class::Long { first, last },
+                        class: Class::Long(first, last),
                         windows,
                     },
                 ));
@@ -380,11 +380,11 @@ impl<'a> Search<'a> {
                 .map(|(words, ranks)| Pending {
                     words: match &words.class {
                         Class::Short(word) => certificate::Words::Exactly(word.clone()),
-                        Class::Long { first, last } => certificate::Words::Between {
+                        Class::Long(first, last) => certificate::Words::Between(Between {
                             first: first.clone(),
                             last: last.clone(),
                             windows: words.windows.clone(),
-                        },
+                        }),
                     },
                     rank: ranks[id],
                 });

@@ -9,7 +9,7 @@ use rumpsteak_fsm::{
     certificate::{
         self, Certificate, Fault, Invalid, Invariant,
         invariant::{
-            Judgement, Pending,
+            Between, Judgement, Pending,
             Step::{self, Ahead, End, Match, Take},
             Words,
         },
@@ -97,11 +97,11 @@ fn exactly(word: &[usize], rank: u32) -> Pending {
 }
 
 fn between(first: &[usize], last: &[usize], windows: &[&[usize]], rank: u32) -> Pending {
-    let words = Words::Between {
+    let words = Words::Between(Between {
         first: letters(first),
         last: letters(last),
         windows: windows.iter().map(|window| letters(window)).collect(),
-    };
+    });
     Pending { words, rank }
 }
 
@@ -289,35 +289,17 @@ fn each_fault_is_found() {
     );
     assert_eq!(twice(|j| j[4].next.swap(0, 1)), (4, 0, Fault::OtherClaim));
     // A window is missing, or the ends are others.
-    let ordered =
-        |change: fn(&mut Words)| tampered(ORDERED, |j| change(&mut j[4].pending[0].words));
-    assert_eq!(
-        ordered(|words| {
-            let Words::Between { windows, .. } = words else {
-                panic!("{words:?}")
-            };
-            assert_eq!(windows.remove(0), letters(&[0, 2]));
-        }),
-        (3, 0, Fault::OtherClaim)
-    );
-    assert_eq!(
-        ordered(|words| {
-            let Words::Between { first, .. } = words else {
-                panic!("{words:?}")
-            };
-            *first = letters(&[2]);
-        }),
-        (3, 0, Fault::OtherClaim)
-    );
-    assert_eq!(
-        ordered(|words| {
-            let Words::Between { last, .. } = words else {
-                panic!("{words:?}")
-            };
-            *last = letters(&[0]);
-        }),
-        (3, 0, Fault::OtherClaim)
-    );
+    for change in [
+        |words: &mut Between| assert_eq!(words.windows.remove(0), letters(&[0, 2])),
+        |words: &mut Between| words.first = letters(&[2]),
+        |words: &mut Between| words.last = letters(&[0]),
+    ] {
+        let fault = tampered(ORDERED, |j| match &mut j[4].pending[0].words {
+            Words::Between(words) => change(words),
+            words => panic!("{words:?}"),
+        });
+        assert_eq!(fault, (3, 0, Fault::OtherClaim));
+    }
     // More windows than need be: a letter b may come first, which is not received there.
     assert_eq!(
         tampered(ORDERED, |j| {
@@ -651,11 +633,11 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
                             word[at] = any(rng);
                         }
                     },
-                    Words::Between {
+                    Words::Between(Between {
                         first,
                         last,
                         windows,
-                    } => {
+                    }) => {
                         let window = rng.usize(..windows.len().max(1));
                         match choice {
                             13 if window < windows.len() => drop(windows.remove(window)),
@@ -898,11 +880,11 @@ impl<'a> Reckless<'a> {
             for (id, judgement) in judgements.iter_mut().enumerate() {
                 if let Some(letters) = self.letters[id].get(kind) {
                     judgement.pending.push(Pending {
-                        words: Words::Between {
+                        words: Words::Between(Between {
                             first: vec![],
                             last: vec![],
                             windows: letters.iter().map(|&letter| vec![letter]).collect(),
-                        },
+                        }),
                         rank: ranks[id],
                     });
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::claims::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
+use super::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
 use crate::{
     certificate::fault::{Fault, Invalid},
     machine::{Action, Direction, Fsm, Role, StateId, TransitionId},

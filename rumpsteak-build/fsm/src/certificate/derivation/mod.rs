@@ -66,8 +66,82 @@
 //! choices inside each other only, at most [`DEEPEST`] deep.
 
 mod check;
-mod claims;
 
 pub(super) use self::check::check;
+use crate::machine::{StateId, TransitionId};
 
-pub use self::claims::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
+/// How deep open choices may be inside each other.
+pub const DEEPEST: usize = 512;
+
+/// The evidence for `sub ≤ sup`, in the ids of the two machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Derivation {
+    /// The claims. The first one is that of the initial states.
+    pub situations: Vec<Situation>,
+}
+
+impl Derivation {
+    /// The number of rules in all derivations.
+    pub fn rules(&self) -> usize {
+        let rules = |situation: &Situation| situation.rules.len();
+        self.situations.iter().map(rules).sum()
+    }
+}
+
+/// A claim, and its derivation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Situation {
+    /// A state of the subtype.
+    pub state: StateId,
+    /// The actions that the supertype still has to do.
+    pub tree: Tree,
+    /// The derivation, in preorder: each rule is applied to the first goal that is open.
+    pub rules: Vec<Inference>,
+    /// Why each loop of claims does what is pending. A kind of action is written as a transition of
+    /// the supertype that does such an action; kinds that are not listed have rank 0. From here to
+    /// a claim that is assumed, the rank of each kind that is pending here falls, unless an action
+    /// of the kind is done on the way.
+    pub ranks: Vec<(TransitionId, u32)>,
+}
+
+/// The actions that the supertype still has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Transitions of the supertype whose actions are promised and not yet done. Only their actions
+    /// matter.
+    pub spine: Vec<TransitionId>,
+    /// The continuation behind the spine.
+    pub tail: Tail,
+}
+
+/// The continuation of a spine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// Whatever the supertype does from this state on.
+    State(StateId),
+    /// An open choice between outputs of the supertype to one peer: each alternative begins with
+    /// the action of a transition.
+    Choice(Vec<(TransitionId, Tree)>),
+}
+
+/// A step of a derivation. Paths lead down a tree: the number of the alternative at each choice.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Inference {
+    /// Both are finished. No goal is left of this one.
+    End,
+    /// The subtype sends. One goal for each of its transitions, in order; each of them is to be
+    /// taken next.
+    Choose,
+    /// The supertype's state at the end of the branch at this path is unfolded. If it receives: one
+    /// goal for each of its transitions, in order. If it sends: one goal, with its only transition
+    /// on the spine, or else with an open choice of all of them, in order.
+    Unfold(Vec<u32>),
+    /// Alternative `at.last()` of the open choice at the path before it is not chosen. One goal. If
+    /// one alternative is left, the choice is made, and the alternative prolongs the spine before
+    /// it.
+    Drop(Vec<u32>),
+    /// The chosen output, or else the input that is promised, is done by both. One goal.
+    Take,
+    /// The goal is the claim with this number. No goal is left of this one.
+    Assume(u32),
+}

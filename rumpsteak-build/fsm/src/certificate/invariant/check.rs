@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judgements::{Invariant, Judgement, Step, Words};
+use super::{Between, Invariant, Judgement, Step, Words};
 use crate::{
     certificate::fault::{Fault, Invalid},
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
@@ -144,11 +144,11 @@ impl<'a> Checker<'a> {
         let mut words = written.clone();
         let letters: Vec<TransitionId> = match &mut words {
             Words::Exactly(word) => word.clone(),
-            Words::Between {
+            Words::Between(Between {
                 first,
                 last,
                 windows,
-            } => {
+            }) => {
                 let m = first.len();
                 let wrong = windows.iter().any(|window| window.len() != m + 1);
                 if windows.is_empty() || last.len() != m || wrong {

@@ -1,7 +1,7 @@
 //! Sets of pending words, and what the rules do with them. The argument for each operation is in
 //! the [module above](super).
 
-use super::judgements::Words;
+use super::{Between, Words};
 use crate::machine::TransitionId as Letter;
 
 /// Sorted and distinct.
@@ -16,21 +16,14 @@ impl Words {
                 word.push(letter);
                 Self::Exactly(word)
             }
-            Some(Self::Between {
-                first,
-                mut last,
-                mut windows,
-            }) => {
+            Some(Self::Between(mut between)) => {
+                let Between { last, windows, .. } = &mut between;
                 last.push(letter);
-                if let Err(place) = windows.binary_search(&last) {
+                if let Err(place) = windows.binary_search(last) {
                     windows.insert(place, last.clone());
                 }
                 last.remove(0);
-                Self::Between {
-                    first,
-                    last,
-                    windows,
-                }
+                Self::Between(between)
             }
         }
     }
@@ -38,19 +31,17 @@ impl Words {
     /// The letters that the words begin with, each with what may be left then; `None` is the empty
     /// word.
     pub(super) fn take_off(&self) -> Vec<(Letter, Option<Self>)> {
-        let (first, last, windows) = match self {
+        let Between {
+            first,
+            last,
+            windows,
+        } = match self {
             Self::Exactly(word) => {
                 let taken = word.split_first();
-                return taken
-                    .map(|(&letter, rest)| (letter, Self::exactly(rest)))
-                    .into_iter()
-                    .collect();
+                let taken = taken.map(|(&letter, rest)| (letter, Self::exactly(rest)));
+                return taken.into_iter().collect();
             }
-            Self::Between {
-                first,
-                last,
-                windows,
-            } => (first, last, windows),
+            Self::Between(between) => between,
         };
         let mut taken = vec![];
         for window in windows.iter().filter(|window| window.starts_with(first)) {
@@ -63,12 +54,12 @@ impl Words {
             let windows = on_the_way(windows, rest, last);
             if !windows.is_empty() {
                 let (first, last) = (rest.to_vec(), last.clone());
-                let longer = Self::Between {
+                let longer = Between {
                     first,
                     last,
                     windows,
                 };
-                taken.push((letter, Some(longer)));
+                taken.push((letter, Some(Self::Between(longer))));
             }
         }
         taken
@@ -82,38 +73,19 @@ impl Words {
     pub(super) fn contains(&self, others: &Self) -> bool {
         match (self, others) {
             (Self::Exactly(word), Self::Exactly(other)) => word == other,
-            (
-                Self::Between {
-                    first,
-                    last,
-                    windows,
-                },
-                Self::Exactly(other),
-            ) => {
-                other.len() > first.len()
-                    && other.starts_with(first)
-                    && other.ends_with(last)
-                    && other
-                        .windows(first.len() + 1)
-                        .all(|window| is_in(windows, window))
+            (Self::Between(own), Self::Exactly(other)) => {
+                let mut windows = other.windows(own.first.len() + 1);
+                other.len() > own.first.len()
+                    && other.starts_with(&own.first)
+                    && other.ends_with(&own.last)
+                    && windows.all(|window| is_in(&own.windows, window))
             }
-            (
-                Self::Between {
-                    first,
-                    last,
-                    windows,
-                },
-                Self::Between {
-                    first: other_first,
-                    last: other_last,
-                    windows: others,
-                },
-            ) => {
-                first == other_first
-                    && last == other_last
-                    && others.iter().all(|window| is_in(windows, window))
+            (Self::Between(own), Self::Between(other)) => {
+                let mut windows = other.windows.iter();
+                (&own.first, &own.last) == (&other.first, &other.last)
+                    && windows.all(|window| is_in(&own.windows, window))
             }
-            (Self::Exactly(_), Self::Between { .. }) => false,
+            (Self::Exactly(_), Self::Between(_)) => false,
         }
     }
 }
@@ -187,15 +159,23 @@ mod tests {
         words
     }
 
+    fn between(first: Vec<Letter>, last: Vec<Letter>, windows: Windows) -> Words {
+        Words::Between(Between {
+            first,
+            last,
+            windows,
+        })
+    }
+
     /// The definition.
     fn has(words: &Words, word: &[Letter]) -> bool {
         match words {
             Words::Exactly(exactly) => exactly == word,
-            Words::Between {
+            Words::Between(Between {
                 first,
                 last,
                 windows,
-            } => {
+            }) => {
                 let m = first.len();
                 word.len() > m
                     && word[..m] == first[..]
@@ -223,11 +203,8 @@ mod tests {
                 let windows: Windows = chosen.map(|bit| shifts[bit].clone()).collect();
                 for first in &ends {
                     for last in &ends {
-                        sets.push(Words::Between {
-                            first: first.clone(),
-                            last: last.clone(),
-                            windows: windows.clone(),
-                        });
+                        let (first, last) = (first.clone(), last.clone());
+                        sets.push(between(first, last, windows.clone()));
                     }
                 }
             }
@@ -235,12 +212,7 @@ mod tests {
         for word in all(2, 6).into_iter().filter(|word| word.len() > 2) {
             let (first, last) = (word[..2].to_vec(), word[word.len() - 2..].to_vec());
             let windows: BTreeSet<_> = word.windows(3).map(<[Letter]>::to_vec).collect();
-            let windows = windows.into_iter().collect();
-            sets.push(Words::Between {
-                first,
-                last,
-                windows,
-            });
+            sets.push(between(first, last, windows.into_iter().collect()));
         }
         sets
     }
