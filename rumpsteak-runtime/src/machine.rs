@@ -13,79 +13,69 @@
 
 use std::fmt;
 
-use crate::private::proof::{self, Plays};
-use crate::role::Role;
-use crate::states::{Session, State};
-
 /// A communicating machine (PPoPP'22, §2.2): what a session does, with the names of the protocol.
 ///
 /// Without a protocol, the names are those of the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
-    verified: proof::Machine,
+    role: &'static str,
+    states: usize,
+    initial: usize,
+    transitions: &'static [Transition],
 }
 
 impl Machine {
-    /// The machine of a session that a role can begin.
-    ///
-    /// A session whose proof was written by hand, as in documentation, has one state and no
-    /// transition.
+    /// For `#[session]`: the machine that was verified.
+    #[doc(hidden)]
     #[must_use]
-    pub fn of<S>() -> Self
-    where
-        S: Session<State: InRole>,
-        <S::State as InRole>::Role: Plays<S>,
-    {
-        let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
+    pub const fn new(
+        role: &'static str,
+        states: usize,
+        initial: usize,
+        transitions: &'static [Transition],
+    ) -> Self {
         Self {
-            verified: verified.unwrap_or(proof::Machine {
-                role: <<S::State as InRole>::Role as Role>::NAME,
-                states: 1,
-                initial: 0,
-                transitions: &[],
-            }),
+            role,
+            states,
+            initial,
+            transitions,
         }
     }
 
     /// The name of the role.
     #[must_use]
     pub fn role(&self) -> &'static str {
-        self.verified.role
+        self.role
     }
 
     /// The number of states: they are numbered from 0.
     #[must_use]
     pub fn states(&self) -> usize {
-        self.verified.states
+        self.states
     }
 
     /// The state in which the session begins.
     #[must_use]
     pub fn initial(&self) -> usize {
-        self.verified.initial
+        self.initial
     }
 
     /// The transitions, in the order of their sources.
     pub fn transitions(&self) -> impl ExactSizeIterator<Item = Transition> {
-        let transitions = self.verified.transitions.iter();
-        transitions.map(
-            |&(source, sends, peer, label, payload, target)| Transition {
-                source,
-                sends,
-                peer,
-                label,
-                payload,
-                target,
-            },
-        )
+        self.transitions.iter().copied()
     }
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (role, states, initial) = (self.role(), self.states(), self.initial());
+        let Self {
+            role,
+            states,
+            initial,
+            transitions,
+        } = self;
         write!(f, "{role}: {states} states from {initial}")?;
-        for transition in self.transitions() {
+        for transition in *transitions {
             write!(f, ", {transition}")?;
         }
         Ok(())
@@ -110,6 +100,29 @@ pub struct Transition {
     pub target: usize,
 }
 
+impl Transition {
+    /// For `#[session]`.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(
+        source: usize,
+        sends: bool,
+        peer: &'static str,
+        label: &'static str,
+        payload: &'static [&'static str],
+        target: usize,
+    ) -> Self {
+        Self {
+            source,
+            sends,
+            peer,
+            label,
+            payload,
+            target,
+        }
+    }
+}
+
 impl fmt::Display for Transition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = if self.sends { '!' } else { '?' };
@@ -119,15 +132,4 @@ impl fmt::Display for Transition {
         }
         write!(f, "-> {}", self.target)
     }
-}
-
-/// The state of a session of some role.
-#[doc(hidden)]
-pub trait InRole {
-    /// The role.
-    type Role: Role;
-}
-
-impl<R: Role> InRole for State<'_, R> {
-    type Role = R;
 }

@@ -52,6 +52,10 @@ pub struct Pong(pub i32);
 #[session(C)]
 pub type Client = Send<S, Ping, Receive<S, Pong, End>>;
 
+/// The same session under another name: a team may call it what it is in each place.
+#[session(C)]
+pub type HealthCheck = Send<S, Ping, Receive<S, Pong, End>>;
+
 /// What the server does.
 #[session(S)]
 pub type Server = Receive<C, Ping, Send<C, Pong, End>>;

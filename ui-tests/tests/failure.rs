@@ -27,17 +27,6 @@ fn assert_closed<T: std::fmt::Debug>(result: Result<T>, role: &str, peer: &str, 
     }
 }
 
-#[test]
-fn a_future_that_was_never_polled_has_no_effect() {
-    let Roles { mut s, mut c } = Roles::default();
-    drop(server(&mut s));
-    assert!(!s.is_poisoned());
-    assert_eq!(
-        block_on(join(client(&mut c, 1), server(&mut s))).0.unwrap(),
-        2
-    );
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_aborted_task_wakes_the_peer() {
     let Roles { mut s, mut c } = Roles::default();
@@ -92,25 +81,6 @@ fn what_was_sent_before_the_failure_still_arrives() {
 }
 
 #[test]
-fn a_poisoned_role_refuses_the_next_session() {
-    let Roles { mut s, mut c } = Roles::default();
-    block_on(async {
-        let mut dropped = Box::pin(client(&mut c, 1));
-        assert!(poll!(&mut dropped).is_pending());
-    });
-    assert!(matches!(
-        block_on(client(&mut c, 2)).map_err(Error::into_kind),
-        Err(ErrorKind::Poisoned { role: "c" })
-    ));
-    // The question of the aborted session is there, but nobody waits for the answer.
-    assert_closed(block_on(server(&mut s)), "s", "c", Action::Send("Pong"));
-    assert!(matches!(
-        block_on(server(&mut s)).map_err(Error::into_kind),
-        Err(ErrorKind::Poisoned { role: "s" })
-    ));
-}
-
-#[test]
 fn a_reset_connects_roles_of_several_sets() {
     let [mut first, second] = two();
     let Roles {
@@ -137,86 +107,9 @@ fn a_reset_connects_roles_of_several_sets() {
     );
 }
 
-#[test]
-fn a_reset_of_the_set_reopens_its_roles() {
-    let mut roles = Roles::default();
-    block_on(async {
-        let mut dropped = Box::pin(client(&mut roles.c, 1));
-        assert!(poll!(&mut dropped).is_pending());
-    });
-    assert!(roles.c.is_poisoned());
-    roles.reset();
-    assert!(!roles.c.is_poisoned());
-    let (answer, served) = block_on(join(client(&mut roles.c, 1), server(&mut roles.s)));
-    assert_eq!(answer.unwrap(), 2);
-    served.unwrap();
-}
-
-#[test]
-fn a_leaked_state_leaves_the_role_poisoned() {
-    let Roles { mut s, mut c } = Roles::default();
-    let leaked = block_on(try_run(&mut c, async |s: Client<'_>| {
-        std::mem::forget(s);
-        Err::<((), _), _>(Failed::Process)
-    }));
-    assert!(matches!(leaked, Err(Failed::Process)));
-    assert!(c.is_poisoned());
-    block_on(async {
-        // A leaked state wakes nobody by itself...
-        let mut waiting = Box::pin(server(&mut s));
-        assert!(poll!(&mut waiting).is_pending());
-        // ...but the next session does, and is refused.
-        assert!(matches!(
-            client(&mut c, 1).await.map_err(Error::into_kind),
-            Err(ErrorKind::Poisoned { role: "c" })
-        ));
-        assert_closed(waiting.await, "s", "c", Action::Receive(&["Ping"]));
-    });
-}
-
 /// Two independent pairs of roles.
 fn two() -> [Roles; 2] {
     [Roles::default(), Roles::default()]
-}
-
-#[test]
-fn the_end_of_another_session_completes_neither() {
-    let [
-        Roles { mut s, mut c },
-        Roles {
-            s: mut s2,
-            c: mut c2,
-        },
-    ] = two();
-    let mut inner = None;
-    let outer = block_on(join3(
-        try_run(&mut c, async |s: Client<'_>| {
-            let (Pong(_), end) = s.send(Ping(1)).await?.receive().await?;
-            inner = Some(
-                try_run(&mut c2, async |s2: Client<'_>| {
-                    let (Pong(_), _end2) = s2.send(Ping(2)).await?.receive().await?;
-                    Ok::<_, Error>(((), end))
-                })
-                .await,
-            );
-            Err::<((), _), _>(Failed::Process)
-        }),
-        server(&mut s),
-        server(&mut s2),
-    ));
-    assert!(
-        matches!(
-            inner
-                .as_ref()
-                .map(|inner| inner.as_ref().map_err(Error::kind)),
-            Some(Err(ErrorKind::ForeignEnd { role: "c" }))
-        ),
-        "{inner:?}"
-    );
-    assert!(matches!(outer.0, Err(Failed::Process)));
-    assert!(c.is_poisoned() && c2.is_poisoned());
-    outer.1.unwrap();
-    outer.2.unwrap();
 }
 
 #[test]

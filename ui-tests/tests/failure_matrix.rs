@@ -36,12 +36,12 @@ use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
-use futures::{Sink, Stream};
 use rumpsteak_runtime::{
     Channel, Error, ErrorKind, Message, Result, Role, Roles,
+    channel::{Capacity, QueueReceiver, QueueSender},
     error::Action,
     session,
-    transport::{Bidirectional, Pair},
+    transport::Bidirectional,
     try_run,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -58,7 +58,7 @@ struct Roles {
 #[message(Label)]
 struct V {
     #[route(P)]
-    p: Bidirectional<Tx, mpsc::UnboundedReceiver<Label>>,
+    p: Bidirectional<QueueSender<Label>, mpsc::UnboundedReceiver<Label>>,
     #[route(W)]
     w: Channel<Label>,
 }
@@ -68,7 +68,7 @@ struct V {
 #[message(Label)]
 struct P {
     #[route(V)]
-    v: Bidirectional<mpsc::UnboundedSender<Label>, Rx>,
+    v: Bidirectional<mpsc::UnboundedSender<Label>, QueueReceiver<Label>>,
     #[route(W)]
     w: Channel<Label>,
 }
@@ -394,7 +394,12 @@ fn every_cause_at_every_place() {
 }
 
 fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
-    let Roles { v, mut p, mut w } = Roles::default();
+    let Roles {
+        mut v,
+        mut p,
+        mut w,
+    } = Roles::default();
+    bound(&mut v, &mut p);
     let v = Arc::new(Mutex::new(v));
     let mint = Mint::new(1);
     let reached = Arc::new(AtomicBool::new(false));
@@ -511,6 +516,15 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     }
     assert!(!roles.v.is_poisoned() && !roles.p.is_poisoned() && !roles.w.is_poisoned());
     assert_eq!(later.alive(), 0);
+}
+
+/// Gives the victim a queue with room for one message to `p`.
+fn bound(v: &mut V, p: &mut P) {
+    let (near, far) = Channel::with_capacities(Capacity::Waits(1), Capacity::Growable);
+    let ((tx, _), (_, rx)) = near.into_inner().zip(far.into_inner()).unwrap();
+    let (back, from_p) = mpsc::unbounded();
+    v.p = Bidirectional::new(tx, from_p);
+    p.v = Bidirectional::new(back, rx);
 }
 
 /// No role begins another session, or not over its routes to the victim.
@@ -692,58 +706,4 @@ fn now_pending<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> bool 
     future
         .poll(&mut Context::from_waker(Waker::noop()))
         .is_pending()
-}
-
-/// The bounded direction: room for one message. It counts as sent when there was room for it, so
-/// that the next message is the one that waits.
-#[derive(Debug)]
-struct Tx(mpsc::Sender<Label>);
-
-#[derive(Debug)]
-struct Rx(mpsc::Receiver<Label>);
-
-impl Sink<Label> for Tx {
-    type Error = mpsc::SendError;
-
-    fn poll_ready(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), Self::Error>> {
-        self.0.poll_ready(context)
-    }
-
-    fn start_send(mut self: Pin<&mut Self>, message: Label) -> Result<(), Self::Error> {
-        self.0.start_send(message)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.0.disconnect();
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Stream for Rx {
-    type Item = Label;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Label>> {
-        Pin::new(&mut self.0).poll_next(context)
-    }
-}
-
-impl Pair<Rx> for Tx {
-    fn pair() -> (Self, Rx) {
-        let (tx, rx) = mpsc::channel(0);
-        (Self(tx), Rx(rx))
-    }
-}
-
-impl Pair<Tx> for Rx {
-    fn pair() -> (Self, Tx) {
-        let (tx, rx) = Pair::pair();
-        (rx, tx)
-    }
 }

@@ -3,19 +3,12 @@
 use std::rc::Rc;
 
 use futures::executor::block_on;
-use futures::future::{join, join3, try_join};
+use futures::future::{join, try_join};
 use rumpsteak_runtime::{Error, ErrorKind, Role};
 use rumpsteak_ui_tests::handover::{self, give, take};
 use rumpsteak_ui_tests::numbers::{self, consumer, producer};
-use rumpsteak_ui_tests::ping::{self, Client, Ping, Pong, client, server};
+use rumpsteak_ui_tests::ping::{self, Client, HealthCheck, Ping, Pong, client, server};
 use rumpsteak_ui_tests::ring::{self, Stopped, first, second, third};
-
-#[test]
-fn a_session_returns_the_values_of_its_processes() {
-    let ping::Roles { mut s, mut c } = ping::Roles::default();
-    let (answer, ()) = block_on(try_join(client(&mut c, 41), server(&mut s))).unwrap();
-    assert_eq!(answer, 42);
-}
 
 #[test]
 fn roles_run_one_session_after_the_other() {
@@ -52,32 +45,6 @@ fn a_producer_chooses_and_a_consumer_follows() {
         let sums = block_on(try_join(producer(&mut p, list), consumer(&mut q))).unwrap();
         assert_eq!(sums, (sum, sum));
     }
-}
-
-#[test]
-fn a_session_without_an_end_runs_until_a_process_fails() {
-    let ring::Roles {
-        mut x,
-        mut y,
-        mut z,
-    } = ring::Roles::default();
-    let (x, y, z) = block_on(join3(first(&mut x, 300), second(&mut y), third(&mut z)));
-    assert!(matches!(x, Err(Stopped::After(300))), "{x:?}");
-    // The others waited for the token.
-    assert!(
-        matches!(
-            y.as_ref().map_err(Error::kind),
-            Err(ErrorKind::Closed { .. })
-        ),
-        "{y:?}"
-    );
-    assert!(
-        matches!(
-            z.as_ref().map_err(Error::kind),
-            Err(ErrorKind::Closed { .. })
-        ),
-        "{z:?}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -128,6 +95,19 @@ fn processes_run_on_threads() {
         scope.spawn(|| block_on(server(&mut s)).unwrap());
         assert_eq!(block_on(client(&mut c, 1)).unwrap(), 2);
     });
+}
+
+#[test]
+fn one_session_may_have_two_names() {
+    let ping::Roles { mut s, mut c } = ping::Roles::default();
+    let checked = rumpsteak_runtime::try_run(&mut c, async |s: HealthCheck<'_>| {
+        let (Pong(answer), end) = s.send(Ping(0)).await?.receive().await?;
+        Ok::<_, Error>((answer, end))
+    });
+    assert_eq!(
+        block_on(try_join(checked, server(&mut s))).unwrap(),
+        (1, ())
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ pub mod wiring;
 
 pub use self::fingerprint::Structure;
 pub use self::participant::Participant;
-pub use self::proof::{Machine, Plays, Transition, Unnamed};
+pub use self::proof::{Plays, Unnamed};
 
 /// A trait that asks for one of these is implemented by macros only.
 #[derive(Debug)]

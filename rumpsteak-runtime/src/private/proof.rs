@@ -1,6 +1,8 @@
 //! The proof that a session was verified.
 
+use crate::machine::Machine;
 use crate::role::Role;
+use crate::states::{Session, State};
 
 /// The proof that role `Self` may run sessions of type `S`, because they were verified.
 ///
@@ -16,28 +18,31 @@ pub trait Plays<S>: Sized {
     const MACHINE: Option<Machine> = None;
 }
 
-/// A machine, as the build script saw it.
-#[derive(Clone, Copy, Debug)]
-pub struct Machine {
-    /// The name of its role.
-    pub role: &'static str,
-    /// The number of its states.
-    pub states: usize,
-    /// The state in which it begins.
-    pub initial: usize,
-    /// Its transitions.
-    pub transitions: &'static [Transition],
+impl Machine {
+    /// The machine of a session that a role can begin.
+    ///
+    /// A session whose proof was written by hand, as in documentation, has one state and no
+    /// transition.
+    #[must_use]
+    pub fn of<S>() -> Self
+    where
+        S: Session<State: InRole>,
+        <S::State as InRole>::Role: Plays<S>,
+    {
+        let verified = <<S::State as InRole>::Role as Plays<S>>::MACHINE;
+        verified.unwrap_or(Self::new(<S::State as InRole>::Role::NAME, 1, 0, &[]))
+    }
 }
 
-/// Source, whether it sends, peer, label, sorts, target.
-pub type Transition = (
-    usize,
-    bool,
-    &'static str,
-    &'static str,
-    &'static [&'static str],
-    usize,
-);
+/// The state of a session of some role.
+pub trait InRole {
+    /// The role.
+    type Role: Role;
+}
+
+impl<R: Role> InRole for State<'_, R> {
+    type Role = R;
+}
 
 /// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from
 /// its being the only one: a process of another type then gets the message above, and not one about

@@ -4,6 +4,7 @@ use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_accept, polled_again, unexpected};
 use super::choice::Choice;
+use super::implement::{show, state_with_choice};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::private::ByMacro;
@@ -96,45 +97,11 @@ where
     }
 }
 
-impl<'s, R: Role, P, C> Session for Branch<'s, R, P, C> {
-    type State = State<'s, R>;
-
-    const BY_MACRO: ByMacro = ByMacro;
-
-    #[inline]
-    fn from_state(state: State<'s, R>) -> Self {
-        Self {
-            state,
-            names: Names::default(),
-        }
-    }
-}
-
-impl<R, P, C> Structure for Branch<'_, R, P, C>
-where
-    R: Role,
-    P: Role,
-    C: Structure,
-{
-    const FINGERPRINT: u64 = fingerprint::branch(P::PROTOCOL, P::NAME, C::FINGERPRINT);
-}
-
-impl<R: Role, P: Role, C: Choice> fmt::Debug for Branch<'_, R, P, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Branch")
-            .field("role", &self.state)
-            .field("peer", &P::NAME)
-            .field("labels", &C::LABELS)
-            .finish()
-    }
-}
+state_with_choice!(Branch, branch);
 
 impl<R: Role, P: Role, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Branching")
-            .field("role", &R::NAME)
-            .field("peer", &P::NAME)
-            .field("labels", &C::LABELS)
+        show::<R, P>(f, "Branching", "labels", &C::LABELS)
             .field("completed", &self.state.is_none())
             .finish()
     }

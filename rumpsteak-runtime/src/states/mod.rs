@@ -10,6 +10,7 @@ mod action;
 mod branch;
 mod choice;
 mod end;
+mod implement;
 mod receive;
 mod select;
 mod send;

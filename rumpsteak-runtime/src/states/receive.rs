@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_accept, polled_again, unexpected};
+use super::implement::{show, state_with_label};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
@@ -95,47 +96,7 @@ where
     }
 }
 
-impl<'s, R: Role, P, L, C> Session for Receive<'s, R, P, L, C> {
-    type State = State<'s, R>;
-
-    const BY_MACRO: ByMacro = ByMacro;
-
-    #[inline]
-    fn from_state(state: State<'s, R>) -> Self {
-        Self {
-            state,
-            names: Names::default(),
-        }
-    }
-}
-
-impl<R, P, L, C> Structure for Receive<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-    C: Structure,
-{
-    const FINGERPRINT: u64 = fingerprint::receive(
-        P::PROTOCOL,
-        P::NAME,
-        <R::Message as Message<L>>::NAME,
-        C::FINGERPRINT,
-    );
-}
-
-impl<R, P, L, C> fmt::Debug for Receive<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receive")
-            .field("role", &self.state)
-            .field("peer", &P::NAME)
-            .field("label", &<R::Message as Message<L>>::NAME)
-            .finish()
-    }
-}
+state_with_label!(Receive, receive);
 
 impl<R, P, L, C> fmt::Debug for Receiving<'_, R, P, L, C>
 where
@@ -143,10 +104,7 @@ where
     P: Role,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiving")
-            .field("role", &R::NAME)
-            .field("peer", &P::NAME)
-            .field("label", &<R::Message as Message<L>>::NAME)
+        show::<R, P>(f, "Receiving", "label", &<R::Message as Message<L>>::NAME)
             .field("completed", &self.state.is_none())
             .finish()
     }

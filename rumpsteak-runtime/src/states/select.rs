@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::choice::{Choice, Offers};
+use super::implement::state_with_choice;
 use super::send::{Returning, Sending};
 use super::state::{Names, Session, State};
 use crate::message::Message;
@@ -68,35 +69,4 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     }
 }
 
-impl<'s, R: Role, P, C> Session for Select<'s, R, P, C> {
-    type State = State<'s, R>;
-
-    const BY_MACRO: ByMacro = ByMacro;
-
-    #[inline]
-    fn from_state(state: State<'s, R>) -> Self {
-        Self {
-            state,
-            names: Names::default(),
-        }
-    }
-}
-
-impl<R, P, C> Structure for Select<'_, R, P, C>
-where
-    R: Role,
-    P: Role,
-    C: Structure,
-{
-    const FINGERPRINT: u64 = fingerprint::select(P::PROTOCOL, P::NAME, C::FINGERPRINT);
-}
-
-impl<R: Role, P: Role, C: Choice> fmt::Debug for Select<'_, R, P, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Select")
-            .field("role", &self.state)
-            .field("peer", &P::NAME)
-            .field("labels", &C::LABELS)
-            .finish()
-    }
-}
+state_with_choice!(Select, select);

@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_transmit, polled_again};
+use super::implement::{show, state_with_label};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Error, Result, Unsent};
 use crate::message::Message;
@@ -198,47 +199,7 @@ where
     failed::<R, P>(state, error, Action::Send(R::Message::NAME))
 }
 
-impl<'s, R: Role, P, L, C> Session for Send<'s, R, P, L, C> {
-    type State = State<'s, R>;
-
-    const BY_MACRO: ByMacro = ByMacro;
-
-    #[inline]
-    fn from_state(state: State<'s, R>) -> Self {
-        Self {
-            state,
-            names: Names::default(),
-        }
-    }
-}
-
-impl<R, P, L, C> Structure for Send<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-    C: Structure,
-{
-    const FINGERPRINT: u64 = fingerprint::send(
-        P::PROTOCOL,
-        P::NAME,
-        <R::Message as Message<L>>::NAME,
-        C::FINGERPRINT,
-    );
-}
-
-impl<R, P, L, C> fmt::Debug for Send<'_, R, P, L, C>
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Send")
-            .field("role", &self.state)
-            .field("peer", &P::NAME)
-            .field("label", &<R::Message as Message<L>>::NAME)
-            .finish()
-    }
-}
+state_with_label!(Send, send);
 
 impl<R, P, L, C> fmt::Debug for Sending<'_, R, P, L, C>
 where
@@ -246,10 +207,7 @@ where
     P: Role,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sending")
-            .field("role", &R::NAME)
-            .field("peer", &P::NAME)
-            .field("label", &<R::Message as Message<L>>::NAME)
+        show::<R, P>(f, "Sending", "label", &<R::Message as Message<L>>::NAME)
             .field("completed", &self.state.is_none())
             .finish()
     }

@@ -82,15 +82,11 @@ fn constant(machine: &recorded::Machine, krate: &TokenStream) -> TokenStream {
             target,
         } = transition;
         let sends = *direction == Direction::Send;
-        quote!((#source, #sends, #peer, #label, &[#(#payload),*], #target))
+        quote!(#krate::machine::Transition::new(#source, #sends, #peer, #label, &[#(#payload),*], #target))
     });
     quote! {
-        const MACHINE: ::core::option::Option<#krate::private::Machine> =
-            ::core::option::Option::Some(#krate::private::Machine {
-                role: #role,
-                states: #states,
-                initial: #initial,
-                transitions: &[#(#transitions),*],
-            });
+        const MACHINE: ::core::option::Option<#krate::machine::Machine> = ::core::option::Option::Some(
+            #krate::machine::Machine::new(#role, #states, #initial, &[#(#transitions),*]),
+        );
     }
 }

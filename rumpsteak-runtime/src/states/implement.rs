@@ -1,0 +1,97 @@
+//! What states and their futures implement alike.
+
+use std::fmt;
+
+use crate::role::Role;
+
+/// `Session`, `Structure` and `Debug` for a state with one label: `Send`, `Receive`.
+macro_rules! state_with_label {
+    ($State:ident, $fingerprint:ident) => {
+        $crate::states::implement::session!($State, P, L, C);
+
+        impl<R, P, L, C> Structure for $State<'_, R, P, L, C>
+        where
+            R: Role<Message: Message<L>>,
+            P: Role,
+            C: Structure,
+        {
+            const FINGERPRINT: u64 = fingerprint::$fingerprint(
+                P::PROTOCOL,
+                P::NAME,
+                <R::Message as Message<L>>::NAME,
+                C::FINGERPRINT,
+            );
+        }
+
+        impl<R, P, L, C> fmt::Debug for $State<'_, R, P, L, C>
+        where
+            R: Role<Message: Message<L>>,
+            P: Role,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let label = <R::Message as Message<L>>::NAME;
+                $crate::states::implement::show::<R, P>(f, stringify!($State), "label", &label)
+                    .finish()
+            }
+        }
+    };
+}
+
+/// As `state_with_label`, for a state with a choice: `Select`, `Branch`.
+macro_rules! state_with_choice {
+    ($State:ident, $fingerprint:ident) => {
+        $crate::states::implement::session!($State, P, C);
+
+        impl<R, P, C> Structure for $State<'_, R, P, C>
+        where
+            R: Role,
+            P: Role,
+            C: Structure,
+        {
+            const FINGERPRINT: u64 =
+                fingerprint::$fingerprint(P::PROTOCOL, P::NAME, C::FINGERPRINT);
+        }
+
+        impl<R: Role, P: Role, C: Choice> fmt::Debug for $State<'_, R, P, C> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let name = stringify!($State);
+                $crate::states::implement::show::<R, P>(f, name, "labels", &C::LABELS).finish()
+            }
+        }
+    };
+}
+
+macro_rules! session {
+    ($State:ident, $($parameter:ident),*) => {
+        impl<'s, R: Role, $($parameter),*> Session for $State<'s, R, $($parameter),*> {
+            type State = State<'s, R>;
+
+            const BY_MACRO: ByMacro = ByMacro;
+
+            #[inline]
+            fn from_state(state: State<'s, R>) -> Self {
+                Self {
+                    state,
+                    names: Names::default(),
+                }
+            }
+        }
+    };
+}
+
+pub(super) use {session, state_with_choice, state_with_label};
+
+/// Where a session is, for `Debug`: the role, the peer and the labels.
+pub(super) fn show<'f, 'a, R: Role, P: Role>(
+    f: &'f mut fmt::Formatter<'a>,
+    name: &str,
+    field: &str,
+    labels: &dyn fmt::Debug,
+) -> fmt::DebugStruct<'f, 'a> {
+    let mut shown = f.debug_struct(name);
+    shown
+        .field("role", &R::NAME)
+        .field("peer", &P::NAME)
+        .field(field, labels);
+    shown
+}
