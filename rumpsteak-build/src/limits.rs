@@ -98,10 +98,10 @@ setters! {
 impl Limits {
     /// The limits of Scribble.
     pub(crate) fn scribble(&self) -> rumpsteak_scribble::Limits {
-        let mut limits = rumpsteak_scribble::Limits::default();
-        limits.global_states = self.global_states;
-        limits.local_states = self.local_states;
-        limits.projection_steps = self.projection_steps;
-        limits
+        rumpsteak_scribble::Limits {
+            global_states: self.global_states,
+            local_states: self.local_states,
+            projection_steps: self.projection_steps,
+        }
     }
 }

@@ -37,49 +37,33 @@ pub struct Checked {
 /// # Cost
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.
 pub fn check(module: &Module) -> Checked {
-    check_with(module, &Limits::default())
-}
-
-/// [`check`] with limits of one's own.
-pub fn check_with(module: &Module, limits: &Limits) -> Checked {
     let imports = module.imports.iter();
-    let mut diagnostics: Vec<Diagnostic> = imports
+    let unsupported = imports
         .map(|import| syntax_errors::unsupported(Construct::Import, import.span))
         .collect();
     let source = Source {
         module,
         imports: vec![None; module.imports.len()],
     };
-    let protocols = check_sources(&[source], limits, &mut diagnostics);
-    diagnostic::sort(&mut diagnostics);
-    Checked {
-        protocols,
-        diagnostics,
-    }
+    check_sources(&[source], &Limits::default(), unsupported)
 }
 
 impl Modules {
-    /// Checks all modules, as [`check`] does one. The protocols are those of the root; the errors
-    /// those of all.
+    /// Checks all modules, as [`check`] does one, with limits of one's own. The protocols are those
+    /// of the root; the errors those of all.
     pub fn check(&self, limits: &Limits) -> Checked {
-        let mut diagnostics = Vec::new();
-        let protocols = check_sources(&self.sources(), limits, &mut diagnostics);
-        diagnostic::sort(&mut diagnostics);
-        Checked {
-            protocols,
-            diagnostics,
-        }
+        check_sources(&self.sources(), limits, Vec::new())
     }
 }
 
-/// Checks the protocols of all modules and returns those of the first.
+/// Checks the protocols of all modules, and keeps those of the first.
 fn check_sources(
     sources: &[Source<'_>],
     limits: &Limits,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Protocol> {
-    let mut program = resolve(sources, diagnostics);
-    flow::check(&mut program, diagnostics);
+    mut diagnostics: Vec<Diagnostic>,
+) -> Checked {
+    let mut program = resolve(sources, &mut diagnostics);
+    flow::check(&mut program, &mut diagnostics);
 
     // Auxiliary protocols are checked where they are called; those that are not, on their own,
     // last.
@@ -117,7 +101,11 @@ fn check_sources(
             limits: limits.clone(),
         }
     });
-    protocols.collect()
+    diagnostic::sort(&mut diagnostics);
+    Checked {
+        protocols: protocols.collect(),
+        diagnostics,
+    }
 }
 
 /// A well-formed protocol, as a global type. Cheap to clone.

@@ -60,9 +60,9 @@ mod sets;
 mod syntax;
 
 pub use self::{
-    check::{Checked, Protocol, check, check_with},
+    check::{Checked, Protocol, check},
     diagnostics::{
-        code::{Code, UnknownCode},
+        code::Code,
         diagnostic::{Diagnostic, Severity},
         similar::similar,
         span::{Name, SourceId, Span},

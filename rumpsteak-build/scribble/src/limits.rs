@@ -3,11 +3,12 @@
 /// How far to go before giving up. A limit that is met is an error that names it.
 ///
 /// ```
-/// let limits = rumpsteak_scribble::Limits::default().global_states(1_000_000);
+/// use rumpsteak_scribble::Limits;
+///
+/// let limits = Limits { global_states: 1_000_000, ..Limits::default() };
 /// assert_eq!(limits.local_states, 200_000);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// States of the automaton of one protocol, once calls are unfolded and equal beginnings are
     /// joined. The work of finding them is limited to a fixed multiple of this.
@@ -28,28 +29,5 @@ impl Default for Limits {
             local_states: 200_000,
             projection_steps: 5_000_000,
         }
-    }
-}
-
-impl Limits {
-    /// Sets [`global_states`](Self#structfield.global_states).
-    #[must_use]
-    pub fn global_states(mut self, states: usize) -> Self {
-        self.global_states = states;
-        self
-    }
-
-    /// Sets [`local_states`](Self#structfield.local_states).
-    #[must_use]
-    pub fn local_states(mut self, states: usize) -> Self {
-        self.local_states = states;
-        self
-    }
-
-    /// Sets [`projection_steps`](Self#structfield.projection_steps).
-    #[must_use]
-    pub fn projection_steps(mut self, steps: usize) -> Self {
-        self.projection_steps = steps;
-        self
     }
 }

@@ -13,18 +13,14 @@
 use std::{collections::BTreeSet, env, fmt::Write, fs, path::Path};
 
 use rumpsteak_fsm::dot;
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, SourceId, Span};
+use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Span};
 
 /// The root first, under an empty name.
 type Texts = [(String, String)];
 
 /// `line:column` and the text of a span, on one line; in an imported module with its name before.
-fn place(modules: &Modules, texts: &Texts, span: Span) -> String {
-    let name = match span.source() {
-        SourceId::ROOT => "",
-        source => modules.name(source).unwrap(),
-    };
-    let (_, source) = texts.iter().find(|text| text.0 == name).unwrap();
+fn place(texts: &Texts, span: Span) -> String {
+    let (name, source) = &texts[span.source().index()];
     let before = &source[..span.start()];
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
@@ -33,7 +29,7 @@ fn place(modules: &Modules, texts: &Texts, span: Span) -> String {
     format!("{name}{separator}{line}:{column} `{}`", text.join(" "))
 }
 
-fn show(modules: &Modules, texts: &Texts, diagnostic: &Diagnostic) -> String {
+fn show(texts: &Texts, diagnostic: &Diagnostic) -> String {
     let Diagnostic {
         code,
         message,
@@ -52,7 +48,7 @@ fn show(modules: &Modules, texts: &Texts, diagnostic: &Diagnostic) -> String {
     for line in notes.iter().flat_map(|note| note.lines()) {
         assert!(line.chars().count() <= 70, "{line}");
     }
-    let place = |span| place(modules, texts, span);
+    let place = |span| place(texts, span);
     let mut text = format!("{code}: {message}\n  {}: {label}\n", place(*primary));
     for (span, label) in secondary {
         writeln!(text, "  {}: {label}", place(*span)).unwrap();
@@ -73,9 +69,12 @@ struct Outcome {
 }
 
 fn run(texts: &Texts) -> Outcome {
+    // In the order in which they are asked for.
+    let mut loaded = vec![texts[0].clone()];
     let (modules, mut diagnostics) = Modules::load(&texts[0].1, |name| {
-        let text = texts.iter().find(|text| text.0 == name);
-        text.map(|text| text.1.clone())
+        let text = texts.iter().find(|text| text.0 == name)?;
+        loaded.push(text.clone());
+        Some(text.1.clone())
     });
     let checked = modules.check(&Limits::default());
     let mut machines = String::new();
@@ -96,7 +95,7 @@ fn run(texts: &Texts) -> Outcome {
     Outcome {
         errors: diagnostics
             .iter()
-            .map(|diagnostic| show(&modules, texts, diagnostic))
+            .map(|diagnostic| show(&loaded, diagnostic))
             .collect(),
         machines,
         codes: diagnostics

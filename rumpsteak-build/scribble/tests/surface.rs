@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_fsm::Role;
-use rumpsteak_scribble::{Code, Limits, Modules, Severity, SourceId, check, parse};
+use rumpsteak_scribble::{Code, Limits, Modules, Severity, check, parse};
 
 #[test]
 fn a_transition_remembers_every_interaction_that_it_stands_for() {
@@ -105,9 +105,7 @@ fn sorts_and_messages_are_looked_up_in_all_modules() {
         (money.schema.as_str(), money.external.as_str()),
         ("rust", "crate::Money")
     );
-    assert_eq!(modules.name(money.span.source()), Some("base"));
-    assert_eq!(modules.name(SourceId::ROOT), None);
-    assert_eq!(modules.signature("Stop").unwrap().from, None);
+    assert_eq!(money.span.source().index(), 1);
     assert_eq!(modules.sort("Stop"), None);
     assert_eq!(modules.check(&Limits::default()).diagnostics, []);
 }

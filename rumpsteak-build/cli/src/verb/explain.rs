@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let codes = match &arguments.code {
         None => Code::ALL.to_vec(),
-        Some(text) => vec![text.parse().map_err(|_| unknown(text))?],
+        Some(text) => vec![Code::named(text).ok_or_else(|| unknown(text))?],
     };
     let entry = |code: &Code| (code.as_str().to_owned(), json!(code.explanation()));
     let entries: Map<_, _> = codes.iter().map(entry).collect();

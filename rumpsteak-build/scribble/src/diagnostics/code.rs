@@ -2,7 +2,7 @@
 //!
 //! A code that is no longer used is never given to another mistake.
 
-use std::{error::Error, fmt, str::FromStr};
+use std::fmt;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
@@ -17,6 +17,12 @@ macro_rules! codes {
         impl Code {
             /// Every code, in order.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The code that is written like this, in either case.
+            pub fn named(text: &str) -> Option<Self> {
+                let mut codes = Self::ALL.iter().copied();
+                codes.find(|code| code.as_str().eq_ignore_ascii_case(text))
+            }
 
             /// The stable code, such as `S0203`.
             pub fn as_str(self) -> &'static str {
@@ -131,28 +137,3 @@ impl fmt::Display for Code {
         f.write_str(self.as_str())
     }
 }
-
-/// Reads `S0203`, in either case.
-impl FromStr for Code {
-    type Err = UnknownCode;
-
-    fn from_str(text: &str) -> Result<Self, UnknownCode> {
-        let found = Self::ALL
-            .iter()
-            .find(|code| code.as_str().eq_ignore_ascii_case(text));
-        found.copied().ok_or(UnknownCode)
-    }
-}
-
-/// A text that is not the code of any mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownCode;
-
-impl fmt::Display for UnknownCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let last = Code::ALL.last().map_or("", |code| code.as_str());
-        write!(f, "there is no such code; codes are written `{last}`")
-    }
-}
-
-impl Error for UnknownCode {}

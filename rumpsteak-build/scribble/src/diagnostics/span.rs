@@ -17,7 +17,7 @@ impl SourceId {
     }
 
     /// The source at this position; `None` beyond 65,535.
-    pub fn from_index(index: usize) -> Option<Self> {
+    pub(crate) fn from_index(index: usize) -> Option<Self> {
         u16::try_from(index).ok().map(Self)
     }
 }

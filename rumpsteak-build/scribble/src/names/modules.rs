@@ -32,8 +32,6 @@ pub struct Modules {
 
 #[derive(Clone, Debug)]
 struct Loaded {
-    /// The name under which it was asked for; the root has that of its header, if any.
-    name: Option<String>,
     module: Module,
     /// For each import the module that it means, unless it could not be loaded.
     imports: Vec<Option<usize>>,
@@ -46,7 +44,8 @@ impl Modules {
     ///
     /// The errors are those of all texts, and of the imports themselves: modules that are missing,
     /// that import themselves or call themselves something else, and two modules visible under one
-    /// name. Their spans tell the texts apart ([`Span::source`], [`name`](Self::name)).
+    /// name. Their spans tell the texts apart ([`Span::source`]): the root, and then all others as
+    /// they were found.
     ///
     /// A cycle of imports is no mistake: protocols are called, and not executed on import.
     ///
@@ -65,12 +64,14 @@ impl Modules {
     /// ```
     pub fn load(source: &str, find: impl FnMut(&str) -> Option<String>) -> (Self, Vec<Diagnostic>) {
         let root = parser::parse(source);
-        let name = root.module.header.as_ref().map(Name::to_string);
+        let name = root.module.header.as_ref();
         let mut loader = Loader {
             find,
-            known: name.iter().map(|name| (name.clone(), Some(0))).collect(),
+            known: name
+                .map(|name| (name.to_string(), Some(0)))
+                .into_iter()
+                .collect(),
             loaded: vec![Loaded {
-                name,
                 module: root.module,
                 imports: Vec::new(),
             }],
@@ -169,21 +170,10 @@ impl Modules {
         self.loaded.iter().map(|loaded| &loaded.module)
     }
 
-    /// The full name of a module; `None` for a root without a `module` line, and for a source that
-    /// does not exist.
-    pub fn name(&self, source: SourceId) -> Option<&str> {
-        self.loaded.get(source.index())?.name.as_deref()
-    }
-
     /// The declaration of the sort `name` as it occurs in a projected machine: in the root, or else
     /// in the first module that declares it.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
         self.iter().find_map(|module| module.sort(name))
-    }
-
-    /// The declaration of the message `name`, found in the same way.
-    pub fn signature(&self, name: &str) -> Option<&Declaration> {
-        self.iter().find_map(|module| module.signature(name))
     }
 
     /// The modules as the later passes want them, the root first.
@@ -238,7 +228,6 @@ impl<F: FnMut(&str) -> Option<String>> Loader<F> {
                 .push(name_errors::other_module(name, header));
         }
         self.loaded.push(Loaded {
-            name: Some(name.to_string()),
             module: parsed.module,
             imports: Vec::new(),
         });

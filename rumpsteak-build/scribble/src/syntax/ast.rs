@@ -1,8 +1,8 @@
 //! Modules as they are written.
 //!
 //! The interactions of a protocol lie in one table, [`Body`], and blocks name them by id. A tree of
-//! boxes would be simpler to walk, but a file may nest a hundred thousand choices, and dropping,
-//! comparing or printing such a tree by recursion overflows the stack.
+//! boxes would be simpler to walk, but a file may nest a hundred thousand choices, and dropping
+//! or comparing such a tree by recursion overflows the stack.
 
 use std::fmt;
 
@@ -31,18 +31,8 @@ impl Module {
     /// "std" as Str;` declares `Str`. A sort without a declaration stands for the Rust type of that
     /// name.
     pub fn sort(&self, name: &str) -> Option<&Declaration> {
-        self.declaration(DeclarationKind::Payload, name)
-    }
-
-    /// The declaration of the message signature `name`, if there is one.
-    pub fn signature(&self, name: &str) -> Option<&Declaration> {
-        self.declaration(DeclarationKind::Signature, name)
-    }
-
-    fn declaration(&self, kind: DeclarationKind, name: &str) -> Option<&Declaration> {
-        self.declarations
-            .iter()
-            .find(|declaration| declaration.kind == kind && declaration.name.as_str() == name)
+        let mut sorts = self.declarations.iter();
+        sorts.find(|found| found.kind == DeclarationKind::Payload && found.name.as_str() == name)
     }
 }
 
@@ -280,6 +270,19 @@ impl MessageExpr {
     }
 }
 
+/// Its source text: `buy(x: Int, P@A)`, `Cancel`
+impl fmt::Display for MessageExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => write!(f, "{name}"),
+            Self::Literal { label, payload } => {
+                let payload: Vec<String> = payload.iter().map(Payload::to_string).collect();
+                write!(f, "{label}({})", payload.join(", "))
+            }
+        }
+    }
+}
+
 /// `Int`, `x: Int`, or the delegation of a session `P@A`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
@@ -297,5 +300,19 @@ impl Payload {
         let first = self.name.as_ref().unwrap_or(&self.sort);
         let last = self.delegated.as_ref().unwrap_or(&self.sort);
         first.span.to(last.span)
+    }
+}
+
+/// Its source text: `Int`, `x: Int`, `P@A`
+impl fmt::Display for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "{name}: ")?;
+        }
+        write!(f, "{}", self.sort)?;
+        match &self.delegated {
+            Some(role) => write!(f, "@{role}"),
+            None => Ok(()),
+        }
     }
 }

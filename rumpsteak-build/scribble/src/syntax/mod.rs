@@ -1,8 +1,7 @@
-//! Text to syntax trees, and back to text.
+//! Text to syntax trees.
 
 pub(crate) mod ast;
 mod body;
 mod cursor;
 mod lexer;
 pub(crate) mod parser;
-mod print;
