@@ -182,6 +182,13 @@ fn mutated_text() {
 
 const DEPTH: usize = 100_000;
 
+/// How many states the first protocol has; there is nothing wrong with any of them.
+fn accepted(source: &str) -> usize {
+    let checked = check(&parse(source).module);
+    assert_eq!(checked.diagnostics, []);
+    checked.protocols[0].states()
+}
+
 fn protocol(body: &str) -> String {
     format!("global protocol P(role A, role B) {{ {body} }}")
 }
@@ -220,9 +227,7 @@ fn a_hundred_thousand_nested_recursions_without_a_message_between() {
     }
     body += "a() from A to B; continue X0; ";
     body += &"}".repeat(DEPTH);
-    let checked = check(&parse(&protocol(&body)).module);
-    assert_eq!(checked.diagnostics, []);
-    assert_eq!(checked.protocols[0].states(), 1);
+    assert_eq!(accepted(&protocol(&body)), 1);
 }
 
 #[test]
@@ -258,9 +263,7 @@ fn a_chain_of_calls() {
     }
     source += "aux global protocol P20000(role A, role B) { m() from A to B; }\n";
     source += "global protocol P(role A, role B) { do P0(A, B); n() from A to B; }";
-    let checked = check(&parse(&source).module);
-    assert_eq!(checked.diagnostics, []);
-    assert_eq!(checked.protocols[0].states(), 3);
+    assert_eq!(accepted(&source), 3);
 }
 
 /// `P0` calls `P1` twice, which calls `P2` twice, …
@@ -288,17 +291,13 @@ fn calls_in_branches_are_shared() {
         40,
         "choice at A { l() from A to B; NEXT } or { r() from A to B; NEXT }",
     );
-    let checked = check(&parse(&source).module);
-    assert_eq!(checked.diagnostics, []);
-    assert_eq!(checked.protocols[0].states(), 42);
+    assert_eq!(accepted(&source), 42);
 }
 
 #[test]
 fn choices_one_after_the_other_share_what_follows() {
     let choice = "choice at A { l() from A to B; } or { r() from A to B; }";
-    let checked = check(&parse(&protocol(&choice.repeat(40))).module);
-    assert_eq!(checked.diagnostics, []);
-    assert_eq!(checked.protocols[0].states(), 41);
+    assert_eq!(accepted(&protocol(&choice.repeat(40))), 41);
 }
 
 #[test]
@@ -318,9 +317,7 @@ fn calls_in_sequence_meet_the_limit() {
             .contains("`Limits::global_states`")
     );
 
-    let small = check(&parse(&doubling(10, "NEXT NEXT")).module);
-    assert_eq!(small.diagnostics, []);
-    assert_eq!(small.protocols[0].states(), 1_025);
+    assert_eq!(accepted(&doubling(10, "NEXT NEXT")), 1_025);
 }
 
 #[test]
@@ -398,8 +395,7 @@ fn what_is_quadratic_meets_a_limit() {
     }
     body += "b() from A to B; ";
     body += &"} } ".repeat(3_000);
-    let checked = check(&parse(&protocol(&body)).module);
-    assert_eq!(checked.diagnostics, []);
+    accepted(&protocol(&body));
 
     let mut body = String::new();
     for depth in 0..5_000 {
@@ -411,8 +407,7 @@ fn what_is_quadratic_meets_a_limit() {
     }
     body += "d() from A to B; }";
     body += &"} ".repeat(5_000);
-    let checked = check(&parse(&protocol(&body)).module);
-    assert_eq!(checked.diagnostics, []);
+    accepted(&protocol(&body));
 
     // C learns which of many places the protocol is at, and must take most of them for possible in
     // each.
