@@ -1,0 +1,350 @@
+//! `check` with files.
+
+use crate::common::{Folder, begins, says};
+use serde_json::{Value, json};
+
+const PING: &str = "\
+global protocol Ping(role a, role b) {
+  rec X { ping() from a to b; pong() from b to a; continue X; }
+}
+";
+
+/// `C` is told about one branch only.
+const UNTOLD: &str = "\
+global protocol P(role A, role B, role C) {
+  choice at A { l() from A to B; m() from A to C; }
+  or { r() from A to B; }
+}
+";
+
+/// Safe, but `C` listens to `A` and `B` in one state.
+const TWO_PEERS: &str = "\
+global protocol Peers(role A, role B, role C) {
+  choice at A { l() from A to B; x() from A to C; }
+  or { r() from A to B; y() from B to C; }
+}
+";
+
+const SYNTAX: &str = "\
+global protocol P(role a, role b) {
+  hello() form a to b;
+  bye( from b to a;
+}
+";
+
+#[test]
+fn a_safe_protocol_says_what_was_explored() {
+    let folder = Folder::new("check_safe").with("ping.scr", PING);
+    folder
+        .call("check ping.scr")
+        .exits(0)
+        .says("")
+        .prints("ping.scr: `Ping` is safe: 2 roles, 4 configurations explored with queues of up to 1 message\n");
+    folder
+        .run_with_input(["check", "-"], PING)
+        .exits(0)
+        .prints("<stdin>: `Ping` is safe: 2 roles, 4 configurations explored with queues of up to 1 message\n");
+}
+
+#[test]
+fn all_errors_of_all_files_are_told() {
+    let folder = Folder::new("check_all")
+        .with("ping.scr", PING)
+        .with("syntax.scr", SYNTAX)
+        .with("untold.scr", UNTOLD);
+    let run = folder
+        .call("check syntax.scr nowhere.scr untold.scr ping.scr")
+        .exits(2);
+    // The wording is the library's.
+    let titles: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("error"))
+        .map(|line| line.split_inclusive(':').next().unwrap())
+        .collect();
+    assert_eq!(
+        titles,
+        ["error[S0104]:", "error[S0104]:", "error:", "error[S0404]:",]
+    );
+    says(&run.stderr, "error: there is no file `nowhere.scr`\n");
+    begins(&run.stdout, "ping.scr: `Ping` is safe: ");
+}
+
+#[test]
+fn the_status_tells_bad_input_from_a_bad_protocol() {
+    let names = "global protocol P(role alice, role bob) { x() from alice to bbo; }";
+    let folder = Folder::new("check_status")
+        .with("ping.scr", PING)
+        .with("syntax.scr", SYNTAX)
+        .with("names.scr", names)
+        .with("untold.scr", UNTOLD);
+    folder.call("check syntax.scr").exits(2);
+    folder.call("check names.scr").exits(1);
+    folder.call("check untold.scr").exits(1);
+    folder.call("check ping.scr untold.scr").exits(1);
+    folder.call("check untold.scr ping.scr").exits(1);
+    folder.call("check untold.scr syntax.scr").exits(2);
+    folder.call("check ping.scr --configurations 2").exits(3);
+    folder
+        .call("check ping.scr untold.scr --configurations 2")
+        .exits(1);
+}
+
+#[test]
+fn a_limit_is_named_with_its_setting() {
+    let folder = Folder::new("check_limit").with("ping.scr", PING);
+    let run = folder
+        .call("check ping.scr --configurations 2")
+        .exits(3)
+        .prints("");
+    begins(
+        &run.stderr,
+        "error: undecided whether `Ping` is safe: the system has more than 2 configurations",
+    );
+    says(
+        &run.stderr,
+        "help: raise the limit with `--configurations`\n",
+    );
+    let object = folder
+        .call("check ping.scr --configurations 2 --format json")
+        .exits(3)
+        .json();
+    assert_eq!(object["verdict"], "undecided");
+    assert_eq!(
+        object["limit"],
+        json!({"setting": "configurations", "value": 2})
+    );
+}
+
+#[test]
+fn a_state_with_several_peers_is_safe_and_noted() {
+    let folder = Folder::new("check_peers").with("peers.scr", TWO_PEERS);
+    let run = folder.call("check peers.scr").exits(0);
+    begins(&run.stdout, "peers.scr: `Peers` is safe: 3 roles, ");
+    begins(
+        &run.stderr,
+        "note: `C` in `Peers` cannot be written as a session type yet: ",
+    );
+    says(&run.stderr, " --> peers.scr:2:");
+}
+
+#[test]
+fn a_file_without_protocols_is_noted() {
+    let aux = "aux global protocol Help(role a, role b) { x() from a to b; }";
+    let folder = Folder::new("check_aux").with("aux.scr", aux);
+    folder.call("check aux.scr").exits(0).prints("").says(
+        "note: `aux.scr` declares no protocol to check\n\
+         help: `aux` protocols and those with parameters are checked where others call them\n\n",
+    );
+}
+
+#[test]
+fn json_is_one_object_with_every_file() {
+    let folder = Folder::new("check_json")
+        .with("ping.scr", PING)
+        .with("untold.scr", UNTOLD);
+    let object = folder
+        .call("check ping.scr untold.scr --format json")
+        .exits(1)
+        .json();
+    assert_eq!(object["verdict"], "unsafe");
+    assert_eq!(
+        object["reason"],
+        object["files"][1]["diagnostics"][0]["message"]
+    );
+    for field in ["bound", "limit", "run"] {
+        assert_eq!(object[field], Value::Null, "{field}");
+    }
+    assert_eq!(
+        object["files"][0],
+        json!({
+            "file": "ping.scr",
+            "protocols": [{
+                "protocol": "Ping", "roles": ["a", "b"],
+                "verdict": "safe", "bound": 1, "limit": null, "run": null, "reason": null,
+            }],
+            "diagnostics": [],
+        })
+    );
+    assert_eq!(object["files"][1]["protocols"][0]["verdict"], "unsafe");
+    assert_eq!(object["files"][1]["diagnostics"][0]["code"], "S0404");
+
+    let safe = folder.call("check ping.scr --format json").exits(0).json();
+    assert_eq!(
+        (&safe["verdict"], &safe["bound"]),
+        (&json!("safe"), &json!(1))
+    );
+
+    let missing = folder
+        .call("check nowhere.scr --format json")
+        .exits(2)
+        .json();
+    assert_eq!(missing["verdict"], Value::Null);
+    assert_eq!(missing["reason"], "there is no file `nowhere.scr`");
+}
+
+#[test]
+fn messages_as_json_are_one_object_per_line() {
+    let folder = Folder::new("check_lines")
+        .with("ping.scr", PING)
+        .with("untold.scr", UNTOLD);
+    let run = folder
+        .call("check untold.scr ping.scr --format json-lines")
+        .exits(1)
+        .says("");
+    let lines: Vec<Value> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let summary: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (
+                line["kind"].as_str().unwrap(),
+                line["file"].as_str(),
+                line["verdict"].as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        summary,
+        [
+            ("diagnostic", Some("untold.scr"), None),
+            ("protocol", Some("untold.scr"), Some("unsafe")),
+            ("protocol", Some("ping.scr"), Some("safe")),
+            ("finished", None, Some("unsafe")),
+        ]
+    );
+}
+
+#[test]
+fn garbage_is_refused_without_a_panic() {
+    let folder = Folder::new("check_garbage")
+        .with("folder/x", "")
+        .with("empty.scr", "")
+        .with("binary.scr", [0x7f, b'E', b'L', b'F', 0, 0xff])
+        .with("control.scr", "global \u{0}\u{1b}[31m protocol \u{202e} P(")
+        .with("brackets.scr", "{".repeat(100_000))
+        .with("long.scr", "x".repeat(1_000_000));
+    for name in [
+        "folder",
+        "empty.scr",
+        "binary.scr",
+        "control.scr",
+        "brackets.scr",
+        "long.scr",
+    ] {
+        let run = folder.run(["check", name]).exits(2);
+        begins(&run.stderr, "error");
+        assert!(
+            !run.stderr.contains("panicked") && !run.stderr.contains('\u{1b}'),
+            "{name}: {run:?}"
+        );
+        assert_eq!(run.stdout, "", "{name}");
+    }
+}
+
+/// Thousands of choices inside one another; `b` answers, so that the two stay close.
+#[test]
+fn deep_nesting_is_no_stack_overflow() {
+    let depth = 2_000;
+    let mut source = String::from("global protocol Deep(role a, role b) {\n");
+    for _ in 0..depth {
+        source.push_str("choice at a { l() from a to b; m() from b to a; ");
+    }
+    for _ in 0..depth {
+        source.push_str("} or { r() from a to b; }\n");
+    }
+    source.push('}');
+    let folder = Folder::new("check_deep").with("deep.scr", source);
+    let run = folder.call("check deep.scr").exits(0);
+    begins(&run.stdout, "deep.scr: `Deep` is safe: 2 roles, ");
+}
+
+#[test]
+fn the_protocols_of_the_papers_are_safe() {
+    let protocols = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocols");
+    let folder = Folder::new("check_protocols");
+    let files = std::fs::read_dir(protocols)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|ext| ext == "scr"))
+        .collect();
+    assert!(files.len() >= 4, "{files:?}");
+    for file in files {
+        folder.run(["check".as_ref(), file.as_path()]).exits(0);
+    }
+}
+
+/// What the crate's README shows is what is printed.
+#[test]
+fn the_readme_is_true() {
+    let readme = include_str!("../../README.md");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = crate::common::command()
+        .args(["check", "protocols/double_buffering.scr"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    says(readme, &stdout);
+}
+
+#[test]
+fn a_file_may_call_itself_what_its_path_ends_in() {
+    const BODY: &str = "global protocol P(role A, role B) { hello() from A to B; }\n";
+    let text = |name: &str| format!("module {name};\n{BODY}");
+    let folder = Folder::new("check_module_line")
+        .with("shop/Orders.scr", text("shop.Orders"))
+        .with("shop/Plain.scr", BODY)
+        .with("shop/Last.scr", text("Last"))
+        .with("shop/Basket.scr", text("shop.Orders"))
+        .with("market/Orders.scr", text("shop.Orders"))
+        .with("two-buyers.scr", text("buyers"));
+    for good in ["shop/Orders.scr", "shop/Plain.scr", "shop/Last.scr"] {
+        folder.call(&format!("check {good}")).exits(0);
+    }
+    // From inside of the folder, too.
+    let inside =
+        Folder::new("check_module_line_inside/shop").with("Orders.scr", text("shop.Orders"));
+    inside.call("check Orders.scr").exits(0);
+    // Standard input has no name.
+    folder
+        .run_with_input(["check", "-"], &text("any.Name"))
+        .exits(0);
+
+    folder.call("check shop/Basket.scr").exits(1).says(
+        "error[S0213]: the module in `Basket.scr` calls itself `shop.Orders`
+ --> shop/Basket.scr:1:8
+  |
+1 | module shop.Orders;
+  |        ^^^^^^^^^^^ expected `shop.Basket`
+  |
+  = help: correct or remove the line, or move the file to `shop/Orders.scr`
+
+for more about this error, try `cargo rumpsteak explain S0213`
+",
+    );
+    // The file's own name is right: the folder alone is a warning.
+    for (call, status) in [
+        ("check market/Orders.scr", 0),
+        ("project market/Orders.scr", 0),
+        ("compat market/Orders.scr market/Orders.scr", 0),
+        // There is no faster order.
+        ("optimise --role A market/Orders.scr", 1),
+    ] {
+        let run = folder.call(call).exits(status);
+        begins(&run.stderr, "warning[S0213]: ");
+        says(&run.stderr, "expected `market.Orders`\n");
+    }
+    let folder = folder.with("market/stall.scr", text("shop.Orders"));
+    let run = folder.call("check market/stall.scr").exits(1);
+    says(&run.stderr, "expected `stall`\n");
+    let run = folder.call("check two-buyers.scr").exits(1);
+    says(&run.stderr, " not the name of the file\n");
+    let run = folder.call("project shop/Basket.scr").exits(1);
+    begins(&run.stderr, "error[S0213]: ");
+}

@@ -1,0 +1,128 @@
+//! `generate`: the code of a protocol, and whether a file holds it.
+
+use crate::common::{Folder, says};
+
+const PING: &str = "global protocol Ping(role c, role s) {\n  ping(i32) from c to s;\n  pong(i32) from s to c;\n}\n";
+
+#[test]
+fn prints_what_the_build_generates() {
+    let folder = Folder::new("generate-prints").with("ping.scr", PING);
+    let run = folder.call("generate ping.scr");
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
+    says(
+        &run.stdout,
+        "#[session(C)]\npub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n",
+    );
+    let codes = rumpsteak_build::configure()
+        .protocols("ping.scr")
+        .code(folder.path());
+    let code = codes.unwrap_or_else(|report| panic!("{report}")).remove(0);
+    assert_eq!(Some(run.stdout), code.text);
+}
+
+#[test]
+fn a_file_is_written_once_and_checked() {
+    let folder = Folder::new("generate-check").with("ping.scr", PING);
+    let missing = folder.call("generate ping.scr -o ping.rs --check");
+    assert_eq!(missing.status, Some(1));
+    assert!(
+        missing.stderr.contains("`ping.rs` does not exist")
+            && missing
+                .stderr
+                .contains("run `cargo rumpsteak generate ping.scr --output ping.rs`"),
+        "{}",
+        missing.stderr
+    );
+    assert!(!folder.path().join("ping.rs").exists());
+
+    assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
+    let written = std::fs::metadata(folder.path().join("ping.rs")).and_then(|file| file.modified());
+    assert_eq!(
+        folder.call("generate ping.scr -o ping.rs --check").status,
+        Some(0)
+    );
+    assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
+    let again = std::fs::metadata(folder.path().join("ping.rs")).and_then(|file| file.modified());
+    assert_eq!(written.ok(), again.ok());
+
+    // The protocol moves on.
+    let folder = folder.with("ping.scr", PING.replace("pong(i32)", "pong(u8)"));
+    let stale = folder.call("generate ping.scr -o ping.rs --check");
+    assert_eq!((stale.status, stale.stdout.as_str()), (Some(1), ""));
+    for expected in [
+        "`ping.rs` is stale: it was generated from another protocol or by another version",
+        "- ///   pong(i32) from s to c;",
+        "+ ///   pong(u8) from s to c;",
+    ] {
+        says(&stale.stderr, expected);
+    }
+
+    // Somebody changes the code.
+    assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
+    let text = std::fs::read_to_string(folder.path().join("ping.rs")).unwrap();
+    let folder = folder.with("ping.rs", text.replace("Receive<S, Pong, End>", "End"));
+    let edited = folder.call("generate ping.scr -o ping.rs --check");
+    assert_eq!(edited.status, Some(1));
+    for expected in [
+        "`ping.rs` is stale: it was changed by hand",
+        "- pub type CSession = Send<S, Ping, End>;",
+        "+ pub type CSession = Send<S, Ping, Receive<S, Pong, End>>;",
+    ] {
+        says(&edited.stderr, expected);
+    }
+}
+
+#[test]
+fn an_unsafe_machine_has_no_code() {
+    let folder = Folder::new("generate-unsafe")
+        .with("ping.scr", PING)
+        .with("ping.c.local", "c: s?pong<i32>; s!ping<i32>; end");
+    let run = folder.call("generate ping.scr -o ping.rs");
+    assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""));
+    for expected in [
+        "unsafe reordering: `",
+        "ping.c.local:1:4",
+        "s waits for ping(i32) from c",
+    ] {
+        says(&run.stderr, expected);
+    }
+    assert!(!folder.path().join("ping.rs").exists());
+}
+
+#[test]
+fn calls_that_cannot_be_answered() {
+    let other = PING.replace("Ping", "Pong");
+    let folder = Folder::new("generate-calls")
+        .with("two.scr", format!("{PING}{other}"))
+        .with("bad.scr", "global protocol P(role a) { m() form a to a; }")
+        .with("int.scr", PING.replace("i32", "int"));
+    for (line, status, expected) in [
+        ("generate two.scr", 2, "say which one with `--protocol`"),
+        ("generate two.scr --protocol Pang", 2, "did you mean `P"),
+        ("generate none.scr", 2, "cannot read the protocols"),
+        ("generate bad.scr", 2, "m() form a to a;"),
+        ("generate -", 2, "name the file instead of standard input"),
+        ("generate two.scr --protocol Ping --check", 2, "--output"),
+        (
+            "generate int.scr",
+            1,
+            "the sort `int` stands for no Rust type",
+        ),
+        (
+            "generate two.scr --protocol Ping -o none/ping.rs",
+            2,
+            "cannot write `none/ping.rs`",
+        ),
+    ] {
+        let run = folder.call(line);
+        assert_eq!(
+            (run.status, run.stdout.as_str()),
+            (Some(status), ""),
+            "{line}: {}",
+            run.stderr
+        );
+        says(&run.stderr, expected);
+    }
+    let one = folder.call("generate two.scr --protocol Pong");
+    says(&one.stdout, "#[protocol(Pong::c)]");
+}

@@ -1,0 +1,16 @@
+//! The real command in folders of its own: what it prints, and its exit status.
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+mod check;
+mod command;
+mod common;
+mod compat;
+mod explain;
+mod formats;
+mod generate;
+mod kmc;
+mod optimise;
+mod package;
+mod pairs;
+mod project;
+mod subtype;

@@ -1,0 +1,307 @@
+//! `optimise`.
+
+use std::path::Path;
+
+use crate::common::{Folder, begins, says};
+
+const DOUBLE_BUFFERING: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t; @\"depends: value, ready\"
+    continue loop;
+  }
+}
+";
+const RING: &str = "\
+global protocol Ring(role a, role b, role c) {
+  rec lap { value(i32) from a to b; value(i32) from b to c; value(i32) from c to a; continue lap; }
+}
+";
+const STREAMING: &str = "\
+global protocol Streaming(role s, role t) {
+  rec loop {
+    ready() from t to s;
+    choice at s { value(i32) from s to t; continue loop; } or { stop() from s to t; }
+  }
+}
+";
+
+#[test]
+fn the_kernel_of_the_paper() {
+    let folder = Folder::new("optimise_kernel").with("db.scr", DOUBLE_BUFFERING);
+    let run = folder.call("optimise db.scr --role k").exits(0).says("");
+    let expected = "\
+`k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried
+
+1. up to 1 message to `s` before its turn: 25 % less time (905 instead of 1203)
+
+digraph k {
+  0;
+  1;
+  2;
+  3;
+  4;
+  0 -> 1 [label=\"s!ready\"];
+  1 -> 2 [label=\"s!ready\"];
+  2 -> 3 [label=\"s?value(i32)\"];
+  3 -> 4 [label=\"t?ready\"];
+  4 -> 1 [label=\"t!value(i32)\"];
+}
+
+#[session(K)]
+type OptimisedK = Send<S, Ready, OptimisedKLoop>;
+
+#[session]
+struct OptimisedKLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+
+before, up to time 12:
+";
+    begins(&run.stdout, expected);
+    says(&run.stdout, "\nafter, up to time 10:\n");
+
+    // What is printed is read back, and is a subtype.
+    let machine = folder
+        .call("optimise db.scr --role k --format dot")
+        .exits(0)
+        .stdout;
+    let projections = folder.call("project db.scr").exits(0).stdout;
+    let folder = folder
+        .with("kernel.dot", machine)
+        .with("db.dot", projections);
+    folder.call("subtype kernel.dot db.dot --role k").exits(0);
+}
+
+#[test]
+fn the_protocols_of_the_papers() {
+    let protocols = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
+    let folder = Folder::new("optimise_papers");
+    let alias = |file: &str, role: &str, more: &str| {
+        let file = protocols.join(file);
+        let line = format!(
+            "optimise {} --role {role} --format alias {more}",
+            file.display()
+        );
+        folder.call(&line).exits(0).stdout
+    };
+    assert!(
+        alias("double_buffering.scr", "k", "")
+            .starts_with("#[session(K)]\ntype OptimisedK = Send<S, Ready, OptimisedKLoop>;\n")
+    );
+    assert_eq!(
+        alias("ring.scr", "b", "--window 1"),
+        "#[session(B)]\nstruct OptimisedB(Send<C, Value, Receive<A, Value, Self>>);\n"
+    );
+    assert_eq!(
+        alias("streaming.scr", "s", "--window 1"),
+        "#[session(S)]
+type OptimisedS = Select<T, OptimisedSChoice>;
+
+#[session]
+enum OptimisedSChoice {
+    Value(Value, Receive<T, Ready, Select<T, OptimisedSChoice>>),
+    Stop(Stop, Receive<T, Ready, End>),
+}
+"
+    );
+}
+
+#[test]
+fn the_window_grows_with_the_latency() {
+    let folder = Folder::new("optimise_window").with("streaming.scr", STREAMING);
+    let window = |more: &str| {
+        let object = folder
+            .call(&format!(
+                "optimise streaming.scr --role s --format json --window 6 {more}"
+            ))
+            .exits(0)
+            .json();
+        assert_eq!(object["verdict"], "safe");
+        object["proposals"][0]["windows"][0]["messages"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(window(""), 2);
+    assert_eq!(window("--latency 3"), 4);
+    // One slow direction counts as much as two that are half as slow.
+    assert_eq!(window("--latency 0 --latency s:t=6"), 4);
+}
+
+#[test]
+fn what_depends_on_a_message_stays_behind_it() {
+    let named = "global protocol P(role a, role b, role c) {
+  rec X { v(x: i32) from a to b; w(x: i32) from b to c; ok() from c to a; continue X; }
+}";
+    let annotated = named
+        .replace("x: ", "")
+        .replace("b to c;", "b to c; @\"depends: v\"");
+    let free = named.replace("x: ", "");
+    let wrong = annotated.replace("depends: v", "depends: z");
+    let folder = Folder::new("optimise_data")
+        .with("named.scr", named)
+        .with("annotated.scr", annotated)
+        .with("free.scr", free)
+        .with("wrong.scr", wrong);
+    for file in ["named.scr", "annotated.scr"] {
+        folder
+            .call(&format!("optimise {file} --role b"))
+            .exits(1)
+            .prints(
+                "no order of `b` is faster: it sends nothing that could come before a receive\n",
+            );
+    }
+    let run = folder.call("optimise free.scr --role b").exits(0);
+    begins(
+        &run.stderr,
+        "warning: nothing says what `w(i32)` to `c` is made from, so it may come before all that `b` receives\n\
+             help: if it is made from a message, say so behind the interaction: `w(i32) from b to c; @\"depends: label\"`\n",
+    );
+    let run = folder.call("optimise wrong.scr --role b").exits(0);
+    begins(
+        &run.stderr,
+        "warning: `b` receives no message `z` that this could depend on\n",
+    );
+}
+
+#[test]
+fn all_roles_together() {
+    let folder = Folder::new("optimise_all").with("ring.scr", RING);
+    let run = folder
+        .call("optimise ring.scr --all-roles --format alias --window 1")
+        .exits(0);
+    begins(&run.stderr, "all roles of `Ring` together: ");
+    for role in ["A", "B", "C"] {
+        says(&run.stdout, &format!("#[session({role})]"));
+    }
+    let object = folder
+        .call("optimise ring.scr --all-roles --format json --window 1")
+        .exits(0)
+        .json();
+    assert!(object["after"].as_u64() < object["time"].as_u64());
+    assert_eq!(object["proposals"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn calls_that_have_no_answer() {
+    let peers = "global protocol P(role A, role B, role C) {
+    choice at A { l() from A to B; x() from A to C; } or { r() from A to B; y() from B to C; }
+    bye() from C to A;
+}
+";
+    let endless = "global protocol P(role a, role b) {
+  rec X {
+    choice at a { get() from a to b; rec Y { choice at b { item() from b to a; continue Y; } or { done() from b to a; } } continue X; }
+    or { bye() from a to b; }
+  }
+}
+";
+    let folder = Folder::new("optimise_calls")
+        .with("ring.scr", RING)
+        .with("peers.scr", peers)
+        .with("endless.scr", endless)
+        .with("broken.scr", "global protocol");
+    folder.call("optimise ring.scr").exits(2);
+    folder
+        .call("optimise ring.scr --role a --all-roles")
+        .exits(2);
+    folder
+        .call("optimise ring.scr --role d")
+        .exits(2)
+        .says("error: `Ring` has no role `d`\nhelp: the roles are `a`, `b` and `c`\n\n");
+    folder
+        .call("optimise ring.scr --role a --latency x")
+        .exits(2);
+    folder
+        .call("optimise ring.scr --role a --latency a:z=3")
+        .exits(2);
+    folder.call("optimise broken.scr --role a").exits(2);
+    folder.call("optimise peers.scr --role C").exits(3);
+    // A peer may send items for ever, so nothing that comes behind them may be sent early.
+    let run = folder.call("optimise endless.scr --role a").exits(1);
+    says(
+        &run.stdout,
+        "may not take the place of what the protocol says",
+    );
+    let object = folder
+        .call("optimise ring.scr --role a --budget 0 --format json")
+        .exits(3)
+        .json();
+    assert_eq!(object["verdict"], "undecided");
+}
+
+/// What is printed for Rust is Rust, and the build accepts it.
+#[test]
+fn the_session_types_can_be_pasted() {
+    const MANIFEST: &str =
+        "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
+    const KERNEL: &str = "\
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
+
+#[derive(Roles)]
+struct Roles { s: S, k: K, t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+struct S { #[route(K)] k: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+struct T { #[route(K)] k: Channel<Label> }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value) }
+struct Ready;
+struct Value(i32);
+";
+    const SOURCE: &str = "\
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
+
+#[derive(Roles)]
+struct Roles { s: S, t: T }
+
+#[derive(Role)]
+#[protocol(Streaming::s)]
+#[message(Label)]
+struct S { #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(Streaming::t)]
+#[message(Label)]
+struct T { #[route(S)] s: Channel<Label> }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value), Stop(Stop) }
+struct Ready;
+struct Value(i32);
+struct Stop;
+";
+    let cases = [
+        ("kernel", DOUBLE_BUFFERING, KERNEL, "k", ""),
+        ("source", STREAMING, SOURCE, "s", ""),
+        ("far_ahead", STREAMING, SOURCE, "s", "--latency 9"),
+    ];
+    for (name, protocol, roles, role, more) in cases {
+        let folder = Folder::new(&format!("optimise_paste_{name}"))
+            .with("Cargo.toml", MANIFEST)
+            .with("build.rs", BUILD)
+            .with("protocols/p.scr", protocol);
+        let line = format!("optimise protocols/p.scr --role {role} --format alias {more}");
+        let alias = folder.call(&line).exits(0).stdout;
+        let folder = folder.with("src/main.rs", format!("{roles}\n{alias}\nfn main() {{}}\n"));
+        let run = folder.call("check").exits(0);
+        assert_eq!(
+            run.stdout, "1 of 1 session verified against 1 protocol\n",
+            "{name}: {run:?}"
+        );
+    }
+}

@@ -1,0 +1,316 @@
+//! `subtype`.
+
+use crate::common::{Folder, begins, ends, says};
+use serde_json::{Value, json};
+
+/// The kernel of double buffering as the protocol has it, and asking for one value ahead.
+const KERNEL: &str = "k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
+const AHEAD: &str = "k: s!ready; rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n";
+/// The kernel that waits for its sink's request after it has sent the value.
+const EAGER: &str = "k: rec x . s!ready; s?value<i32>; t!value<i32>; t?ready; x\n";
+/// The kernel that waits for a value before it asks for it.
+const STUCK: &str = "k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n";
+
+const DOUBLE_BUFFERING: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+
+fn folder(test: &str) -> Folder {
+    Folder::new(test)
+        .with("kernel.txt", KERNEL)
+        .with("ahead.txt", AHEAD)
+        .with("eager.txt", EAGER)
+        .with("stuck.txt", STUCK)
+        .with("double_buffering.scr", DOUBLE_BUFFERING)
+}
+
+#[test]
+fn a_subtype_says_what_was_compared() {
+    folder("subtype_holds").call("subtype ahead.txt kernel.txt").exits(0).says("").prints(
+        "`ahead.txt` may take the place of `kernel.txt`: 2 situations compared, at most 3 actions pending\n",
+    );
+    folder("subtype_equal").call("subtype kernel.txt kernel.txt").exits(0).says("").prints(
+        "`kernel.txt` may take the place of `kernel.txt`: 1 situation compared, nothing is done early\n",
+    );
+}
+
+#[test]
+fn a_refusal_shows_the_two_actions_in_both_files() {
+    folder("subtype_refused").call("subtype stuck.txt kernel.txt").exits(1).says("").prints(
+        "error: `stuck.txt` may not take the place of `kernel.txt`: it takes `value(i32)` from `s` before it sends `ready` to `s`\n \
+         --> stuck.txt:1:12\n  \
+           |\n\
+         1 | k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n  \
+           |            ^^^^^^^ received before …\n  \
+           |\n \
+         ::: kernel.txt:1:12\n  \
+           |\n\
+         1 | k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n  \
+           |            ------- … this is sent\n  \
+           |\n  \
+           = help: send first\n\n",
+    );
+}
+
+#[test]
+fn json_of_a_subtype() {
+    let object = folder("subtype_json_holds")
+        .call("subtype ahead.txt kernel.txt --format json")
+        .exits(0)
+        .json();
+    assert_eq!(
+        object,
+        json!({
+            "verdict": "safe", "bound": 3, "limit": null, "run": null, "reason": null,
+            "situations": 2, "starvation": null,
+        })
+    );
+}
+
+#[test]
+fn json_of_a_refusal() {
+    let object = folder("subtype_json")
+        .call("subtype stuck.txt kernel.txt --format json")
+        .exits(1)
+        .json();
+    assert_eq!(object["verdict"], "unsafe");
+    assert_eq!(
+        object["reason"],
+        "it takes `value(i32)` from `s` before it sends `ready` to `s`"
+    );
+    assert_eq!(
+        object["run"],
+        json!([]),
+        "it is the first action that is wrong"
+    );
+    assert_eq!(
+        object["refusal"],
+        json!({
+            "rule": "input-before-output",
+            "sub": {"action": "s?value(i32)", "peer": "s", "direction": "receive", "label": "value", "payload": ["i32"]},
+            "sub_state": 0,
+            "sup": {"action": "s!ready", "peer": "s", "direction": "send", "label": "ready", "payload": []},
+            "sup_state": 0,
+            "cycle": [],
+        })
+    );
+    assert_eq!(object["system"], Value::Null, "there are no peers");
+}
+
+#[test]
+fn json_of_an_undecided_pair() {
+    let object = folder("subtype_json_undecided")
+        .call("subtype ahead.txt kernel.txt --bound 2 --format json")
+        .exits(3)
+        .json();
+    assert_eq!(object["verdict"], "undecided");
+    assert_eq!(
+        object["limit"],
+        json!({"setting": "anticipation", "value": 2})
+    );
+    assert_eq!(
+        object["reason"],
+        "more than 2 actions would be pending (limit `anticipation`)"
+    );
+}
+
+#[test]
+fn a_limit_is_named_with_its_option() {
+    let folder = folder("subtype_limit");
+    folder
+        .call("subtype ahead.txt kernel.txt --bound 2")
+        .exits(3)
+        .says("")
+        .prints(
+            "error: undecided whether `ahead.txt` may take the place of `kernel.txt`: \
+             more than 2 actions would be pending (limit `anticipation`)\n\
+             help: raise the limit with `--bound`\n\n",
+        );
+    let run = folder
+        .call("subtype ahead.txt kernel.txt --steps 3")
+        .exits(3);
+    says(&run.stdout, "help: raise the limit with `--steps`");
+    let run = folder
+        .call("subtype ahead.txt kernel.txt --bound many")
+        .exits(2);
+    says(&run.stderr, "invalid value 'many' for '--bound <N>'");
+}
+
+/// `project` writes a system, against which one role is compared: the two verbs fit together.
+#[test]
+fn among_its_peers_a_refusal_shows_the_shortest_bad_run() {
+    let folder = folder("subtype_system");
+    let system = folder.call("project double_buffering.scr").exits(0).stdout;
+    let with_system = |sub: &str, more: &[&str]| {
+        let mut arguments = vec!["subtype", sub, "-", "--role", "k"];
+        arguments.extend(more);
+        folder.run_with_input(arguments, &system)
+    };
+
+    with_system("ahead.txt", &[]).exits(0).says("").prints(
+        "`ahead.txt` may take the place of `<stdin>`: 2 situations compared, at most 3 actions pending\n",
+    );
+
+    let run = with_system("stuck.txt", &[]).exits(1);
+    says(&run.stdout, " --> stuck.txt:1:12\n");
+    says(&run.stdout, " ::: <stdin>:");
+    says(
+        &run.stdout,
+        "among these peers, nobody can move; the shortest run that leads there:\n",
+    );
+    says(&run.stdout, "k waits for value(i32) from s\n");
+
+    let object = with_system("stuck.txt", &["--format", "json"])
+        .exits(1)
+        .json();
+    assert_eq!(object["system"]["end"]["failure"], "nobody can move");
+    let waits = object["system"]["end"]["waits"].as_array().unwrap();
+    assert!(
+        waits.contains(&json!({"role": "k", "for": ["s?value(i32)"]})),
+        "{waits:?}"
+    );
+}
+
+#[test]
+fn a_role_that_starves_is_noted() {
+    // `A` may tell `B` to stop and never does; `C` waits for the end.
+    let system = "\
+A: rec x . {B!go; B?ok; x, B!stop; end}
+B: rec x . {A?go; A!ok; x, A?stop; C!bye; end}
+C: B?bye; end
+";
+    let folder = Folder::new("subtype_starves")
+        .with("system.txt", system)
+        .with("never.txt", "A: rec x . B!go; B?ok; x\n");
+    let run = folder
+        .call("subtype never.txt system.txt --role A")
+        .exits(0);
+    begins(&run.stderr, "note: among these peers, C waits for ever\n");
+    begins(
+        &run.stdout,
+        "`never.txt` may take the place of `system.txt`: ",
+    );
+    let object = folder
+        .call("subtype never.txt system.txt --role A --format json")
+        .exits(0)
+        .json();
+    assert_eq!(object["starvation"]["end"]["failure"], "C waits for ever");
+
+    // Alone it is a subtype, and nothing is known of `C`.
+    let folder = folder.with("alone.txt", "A: rec x . {B!go; B?ok; x, B!stop; end}\n");
+    folder.call("subtype never.txt alone.txt").exits(0).says("");
+}
+
+#[test]
+fn a_refusal_that_these_peers_survive_says_so() {
+    // `B` sends to `A` whatever `A` does, and `A` answers late: two sends have changed places that
+    // these peers do not wait for.
+    let system = "A: B!x; B!y; end\nB: A?x; A?y; end\n";
+    let folder = Folder::new("subtype_survives")
+        .with("system.txt", system)
+        .with("less.txt", "A: B!x; end\n");
+    let run = folder.call("subtype less.txt system.txt --role A").exits(1);
+    says(&run.stdout, "among these peers, nobody can move");
+
+    let tolerant = "A: B!x; B!y; end\nB: {A?x; {A?x; end, A?y; end}, A?y; {A?x; end, A?y; end}}\n";
+    let folder = folder
+        .with("tolerant.txt", tolerant)
+        .with("swapped.txt", "A: B!y; B!x; end\n");
+    let run = folder
+        .call("subtype swapped.txt tolerant.txt --role A")
+        .exits(1);
+    says(
+        &run.stdout,
+        "= note: among these very peers nothing goes wrong, ",
+    );
+}
+
+#[test]
+fn several_machines_need_a_role() {
+    let two = "digraph a { 0 -> 1 [label=\"b!x\"] }\ndigraph b { 0 -> 1 [label=\"a?x\"] }\n";
+    let folder = Folder::new("subtype_role").with("two.dot", two);
+    folder
+        .call("subtype two.dot two.dot")
+        .exits(2)
+        .prints("")
+        .says(
+            "error: `two.dot` holds 2 machines, and two are compared at a time\n\
+         help: say which one with `--role`: `a` and `b`\n\n",
+        );
+    folder.call("subtype two.dot two.dot --role a").exits(0);
+    folder
+        .call("subtype two.dot two.dot --role c")
+        .exits(2)
+        .says("error: `two.dot` holds no machine of `c`\nhelp: it holds `a` and `b`\n\n");
+}
+
+#[test]
+fn machines_of_different_roles_are_noted() {
+    let folder = Folder::new("subtype_names")
+        .with("a.dot", "digraph a { 0 -> 1 [label=\"p!x\"] }")
+        .with("b.dot", "digraph b { 0 -> 1 [label=\"p!x\"] }");
+    folder.call("subtype a.dot b.dot").exits(0).says(
+        "note: SUB is a machine of `a` and SUP one of `b`; only the names of their peers are compared\n\n",
+    );
+}
+
+#[test]
+fn forms_may_be_mixed() {
+    let folder = Folder::new("subtype_forms")
+        .with("a.dot", "digraph a { 0 -> 1 [label=\"b!x(i32)\"] }")
+        .with("a.txt", "a: b!x<i32>; end")
+        .with("sub.txt", "rec X . !ask; ?answer; X")
+        .with("sup.txt", "rec X . &[?answer; !ask; X]");
+    folder.call("subtype a.dot a.txt").exits(0);
+    folder.call("subtype a.txt a.dot").exits(0);
+    folder.call("subtype sub.txt sup.txt").exits(0);
+    folder.call("subtype sup.txt sub.txt").exits(1);
+}
+
+#[test]
+fn a_syntax_error_says_which_form_was_read() {
+    let folder =
+        Folder::new("subtype_syntax").with("bad.dot", "digraph a {\n  0 -> 1 [label=\"x\"];\n}\n");
+    let run = folder.call("subtype bad.dot bad.dot").exits(2).prints("");
+    says(&run.stderr, " --> bad.dot:2:");
+    says(
+        &run.stderr,
+        "= note: it begins as DOT, so it is read as that\n",
+    );
+}
+
+#[test]
+fn a_protocol_is_the_system_of_its_projections() {
+    let folder = folder("subtype_scribble");
+    folder
+        .call("subtype ahead.txt double_buffering.scr --role k")
+        .exits(0)
+        .says("")
+        .prints(
+            "`ahead.txt` may take the place of `double_buffering.scr`: 2 situations compared, at most 3 actions pending\n",
+        );
+    let run = folder
+        .call("subtype stuck.txt double_buffering.scr --role k")
+        .exits(1);
+    says(&run.stdout, " ::: double_buffering.scr:3:5\n");
+}
+
+/// A semicolon between back-quotes belongs to the text.
+#[test]
+fn an_example_with_a_semicolon_stays_whole() {
+    let run = Folder::new("subtype_semicolon")
+        .with("a.txt", "k: s!ready end\n")
+        .call("subtype a.txt a.txt")
+        .exits(2);
+    let first = run.stderr.lines().next().unwrap();
+    assert_eq!(first.matches('`').count() % 2, 0, "{run:?}");
+    ends(first, "as in `B!a; end`");
+}

@@ -1,0 +1,173 @@
+//! Every error of a Scribble file as a person sees it, in `scribble/GALLERY.md`.
+//!
+//! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to
+//! be read in the diff; otherwise it must be what is printed.
+
+use std::fmt::Write as _;
+
+use crate::support::{package, says, verified};
+use rumpsteak_build::configure;
+use rumpsteak_scribble::Code;
+
+const INTRODUCTION: &str = "\
+# Errors of Scribble files
+
+Every code with its explanation, a file that is refused and what is printed for it. This is
+also what `cargo rumpsteak explain CODE` knows. The page is written by the test `gallery` of
+`rumpsteak-build`, when `UPDATE_EXPECT` is set; the test fails when the page is stale.
+";
+
+/// Terminals are this wide.
+const COLUMNS: usize = 80;
+
+/// Files that are not in an explanation, since they are several or would not be read: the first is
+/// the one that is refused.
+fn files(code: Code) -> Vec<(&'static str, String)> {
+    match code {
+        Code::OtherModule => vec![
+            (
+                "orders.scr",
+                "import base;\nglobal protocol Orders(role A, role B) {\n    do base.Ping(A, B);\n}\n"
+                    .to_owned(),
+            ),
+            (
+                "base.scr",
+                "module bass;\naux global protocol Ping(role A, role B) { ping() from A to B; }\n"
+                    .to_owned(),
+            ),
+        ],
+        Code::TooLarge => {
+            let mut text =
+                "global protocol P(role A, role B) { do P0(A, B); }\n".to_owned();
+            for level in 0..18 {
+                let next = level + 1;
+                let _ = writeln!(
+                    text,
+                    "aux global protocol P{level}(role A, role B) {{ do P{next}(A, B); do P{next}(A, B); }}"
+                );
+            }
+            text += "aux global protocol P18(role A, role B) { m() from A to B; }\n";
+            vec![("example.scr", text)]
+        }
+        // C sees `a` and `b` only, and must remember the last 18 of them: each may have been the
+        // one behind `last`.
+        Code::ProjectionTooLarge => {
+            let mut text = "\
+global protocol P(role A, role B, role C) {
+    rec X {
+        choice at A { more() from A to B; a() from A to C; continue X; }
+        or { less() from A to B; b() from A to C; continue X; }
+        or { last() from A to B; a() from A to C; }
+    }
+"
+            .to_owned();
+            for _ in 0..18 {
+                text += "    do Bit(A, B, C);\n";
+            }
+            text += "    end() from A to C;
+}
+aux global protocol Bit(role A, role B, role C) {
+    choice at A { one() from A to B; a() from A to C; }
+    or { two() from A to B; b() from A to C; }
+}
+";
+            vec![("example.scr", text)]
+        }
+        _ => vec![],
+    }
+}
+
+/// The same, where the files are too long for a page: what they are, and they.
+fn described(code: Code) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    let text = match code {
+        Code::TextTooLong => " ".repeat((64 << 20) + 1),
+        _ => return None,
+    };
+    Some((
+        "`example.scr` has 64 MiB and one byte.",
+        vec![("example.scr", text)],
+    ))
+}
+
+/// Where an example must be: a module that has a name must have it from its path.
+fn place(text: &str) -> &'static str {
+    match text.starts_with("module shop.Base;") {
+        true => "shop/Base.scr",
+        false => "example.scr",
+    }
+}
+
+/// What is printed for the first of the files, which are alone in a package.
+fn print(code: Code, files: &[(&str, String)]) -> String {
+    let mut all = vec![("src/lib.rs", "")];
+    all.extend(files.iter().map(|(file, text)| (*file, text.as_str())));
+    let folder = package(&format!("gallery/{code}"), &all);
+    let check = verified(configure().protocols(files[0].0), &folder);
+    let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
+    let printed = reports.join("\n\n");
+    // The target folder may be anywhere.
+    let shown = folder.to_string_lossy().into_owned() + "/";
+    let printed = printed.replace(&shown, "");
+    says(&printed, &format!("error[{code}]: "));
+    assert!(!printed.contains('\u{1b}'), "{printed}");
+    printed
+}
+
+/// The explanation in two: up to and with the protocol that is refused, and the rest; and that
+/// protocol.
+fn split(explanation: &str) -> (&str, &str, Option<&str>) {
+    const OPEN: &str = "```scribble\n";
+    const CLOSE: &str = "```\n";
+    let refused = explanation.find("Refused:").and_then(|heading| {
+        let start = heading + explanation[heading..].find(OPEN)? + OPEN.len();
+        let end = start + explanation[start..].find(CLOSE)?;
+        Some((start, end))
+    });
+    match refused {
+        Some((start, end)) => {
+            let (before, after) = explanation.split_at(end + CLOSE.len());
+            (before, after, Some(&explanation[start..end]))
+        }
+        None => (explanation, "", None),
+    }
+}
+
+#[test]
+fn the_gallery_shows_what_is_printed() {
+    let mut gallery = INTRODUCTION.to_owned();
+    let mut wide = Vec::new();
+    for &code in Code::ALL {
+        let (before, after, example) = split(code.explanation());
+        let _ = write!(gallery, "\n## {code}\n\n{before}");
+        let files = match example {
+            Some(text) => vec![(place(text), text.to_owned())],
+            None => files(code),
+        };
+        if example.is_none() {
+            for (name, text) in &files {
+                let _ = write!(gallery, "\n`{name}`:\n\n```scribble\n{text}```\n");
+            }
+        }
+        let files = match described(code) {
+            Some((description, files)) => {
+                let _ = write!(gallery, "\n{description}\n");
+                files
+            }
+            None => files,
+        };
+        if files.is_empty() {
+            // A question instead of a file. Its answer is in the explanation, where a test of the
+            // command compares it.
+            assert_eq!(code, Code::NoSuchRole);
+            continue;
+        }
+        let printed = print(code, &files);
+        let too_wide = printed
+            .lines()
+            .filter(|line| line.chars().count() > COLUMNS);
+        wide.extend(too_wide.map(|line| format!("{code}: {line}")));
+        let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
+    }
+    assert_eq!(wide, Vec::<String>::new());
+    expect_test::expect_file!["../../scribble/GALLERY.md"].assert_eq(&gallery);
+}

@@ -1,0 +1,11 @@
+//! What users of the build script see: whole packages with the real Cargo, and without it the many
+//! small cases.
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+mod check;
+mod fallback;
+mod gallery;
+mod generate;
+mod support;
+mod system;
+mod whole_cargo;

@@ -1,0 +1,81 @@
+//! Packages in folders, checked without Cargo, and what is said of texts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rumpsteak_build::Configuration;
+use rumpsteak_build::command::{Cfg, Check, Problem};
+
+/// PPoPP'22, Listing 1.
+pub(crate) const PROTOCOL: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+
+/// PPoPP'22, Fig. 4b: the kernel asks for a second value before it passes the first one on.
+pub(crate) const OPTIMISED: &str = "\
+digraph k {
+  0 -> 1 [label=\"s!ready\"];
+  1 -> 2 [label=\"s!ready\"];
+  2 -> 3 [label=\"s?value(i32)\"];
+  3 -> 4 [label=\"t?ready\"];
+  4 -> 1 [label=\"t!value(i32)\"];
+}
+";
+
+/// A package of the given files, in a folder of this name, with a manifest.
+pub(crate) fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    let name = folder.file_name().unwrap().display();
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"{name}\"\n\n[features]\ndefault = [\"a\"]\na = [\"b\"]\nb = []\nc = []\n"
+    );
+    for (file, text) in [("Cargo.toml", &*manifest)].iter().chain(files) {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// What the build says of a package without features.
+#[track_caller]
+pub(crate) fn verified(configuration: Configuration, folder: &Path) -> Check {
+    let check = configuration.check(folder, &Cfg::default());
+    check.unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// The only problem of a package.
+#[track_caller]
+pub(crate) fn only(check: &Check) -> &Problem {
+    match &check.problems[..] {
+        [problem] => problem,
+        problems => panic!("{problems:?}"),
+    }
+}
+
+/// Asserts that a text has this in it.
+#[track_caller]
+pub(crate) fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "{part:?} is not in:\n{text}");
+}
+
+/// Asserts how a text begins.
+#[track_caller]
+pub(crate) fn begins(text: &str, start: &str) {
+    assert!(text.starts_with(start), "not {start:?}:\n{text}");
+}
+
+/// Asserts how a text ends.
+#[track_caller]
+pub(crate) fn ends(text: &str, end: &str) {
+    assert!(text.ends_with(end), "not {end:?}:\n{text}");
+}

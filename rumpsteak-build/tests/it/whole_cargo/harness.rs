@@ -1,0 +1,463 @@
+//! Packages in temporary folders, and what Cargo says about them.
+//!
+//! Each test writes a package of its own, which depends on the crates of this workspace by path,
+//! and runs the real Cargo on it, offline. The dependencies are built once; each package has a
+//! target folder of its own, with links to them, so that no Cargo waits for another one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use rumpsteak_contract::Verdicts;
+use rumpsteak_contract::verdict::{Entry, Outcome as Verdict, Proof};
+use serde_json::Value;
+
+use crate::support::{PROTOCOL, says};
+
+/// PPoPP'22, Listing 2, for all three roles.
+pub(crate) const ROLES: &str = "\
+#[derive(Roles)]
+pub struct Roles { pub s: S, pub k: K, pub t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+pub struct S { #[route(K)] k: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+pub struct T { #[route(K)] k: Channel<Label> }
+
+#[derive(Message)]
+pub enum Label { Ready(Ready), Value(Value) }
+
+pub struct Ready;
+pub struct Value(pub i32);
+";
+
+/// The sessions of the source and the sink.
+pub(crate) const OTHERS: &str = "\
+#[session(S)] pub type Source = SourceLoop;
+#[session] pub struct SourceLoop(Receive<K, Ready, Send<K, Value, Self>>);
+#[session(T)] pub type Sink = SinkLoop;
+#[session] pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);
+";
+
+/// The session of the kernel, optimised as in the paper.
+pub(crate) const KERNEL: &str = "\
+#[session(K)] pub type Kernel = Send<S, Ready, KernelLoop>;
+#[session] pub struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+";
+
+/// The process of the kernel, which needs the proof.
+pub(crate) const PROCESS: &str = "\
+pub async fn kernel(role: &mut K) -> Result<std::convert::Infallible> {
+    try_run(role, async |s: Kernel<'_>| {
+        let mut s = s.send(Ready).await?;
+        loop {
+            let (Value(value), next) = s.send(Ready).await?.receive().await?;
+            let (Ready, next) = next.receive().await?;
+            s = next.send(Value(value)).await?;
+        }
+    })
+    .await
+}
+";
+
+/// All that a file with sessions needs.
+pub(crate) const IMPORTS: &str = "\
+#![allow(dead_code, unused_imports)]
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run, states::{Branch, End, Receive, Select, Send}};
+";
+
+/// A library with the whole of double buffering.
+pub(crate) fn double_buffering() -> String {
+    [IMPORTS, ROLES, OTHERS, KERNEL, PROCESS].join("\n")
+}
+
+/// A package in a temporary folder.
+pub(crate) struct Package {
+    folder: PathBuf,
+}
+
+/// What Cargo said.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) success: bool,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) stderr: String,
+}
+
+/// A message of rustc.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) level: String,
+    pub(crate) text: String,
+    /// The file and the line of the primary span, and the text under it.
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    pub(crate) token: String,
+}
+
+impl Package {
+    /// A package with double buffering as its library, its protocol and its build script.
+    pub(crate) fn new(name: &str) -> Self {
+        let package = Self::empty(name);
+        package.write(
+            "build.rs",
+            "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n",
+        );
+        package.write("protocols/double_buffering.scr", PROTOCOL);
+        package.write("src/lib.rs", &double_buffering());
+        package
+    }
+
+    /// A package with a manifest only.
+    pub(crate) fn empty(name: &str) -> Self {
+        let package = Self::bare(name);
+        package.write_manifest();
+        package
+    }
+
+    fn write_manifest(&self) {
+        let name = self.name();
+        self.write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+                 [features]\nfast = []\nunsafe-reordering = []\n\n\
+                 [dependencies]\nrumpsteak-runtime = {}\n\n\
+                 [build-dependencies]\nrumpsteak-build = {}\n\n[workspace]\n",
+                dependency("rumpsteak-runtime"),
+                dependency("rumpsteak-build"),
+            ),
+        );
+    }
+
+    /// A folder with a lock file only.
+    pub(crate) fn bare(name: &str) -> Self {
+        LazyLock::force(&DEPENDENCIES);
+        let package = Self::alone(name);
+        let _ = fs::remove_dir_all(package.target());
+        link(&DEPENDENCIES, &package.target());
+        package
+    }
+
+    /// The same, with the target folder as it is.
+    fn alone(name: &str) -> Self {
+        let folder = temporary().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap_or_else(|error| panic!("{error}"));
+        let package = Self { folder };
+        // The versions that this workspace was built with are the ones that are there offline.
+        fs::copy(workspace().join("Cargo.lock"), package.path("Cargo.lock"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        package
+    }
+
+    fn target(&self) -> PathBuf {
+        let path = self.folder.strip_prefix(temporary());
+        temporary()
+            .join("target")
+            .join(path.unwrap_or(&self.folder))
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) -> &Self {
+        self.write_bytes(file, text.as_bytes())
+    }
+
+    /// Writes a file that need not be text.
+    pub(crate) fn write_bytes(&self, file: &str, text: &[u8]) -> &Self {
+        let path = self.path(file);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        self
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        let path = self.path(file);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Replaces a text that is in the file.
+    #[track_caller]
+    pub(crate) fn edit(&self, file: &str, from: &str, to: &str) -> &Self {
+        let text = self.read(file);
+        says(&text, from);
+        self.write(file, &text.replace(from, to))
+    }
+
+    pub(crate) fn remove(&self, file: &str) -> &Self {
+        fs::remove_file(self.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        self
+    }
+
+    /// Runs `cargo check` with further arguments.
+    pub(crate) fn check(&self, arguments: &[&str]) -> Outcome {
+        self.cargo("check", arguments)
+    }
+
+    /// Runs Cargo.
+    pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(verb);
+        command
+            .args(["--message-format=json", "-v"])
+            .args(arguments);
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        Outcome {
+            success: output.status.success(),
+            messages: stdout.lines().filter_map(Message::parse).collect(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and
+    /// what on standard error.
+    pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
+        let output = self
+            .command(verb)
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.success(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+
+    fn command(&self, verb: &str) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command
+            .arg(verb)
+            .args(["--offline", "--target-dir"])
+            .arg(self.target())
+            .current_dir(&self.folder)
+            // What the Cargo that runs these tests says to them is not meant for another one.
+            .env_remove("OUT_DIR")
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
+            .env_remove("RUSTC_WRAPPER")
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env("RUST_BACKTRACE", "0")
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_INCREMENTAL", "0");
+        command
+    }
+
+    /// The verdict file of the last build.
+    pub(crate) fn verdicts(&self) -> String {
+        let file = self.out("rumpsteak/verdicts.json");
+        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+    }
+
+    /// The proofs in the verdict file, each with the name of its item.
+    pub(crate) fn proofs(&self) -> Vec<(String, Proof)> {
+        let verdicts = Verdicts::parse(&self.verdicts(), env!("CARGO_PKG_VERSION"));
+        let entries = verdicts.unwrap_or_else(|error| panic!("{error}")).entries;
+        let proof = |entry: Entry| match entry.outcome {
+            Verdict::FailedElsewhere(proof) | Verdict::Passed(proof) => Some((entry.name, proof)),
+            Verdict::Failed { .. } => None,
+        };
+        entries.into_iter().filter_map(proof).collect()
+    }
+
+    /// A file in the newest `OUT_DIR` of the package that has it.
+    pub(crate) fn out(&self, path: &str) -> PathBuf {
+        self.out_of(&self.name(), path)
+    }
+
+    fn name(&self) -> String {
+        self.folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// The same of a package of this name, which need not be that of the folder.
+    pub(crate) fn out_of(&self, name: &str, path: &str) -> PathBuf {
+        let build = self.target().join("debug/build");
+        let entries =
+            fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
+        let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
+            let folder = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            folder
+                .rsplit_once('-')
+                .is_some_and(|(package, _)| package == name)
+        });
+        let newest = files
+            .map(|folder| folder.join("out").join(path))
+            .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
+            .max();
+        let Some((_, file)) = newest else {
+            panic!("no {path} of {name}")
+        };
+        file
+    }
+}
+
+impl Outcome {
+    /// The errors, without the summary at the end.
+    pub(crate) fn errors(&self) -> Vec<&Message> {
+        self.messages
+            .iter()
+            .filter(|message| message.level == "error" && message.line > 0)
+            .collect()
+    }
+
+    /// The only error.
+    #[track_caller]
+    pub(crate) fn error(&self) -> &Message {
+        assert!(!self.success, "the build passed");
+        match self.errors()[..] {
+            [error] => error,
+            _ => panic!("not one error:\n{}", self.show()),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn passes(&self) -> &Self {
+        assert!(self.success, "{}", self.show());
+        assert!(self.errors().is_empty());
+        self
+    }
+
+    /// Whether the build script of the package ran, rather than its last run being good enough.
+    pub(crate) fn ran_script(&self) -> bool {
+        self.stderr
+            .lines()
+            .any(|line| line.contains("Running `") && line.contains("build-script-build"))
+    }
+
+    pub(crate) fn show(&self) -> String {
+        let messages: Vec<String> = self
+            .messages
+            .iter()
+            .map(|message| {
+                format!(
+                    "{}:{}: {}: {}",
+                    message.file, message.line, message.token, message.text
+                )
+            })
+            .collect();
+        format!("{}\n{}", messages.join("\n"), self.stderr)
+    }
+}
+
+impl Message {
+    fn parse(line: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        if value["reason"] != "compiler-message" {
+            return None;
+        }
+        let message = &value["message"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spans = message["spans"].as_array().cloned().unwrap_or_default();
+        let primary = spans
+            .into_iter()
+            .find(|span| span["is_primary"] == true)
+            .unwrap_or_default();
+        let source = &primary["text"][0];
+        let column = |name: &str| {
+            source[name]
+                .as_u64()
+                .and_then(|column| usize::try_from(column).ok())
+                .unwrap_or(1)
+        };
+        let characters = text(&source["text"]).chars().collect::<Vec<_>>();
+        let (start, end) = (column("highlight_start"), column("highlight_end"));
+        let token = characters
+            .get(start - 1..(end - 1).min(characters.len()))
+            .unwrap_or_default()
+            .iter()
+            .collect();
+        Some(Self {
+            level: text(&message["level"]),
+            text: text(&message["message"]),
+            file: text(&primary["file_name"]),
+            line: primary["line_start"].as_u64().unwrap_or_default(),
+            token,
+        })
+    }
+
+    /// Asserts that the message says something.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        says(&self.text, text);
+        self
+    }
+
+    /// Asserts where the message is.
+    #[track_caller]
+    pub(crate) fn is_at(&self, file: &str, token: &str) -> &Self {
+        assert_eq!(
+            (self.file.as_str(), self.token.as_str()),
+            (file, token),
+            "{}",
+            self.text
+        );
+        self
+    }
+}
+
+/// What a manifest says to depend on a crate of this workspace.
+pub(crate) fn dependency(name: &str) -> String {
+    format!("{{ path = {:?} }}", workspace().join(name))
+}
+
+/// The folder of this workspace.
+pub(crate) fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A target folder with the dependencies that most packages have.
+static DEPENDENCIES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let package = Package::alone("dependencies");
+    package.write_manifest();
+    package.write("build.rs", "fn main() {}\n");
+    package.write("src/lib.rs", "");
+    for verb in ["check", "build"] {
+        package.cargo(verb, &[]).passes();
+    }
+    package.target()
+});
+
+/// Links all files below a target folder into another one, but for the locks.
+fn link(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+    let entries = fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    for entry in entries.flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            link(&path, &to);
+        } else if entry.file_name() != ".cargo-lock" {
+            fs::hard_link(&path, &to).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+        }
+    }
+}
+
+fn temporary() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole-cargo")
+}
