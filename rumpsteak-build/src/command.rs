@@ -5,6 +5,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rumpsteak_contract::name::camel;
+use rumpsteak_fsm::Fsm;
+
 use crate::analysis::{Analysis, Summary, unreadable};
 use crate::codegen::{self, Generator};
 use crate::configuration::Configuration;
@@ -44,6 +47,20 @@ pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
     let package = targets::package(folder)
         .map_err(|message| Report::of(&message, "name the folder of a package"))?;
     Ok(package.default_features.into_iter().collect())
+}
+
+/// An optimised machine as session types to paste beside its role. `number` tells several
+/// proposals apart. `None` for a machine that is no session type.
+///
+/// Names are those of generated code.
+#[must_use]
+pub fn optimised_items(fsm: &Fsm, number: usize) -> Option<String> {
+    let role = camel(fsm.role().as_str());
+    let base = match number {
+        1 => format!("Optimised{role}"),
+        number => format!("Optimised{role}{number}"),
+    };
+    codegen::session_items(fsm, &base)
 }
 
 impl Configuration {

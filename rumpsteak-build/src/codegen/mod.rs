@@ -173,7 +173,8 @@ fn code(protocol: &Loaded, file: &ScrFile, machines: &[Machine]) -> Result<Strin
     for (role, projection) in protocol.projections.iter().enumerate() {
         let machine = machines.iter().find(|machine| machine.linked.role == role);
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
-        let items = session::items(fsm, role, &mut names)
+        let base = names.roles[role].ty.clone();
+        let items = session::items(fsm, &format!("{base}Session"), base, &mut names)
             .map_err(|error| unwritable(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {
             let root = (index == 0).then_some((fsm, machine));
@@ -478,13 +479,7 @@ fn print_item(
             if root.is_none() {
                 let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
             }
-            let item = if *nominal {
-                let ty = std::slice::from_ref(ty);
-                layout::tuple(0, &format!("pub struct {name}"), ty, ";")
-            } else {
-                layout::alias(&format!("pub type {name}"), ty)
-            };
-            let _ = writeln!(text, "{item}");
+            print_chain(text, "pub ", name, *nominal, ty);
         }
         Item::Choice {
             name,
@@ -520,6 +515,46 @@ fn print_item(
             text.push_str("}\n");
         }
     }
+}
+
+fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &Type) {
+    let item = if nominal {
+        let session = std::slice::from_ref(session);
+        layout::tuple(0, &format!("{public}struct {name}"), session, ";")
+    } else {
+        layout::alias(&format!("{public}type {name}"), session)
+    };
+    let _ = writeln!(text, "{item}");
+}
+
+/// The session items of a machine for a person to paste beside its role, the root first. Their
+/// names begin with `base`. `None` for a machine that is no session type.
+pub(crate) fn session_items(fsm: &Fsm, base: &str) -> Option<String> {
+    let mut names = Names::of_machine(fsm);
+    let items = session::items(fsm, base, base.to_owned(), &mut names).ok()?;
+    let mut text = format!("#[session({})]\n", names.roles[0].ty);
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            text.push_str("\n#[session]\n");
+        }
+        match item {
+            Item::Chain {
+                name,
+                nominal,
+                session,
+            } => print_chain(&mut text, "", name, *nominal, session),
+            Item::Choice { name, options, .. } => {
+                let _ = writeln!(text, "enum {name} {{");
+                for (label, then) in options {
+                    let ty = &names.labels[*label].ty;
+                    let types = [Type::name(ty), then.clone()];
+                    let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+                }
+                text.push_str("}\n");
+            }
+        }
+    }
+    Some(text)
 }
 
 /// A block of code in a doc comment.

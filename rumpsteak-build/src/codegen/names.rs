@@ -16,14 +16,14 @@ use std::ops::RangeFrom;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::name;
 use rumpsteak_contract::token::{Piece, Pieces};
-use rumpsteak_fsm::Message;
+use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::Span;
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::names::PRIMITIVES;
 
 /// The names of a protocol.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
@@ -140,24 +140,12 @@ impl Names {
             payloads.push(types);
         }
         let mut names = Self {
-            roles: Vec::new(),
-            labels: Vec::new(),
-            positions: BTreeMap::new(),
             taken,
-            numbers: BTreeMap::new(),
+            ..Self::default()
         };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
-            let scribble = role.as_str().to_owned();
-            let ty = names.fresh(&name::camel(&scribble), "Role");
-            let field = field(&scribble, &mut fields);
-            let is_ident = is_ident(&scribble);
-            names.roles.push(RoleName {
-                scribble,
-                ty,
-                field,
-                is_ident,
-            });
+            names.add_role(role, &mut fields);
         }
         let mut normal = BTreeMap::new();
         for (position, (message, payload)) in messages.into_iter().zip(payloads).enumerate() {
@@ -165,15 +153,7 @@ impl Names {
             if let Some(earlier) = normal.insert(name::normalise(label), position) {
                 return Err(repeated(&names.labels[earlier].message, &message, file));
             }
-            names.positions.insert(message.clone(), position);
-            let ty = names.fresh(&name::camel(label), "Message");
-            names.labels.push(LabelName {
-                explicit: !name::same(label, &ty),
-                ty,
-                payload: payload.iter().map(|payload| payload.text.clone()).collect(),
-                is_debug: payload.iter().all(|payload| payload.is_debug),
-                message,
-            });
+            names.add_label(message, &payload);
         }
         if names.labels.is_empty() {
             return Err(format!(
@@ -182,6 +162,52 @@ impl Names {
             ));
         }
         Ok(names)
+    }
+
+    /// Names what a machine speaks of, its own role first.
+    pub(super) fn of_machine(fsm: &Fsm) -> Self {
+        let mut names = Self {
+            taken: RESERVED.map(str::to_owned).into(),
+            ..Self::default()
+        };
+        let mut fields = BTreeSet::new();
+        names.add_role(fsm.role(), &mut fields);
+        for transition in fsm.transitions() {
+            let Action { peer, message, .. } = transition.action;
+            if names.role(peer.as_str()).is_none() {
+                names.add_role(peer, &mut fields);
+            }
+            if !names.positions.contains_key(message) {
+                names.add_label(message.clone(), &[]);
+            }
+        }
+        names
+    }
+
+    fn add_role(&mut self, role: &Role, fields: &mut BTreeSet<String>) {
+        let scribble = role.as_str().to_owned();
+        let ty = self.fresh(&name::camel(&scribble), "Role");
+        let field = field(&scribble, fields);
+        let is_ident = is_ident(&scribble);
+        self.roles.push(RoleName {
+            scribble,
+            ty,
+            field,
+            is_ident,
+        });
+    }
+
+    fn add_label(&mut self, message: Message, payload: &[Payload]) {
+        let label = message.label.as_str();
+        let ty = self.fresh(&name::camel(label), "Message");
+        self.positions.insert(message.clone(), self.labels.len());
+        self.labels.push(LabelName {
+            explicit: !name::same(label, &ty),
+            ty,
+            payload: payload.iter().map(|payload| payload.text.clone()).collect(),
+            is_debug: payload.iter().all(|payload| payload.is_debug),
+            message,
+        });
     }
 
     /// A name for a type: the proposed one, or that with the suffix, or that with a number.

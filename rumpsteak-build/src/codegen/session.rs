@@ -46,20 +46,25 @@ pub(super) enum Item {
     },
 }
 
-/// The items of the machine of a role, the root first.
+/// The items of the machine of a role, the root first, which is called `root` if that is free. The
+/// names of the others begin with `base`.
 ///
 /// # Errors
 ///
 /// If the machine is no session type, or has an action that no part of the protocol is named for.
-pub(super) fn items(fsm: &Fsm, role: usize, names: &mut Names) -> Result<Vec<Item>, Unwritable> {
+pub(super) fn items(
+    fsm: &Fsm,
+    root: &str,
+    base: String,
+    names: &mut Names,
+) -> Result<Vec<Item>, Unwritable> {
     fsm.check_directed().map_err(Unwritable::Defect)?;
-    let role = names.roles[role].ty.clone();
-    let root = names.numbered(&format!("{role}Session"));
+    let root = names.numbered(root);
     let mut writer = Writer {
         circle: circles(fsm),
         entries: entries(fsm),
         fsm,
-        role,
+        base,
         names,
         chains: BTreeMap::new(),
         choices: BTreeMap::new(),
@@ -98,7 +103,7 @@ pub(super) enum Unwritable {
 
 struct Writer<'a> {
     fsm: &'a Fsm,
-    role: String,
+    base: String,
     names: &'a mut Names,
     /// The states with one action that have a name, and the `enum`s of those with several.
     chains: BTreeMap<StateId, String>,
@@ -192,7 +197,7 @@ impl Writer<'_> {
             (false, true) => "Loop",
             (false, false) => "Rest",
         };
-        let name = self.names.numbered(&format!("{}{suffix}", self.role));
+        let name = self.names.numbered(&format!("{}{suffix}", self.base));
         self.chains.insert(state, name.clone());
         self.pending.push_back(Pending::Chain(state));
         Type::name(name)
@@ -251,7 +256,7 @@ impl Writer<'_> {
             _ if within == Some(state) => "Self".to_owned(),
             Some(name) => name.clone(),
             None => {
-                let name = self.names.numbered(&format!("{}Choice", self.role));
+                let name = self.names.numbered(&format!("{}Choice", self.base));
                 self.choices.insert(state, name.clone());
                 self.pending.push_back(Pending::Choice(state));
                 name

@@ -101,7 +101,7 @@ type OptimisedS = Select<T, OptimisedSChoice>;
 
 #[session]
 enum OptimisedSChoice {
-    Value(Value, Receive<T, Ready, Select<T, OptimisedSChoice>>),
+    Value(Value, Receive<T, Ready, Select<T, Self>>),
     Stop(Stop, Receive<T, Ready, End>),
 }
 "

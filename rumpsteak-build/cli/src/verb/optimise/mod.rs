@@ -1,12 +1,11 @@
 //! `optimise`: which other order of a role's actions is faster, and proven safe?
 
-mod alias;
 mod data;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, count, did_you_mean, list, split_way_out};
+use rumpsteak_build::command::{Notice, count, did_you_mean, list, optimised_items, split_way_out};
 use rumpsteak_fsm::{
     Action, Fsm, Limits, Role, Run,
     optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
@@ -390,7 +389,7 @@ impl Optimiser<'_> {
             forms.push(dot(fsm));
         }
         if self.wants(Format::Alias) {
-            forms.push(alias::print(fsm, number));
+            forms.push(alias(fsm, number));
         }
         let apart = if self.arguments.is_file() { "" } else { "\n" };
         Words::Lines(forms.iter().map(|form| format!("{apart}{form}")).collect())
@@ -447,7 +446,7 @@ impl Optimiser<'_> {
             "pending": proposal.pending,
             "machine": json::machine(&proposal.fsm),
             "dot": dot(&proposal.fsm),
-            "alias": alias::print(&proposal.fsm, number),
+            "alias": alias(&proposal.fsm, number),
         })
     }
 }
@@ -470,6 +469,11 @@ fn undeclared(role: &Role, action: &Action) -> Notice {
 fn dot(fsm: &Fsm) -> String {
     // DOT can say everything.
     text::print(Form::Dot, std::slice::from_ref(fsm)).unwrap_or_default()
+}
+
+fn alias(fsm: &Fsm, number: usize) -> String {
+    // What is proposed is a session type.
+    optimised_items(fsm, number).unwrap_or_default()
 }
 
 /// `up to 1 message to `s` before its turn`.
