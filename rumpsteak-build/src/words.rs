@@ -26,6 +26,13 @@ pub fn did_you_mean<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) 
     similar(wanted, &known).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// "did you mean `k`?", or else all of the known names behind `otherwise`.
+#[must_use]
+pub fn meant(wanted: &str, known: &[&str], otherwise: &str) -> String {
+    did_you_mean(wanted, known.iter().copied())
+        .unwrap_or_else(|| format!("{otherwise} {}", list(known.iter().copied())))
+}
+
 /// What is wrong and what to do, of a library's error text: `what is wrong; what to do`.
 ///
 /// The way out stands behind the last semicolon that is not between back-quotes: names and

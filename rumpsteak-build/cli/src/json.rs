@@ -58,6 +58,13 @@ pub(crate) fn text(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
+/// An object on a line of its own.
+pub(crate) fn line(kind: &str, value: Value) -> String {
+    let mut object = json!({"kind": kind});
+    extend(&mut object, value);
+    format!("{object}\n")
+}
+
 /// The object for an input or a call that is bad: there is no verdict.
 pub(crate) fn bad_input(error: &Notice) -> Value {
     let mut object = Answer::because(&error.message).object(Outcome::BadInput);

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, path::Path, sync::Arc};
 
-use rumpsteak_build::command::{NamedText, Notice, did_you_mean, list, split_way_out};
+use rumpsteak_build::command::{NamedText, Notice, list, meant};
 use rumpsteak_fsm::{
     Defect, Fsm, Role, Run, TransitionId,
     text::{self, Form},
@@ -82,11 +82,9 @@ pub(crate) fn read(
         return projections(&module, scribble.protocol.as_deref(), terminal);
     }
     let machines = text::parse_named(&source.text, form).map_err(|error| {
-        let (message, way_out) = split_way_out(&error.message);
-        let notice = Notice::error(message).mark(&source, error.span, "");
         let form = described(form);
-        notice
-            .maybe_help(way_out)
+        Notice::of_error(&error.message)
+            .mark(&source, error.span, "")
             .remark(format!("it begins as {form}, so it is read as that"))
     })?;
     if machines.is_empty() {
@@ -168,7 +166,7 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
         .first()
         .map(|machine| machine.file.clone())
         .unwrap_or_default();
-    let listed = list(roles.iter().map(Role::as_str));
+    let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
 
     let count = machines.len();
     let mut found = machines
@@ -177,9 +175,8 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
     match (found.next(), found.next(), role) {
         (Some(machine), None, _) => Ok(machine),
         (None, _, Some(role)) => {
-            let meant = did_you_mean(role, roles.iter().map(Role::as_str));
-            let help = meant.unwrap_or_else(|| format!("it holds {listed}"));
-            Err(Notice::error(format!("`{name}` holds no machine of `{role}`")).help(help))
+            let notice = Notice::error(format!("`{name}` holds no machine of `{role}`"));
+            Err(notice.help(meant(role, &names, "it holds")))
         }
         (_, _, Some(role)) => Err(Notice::error(format!(
             "`{name}` holds several machines of `{role}`"
@@ -188,17 +185,15 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
         (_, _, None) => Err(Notice::error(format!(
             "`{name}` holds {count} machines, and two are compared at a time"
         ))
-        .help(format!("say which one with `--role`: {listed}"))),
+        .help(format!("say which one with `--role`: {}", list(names)))),
     }
 }
 
 /// The error for a machine that is no local type, at its place.
 pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
-    let text = defect.to_string();
-    let (message, way_out) = split_way_out(&text);
     let role = machine.fsm.role();
-    let notice = Notice::error(format!("the machine of `{role}`: {message}"));
-    machine.mark_defect(notice, defect).maybe_help(way_out)
+    let notice = Notice::of_error(&format!("the machine of `{role}`: {defect}"));
+    machine.mark_defect(notice, defect)
 }
 
 /// The transitions that a defect is about.

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use rumpsteak_build::command::{NamedText, Notice, ScrModule, did_you_mean, list};
+use rumpsteak_build::command::{NamedText, Notice, ScrModule, list, meant};
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Protocol, Span, file_of_module, parse};
 
 use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
@@ -186,7 +186,6 @@ pub(crate) fn pick(
     wanted: Option<&str>,
     done: &str,
 ) -> Result<usize, Notice> {
-    let listed = || list(names.iter().copied());
     match (wanted, names) {
         (None, [_]) => Ok(0),
         (_, []) => Err(
@@ -194,14 +193,16 @@ pub(crate) fn pick(
                 "`aux` protocols and those with parameters are {done} where others call them"
             )),
         ),
-        (None, _) => Err(Notice::error(format!("`{file}` holds several protocols"))
-            .help(format!("say which one with `--protocol`: {}", listed()))),
+        (None, _) => {
+            let listed = list(names.iter().copied());
+            Err(Notice::error(format!("`{file}` holds several protocols"))
+                .help(format!("say which one with `--protocol`: {listed}")))
+        }
         (Some(wanted), _) => {
             let found = names.iter().position(|name| *name == wanted);
             found.ok_or_else(|| {
-                let meant = did_you_mean(wanted, names.iter().copied());
-                let help = meant.unwrap_or_else(|| format!("it holds {}", listed()));
-                Notice::error(format!("`{file}` holds no protocol `{wanted}`")).help(help)
+                let notice = Notice::error(format!("`{file}` holds no protocol `{wanted}`"));
+                notice.help(meant(wanted, names, "it holds"))
             })
         }
     }

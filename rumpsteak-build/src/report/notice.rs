@@ -8,6 +8,7 @@ use rumpsteak_scribble::Diagnostic;
 
 use super::excerpt::{Excerpt, visible};
 use crate::named_text::NamedText;
+use crate::words::split_way_out;
 
 /// How grave a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,14 @@ impl Notice {
     #[must_use]
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(Severity::Error, message)
+    }
+
+    /// The error of a library, `what is wrong; what to do`.
+    #[must_use]
+    pub fn of_error(error: &impl std::fmt::Display) -> Self {
+        let text = error.to_string();
+        let (message, way_out) = split_way_out(&text);
+        Self::error(message).maybe_help(way_out)
     }
 
     /// Something that was left out and may have been meant.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, did_you_mean, list, proven, split_way_out, visible};
+use rumpsteak_build::command::{Notice, meant, proven, split_way_out, visible};
 use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify, verify::VerifyError};
 use rumpsteak_scribble::Diagnostic;
 use serde_json::{Value, json};
@@ -87,10 +87,9 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         Some(role) => {
             let role = Role::from(role.as_str());
             if !all.contains(&role) {
-                let names = || all.iter().map(Role::as_str);
-                let meant = did_you_mean(role.as_str(), names());
-                let help = meant.unwrap_or_else(|| format!("the roles are {}", list(names())));
+                let names: Vec<&str> = all.iter().map(Role::as_str).collect();
                 let message = format!("neither version has a role `{role}`");
+                let help = meant(role.as_str(), &names, "the roles are");
                 return Err(Notice::error(message).help(help));
             }
             vec![role]

@@ -135,9 +135,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
 
 /// The error for machines that make no system, at its place.
 fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
-    let text = error.to_string();
-    let (message, way_out) = split_way_out(&text);
-    let report = Notice::error(message).maybe_help(way_out);
+    let report = Notice::of_error(error);
     match error {
         SystemError::SelfMessage { role, transition } => {
             mark(report, machines, role, *transition, "to itself")

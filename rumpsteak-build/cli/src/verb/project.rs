@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, split_way_out};
+use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::{
     Fsm,
     text::{self, Form},
@@ -118,12 +118,11 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let mut reply = Reply::object(Outcome::Holds, object(Some(protocol), &machines, vec![]));
     if let Some(form) = arguments.form() {
         let text = text::print(form, &machines).map_err(|unsayable| {
-            let text = unsayable.to_string();
-            let (message, way_out) = split_way_out(&text);
+            let notice = Notice::of_error(&unsayable);
             match arguments.role {
                 // Participants are numbers there, so a machine makes sense beside its peers only.
-                Some(_) if form == Form::Cfsm => Notice::error(message).help("leave out `--role`"),
-                _ => Notice::error(message).maybe_help(way_out),
+                Some(_) if form == Form::Cfsm => notice.help("leave out `--role`"),
+                _ => notice,
             }
         })?;
         reply.words.push(Words::Lines(text));

@@ -318,12 +318,12 @@ impl Output<'_> {
 
     /// One object on a line of its own.
     fn line(&mut self, kind: &str, value: Value) {
-        let mut object = json!({"kind": kind});
+        let mut object = json!({});
         if let Some(file) = self.files.last() {
             object["file"] = file["file"].clone();
         }
         json::extend(&mut object, value);
-        self.terminal.print(&format!("{object}\n"));
+        self.terminal.print(&json::line(kind, object));
     }
 
     fn finish(mut self, outcome: Outcome) {

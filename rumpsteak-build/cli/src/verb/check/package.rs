@@ -59,7 +59,11 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         Form::JsonLines => print_lines(&check, outcome, terminal),
         Form::Json => {
             print_diagnostics(&check, terminal);
-            terminal.print(&json::text(&object(&check, outcome)));
+            let mut object = object(&check, outcome);
+            object["problems"] = problems(&check).collect();
+            object["reports"] = check.reports.iter().map(ToString::to_string).collect();
+            object["warnings"] = check.warnings.iter().map(String::as_str).collect();
+            terminal.print(&json::text(&object));
         }
         Form::Text => {
             print_diagnostics(&check, terminal);
@@ -132,9 +136,6 @@ fn object(check: &Check, outcome: Outcome) -> Value {
     object["protocols"] = check.summary.protocols.into();
     object["sessions"] = check.summary.sessions.into();
     object["verified"] = check.summary.verified.into();
-    object["problems"] = problems(check).collect();
-    object["reports"] = check.reports.iter().map(ToString::to_string).collect();
-    object["warnings"] = check.warnings.iter().map(String::as_str).collect();
     object
 }
 
@@ -153,11 +154,7 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
 }
 
 fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
-    let mut line = |kind: &str, value: Value| {
-        let mut object = json!({"kind": kind});
-        json::extend(&mut object, value);
-        terminal.print(&format!("{object}\n"));
-    };
+    let mut line = |kind: &str, value: Value| terminal.print(&json::line(kind, value));
     for problem in problems(check) {
         line("problem", problem);
     }
@@ -167,11 +164,5 @@ fn print_lines(check: &Check, outcome: Outcome, terminal: &mut Terminal) {
     for warning in &check.warnings {
         line("warning", json!({"message": visible(warning)}));
     }
-    let mut finished = object(check, outcome);
-    if let Some(object) = finished.as_object_mut() {
-        for told in ["problems", "reports", "warnings"] {
-            object.shift_remove(told);
-        }
-    }
-    line("finished", finished);
+    line("finished", object(check, outcome));
 }

@@ -5,7 +5,7 @@ mod data;
 use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use rumpsteak_build::command::{Notice, count, did_you_mean, list, optimised_items, split_way_out};
+use rumpsteak_build::command::{Notice, count, meant, optimised_items, split_way_out};
 use rumpsteak_fsm::{
     Action, Fsm, Limits, Role, Run,
     optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
@@ -148,16 +148,13 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
     }
     let protocol = module.pick(arguments.scribble.protocol.as_deref())?;
-    let names = || protocol.roles().iter().map(Role::as_str);
     let known = |role: &Role| {
         if protocol.roles().contains(role) {
-            Ok(())
-        } else {
-            let meant = did_you_mean(role.as_str(), names());
-            let help = meant.unwrap_or_else(|| format!("the roles are {}", list(names())));
-            let message = format!("`{}` has no role `{role}`", protocol.name());
-            Err(Notice::error(message).help(help))
+            return Ok(());
         }
+        let names: Vec<&str> = protocol.roles().iter().map(Role::as_str).collect();
+        let message = format!("`{}` has no role `{role}`", protocol.name());
+        Err(Notice::error(message).help(meant(role.as_str(), &names, "the roles are")))
     };
     let role = arguments.role.as_deref().map(Role::from);
     role.iter().try_for_each(known)?;
@@ -228,14 +225,13 @@ fn impossible(error: &VerifyError) -> Reply {
         VerifyError::Machine(error) => error.defect.to_string(),
         error => error.to_string(),
     };
-    let (reason, way_out) = split_way_out(&text);
-    let notice = Notice::error(format!(
-        "undecided whether another order is faster: {reason}"
+    let notice = Notice::of_error(&format!(
+        "undecided whether another order is faster: {text}"
     ));
     Reply {
         outcome: Outcome::Undecided,
-        words: vec![Words::Notice(notice.maybe_help(way_out))],
-        object: Answer::because(reason).object(Outcome::Undecided),
+        words: vec![Words::Notice(notice)],
+        object: Answer::because(split_way_out(&text).0).object(Outcome::Undecided),
     }
 }
 
