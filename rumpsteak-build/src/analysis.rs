@@ -142,7 +142,7 @@ impl Analysis {
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);
         let findings = entries(context, &judgement, &base, limits, &word);
-        let mut warnings = warnings::warnings(context, &judgement, &base, limits);
+        let mut warnings = warnings::warnings(context, &judgement, &base);
         warnings.extend(warnings::unknown_closed_systems(context, accepted));
         warnings.extend(machines);
         if tree.is_cut {

@@ -22,7 +22,9 @@ pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
 pub use crate::protocols::scr_module::ScrModule;
 use crate::report::build_report::Report;
-pub use crate::report::comparison::{Comparison, DECIDED_BY_RUN, Explanation, among_peers, proven};
+pub use crate::report::comparison::{
+    Comparison, Explanation, among_peers, decided_by_run, proven, proven_among,
+};
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::shortest;

@@ -205,6 +205,9 @@ pub(crate) struct Refusal {
     /// The action of the session that is refused, if it is one.
     pub(crate) action: Option<Action>,
     pub(crate) refused: Refused,
+    /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
+    /// protocol says.
+    pub(crate) with: Vec<String>,
     /// The text of the machine with the place to blame, for one that lies beside a `.scr` file.
     pub(crate) machine: Option<(Arc<NamedText>, Range<usize>)>,
 }

@@ -4,7 +4,7 @@ use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
 use rumpsteak_fsm::{
     Limit, TransitionId,
     subtype::{InputError, Refusal, Side},
-    verify::{self, Evidence},
+    verify::{self, Evidence, together::Condition},
 };
 use serde_json::Value;
 
@@ -24,6 +24,7 @@ pub(crate) struct Comparison {
 /// A refusal by subtyping, by a run among the peers, or by both.
 pub(crate) struct Refused {
     pub(crate) refusal: Option<Refusal>,
+    pub(crate) condition: Option<Condition>,
     pub(crate) evidence: Option<Evidence>,
 }
 
@@ -31,6 +32,7 @@ impl From<verify::Refused> for Refused {
     fn from(refused: verify::Refused) -> Self {
         Self {
             refusal: refused.refusal,
+            condition: refused.condition,
             evidence: Some(refused.evidence),
         }
     }
@@ -75,7 +77,9 @@ impl Comparison {
                 }
                 found.notes.iter().fold(notice, Notice::remark)
             }
-            None => Notice::error(title).remark(command::DECIDED_BY_RUN),
+            None => {
+                Notice::error(title).remark(command::decided_by_run(refused.condition.as_ref()))
+            }
         };
         if let Some(evidence) = &refused.evidence {
             notice = notice.remark(among_peers(evidence));

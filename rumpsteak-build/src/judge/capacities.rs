@@ -105,7 +105,7 @@ pub(crate) fn find(
 
 /// The role structs that can be wired with a role, and whether all that they name is among them and
 /// names them back.
-fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
+pub(super) fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<ItemId>, bool) {
     let mut members = BTreeSet::from([start]);
     let mut pending = vec![start];
     let mut is_closed = true;

@@ -71,12 +71,7 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
     let counts = machines.iter().map(Vec::len);
     let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
     if count > limits.combinations {
-        let reason = format!(
-            "the roles have {count} combinations of sessions, and at most {} are judged \
-             (`Limits::combinations`)",
-            limits.combinations
-        );
-        return Err((Gap::Undecided(reason), None));
+        return Err((Gap::Undecided(too_many(count, limits)), None));
     }
     let mut bound = 0;
     for number in 0..count {
@@ -90,6 +85,15 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
         bound = bound.max(judge_one(&chosen.collect::<Vec<_>>(), limits)?);
     }
     Ok(bound)
+}
+
+/// The reason why nothing is judged.
+pub(super) fn too_many(count: usize, limits: &Limits) -> String {
+    format!(
+        "the roles have {count} combinations of sessions, and at most {} are judged \
+         (`Limits::combinations`)",
+        limits.combinations
+    )
 }
 
 /// Judges one combination.

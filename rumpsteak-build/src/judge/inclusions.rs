@@ -77,7 +77,8 @@ fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<
         roles: Vec::new(),
         labels: BTreeMap::new(),
     };
-    let (mut cause, defect) = subtype::judge_machine(protocols, subject, *linked, fsm, limits)?;
+    let judged = subtype::judge_machine(protocols, subject, *linked, fsm, limits);
+    let (mut cause, defect) = *judged.err()?;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));
         return Some((Cause::Machine { file, problem }, None));

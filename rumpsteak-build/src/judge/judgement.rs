@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::verify::Accepted;
 
-use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind};
+use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
+use crate::judge::capacities;
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::subtype;
+use crate::judge::together::{self, Company, Harm};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
@@ -28,6 +31,8 @@ pub(crate) struct Judgement {
     /// The protocols of which a session is refused, by position: what the closed system of all
     /// their sessions is worth.
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
+    /// What is known of sessions together, with the position of their protocol.
+    pub(crate) companies: Vec<(usize, Company)>,
     /// What is wrong at each `protocol!(…)`, in the order of the source.
     pub(crate) inclusions: Vec<Vec<(Cause, Option<Note>)>>,
 }
@@ -49,6 +54,8 @@ pub(crate) struct Root {
     pub(crate) machine: Option<SessionMachine>,
     /// The bound for which the closed system that it is in is safe, if the proof is that one.
     pub(crate) bound: Option<usize>,
+    /// What its projection says of it.
+    accepted: Option<Accepted>,
     /// Why its projection refuses it.
     refusal: Option<Fault>,
 }
@@ -107,6 +114,7 @@ pub(crate) fn judge(
         let names = |name: &String| is_named(context.protocols, name, position);
         judge.protocol(position, accepted.iter().any(names));
     }
+    judge.together();
     for set in &context.pairs.sets {
         judge.set(set);
     }
@@ -141,6 +149,7 @@ impl<'a> Judge<'a> {
             refused: true,
             machine: None,
             bound: None,
+            accepted: None,
             refusal: None,
         };
         let linked = match &role.link {
@@ -167,8 +176,10 @@ impl<'a> Judge<'a> {
             let machine = session.machine(id, &own);
             if let Some(linked) = linked {
                 let limits = &self.limits.verifier;
-                root.refusal =
-                    subtype::judge(self.context, (id, role_id), linked, &machine, limits);
+                match subtype::judge(self.context, (id, role_id), linked, &machine, limits) {
+                    Ok(accepted) => root.accepted = Some(accepted),
+                    Err(fault) => root.refusal = Some(*fault),
+                }
                 root.refused = root.refusal.is_some();
             }
             root.machine = Some(machine);
@@ -260,6 +271,88 @@ impl<'a> Judge<'a> {
         let is_accepted = bound.is_some();
         let system = ClosedSystem { is_accepted, note };
         self.found.closed_systems.insert(position, system);
+    }
+
+    /// Judges the sessions together that a protocol accepts one by one: those of role structs that
+    /// can be wired with each other.
+    fn together(&mut self) {
+        let Context {
+            tree,
+            protocols,
+            pairs,
+        } = self.context;
+        let mut wired = BTreeSet::new();
+        for (&start, role) in &pairs.roles {
+            let Ok(linked) = role.link else { continue };
+            if wired.contains(&start) {
+                continue;
+            }
+            let (members, _) = capacities::members(tree, pairs, start);
+            let protocol = &protocols.protocols[linked.protocol];
+            let mut sessions = vec![Vec::new(); protocol.projections.len()];
+            for (&root, found) in &self.found.roots {
+                let link = pairs.roles.get(&found.role).map(|role| &role.link);
+                if let (Some(Ok(own)), true) = (link, members.contains(&found.role))
+                    && own.protocol == linked.protocol
+                    && let Some(accepted) = &found.accepted
+                    && let Some(machine) = &found.machine
+                {
+                    let session = together::Session {
+                        root,
+                        machine,
+                        accepted,
+                    };
+                    sessions[own.role].push(session);
+                }
+            }
+            wired.extend(members);
+            let mut company = together::judge(protocol, &sessions, self.limits);
+            for (root, harm) in std::mem::take(&mut company.refused) {
+                self.refuse(root, harm);
+            }
+            self.found.companies.push((linked.protocol, company));
+        }
+    }
+
+    /// Refuses a session for what it does with others.
+    fn refuse(&mut self, id: ItemId, harm: Harm) {
+        let Context { tree, pairs, .. } = self.context;
+        let Some(root) = self.found.roots.get_mut(&id) else {
+            return;
+        };
+        root.refused = true;
+        let link = pairs.roles.get(&root.role).map(|role| &role.link);
+        let Some(&Ok(linked)) = link else { return };
+        let subject = || subtype::subject(self.context, id, root.role, linked);
+        let mut place = subtype::name(tree, id);
+        let cause = match harm {
+            Harm::Unsafe { refused, with } => {
+                if let Some(machine) = &root.machine {
+                    place = subtype::blame(machine, &refused).unwrap_or(place);
+                }
+                let with = with.iter().map(|&id| tree.item(id).name.clone());
+                Cause::Refused(Box::new(Refusal {
+                    subject: subject(),
+                    action: None,
+                    with: with.collect(),
+                    refused,
+                    machine: None,
+                }))
+            }
+            Harm::Undecided(limit) => Cause::Undecided {
+                subject: Box::new(subject()),
+                limit,
+            },
+            Harm::Unjudged(error) => Cause::Unjudged {
+                subject: Box::new(subject()),
+                error,
+            },
+            Harm::Combinations(reason) => Cause::UndecidedSystem {
+                set: tree.item(id).name.clone(),
+                reason,
+            },
+        };
+        self.found.faults.add(cause.at(place.item, place.token));
     }
 
     /// Judges the sessions of a set without a protocol together.

@@ -4,5 +4,5 @@ pub(crate) mod capacities;
 pub(crate) mod closed_system;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;
-pub(crate) mod starvation;
 pub(crate) mod subtype;
+pub(crate) mod together;

@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::subtype::Side;
-use rumpsteak_fsm::verify::{Refused, VerifyError};
+use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, Verdict, verify};
 
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
@@ -15,54 +17,66 @@ use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
-use crate::source::crate_tree::{ItemId, ItemKind};
+use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 
-/// Judges a session, which the struct `role` plays. Returns what is wrong, at the token to blame.
+/// Judges a session, which the struct `role` plays.
+///
+/// # Errors
+/// What is wrong, at the token to blame.
 pub(crate) fn judge(
     context: Context<'_>,
     (root, role): (ItemId, ItemId),
     linked: ProtocolRole,
     session: &SessionMachine,
     limits: &Limits,
-) -> Option<Fault> {
+) -> Result<Accepted, Box<Fault>> {
     let subject = || subject(context, root, role, linked);
-    let (cause, defect) = judge_machine(context.protocols, subject, linked, &session.fsm, limits)?;
-    let name = Place {
-        item: root,
-        token: match &*context.tree.item(root).kind {
-            ItemKind::Session(session) => session.name_token,
-            _ => 0,
-        },
-    };
-    let place = match (&cause, defect) {
-        (Cause::Refused(refusal), _) => blame(session, &refusal.refused).unwrap_or(name),
-        (_, Some(Defect::Nondeterministic { transitions, .. })) => {
-            session.origins[transitions[1].index()]
-        }
-        _ => name,
-    };
-    Some(cause.at(place.item, place.token))
+    let judged = judge_machine(context.protocols, subject, linked, &session.fsm, limits);
+    judged.map_err(|unfit| {
+        let (cause, defect) = *unfit;
+        let place = match (&cause, defect) {
+            (Cause::Refused(refusal), _) => blame(session, &refusal.refused),
+            (_, Some(Defect::Nondeterministic { transitions, .. })) => {
+                Some(session.origins[transitions[1].index()])
+            }
+            _ => None,
+        };
+        let place = place.unwrap_or_else(|| name(context.tree, root));
+        Box::new(cause.at(place.item, place.token))
+    })
 }
 
-/// Judges a machine for a role of a protocol. Returns what is wrong, and the defect of the machine
-/// if it is one.
+/// The name of a session.
+pub(super) fn name(tree: &Tree, root: ItemId) -> Place {
+    let token = match &*tree.item(root).kind {
+        ItemKind::Session(session) => session.name_token,
+        _ => 0,
+    };
+    Place::new(root, token)
+}
+
+/// Judges a machine for a role of a protocol.
+///
+/// # Errors
+/// What is wrong, and the defect of the machine if it is one.
 pub(crate) fn judge_machine(
     protocols: &Protocols,
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
     fsm: &Fsm,
     limits: &Limits,
-) -> Option<(Cause, Option<Defect>)> {
+) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
     let cause = match verify(fsm, projection, &protocol.peers(linked.role), limits) {
-        Ok(Verdict::Safe(_)) => return None,
+        Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(refused)) => {
             let sub = refused.refusal.as_ref().and_then(|refusal| refusal.sub);
             Cause::Refused(Box::new(Refusal {
                 subject: *subject(),
                 action: sub.map(|id| fsm.transition(id).action.clone()),
+                with: Vec::new(),
                 refused,
                 machine: None,
             }))
@@ -78,7 +92,7 @@ pub(crate) fn judge_machine(
                     subject,
                     defect: defect.clone(),
                 };
-                return Some((cause, Some(defect)));
+                return Err(Box::new((cause, Some(defect))));
             }
             Cause::UnsupportedProtocol { subject, defect }
         }
@@ -87,13 +101,23 @@ pub(crate) fn judge_machine(
             error,
         },
     };
-    Some((cause, None))
+    Err(Box::new((cause, None)))
 }
 
 /// The token to report a refusal at: the action that comes too early or should not be, or else the
-/// place where an action is missing.
-fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
-    let refusal = refused.refusal.as_ref()?;
+/// place where an action is missing, or else the last step of the run.
+pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
+    if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
+        return Some(session.states[state.index()]);
+    }
+    let Some(refusal) = &refused.refusal else {
+        let Evidence::Run(run) = &refused.evidence else {
+            return None;
+        };
+        let own = |step: &&Step| step.role == *session.fsm.role();
+        let last = run.steps.iter().rev().find(own)?;
+        return Some(session.origins[last.transition.index()]);
+    };
     let transition = refusal.sub.or(refusal.cycle.first().copied());
     Some(match transition {
         Some(transition) => session.origins[transition.index()],
@@ -102,7 +126,12 @@ fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
 }
 
 /// What the user calls a session, and what it talks about.
-fn subject(context: Context<'_>, root: ItemId, role: ItemId, linked: ProtocolRole) -> Subject {
+pub(super) fn subject(
+    context: Context<'_>,
+    root: ItemId,
+    role: ItemId,
+    linked: ProtocolRole,
+) -> Subject {
     let Context {
         tree,
         protocols,

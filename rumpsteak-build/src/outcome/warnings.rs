@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::Run;
+use rumpsteak_fsm::run::Failure;
 
 use crate::judge::judgement::Judgement;
-use crate::judge::starvation;
-use crate::limits::Limits;
 use crate::link::context::Context;
 use crate::link::roles::RolePair;
-use crate::protocols::{Loaded, Lookup, ScrFile};
+use crate::protocols::{Lookup, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
 use crate::source::package_root::PackageRoot;
@@ -19,7 +18,6 @@ pub(crate) fn warnings(
     context: Context<'_>,
     judgement: &Judgement,
     base: &PackageRoot,
-    limits: &Limits,
 ) -> Vec<String> {
     let Context {
         tree,
@@ -38,7 +36,7 @@ pub(crate) fn warnings(
         }
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
-    warnings.extend(starving(context, judgement, limits));
+    warnings.extend(together(context, judgement));
     let with_session: BTreeSet<ItemId> = judgement.roots.values().map(|root| root.role).collect();
     for (&id, role) in &pairs.roles {
         let is_linked = role.link.is_ok();
@@ -70,45 +68,49 @@ pub(crate) fn unknown_closed_systems<'a>(
     })
 }
 
-/// One line for each protocol whose sessions all passed and leave a role waiting.
-fn starving(context: Context<'_>, judgement: &Judgement, limits: &Limits) -> Vec<String> {
+/// What is worth knowing of sessions that all passed: who may wait for ever, and what holds for
+/// these sessions only.
+fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
     let Context {
-        protocols, pairs, ..
+        tree, protocols, ..
     } = context;
+    let mut warnings = Vec::new();
     if judgement.faults.items().next().is_some() {
-        return Vec::new();
+        return warnings;
     }
-    // By protocol and role.
-    let none = |protocol: &Loaded| vec![Vec::new(); protocol.projections.len()];
-    let mut machines: Vec<Vec<Vec<&Fsm>>> = protocols.protocols.iter().map(none).collect();
-    for root in judgement.roots.values() {
-        if let Some(machine) = &root.machine
-            && let Some(Ok(linked)) = pairs.roles.get(&root.role).map(|role| &role.link)
-        {
-            machines[linked.protocol][linked.role].push(&machine.fsm);
+    for (position, company) in &judgement.companies {
+        let protocol = &protocols.protocols[*position];
+        let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
+        if let Some((role, awaited)) = company.starvation.as_ref().and_then(starving) {
+            warnings.push(format!(
+                "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait \
+                 for ever for {awaited}"
+            ));
+        }
+        if let Some((root, peer)) = &company.closed {
+            let session = &tree.item(*root).name;
+            warnings.push(format!(
+                "{file}: `{session}` is proven with the sessions of this package and with roles \
+                 that do exactly what `{name}` says, because it does something early and `{peer}` \
+                 hears several roles at once"
+            ));
         }
     }
-    let waits = |(position, protocol): (usize, &Loaded)| {
-        let only = |of: &Vec<_>| match of[..] {
-            [machine] => Some(machine),
-            _ => None,
-        };
-        let written: Vec<Option<&Fsm>> = machines[position].iter().map(only).collect();
-        let run = starvation::find(protocol, &written, &limits.verifier)?;
-        let (role, awaited) = starvation::describe(&run)?;
-        Some(format!(
-            "{}: with the sessions as they are, the role `{role}` of `{}` may wait for ever for \
-             {awaited}",
-            protocols.files[protocol.file].shown(),
-            protocol.name()
-        ))
+    warnings
+}
+
+/// Who waits at the end of a run, and for what: "`c`", "done(i32) from b".
+fn starving(run: &Run) -> Option<(String, String)> {
+    let Failure::Starvation { role } = &run.failure else {
+        return None;
     };
-    protocols
-        .protocols
+    let wait = run.waits.iter().find(|wait| wait.role == *role)?;
+    let awaited: Vec<String> = wait
+        .transitions
         .iter()
-        .enumerate()
-        .filter_map(waits)
-        .collect()
+        .map(|(_, action)| format!("{} from {}", action.message, action.peer))
+        .collect();
+    Some((role.to_string(), awaited.join(" or ")))
 }
 
 /// Whether some session that could not be read further names the role.

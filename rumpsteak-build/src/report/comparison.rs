@@ -3,13 +3,32 @@
 
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;
+use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Direction, Fsm, Sort, TransitionId};
 
 use super::runs::shortest;
 use crate::words::{count, list};
 
-/// The note where subtyping has no answer and a run among the peers is the proof.
-pub const DECIDED_BY_RUN: &str = "whether it is a subtype is undecided, but this run decides it";
+/// The note where subtyping does not refuse, and a run among the peers is the proof.
+#[must_use]
+pub fn decided_by_run(condition: Option<&Condition>) -> String {
+    match condition {
+        None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
+        Some(condition) => format!("it is a subtype, but {}", beyond_subtyping(condition)),
+    }
+}
+
+/// Why it takes more than subtyping.
+fn beyond_subtyping(condition: &Condition) -> String {
+    match condition {
+        Condition::NarrowedChoice { option, .. } => {
+            format!("it leaves out an option of a choice, `{option}`")
+        }
+        Condition::UndirectedPeer { peer, .. } => {
+            format!("it does something early, and `{peer}` hears several roles at once")
+        }
+    }
+}
 
 /// Two machines of one role: the subtype in the place of the supertype.
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +172,18 @@ pub fn proven(proof: &Proof) -> String {
         None => "more and more actions may be pending".to_owned(),
     };
     format!("{} compared, {ahead}", count(proof.situations, "situation"))
+}
+
+/// With whom it was proven, if not with any peers.
+#[must_use]
+pub fn proven_among(condition: Option<&Condition>) -> String {
+    match condition {
+        Some(condition @ Condition::UndirectedPeer { .. }) => {
+            let why = beyond_subtyping(condition);
+            format!("; proven for peers that are exactly these, because {why}")
+        }
+        Some(Condition::NarrowedChoice { .. }) | None => String::new(),
+    }
 }
 
 /// What happens with the peers as they are.

@@ -24,6 +24,7 @@ use std::fmt::Write as _;
 use rumpsteak_fsm::subtype::{self, Rule};
 use rumpsteak_fsm::system::Coverage;
 use rumpsteak_fsm::verify::Evidence;
+use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
 use rumpsteak_scribble::Projection;
 
@@ -38,16 +39,26 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     let Refusal {
         subject,
         action,
+        with,
         refused,
         machine,
     } = refusal;
+    let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
-        let name = &subject.name;
-        let mut text = format!("`{name}` goes wrong with the other roles of the protocol");
-        evidence(&mut text, &refused.evidence);
+        let (mut text, help) = match &refused.condition {
+            Some(condition) => beyond_subtyping(condition, subject, protocol),
+            None => {
+                let name = &subject.name;
+                let text = format!("`{name}` goes wrong with the other roles of the protocol");
+                (text, None)
+            }
+        };
+        evidence(&mut text, &refused.evidence, with);
+        if let Some(help) = help {
+            let _ = write!(text, "\n\nhelp: {help}");
+        }
         return text;
     };
-    let protocol = &protocols.protocols[subject.linked.protocol];
     let projection = &protocol.projections[subject.linked.role];
     let words = Words {
         subject,
@@ -65,7 +76,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         let _ = writeln!(text, "{excerpt}");
     }
     text.push_str(&words.excerpt());
-    evidence(&mut text, &refused.evidence);
+    evidence(&mut text, &refused.evidence, with);
     let _ = write!(text, "\n\nhelp: {}", words.help());
     text
 }
@@ -117,13 +128,65 @@ pub(crate) fn unsupported_protocol(
     )
 }
 
-/// Appends the run, or the reason why there is none.
-fn evidence(text: &mut String, evidence: &Evidence) {
+/// What goes wrong though the session is a subtype: the headline, and what to do.
+fn beyond_subtyping(
+    condition: &Condition,
+    subject: &Subject,
+    protocol: &Loaded,
+) -> (String, Option<String>) {
+    let name = &subject.name;
+    let roles = protocol.protocol.roles();
+    match condition {
+        Condition::NarrowedChoice { option, .. } => {
+            let (label, peer) = (
+                subject.label(&option.message),
+                subject.role(&option.peer, roles),
+            );
+            let headline = format!(
+                "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
+                 not send `{label}` to `{peer}` here"
+            );
+            let help = format!(
+                "let some way through the choice send `{label}`, or take the option out of the \
+                 protocol"
+            );
+            (headline, Some(help))
+        }
+        Condition::UndirectedPeer { peer, defect } => {
+            let heard = match defect {
+                Defect::Undirected { peers, .. } => {
+                    list(peers.iter().map(|peer| subject.role(peer, roles)))
+                }
+                _ => "several roles".to_owned(),
+            };
+            let peer = subject.role(peer, roles);
+            let headline = format!(
+                "unsafe reordering: `{name}` does something before its turn, and `{peer}` hears \
+                 {heard} at once, so that it may take the one for the other"
+            );
+            let help = "keep the order of the protocol".to_owned();
+            (headline, Some(help))
+        }
+    }
+}
+
+/// Appends the run, or the reason why there is none. The run is one with these sessions of the
+/// other roles, if there are any.
+fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
+            let company = if with.is_empty() {
+                "all other roles as the protocol has them".to_owned()
+            } else {
+                let sessions = with.iter().map(String::as_str).collect::<Vec<_>>();
+                format!(
+                    "{} and all other roles as the protocol has them",
+                    list(sessions)
+                )
+            };
             let _ = write!(
                 text,
-                "\n\nthe shortest run that {}, with all other roles as the protocol has them:\n\n{}",
+                "\n\nthe shortest run that {}, with {company}:\n\n{}",
                 failure(run),
                 run.chart().trim_end()
             );

@@ -8,4 +8,5 @@ mod gallery;
 mod generate;
 mod support;
 mod system;
+mod together;
 mod whole_cargo;

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, meant, proven, split_way_out, visible};
-use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify, verify::VerifyError};
+use rumpsteak_build::command::{Notice, meant, proven, proven_among, split_way_out, visible};
+use rumpsteak_fsm::{
+    Fsm, Limits, Role, Verdict, verify,
+    verify::{Accepted, VerifyError},
+};
 use rumpsteak_scribble::Diagnostic;
 use serde_json::{Value, json};
 
@@ -308,7 +311,10 @@ impl<'a> RolePair<'a> {
         let (sub_name, sup_name) = (sub.name, sup.name);
         let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
         let (file, text) = match verify(own, place, &peers, limits) {
-            Ok(Verdict::Safe(proof)) => return Question::holds(proof.anticipation, proven(&proof)),
+            Ok(Verdict::Safe(Accepted { proof, condition })) => {
+                let words = proven(&proof) + &proven_among(condition.as_ref());
+                return Question::holds(proof.anticipation, words);
+            }
             Ok(Verdict::Unsafe(refused)) => {
                 let title = match sub.machine(role) {
                     Some(_) => {

@@ -3,13 +3,12 @@
 use std::{iter, path::PathBuf};
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, proven, shortest, visible};
+use rumpsteak_build::command::{Notice, proven, proven_among, shortest, visible};
 use rumpsteak_fsm::{
     Fsm, Limits, Run, System, Verdict,
-    subtype::Proof,
     system::explore,
     verify,
-    verify::{VerifyError, certified},
+    verify::{Accepted, VerifyError, certified},
 };
 use serde_json::{Value, json};
 
@@ -93,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
 
     let claim = format!("`{}` may take the place of `{}`", sub.file, sup.file);
     let (outcome, words, object) = match &verdict {
-        Verdict::Safe(proof) => {
+        Verdict::Safe(Accepted { proof, condition }) => {
             let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
                 let note = Notice::note(format!("among these peers, {}", run.failure));
@@ -106,7 +105,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             let mut object = answer.object(Outcome::Holds);
             object["situations"] = proof.situations.into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
-            let line = format!("{}: {}\n", visible(&claim), proven(proof));
+            let words = proven(proof) + &proven_among(condition.as_ref());
+            let line = format!("{}: {}\n", visible(&claim), visible(&words));
             (Outcome::Holds, Words::Lines(line), object)
         }
         Verdict::Unsafe(refused) => {
@@ -132,7 +132,7 @@ fn judge(
     peers: &[Fsm],
     limits: &Limits,
     terminal: &mut Terminal,
-) -> Result<Verdict<Proof, Refused>, Notice> {
+) -> Result<Verdict<Accepted, Refused>, Notice> {
     let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
     let bad = |error| match error {
         VerifyError::Machine(error) => machines::defect(comparison.blamed(&error), &error.defect),
@@ -140,7 +140,7 @@ fn judge(
     };
     if !peers.is_empty() {
         match verify(sub, sup, peers, limits) {
-            Ok(Verdict::Safe(proof)) => return Ok(Verdict::Safe(proof)),
+            Ok(Verdict::Safe(accepted)) => return Ok(Verdict::Safe(accepted)),
             Ok(Verdict::Unsafe(refused)) => return Ok(Verdict::Unsafe(refused.into())),
             Ok(Verdict::Undecided(limit)) => return Ok(Verdict::Undecided(limit)),
             Err(error @ (VerifyError::Machine(_) | VerifyError::Certificate(_))) => {
@@ -153,9 +153,13 @@ fn judge(
         }
     }
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(proof),
+        Verdict::Safe(proof) => Verdict::Safe(Accepted {
+            proof,
+            condition: None,
+        }),
         Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
             refusal: Some(refusal),
+            condition: None,
             evidence: None,
         }),
         Verdict::Undecided(limit) => Verdict::Undecided(limit),

@@ -14,3 +14,4 @@ mod package;
 mod pairs;
 mod project;
 mod subtype;
+mod together;

@@ -8,7 +8,10 @@ use crate::{
     machine::{Action, Direction, Fsm, Role},
     subtype::{InputError, Side},
     verdict::{Limits, Verdict},
-    verify::{VerifyError, certified},
+    verify::{
+        VerifyError, certified,
+        together::{Part, together},
+    },
 };
 
 /// How much to try.
@@ -88,7 +91,7 @@ pub fn propose(
         &work,
         &mut changed,
         position,
-        &machines[position],
+        machines,
         depends,
         costs,
         options,
@@ -117,7 +120,8 @@ const PASSES: usize = 3;
 /// others, until nothing gets faster.
 ///
 /// `depends` is asked for the role with this position. A subtype may take its role's place whatever
-/// the others do within the protocol, so that what is proven for each role holds for all together.
+/// the others do within the protocol, so that what is proven for each role holds for all together;
+/// where a role is not directed, each proposal is judged together with those before it.
 ///
 /// # Errors
 /// As [`propose`].
@@ -139,14 +143,14 @@ pub fn propose_together(
     };
     for _ in 0..PASSES {
         let start = found.after;
-        for (position, projection) in machines.iter().enumerate() {
+        for position in 0..machines.len() {
             let depends = |send: &Action, receive: &Action| depends(position, send, receive);
             let mut changed = current.clone();
             let proposals = search(
                 &work,
                 &mut changed,
                 position,
-                projection,
+                machines,
                 &depends,
                 costs,
                 options,
@@ -167,16 +171,18 @@ pub fn propose_together(
     Ok(found)
 }
 
-/// The proposals for the role at `position`, which runs with the others of `changed`.
+/// The proposals for the role at `position`, which runs with the others of `changed`. `machines`
+/// are the projections onto all roles.
 fn search(
     work: &Work,
     changed: &mut [Fsm],
     position: usize,
-    projection: &Fsm,
+    machines: &[Fsm],
     depends: Depends<'_>,
     costs: &Costs<'_>,
     options: &Options,
 ) -> Result<Proposals, VerifyError> {
+    let projection = &machines[position];
     projection.check_directed().map_err(|defect| InputError {
         side: Side::Sup,
         defect,
@@ -212,8 +218,8 @@ fn search(
             continue;
         }
         found.candidates += 1;
-        match certified(&fsm, projection, &options.limits)? {
-            Verdict::Safe(proof) => {
+        match judge(&fsm, position, changed, machines, &options.limits)? {
+            Verdict::Safe(pending) => {
                 changed[position] = fsm.clone();
                 let time = work.time(changed, costs);
                 if time <= found.time {
@@ -221,11 +227,11 @@ fn search(
                         fsm,
                         windows,
                         time,
-                        pending: proof.anticipation,
+                        pending,
                     });
                 }
             }
-            Verdict::Unsafe(_) => found.refused += 1,
+            Verdict::Unsafe(()) => found.refused += 1,
             Verdict::Undecided(_) => found.undecided += 1,
         }
     }
@@ -234,6 +240,39 @@ fn search(
         (proposal.time, ahead, proposal.fsm.len())
     });
     Ok(found)
+}
+
+/// Judges a candidate for the role at `position`, which runs with the others of `changed`. Safe:
+/// with how many actions are pending.
+fn judge(
+    fsm: &Fsm,
+    position: usize,
+    changed: &[Fsm],
+    machines: &[Fsm],
+    limits: &Limits,
+) -> Result<Verdict<Option<usize>, ()>, VerifyError> {
+    let proof = match certified(fsm, &machines[position], limits)? {
+        Verdict::Safe(proof) => proof,
+        Verdict::Unsafe(_) => return Ok(Verdict::Unsafe(())),
+        Verdict::Undecided(limit) => return Ok(Verdict::Undecided(limit)),
+    };
+    let pending = proof.anticipation;
+    if machines
+        .iter()
+        .all(|machine| machine.check_directed().is_ok())
+    {
+        return Ok(Verdict::Safe(pending));
+    }
+    let others = changed.iter().zip(machines);
+    let mut parts: Vec<Part<'_>> = others
+        .map(|(changed, projected)| Part::unproven(changed, projected))
+        .collect();
+    parts[position] = Part::new(fsm, &machines[position], &proof);
+    Ok(match together(&parts, limits)?.verdict {
+        Verdict::Safe(()) => Verdict::Safe(pending),
+        Verdict::Unsafe(_) => Verdict::Unsafe(()),
+        Verdict::Undecided(limit) => Verdict::Undecided(limit),
+    })
 }
 
 /// All ways to give each of `peers` peers a window of up to `most`, with small sums first.

@@ -1,12 +1,16 @@
 //! One role against its protocol: what is refused, and what it leads to.
 
 use rumpsteak_fsm::{
-    Limit, Limits, System, Verdict,
+    Defect, Fsm, Limit, Limits, System, Verdict,
     certificate::Certificate,
     run::Failure,
-    subtype::{Proof, Rule},
+    subtype::Rule,
     system::explore,
-    verify::{Evidence, Refused, VerifyError, verify},
+    verify::{
+        Accepted, Evidence, Refused, VerifyError, certified,
+        together::{Condition, Part, together},
+        verify,
+    },
 };
 
 use crate::common;
@@ -18,7 +22,7 @@ const BUFFERS: &str = "
 
 /// Judges `written`, and replays the run of a refusal.
 #[track_caller]
-fn check(written: &str, projected: &str, peers: &str) -> Verdict<Proof, Refused> {
+fn check(written: &str, projected: &str, peers: &str) -> Verdict<Accepted, Refused> {
     let (written, projected) = (common::machine(written), common::machine(projected));
     let peers = common::machines(peers);
     let verdict = verify(&written, &projected, &peers, &Limits::default()).unwrap();
@@ -38,7 +42,7 @@ fn a_safe_reordering_is_accepted() {
     // The value is passed on without waiting for the sink: a send before a receive.
     let written = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t!value(i32) 3, 3 t?ready 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Verdict::Safe(proof) = verdict else {
+    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!((proof.anticipation, proof.situations), (Some(1), 1));
@@ -53,7 +57,9 @@ fn a_safe_reordering_is_accepted() {
 fn an_unsafe_reordering_comes_with_the_shortest_run() {
     let written = "k: 0 t?ready 1, 1 s?value(i32) 2, 2 s!ready 3, 3 t!value(i32) 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Refused { refusal, evidence } = verdict.refusal().unwrap();
+    let Refused {
+        refusal, evidence, ..
+    } = verdict.refusal().unwrap();
     let refusal = refusal.as_ref().unwrap();
     assert_eq!(refusal.rule, Rule::InputBeforeOutput);
     assert_eq!(
@@ -74,7 +80,9 @@ fn a_refusal_that_is_safe_with_these_very_peers_says_so() {
     // t happens to send before it receives, so k may wait for it first; another t need not.
     let written = "k: 0 t?ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t!value(i32) 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Refused { refusal, evidence } = verdict.refusal().unwrap();
+    let Refused {
+        refusal, evidence, ..
+    } = verdict.refusal().unwrap();
     assert_eq!(refusal.as_ref().unwrap().rule, Rule::InputBeforeOutput);
     let Evidence::NoRun(coverage) = evidence else {
         panic!("{evidence:?}")
@@ -99,7 +107,9 @@ fn a_refusal_whose_only_harm_is_waiting_for_ever_shows_that() {
         "b: 0 a?go 0
          c: 0 a?hi 1",
     );
-    let Refused { refusal, evidence } = verdict.refusal().unwrap();
+    let Refused {
+        refusal, evidence, ..
+    } = verdict.refusal().unwrap();
     assert_eq!(refusal.as_ref().unwrap().rule, Rule::Forgotten);
     let Evidence::Run(run) = evidence else {
         panic!("{evidence:?}")
@@ -127,7 +137,9 @@ fn what_subtyping_leaves_undecided_a_run_may_decide() {
         "p: 0 q?go 1, 1 a!ok 0, 0 q?stop 2, 2 a!finish 3
          q: 0 a!go 1, 1 p!go 0, 0 a!stop 2, 2 p!stop 3",
     );
-    let Refused { refusal, evidence } = verdict.refusal().unwrap();
+    let Refused {
+        refusal, evidence, ..
+    } = verdict.refusal().unwrap();
     assert_eq!(*refusal, None);
     let Evidence::Run(run) = evidence else {
         panic!("{evidence:?}")
@@ -181,7 +193,7 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
     let written = "a: 0 p!ok 1, 1 p!ok 2, 2 p?data 0";
     let projected = "a: 0 p?data 1, 1 p!ok 0, 1 p!ko 0";
     let verdict = check(written, projected, "p: 0 a!data 1, 1 a?ok 0, 1 a?ko 0");
-    let Verdict::Safe(proof) = verdict else {
+    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(proof.anticipation, None);
@@ -205,7 +217,7 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
 #[track_caller]
 fn unbounded(written: &str, projected: &str, peers: &str) {
     let verdict = check(written, projected, peers);
-    let Verdict::Safe(proof) = verdict else {
+    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(proof.anticipation, None);
@@ -334,4 +346,176 @@ fn a_report_is_not_read_while_something_is_to_be_told() {
     let verdict = check(written, projected, peers);
     let Refused { refusal, .. } = verdict.refusal().unwrap();
     assert_eq!(refusal.as_ref().unwrap().rule, Rule::InputBeforeOutput);
+}
+
+/// `c` hears from two roles at once: which of them comes first decides.
+const TWO_SPEAKERS: &str = "
+    b: 0 a?l 1, 0 a?s 2, 1 c!m 2
+    c: 0 b?m 1, 0 a?r 3, 1 a!n 2, 2 a?r 3, 3 a!fin 4";
+const FIRST_SPEAKER: &str = "a: 0 b!l 1, 0 b!s 2, 1 c?n 2, 2 c!r 3, 3 c?fin 4";
+
+#[test]
+fn a_send_that_overtakes_may_be_heard_first_by_a_peer_that_hears_two() {
+    // `r` before `n`: a subtype, and `c` takes the branch of `s`.
+    let early = "a: 0 b!l 1, 0 b!s 2, 1 c!r 3, 2 c!r 4, 3 c?n 4, 4 c?fin 5";
+    let (sub, sup) = (common::machine(early), common::machine(FIRST_SPEAKER));
+    let subtyping = certified(&sub, &sup, &Limits::default()).unwrap();
+    assert!(subtyping.is_safe());
+    let verdict = check(early, FIRST_SPEAKER, TWO_SPEAKERS);
+    let Refused {
+        refusal,
+        condition,
+        evidence,
+    } = verdict.refusal().unwrap();
+    assert_eq!(*refusal, None);
+    let Some(Condition::UndirectedPeer { peer, defect }) = condition else {
+        panic!("{condition:?}");
+    };
+    assert_eq!(peer.as_str(), "c");
+    assert!(matches!(defect, Defect::Undirected { .. }), "{defect}");
+    let Evidence::Run(run) = evidence else {
+        panic!("{evidence:?}")
+    };
+    let expected = Failure::UnspecifiedReception {
+        from: "c".into(),
+        to: "a".into(),
+    };
+    assert_eq!(run.failure, expected);
+
+    // What is done at its turn needs no directed peer, and fewer options need none either.
+    for written in [
+        FIRST_SPEAKER,
+        "a: 0 b!s 2, 2 c!r 3, 3 c?fin 4",
+        "a: 0 b!l 1, 1 c?n 2, 2 c!r 3, 3 c?fin 4",
+    ] {
+        let verdict = check(written, FIRST_SPEAKER, TWO_SPEAKERS);
+        assert!(verdict.is_safe(), "{written}: {verdict:?}");
+    }
+    // `d` is told early, which `c` does not notice: safe, with these very peers.
+    let told = "a: 0 b!l 1, 0 b!s 2, 1 c?n 2, 2 c!r 3, 3 c?fin 4, 4 d!bye 5";
+    let early = "a: 0 b!l 1, 0 b!s 2, 1 c?n 2, 2 c!r 3, 3 d!bye 4, 4 c?fin 5";
+    let peers = format!("{TWO_SPEAKERS} \n d: 0 a?bye 1");
+    let verdict = check(early, told, &peers);
+    let Verdict::Safe(Accepted { condition, .. }) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert!(matches!(
+        condition,
+        Some(Condition::UndirectedPeer { peer, .. }) if peer.as_str() == "c"
+    ));
+}
+
+#[test]
+fn an_option_that_is_never_taken_may_be_the_one_in_which_a_message_is_received() {
+    let peers = "
+        a: 0 b!result(i32) 1
+        c: 0 b!go 1, 1 b?again 0, 1 b?stop 2";
+    let projected = "b: 0 c?go 1, 1 c!again 0, 1 c!stop 2, 2 a?result(i32) 3";
+    let again = "b: 0 c?go 1, 1 c!again 0";
+    let verdict = check(again, projected, peers);
+    let Refused {
+        refusal,
+        condition,
+        evidence,
+    } = verdict.refusal().unwrap();
+    assert_eq!(*refusal, None);
+    let Some(Condition::NarrowedChoice { state, option }) = condition else {
+        panic!("{condition:?}");
+    };
+    assert_eq!(
+        (state.index(), option.to_string()),
+        (1, "c!stop".to_owned())
+    );
+    let Evidence::Run(run) = evidence else {
+        panic!("{evidence:?}")
+    };
+    assert_eq!(run.steps.len(), 1);
+    let expected = Failure::Orphan {
+        from: "a".into(),
+        to: "b".into(),
+    };
+    assert_eq!(run.failure, expected);
+
+    // Once is enough, and so is never going round.
+    for written in [
+        "b: 0 c?go 1, 1 c!again 2, 2 c?go 3, 3 c!stop 4, 4 a?result(i32) 5",
+        "b: 0 c?go 1, 1 c!stop 2, 2 a?result(i32) 3",
+    ] {
+        let verdict = check(written, projected, peers);
+        assert!(verdict.is_safe(), "{written}: {verdict:?}");
+    }
+    // A stream that nobody reads, without a bound.
+    let stream = "
+        a: 0 b!item(i32) 0, 0 b!fin 1
+        c: 0 b!go 1, 1 b?again 0, 1 b?stop 2";
+    let projected = "b: 0 c?go 1, 1 c!again 0, 1 c!stop 2, 2 a?item(i32) 2, 2 a?fin 3";
+    let verdict = check(again, projected, stream);
+    let Some(Refused {
+        evidence: Evidence::Run(run),
+        ..
+    }) = verdict.refusal()
+    else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(run.failure, expected);
+}
+
+#[test]
+fn options_may_be_left_out_by_a_machine_that_runs_ahead_without_a_bound() {
+    // `ko` is never said, and the answers run ahead of the questions. The machines have infinitely
+    // many configurations; what decides are those of the projection without `ko`.
+    let written = "a: 0 p!ok 1, 1 p!ok 2, 2 p?data 0";
+    let projected = "a: 0 p?data 1, 1 p!ok 0, 1 p!ko 0";
+    let verdict = check(written, projected, "p: 0 a!data 1, 1 a?ok 0, 1 a?ko 0");
+    let Verdict::Safe(Accepted { condition, .. }) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert!(matches!(condition, Some(Condition::NarrowedChoice { .. })));
+}
+
+/// `b` never stops, so that `a` and `d` wait for ever; `d` sends to `a` before that wait is over.
+/// Each is harmless among the projections, and together they lose a message.
+#[test]
+fn subtypes_that_are_harmless_alone_are_judged_together() {
+    let projections = common::machines(
+        "a: 0 b?go 1, 1 d?note 2
+         b: 0 c!more 0, 0 c!stop 1, 1 d!done 2, 2 a!go 3
+         c: 0 b?more 0, 0 b?stop 1
+         d: 0 b?done 1, 1 a!note 2",
+    );
+    let narrow = common::machine("b: 0 c!more 0");
+    let early = common::machine("d: 0 a!note 1, 1 b?done 2");
+    let limits = Limits::default();
+    let prove = |sub: &Fsm, sup: &Fsm| match certified(sub, sup, &limits).unwrap() {
+        Verdict::Safe(proof) => proof,
+        other => panic!("{other:?}"),
+    };
+    let [a, b, c, d] = &projections[..] else {
+        unreachable!("there are four");
+    };
+    let (narrows, anticipates) = (prove(&narrow, b), prove(&early, d));
+    let [a, c] = [a, c].map(Part::projection);
+    let narrow = Part::new(&narrow, b, &narrows);
+    let early = Part::new(&early, d, &anticipates);
+
+    let found = together(&[a, narrow, c, Part::projection(d)], &limits).unwrap();
+    assert_eq!(found.verdict, Verdict::Safe(()));
+    let expected = Failure::Starvation { role: "a".into() };
+    assert_eq!(found.starvation.unwrap().failure, expected);
+
+    let found = together(&[a, Part::projection(b), c, early], &limits).unwrap();
+    assert_eq!((found.verdict, found.starvation), (Verdict::Safe(()), None));
+    assert_eq!(found.condition, None);
+
+    let found = together(&[a, narrow, c, early], &limits).unwrap();
+    let run = found.verdict.refusal().unwrap();
+    let expected = Failure::Orphan {
+        from: "d".into(),
+        to: "a".into(),
+    };
+    assert_eq!((&run.failure, run.steps.len()), (&expected, 1));
+    assert!(matches!(
+        found.condition,
+        Some((1, Condition::NarrowedChoice { .. }))
+    ));
 }

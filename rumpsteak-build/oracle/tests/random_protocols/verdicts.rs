@@ -8,9 +8,13 @@ use std::{
 use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, Run, Verdict, kmc,
-    subtype::check,
+    subtype::{Proof, check},
     system::{self, explore},
-    verify::{Evidence, Refused, certified, verify},
+    verify::{
+        Accepted, Evidence, Refused, certified,
+        together::{Part, together},
+        verify,
+    },
 };
 use rumpsteak_oracle::{
     Coverage, FaultKind, Finding, Mutation, Rewritten, Shape, System, mutate,
@@ -38,6 +42,8 @@ struct Tally {
     accepted_partial: usize,
     /// Accepted, and a role may wait for ever because another never chooses what it waits for.
     accepted_starving: usize,
+    /// Each role was accepted, but not all of them together.
+    harmless_alone: usize,
     refused: usize,
     /// Refused, but nothing goes wrong when all written machines run together.
     refused_safe: usize,
@@ -106,27 +112,38 @@ enum Decision {
     Refused,
 }
 
-/// The verdict on one role among the projections of its peers, with the evidence of a refusal, and
-/// whether it was accepted without a bound. Each acceptance has a valid certificate; one that is
-/// not valid is an error.
+/// The verdict on one role among the projections of its peers, with the proof or the evidence of a
+/// refusal. Each acceptance has a valid certificate; one that is not valid is an error.
 fn decide(
     of: &Rewritten,
     role: usize,
     watch: &mut Watch,
-) -> Result<(Decision, Option<Evidence>, bool), String> {
+) -> Result<(Decision, Option<Proof>, Option<Evidence>), String> {
     let mut peers = of.projected.clone();
     let projected = peers.remove(role);
     let written = &of.written[role];
     match watch.time(Tool::Verify, || {
         verify(written, &projected, &peers, &limits())
     }) {
-        Ok(Verdict::Safe(proof)) => Ok((Decision::Accepted, None, proof.anticipation.is_none())),
+        Ok(Verdict::Safe(Accepted { proof, .. })) => Ok((Decision::Accepted, Some(proof), None)),
         Ok(Verdict::Unsafe(Refused { evidence, .. })) => {
-            Ok((Decision::Refused, Some(evidence), false))
+            Ok((Decision::Refused, None, Some(evidence)))
         }
-        Ok(Verdict::Undecided(_)) => Ok((Decision::Undecided, None, false)),
+        Ok(Verdict::Undecided(_)) => Ok((Decision::Undecided, None, None)),
         Err(error) => Err(format!("cannot be judged: {error}")),
     }
+}
+
+/// The verdict on all roles together, each of which was accepted with its proof.
+fn decide_together(of: &Rewritten, proofs: &[Proof]) -> Result<Decision, String> {
+    let machines = of.written.iter().zip(&of.projected).zip(proofs);
+    let parts = machines.map(|((written, projected), proof)| Part::new(written, projected, proof));
+    let found = together(&parts.collect::<Vec<_>>(), &limits()).map_err(|e| e.to_string())?;
+    Ok(match found.verdict {
+        Verdict::Safe(()) => Decision::Accepted,
+        Verdict::Unsafe(_) => Decision::Refused,
+        Verdict::Undecided(_) => Decision::Undecided,
+    })
 }
 
 /// Rewrites some roles; says which mutations took place.
@@ -190,9 +207,12 @@ fn judge(
     let text = &sample.text;
     let mut tally = Tally::default();
     let mut worst = Decision::Accepted;
+    let mut proofs = Vec::new();
     for role in 0..rewritten.projected.len() {
-        let (decision, evidence, unbounded) = decide(&rewritten, role, watch)?;
-        tally.roles.unbounded += usize::from(unbounded);
+        let (decision, proof, evidence) = decide(&rewritten, role, watch)?;
+        let is_unbounded = |proof: &Proof| proof.anticipation.is_none();
+        tally.roles.unbounded += usize::from(proof.as_ref().is_some_and(is_unbounded));
+        proofs.extend(proof);
         worst = worst.max(decision);
         match decision {
             Decision::Accepted => tally.roles.accepted += 1,
@@ -215,6 +235,10 @@ fn judge(
             _ => Ok(tally),
         };
     };
+    if worst == Decision::Accepted {
+        worst = decide_together(&rewritten, &proofs)?;
+        tally.harmless_alone += usize::from(worst != Decision::Accepted);
+    }
     let explored = fuzz::explore(&system, CONFIGURATIONS);
     let partial = explored.coverage == Coverage::Partial;
     let is_safe = explored.findings.is_empty() && !partial;
@@ -223,7 +247,7 @@ fn judge(
             tally.accepted += 1;
             tally.accepted_partial += usize::from(partial);
             match first_fault(&explored.findings) {
-                Some(finding) if finding.fault.kind().is_immediate() || !may_starve => {
+                Some(finding) if !may_starve || finding.fault.kind() != FaultKind::Starvation => {
                     return Err(unsound(text, rewritten, finding.fault.kind()));
                 }
                 found => tally.accepted_starving += usize::from(found.is_some()),
@@ -478,7 +502,7 @@ fn report(tallies: &[Tally]) {
     println!(
         "{} systems\n\
          accepted   {:6}  ({} not fully explored, {} starving by choice)\n\
-         refused    {:6}  ({} safe among these peers)\n\
+         refused    {:6}  ({} safe among these peers, {} or undecided only together)\n\
          undecided  {:6}  ({} safe)\n\
          roles: {} accepted ({} of them without a bound), {} refused ({} of them without a run), {} undecided\n\
          runs: {} shortest, {} longer, {} after another failure, {} not known; {} faults for ever unseen\n\
@@ -490,6 +514,7 @@ fn report(tallies: &[Tally]) {
         sum(|t| t.accepted_starving),
         sum(|t| t.refused),
         sum(|t| t.refused_safe),
+        sum(|t| t.harmless_alone),
         sum(|t| t.undecided),
         sum(|t| t.undecided_safe),
         sum(|t| t.roles.accepted),

@@ -1,96 +1,14 @@
-//! One role against its protocol: subtyping, and the run that shows what a refusal means.
+//! A "safe" of subtyping that is believed.
 
-use std::{borrow::Borrow, error::Error, fmt};
+use std::{error::Error, fmt};
 
 use crate::{
     certificate::{self, Invalid},
     machine::Fsm,
-    run::Run,
     subtype::{self, InputError, Proof, Refusal},
-    system::{Coverage, System, SystemError, explore},
+    system::SystemError,
     verdict::{Limits, Verdict},
 };
-
-/// Why a written machine is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// What subtyping says. `None` if subtyping is undecided, and a run decides.
-    pub refusal: Option<Refusal>,
-    /// What happens with these very peers.
-    pub evidence: Evidence,
-}
-
-/// What happens when a refused machine runs with the projections of its peers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// Something goes wrong: the shortest run that shows it. If all that goes wrong is that a role
-    /// starves, the run leads there.
-    Run(Box<Run>),
-    /// No run was found in which something goes wrong. About a quarter of refusals are so: the
-    /// machine is safe with peers that do exactly what the protocol says, but not with all that the
-    /// peers may be replaced by.
-    NoRun(Coverage),
-    /// The machine names a role that has no part in the protocol, so nothing runs.
-    NoSystem(SystemError),
-}
-
-/// Judges the machine that was written for a role against its projection.
-///
-/// `peers` are the projections onto all other roles. Safe: `written ≤ projected`, so any peers that
-/// are safe with the projection are safe with the machine. Unsafe: it is not; with the actions that
-/// may not change places, and the shortest run of the written machine with `peers` that goes wrong.
-/// Subtyping that is undecided is unsafe if such a run is found, and undecided otherwise.
-///
-/// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
-/// [exploring](explore) the written machines of all roles together.
-///
-/// A "safe" of subtyping is believed only if its [certificate] is valid.
-///
-/// # Errors
-/// If one of the two machines is not directed, and if the projections make no system. A certificate
-/// that is not valid is an error too; it would be a fault of this crate.
-pub fn verify<P: Borrow<Fsm>>(
-    written: &Fsm,
-    projected: &Fsm,
-    peers: &[P],
-    limits: &Limits,
-) -> Result<Verdict<Proof, Refused>, VerifyError> {
-    let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
-    verify_among(written, projected, &peers, limits)
-}
-
-fn verify_among(
-    written: &Fsm,
-    projected: &Fsm,
-    peers: &[&Fsm],
-    limits: &Limits,
-) -> Result<Verdict<Proof, Refused>, VerifyError> {
-    let (refusal, undecided) = match certified(written, projected, limits)? {
-        Verdict::Safe(proof) => return Ok(Verdict::Safe(proof)),
-        Verdict::Unsafe(refusal) => (Some(refusal), None),
-        Verdict::Undecided(limit) => (None, Some(limit)),
-    };
-
-    let compose = |machine| {
-        let machines = std::iter::once(machine).chain(peers.iter().copied());
-        System::new(machines.cloned().collect())
-    };
-    compose(projected).map_err(VerifyError::System)?;
-    let evidence = match compose(written) {
-        Err(error) => Evidence::NoSystem(error),
-        Ok(system) => {
-            let exploration = explore(&system, limits);
-            match (exploration.verdict, exploration.starvation) {
-                (Verdict::Unsafe(run), _) | (_, Some(run)) => Evidence::Run(Box::new(run)),
-                _ => Evidence::NoRun(exploration.coverage),
-            }
-        }
-    };
-    match (undecided, &evidence) {
-        (Some(limit), Evidence::NoRun(_)) => Ok(Verdict::Undecided(limit)),
-        _ => Ok(Verdict::Unsafe(Refused { refusal, evidence })),
-    }
-}
 
 /// [Subtyping](subtype::check) whose "safe" is believed only if its [certificate] is valid.
 ///
@@ -113,7 +31,7 @@ fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
     Ok(proof)
 }
 
-/// What [`verify`] cannot answer.
+/// What [`verify`](super::verify()) cannot answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {

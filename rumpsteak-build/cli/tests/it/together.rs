@@ -1,0 +1,79 @@
+//! What subtyping accepts, and all roles together do not bear: every command says so.
+
+use serde_json::json;
+
+use crate::common::Folder;
+
+/// `c` hears `b` and `a` at once.
+fn two_speakers(choice: &str) -> String {
+    format!("global protocol P(role a, role b, role c) {{\n{choice}}}\n")
+}
+
+const EITHER: &str = "  choice at a {
+    l() from a to b; m() from b to c; n() from c to a; r() from a to c; fin() from c to a;
+  } or {
+    s() from a to b; r() from a to c; fin() from c to a;
+  }
+";
+
+/// What `a` may do if `c` hears it after `b`: `r` before `n`.
+const EARLY: &str =
+    "  l() from a to b; m() from b to c; r() from a to c; n() from c to a; fin() from c to a;
+";
+
+const HEARS_TWO: &str = "\
+note: it is a subtype, but it does something early, and `c` hears several roles at once
+note: among these peers, a cannot receive the next message from c; the shortest run that leads there:
+";
+
+#[test]
+fn a_send_that_overtakes_beside_a_role_that_hears_two() {
+    let folder = Folder::new("together_two_speakers")
+        .with("either.scr", two_speakers(EITHER))
+        .with("early.scr", two_speakers(EARLY));
+    folder
+        .call("optimise either.scr --role a")
+        .exits(1)
+        .prints("no order of `a` is faster: of 20 orders tried, 20 may not take the place of what the protocol says\n");
+    let run = folder
+        .call("subtype early.scr either.scr --role a")
+        .exits(1);
+    let refusal = "error: `early.scr` may not take the place of `either.scr`\n";
+    assert!(
+        run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")),
+        "{run:?}"
+    );
+    let run = folder.call("compat either.scr early.scr --role a").exits(1);
+    let refusal = "error: `a` of `early.scr` may not join peers that run `either.scr`\n";
+    assert!(
+        run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn an_option_that_is_needed() {
+    let folder = Folder::new("together_narrowed")
+        .with(
+            "p.local",
+            "a: b!result<i32>; end\n\
+             b: rec x . c?go; {c!again; x, c!stop; a?result<i32>; end}\n\
+             c: rec x . b!go; {b?again; x, b?stop; end}\n",
+        )
+        .with("again.local", "b: rec X . c?go; c!again; X\n")
+        .with("stop.local", "b: c?go; c!stop; a?result<i32>; end\n");
+    let run = folder
+        .call("subtype again.local p.local --role b --format json")
+        .exits(1);
+    let answer = run.json();
+    let end = &answer["system"]["end"]["failure"];
+    assert_eq!(*end, json!("b never receives the message from a"));
+    assert_eq!(answer["refusal"], json!(null));
+    let text = answer["rendered"].as_str().unwrap();
+    let note = "note: it is a subtype, but it leaves out an option of a choice, `c!stop`\n";
+    assert!(text.contains(note), "{text}");
+    folder
+        .call("subtype stop.local p.local --role b")
+        .exits(0)
+        .prints("`stop.local` may take the place of `p.local`: 1 situation compared, nothing is done early\n");
+}

@@ -1,0 +1,149 @@
+//! One role against its protocol: subtyping, and the run that shows what a refusal means.
+//!
+//! ```text
+//!   written ≤ projected      safe with whatever peers are safe with the projection
+//! ```
+//!
+//! Two things that subtyping does not see are judged on the roles [`together`]: a peer that is not
+//! directed, and an option that is never taken.
+
+mod certified;
+pub mod together;
+
+use std::borrow::Borrow;
+
+use self::together::{Condition, Part, Together, together};
+use crate::{
+    machine::Fsm,
+    run::Run,
+    subtype::{Proof, Refusal},
+    system::{Coverage, System, SystemError, explore},
+    verdict::{Limits, Verdict},
+};
+
+pub use self::certified::{VerifyError, certified};
+
+/// What a "safe" rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The proof of subtyping.
+    pub proof: Proof,
+    /// Why subtyping alone was not enough, so that the machine was judged [`together`] with its
+    /// peers. The answer is about these very peers then: of several machines that are accepted so,
+    /// each among the projections of the others, ask once more.
+    pub condition: Option<Condition>,
+}
+
+/// Why a written machine is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What subtyping says. `None` if a run decides, because subtyping is undecided or not enough.
+    pub refusal: Option<Refusal>,
+    /// Why subtyping is not enough, if it accepts the machine and a run refuses it.
+    pub condition: Option<Condition>,
+    /// What happens with these very peers.
+    pub evidence: Evidence,
+}
+
+/// What happens when a refused machine runs with the projections of its peers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Something goes wrong: the shortest run that shows it. If all that goes wrong is that a role
+    /// starves, the run leads there.
+    Run(Box<Run>),
+    /// No run was found in which something goes wrong. About a quarter of refusals are so: the
+    /// machine is safe with peers that do exactly what the protocol says, but not with all that the
+    /// peers may be replaced by.
+    NoRun(Coverage),
+    /// The machine names a role that has no part in the protocol, so nothing runs.
+    NoSystem(SystemError),
+}
+
+/// Judges the machine that was written for a role against its projection.
+///
+/// `peers` are the projections onto all other roles. Safe: `written ≤ projected`, so any peers that
+/// are safe with the projection are safe with the machine; with a [`Condition`] if that is not all
+/// that it takes. Unsafe: it is not; with the actions that may not change places, and the shortest
+/// run of the written machine with `peers` that goes wrong. Subtyping that is undecided is unsafe
+/// if such a run is found, and undecided otherwise.
+///
+/// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
+/// judging the written machines of all roles [`together`].
+///
+/// A "safe" of subtyping is believed only if its [certificate](crate::certificate) is valid.
+///
+/// # Errors
+/// If one of the two machines is not directed, and if the projections make no system. A certificate
+/// that is not valid is an error too; it would be a fault of this crate.
+pub fn verify<P: Borrow<Fsm>>(
+    written: &Fsm,
+    projected: &Fsm,
+    peers: &[P],
+    limits: &Limits,
+) -> Result<Verdict<Accepted, Refused>, VerifyError> {
+    let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
+    verify_among(written, projected, &peers, limits)
+}
+
+fn verify_among(
+    written: &Fsm,
+    projected: &Fsm,
+    peers: &[&Fsm],
+    limits: &Limits,
+) -> Result<Verdict<Accepted, Refused>, VerifyError> {
+    let (refusal, undecided) = match certified(written, projected, limits)? {
+        Verdict::Safe(proof) => return among(proof, written, projected, peers, limits),
+        Verdict::Unsafe(refusal) => (Some(refusal), None),
+        Verdict::Undecided(limit) => (None, Some(limit)),
+    };
+
+    let compose = |machine| {
+        let machines = std::iter::once(machine).chain(peers.iter().copied());
+        System::new(machines.cloned().collect())
+    };
+    compose(projected).map_err(VerifyError::System)?;
+    let evidence = match compose(written) {
+        Err(error) => Evidence::NoSystem(error),
+        Ok(system) => {
+            let exploration = explore(&system, limits);
+            match (exploration.verdict, exploration.starvation) {
+                (Verdict::Unsafe(run), _) | (_, Some(run)) => Evidence::Run(Box::new(run)),
+                _ => Evidence::NoRun(exploration.coverage),
+            }
+        }
+    };
+    match (undecided, &evidence) {
+        (Some(limit), Evidence::NoRun(_)) => Ok(Verdict::Undecided(limit)),
+        _ => Ok(Verdict::Unsafe(Refused {
+            refusal,
+            condition: None,
+            evidence,
+        })),
+    }
+}
+
+/// What a subtype is worth among these peers.
+fn among(
+    proof: Proof,
+    written: &Fsm,
+    projected: &Fsm,
+    peers: &[&Fsm],
+    limits: &Limits,
+) -> Result<Verdict<Accepted, Refused>, VerifyError> {
+    let own = Part::new(written, projected, &proof);
+    let others = peers.iter().map(|peer| Part::projection(peer));
+    let parts: Vec<Part<'_>> = std::iter::once(own).chain(others).collect();
+    let Together {
+        verdict, condition, ..
+    } = together(&parts, limits)?;
+    let condition = condition.map(|(_, condition)| condition);
+    Ok(match verdict {
+        Verdict::Safe(()) => Verdict::Safe(Accepted { proof, condition }),
+        Verdict::Unsafe(run) => Verdict::Unsafe(Refused {
+            refusal: None,
+            condition,
+            evidence: Evidence::Run(run),
+        }),
+        Verdict::Undecided(limit) => Verdict::Undecided(limit),
+    })
+}

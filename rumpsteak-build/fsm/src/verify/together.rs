@@ -1,0 +1,283 @@
+//! The machines of all roles together, where subtyping, role by role, is not enough.
+//!
+//! # The judgement
+//!
+//! Each machine is a subtype of its projection, and the projections are a safe system. Then the
+//! machines are safe together, with two conditions on what subtyping does not look at:
+//!
+//! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
+//!   receives from one peer (POPL'21, PPoPP'22). A send that is done earlier may reach a peer that
+//!   waits for several roles before the message that it should hear first:
+//!
+//!   ```text
+//!   c = {b?m; a!n; a?r; …, a?r; …}         a = b!l; c?n; c!r; …
+//!                                          a′ = b!l; c!r; c?n; …     c takes r for the other branch
+//!   ```
+//!
+//!   So where some peer is not directed, a machine has to do everything at its turn: nothing is
+//!   ever pending in its proof. Then it needs no proof about the context, because each of its steps
+//!   is one of the projection, and a configuration of the system is one of the projections, too.
+//! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
+//!   wait for an option that is never taken:
+//!
+//!   ```text
+//!   b = rec X . c?go; {c!again; X, c!stop; a?result; end}          a = b!result; end
+//!   b′ = rec X . c?go; c!again; X                                  result is never received
+//!   ```
+//!
+//!   The relation of POPL'21 preserves that *each* run receives all messages, which the projections
+//!   of such a protocol do not: b may choose `again` for ever. What they guarantee is that each
+//!   message *can* still be received, and that is lost with the option.
+//!
+//! If both conditions hold, nothing else is looked at. Otherwise the machines are
+//! [explored](system::explore), or [k-MC](kmc) decides.
+//!
+//! # Why it is sound
+//!
+//! *No option is left out.* Let a configuration be reachable with the machine U in place of its
+//! projection P, among directed peers. Undo what U has done early: this is a configuration with P,
+//! from which some run receives the message in question. U has all options of P, so it can follow
+//! the choices of that run; its own order differs from P's only as subtyping allows, and what is
+//! pending is done in the end. So the message can be received with U, too. Step by step this holds
+//! with all roles replaced.
+//!
+//! *Options are left out for good.* Let N be the projection without the sends that U never does.
+//! If U ≤ N and U leaves out no option of N, and the system with N in place of P is safe and
+//! starves no role, then the same argument is about N. The systems of such N are mostly finite
+//! where those of machines that run ahead are not, so they are tried first.
+//!
+//! Whether an option is left out is decided from the messages alone: a state of the subtype may
+//! stand for any choice of the projection with a message in common. So the condition may fail
+//! though nothing is left out; that costs an exploration.
+//!
+//! # Cost
+//!
+//! Linear in the machines, times the number of choices with one message, if the conditions hold.
+//! Otherwise that of one or two explorations and of subtyping once more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::certified::{VerifyError, certified};
+use crate::{
+    kmc,
+    machine::{Action, Defect, Direction, Fsm, Role, StateId},
+    run::{Failure, Run},
+    subtype::Proof,
+    system::{System, explore},
+    verdict::{Limits, Verdict},
+};
+
+/// One role of a protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    written: &'a Fsm,
+    projected: &'a Fsm,
+    /// Whether the machine does some actions before their turn.
+    runs_ahead: bool,
+}
+
+impl<'a> Part<'a> {
+    /// A machine with the proof that it is a subtype of its projection.
+    pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: &Proof) -> Self {
+        Self {
+            written,
+            projected,
+            runs_ahead: proof.anticipation != Some(0),
+        }
+    }
+
+    /// A machine that is known to be a subtype of its projection, but not how.
+    pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
+        Self {
+            written,
+            projected,
+            runs_ahead: written != projected,
+        }
+    }
+
+    /// A role that does what the protocol says.
+    pub fn projection(projected: &'a Fsm) -> Self {
+        Self {
+            written: projected,
+            projected,
+            runs_ahead: false,
+        }
+    }
+
+    fn is_projection(&self) -> bool {
+        std::ptr::eq(self.written, self.projected)
+    }
+}
+
+/// What subtyping does not look at, and a machine does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The machine does actions before their turn, and a peer is not directed.
+    UndirectedPeer {
+        /// The peer.
+        peer: Role,
+        /// What is wrong with its projection.
+        defect: Defect,
+    },
+    /// The machine leaves out an option of a choice.
+    NarrowedChoice {
+        /// Its state.
+        state: StateId,
+        /// The first of the options that it leaves out.
+        option: Action,
+    },
+}
+
+/// What is known of machines together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// Unsafe: a message is lost, or whatever else goes wrong but waiting for ever.
+    pub verdict: Verdict<(), Box<Run>>,
+    /// A run to where a role waits for ever, if one was found and the machines are not unsafe. Only
+    /// where an option is left out.
+    pub starvation: Option<Run>,
+    /// Why subtyping was not enough: the position of the first part that is the reason, and what it
+    /// does.
+    pub condition: Option<(usize, Condition)>,
+}
+
+/// Judges machines together, each of which is a subtype of its projection. The parts are all roles
+/// of a protocol.
+///
+/// # Errors
+/// If the machines make no system, and as [`verify`](super::verify()).
+pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyError> {
+    let narrowed = parts.iter().enumerate().find_map(|(position, part)| {
+        let (state, option) = left_out(part.written, part.projected)?;
+        Some((position, Condition::NarrowedChoice { state, option }))
+    });
+    let undirected = undirected(parts);
+    let is_directed = undirected.is_none();
+    let safe = Together {
+        verdict: Verdict::Safe(()),
+        starvation: None,
+        condition: undirected.or(narrowed),
+    };
+    if safe.condition.is_none() || (is_directed && is_narrowed_safe(parts, limits)?) {
+        return Ok(safe);
+    }
+    let system = compose(parts.iter().map(|part| part.written))?;
+    let exploration = explore(&system, limits);
+    let verdict = match (exploration.verdict, &exploration.starvation) {
+        (Verdict::Unsafe(run), _) => Verdict::Unsafe(Box::new(run)),
+        // Nobody leaves out what the role waits for: it is the order that is to blame.
+        (_, Some(run)) if !is_directed => Verdict::Unsafe(Box::new(run.clone())),
+        (Verdict::Undecided(limit), _) => match kmc::check(&system, limits).verdict {
+            kmc::Verdict::Safe { .. } => Verdict::Safe(()),
+            kmc::Verdict::Unsafe(run) if !starves(&run) => Verdict::Unsafe(run),
+            _ => Verdict::Undecided(limit),
+        },
+        (Verdict::Safe(()), _) => Verdict::Safe(()),
+    };
+    let starvation = exploration
+        .starvation
+        .filter(|_| verdict.refusal().is_none());
+    Ok(Together {
+        verdict,
+        starvation,
+        ..safe
+    })
+}
+
+fn starves(run: &Run) -> bool {
+    matches!(run.failure, Failure::Starvation { .. })
+}
+
+fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, VerifyError> {
+    System::new(machines.cloned().collect()).map_err(VerifyError::System)
+}
+
+/// A part that runs ahead among peers one of which is not directed.
+fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
+    let position = parts.iter().position(|part| part.runs_ahead)?;
+    parts.iter().find_map(|part| {
+        let peer = part.projected.role().clone();
+        let defect = part.projected.check_directed().err()?;
+        Some((position, Condition::UndirectedPeer { peer, defect }))
+    })
+}
+
+/// A state of `sub` that may stand for a choice of `sup` of which it leaves out an option, and the
+/// option.
+fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
+    if std::ptr::eq(sub, sup) {
+        return None;
+    }
+    let choices = sup.states().map(|state| sends(sup, state).collect());
+    let choices: Vec<BTreeSet<&Action>> = choices
+        .filter(|options: &BTreeSet<_>| options.len() > 1)
+        .collect();
+    // By option, the choices that have it.
+    let mut with: BTreeMap<&Action, Vec<usize>> = BTreeMap::new();
+    for (position, options) in choices.iter().enumerate() {
+        for &option in options {
+            with.entry(option).or_default().push(position);
+        }
+    }
+    if with.is_empty() {
+        return None;
+    }
+    sub.states().find_map(|state| {
+        let options: BTreeSet<&Action> = sends(sub, state).collect();
+        let stands_for = options.iter().filter_map(|option| with.get(option));
+        let positions: BTreeSet<usize> = stands_for.flatten().copied().collect();
+        let missing = |position: usize| choices[position].difference(&options).next();
+        let option: &Action = positions.into_iter().find_map(missing)?;
+        Some((state, option.clone()))
+    })
+}
+
+fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
+    let actions = fsm.transitions_from(state).map(|found| found.action);
+    actions.filter(|action| action.direction == Direction::Send)
+}
+
+/// Whether the projections without the sends that are left out for good are safe, and the machines
+/// do all that is left.
+fn is_narrowed_safe(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
+    let mut machines = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part.is_projection() || left_out(part.written, part.projected).is_none() {
+            machines.push(part.projected.clone());
+            continue;
+        }
+        let narrow = without_others(part.projected, part.written);
+        if left_out(part.written, &narrow).is_some()
+            || !certified(part.written, &narrow, limits)?.is_safe()
+        {
+            return Ok(false);
+        }
+        machines.push(narrow);
+    }
+    let exploration = explore(&compose(machines.iter())?, limits);
+    Ok(exploration.verdict.is_safe() && exploration.starvation.is_none())
+}
+
+/// The machine without the sends that `sub` never does, and without what is behind them alone.
+fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
+    let done: BTreeSet<&Action> = sub.transitions().map(|found| found.action).collect();
+    let mut builder = Fsm::builder(sup.role().clone());
+    let mut copies: BTreeMap<StateId, StateId> = BTreeMap::new();
+    let initial = builder.add_state();
+    copies.insert(sup.initial(), initial);
+    let mut work = vec![sup.initial()];
+    while let Some(state) = work.pop() {
+        let from = copies[&state];
+        for transition in sup.transitions_from(state) {
+            if transition.action.direction == Direction::Send && !done.contains(transition.action) {
+                continue;
+            }
+            let to = *copies.entry(transition.target).or_insert_with(|| {
+                work.push(transition.target);
+                builder.add_state()
+            });
+            builder.add_transition(from, transition.action.clone(), to);
+        }
+    }
+    builder.build(initial)
+}

@@ -1,0 +1,176 @@
+//! The sessions of a protocol together, where subtyping, session by session, is not enough.
+//!
+//! Subtyping says nothing about an option that a session never takes, nor about a send that is done
+//! early where a peer hears several roles at once; see [`rumpsteak_fsm::verify::together`]. Whether
+//! that does harm is a matter of all roles:
+//!
+//! ```text
+//! rec loop {
+//!   choice at a { more() from a to b; continue loop; }
+//!   or { stop() from a to b; done() from b to c; }
+//! }
+//!
+//! a as written: rec X. b!more. X         c waits for `done`, which never comes
+//! ```
+//!
+//! No session is to blame for a role that waits, and it may be meant; so it is a warning. A message
+//! that is never received, or anything worse, is a fault of the session that leaves out the option
+//! or does something early.
+//!
+//! A role may have several sessions and begin any of them, so every combination is judged. A role
+//! without a session does what the protocol says. Judged are the sessions of role structs that name
+//! each other in their routes: those can be wired. At most
+//! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
+//! verifier; sessions that do what the protocol says, each action at its turn, count as one.
+
+use rumpsteak_fsm::verify::VerifyError;
+use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
+use rumpsteak_fsm::{Limit, Role, Run, Verdict};
+
+use crate::judge::closed_system;
+use crate::limits::Limits;
+use crate::protocols::Loaded;
+use crate::sessions::machine::SessionMachine;
+use crate::source::crate_tree::ItemId;
+
+/// A session that its projection accepts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Session<'a> {
+    pub(crate) root: ItemId,
+    pub(crate) machine: &'a SessionMachine,
+    pub(crate) accepted: &'a Accepted,
+}
+
+/// What is known of the sessions of a protocol together.
+#[derive(Debug, Default)]
+pub(crate) struct Company {
+    /// A run to where a role waits for ever.
+    pub(crate) starvation: Option<Run>,
+    /// A session that is proven for the sessions of this package alone, because this role hears
+    /// several at once.
+    pub(crate) closed: Option<(ItemId, Role)>,
+    /// The sessions that are not safe, or not known to be, with others.
+    pub(crate) refused: Vec<(ItemId, Harm)>,
+}
+
+/// What a session does with others.
+#[derive(Debug)]
+pub(crate) enum Harm {
+    /// It goes wrong with the sessions of the other roles that have these roots.
+    Unsafe { refused: Refused, with: Vec<ItemId> },
+    /// It is not known.
+    Undecided(Limit),
+    /// There are too many combinations.
+    Combinations(String),
+    /// The machines are not judged, and why.
+    Unjudged(VerifyError),
+}
+
+/// Judges every combination of sessions; `sessions` has those of each role of the protocol.
+pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Company {
+    let mut company = Company::default();
+    let conditioned = |session: &&Session<'_>| session.accepted.condition.is_some();
+    let first = sessions.iter().flatten().find(conditioned);
+    let Some(first) = first.map(|session| session.root) else {
+        return company;
+    };
+    let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
+    let counts = choices.iter().map(Vec::len);
+    let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
+    if count > limits.combinations {
+        let reason = closed_system::too_many(count, limits);
+        company.refused.push((first, Harm::Combinations(reason)));
+        return company;
+    }
+    for number in 0..count {
+        let mut rest = number;
+        let chosen = choices.iter().map(|of_role| {
+            // No role is without a choice.
+            let chosen = of_role[rest % of_role.len()];
+            rest /= of_role.len();
+            chosen
+        });
+        company.add(protocol, &chosen.collect::<Vec<_>>(), limits);
+    }
+    company
+}
+
+/// What a role may do: each session, or what the protocol says if that is what one of them does, or
+/// if there is none.
+fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
+    let is_plain = |session: &Session<'_>| {
+        session.accepted.condition.is_none() && session.accepted.proof.anticipation == Some(0)
+    };
+    let own = sessions.iter().filter(|session| !is_plain(session));
+    let mut choices: Vec<_> = own.copied().map(Some).collect();
+    if choices.len() < sessions.len() || sessions.is_empty() {
+        choices.push(None);
+    }
+    choices
+}
+
+impl Company {
+    /// Judges one combination.
+    fn add(&mut self, protocol: &Loaded, chosen: &[Option<Session<'_>>], limits: &Limits) {
+        let is_refused = |session: &Session<'_>| {
+            let mut refused = self.refused.iter();
+            refused.any(|(root, _)| *root == session.root)
+        };
+        // With a session that is refused nothing runs.
+        if chosen.iter().flatten().any(is_refused) {
+            return;
+        }
+        let parts = chosen.iter().zip(&protocol.projections);
+        let parts = parts.map(|(session, projection)| match session {
+            Some(Session {
+                machine, accepted, ..
+            }) => Part::new(&machine.fsm, &projection.fsm, &accepted.proof),
+            None => Part::projection(&projection.fsm),
+        });
+        let parts: Vec<Part<'_>> = parts.collect();
+        let conditioned = chosen
+            .iter()
+            .flatten()
+            .find(|session| session.accepted.condition.is_some());
+        let Some(session) = conditioned else {
+            return;
+        };
+        let found = together(&parts, &limits.verifier);
+        let Together {
+            verdict,
+            starvation,
+            condition,
+        } = match found {
+            Ok(found) => found,
+            Err(error) => return self.refused.push((session.root, Harm::Unjudged(error))),
+        };
+        let position = condition.as_ref().map(|(position, _)| *position);
+        let blamed = position
+            .and_then(|position| chosen[position])
+            .unwrap_or(*session);
+        let condition = condition.map(|(_, condition)| condition);
+        match verdict {
+            Verdict::Safe(()) => {
+                if let Some(Condition::UndirectedPeer { peer, .. }) = condition {
+                    self.closed.get_or_insert((blamed.root, peer));
+                }
+                self.starvation = self.starvation.take().or(starvation);
+            }
+            Verdict::Unsafe(run) => {
+                let others = chosen.iter().flatten().map(|session| session.root);
+                let refused = Refused {
+                    refusal: None,
+                    condition,
+                    evidence: Evidence::Run(run),
+                };
+                let with = others.filter(|&other| other != blamed.root).collect();
+                self.refused
+                    .push((blamed.root, Harm::Unsafe { refused, with }));
+            }
+            Verdict::Undecided(limit) => {
+                self.refused.push((blamed.root, Harm::Undecided(limit)));
+            }
+        }
+    }
+}
