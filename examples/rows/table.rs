@@ -289,7 +289,7 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
             let others = projected.iter().filter(|fsm| !own(fsm)).cloned();
             let projected = projected.iter().find(own).unwrap();
             match verify(written, projected, &others.collect::<Vec<_>>(), &limits).unwrap() {
-                Verdict::Safe(proof) => proof.anticipation,
+                Verdict::Safe(accepted) => accepted.proof.anticipation,
                 verdict => panic!("{}, {}: {verdict:?}", row.name, written.role()),
             }
         })

@@ -44,6 +44,7 @@
 
 mod chart;
 mod composition;
+pub(crate) mod every_run;
 mod exploration;
 pub(crate) mod explorer;
 pub(crate) mod interned;

@@ -43,8 +43,13 @@
 //!
 //! *Options are left out for good.* Let N be the projection without the sends that U never does.
 //! If U ≤ N and U leaves out no option of N, and the system with N in place of P is safe and
-//! starves no role, then the same argument is about N. The systems of such N are mostly finite
-//! where those of machines that run ahead are not, so they are tried first.
+//! starves no role, then the same argument is about N.
+//!
+//! *No option is needed.* If the system of the projections (or of N) is live in every run
+//! (`system::every_run`), so is that of the subtypes, by the theorem of POPL'21.
+//!
+//! The systems of projections are mostly finite where those of machines that run ahead are not, so
+//! these two are tried first.
 //!
 //! Whether an option is left out is decided from the messages alone: a state of the subtype may
 //! stand for any choice of the projection with a message in common. So the condition may fail
@@ -63,7 +68,7 @@ use crate::{
     machine::{Action, Defect, Direction, Fsm, Role, StateId},
     run::{Failure, Run},
     subtype::Proof,
-    system::{System, explore},
+    system::{System, every_run::is_live_in_every_run, explore},
     verdict::{Limits, Verdict},
 };
 
@@ -102,10 +107,6 @@ impl<'a> Part<'a> {
             projected,
             runs_ahead: false,
         }
-    }
-
-    fn is_projection(&self) -> bool {
-        std::ptr::eq(self.written, self.projected)
     }
 }
 
@@ -237,25 +238,27 @@ fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
     actions.filter(|action| action.direction == Direction::Send)
 }
 
-/// Whether the projections without the sends that are left out for good are safe, and the machines
-/// do all that is left.
+/// Whether the projections, without the sends that are left out for good, are a system that needs
+/// no option that is left out.
 fn is_narrowed_safe(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
     let mut machines = Vec::with_capacity(parts.len());
+    let mut is_all_done = true;
     for part in parts {
-        if part.is_projection() || left_out(part.written, part.projected).is_none() {
-            machines.push(part.projected.clone());
-            continue;
+        let mut machine = part.projected.clone();
+        if left_out(part.written, part.projected).is_some() {
+            let narrow = without_others(part.projected, part.written);
+            if certified(part.written, &narrow, limits)?.is_safe() {
+                machine = narrow;
+            }
+            is_all_done &= left_out(part.written, &machine).is_none();
         }
-        let narrow = without_others(part.projected, part.written);
-        if left_out(part.written, &narrow).is_some()
-            || !certified(part.written, &narrow, limits)?.is_safe()
-        {
-            return Ok(false);
-        }
-        machines.push(narrow);
+        machines.push(machine);
     }
-    let exploration = explore(&compose(machines.iter())?, limits);
-    Ok(exploration.verdict.is_safe() && exploration.starvation.is_none())
+    let system = compose(machines.iter())?;
+    let exploration = explore(&system, limits);
+    let is_safe = exploration.verdict.is_safe() && exploration.starvation.is_none();
+    let bound = exploration.coverage.bound;
+    Ok(is_safe && (is_all_done || is_live_in_every_run(&system, bound, limits)))
 }
 
 /// The machine without the sends that `sub` never does, and without what is behind them alone.

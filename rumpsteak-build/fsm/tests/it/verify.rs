@@ -519,3 +519,22 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
         Some((1, Condition::NarrowedChoice { .. }))
     ));
 }
+
+/// The patient of `examples/hospital.rs`: after a refusal only data is sent, so an option is left
+/// out there; and it runs ahead without a bound. Whatever is chosen, every message is received.
+#[test]
+fn options_may_be_left_out_now_and_then_where_every_run_receives_everything() {
+    let verdict = check(
+        "p: 0 h!data 1, 0 h!ask 3, 1 h?ok 0, 1 h?ko 2, 2 h!data 0, 3 h?ok 3, 3 h?ko 3, 3 h?report 0",
+        "p: 0 h!data 1, 0 h!ask 2, 1 h?ok 0, 1 h?ko 0, 2 h?report 0",
+        "h: 0 p?data 1, 0 p?ask 2, 1 p!ok 0, 1 p!ko 0, 2 p!report 0",
+    );
+    let Verdict::Safe(Accepted { proof, condition }) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(proof.anticipation, None);
+    let Some(Condition::NarrowedChoice { option, .. }) = condition else {
+        panic!("{condition:?}");
+    };
+    assert_eq!(option.to_string(), "h!ask");
+}
