@@ -19,6 +19,21 @@ pub(crate) struct Branches {
     pub(crate) runs: [Vec<String>; 2],
 }
 
+/// Why a role cannot follow the protocol.
+#[derive(Clone, Copy)]
+pub(crate) enum ProblemKind {
+    /// `one` is a send, and impossible in another branch.
+    SendUnknown,
+    /// `one` is a send, and `other` a receive.
+    SendOrReceive,
+    /// `one` is a receive, and in another branch nothing is left for the role.
+    NeverTold,
+    /// `one` can arrive first although the branch of `other` was taken.
+    Overtaken,
+    /// Two receives with one label and different payloads.
+    PayloadUnknown,
+}
+
 /// An interaction in words.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -27,34 +42,23 @@ pub(crate) struct Step {
     pub(crate) span: Span,
 }
 
-/// Adds where the runs part and the runs, if two were found, and the way out.
-fn branching(
-    mut diagnostic: Diagnostic,
-    role: &str,
-    branches: Option<&Branches>,
-    help: String,
-) -> Diagnostic {
-    if let Some(Branches {
-        chooser,
-        one,
-        other,
-        runs,
-    }) = branches
-    {
-        let primary = diagnostic.primary;
-        if one.span != primary {
-            diagnostic = diagnostic.with(one.span, format!("`{chooser}` chooses this branch…"));
-        }
-        if let Some(other) = other.as_ref().filter(|other| other.span != primary) {
-            let label = format!("…or this one, and `{role}` cannot tell");
-            diagnostic = diagnostic.with(other.span, label);
-        }
-        let [one, other] = runs.each_ref().map(|run| line(run));
-        diagnostic = diagnostic.note(format!(
-            "these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"
-        ));
+/// Adds where the runs part, and the runs.
+fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Diagnostic {
+    let primary = diagnostic.primary;
+    if branches.one.span != primary {
+        let label = format!("`{}` chooses this branch…", branches.chooser);
+        diagnostic = diagnostic.with(branches.one.span, label);
     }
-    diagnostic.help(help)
+    if let Some(other) = &branches.other
+        && other.span != primary
+    {
+        let label = format!("…or this one, and `{role}` cannot tell");
+        diagnostic = diagnostic.with(other.span, label);
+    }
+    let [one, other] = branches.runs.each_ref().map(|run| line(run));
+    diagnostic.note(format!(
+        "these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"
+    ))
 }
 
 /// A run on one line of a terminal: its end, where it is too long.
@@ -78,93 +82,67 @@ fn line(run: &[String]) -> String {
     }
 }
 
-pub(crate) fn send_unknown(role: &str, sent: &Step, branches: Option<&Branches>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::SendUnknown,
-        format!(
-            "`{role}` must send `{}` without knowing the branch",
-            sent.label
-        ),
-        sent.span,
-        format!("`{role}` sends this in one branch, and not in another"),
-    );
-    let help = format!("first tell `{role}` the branch, by a different message in each");
-    branching(diagnostic, role, branches, help)
-}
-
-pub(crate) fn overtaken(
+/// A role cannot follow the protocol where it may do `one`: or `other`, or nothing in a branch that
+/// `ends` or goes on without it.
+pub(crate) fn problem(
+    kind: ProblemKind,
     role: &str,
-    awaited: &Step,
-    taken: &Step,
-    branches: Option<&Branches>,
-) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::Overtaken,
-        format!("`{role}` cannot tell branches apart, since messages may overtake"),
-        awaited.span,
-        "this can arrive first in both branches",
-    )
-    .with(
-        taken.span,
-        format!("in one of them `{role}` waits for this first"),
-    );
-    let help = format!("give the messages to `{role}` other labels in one of the branches");
-    branching(diagnostic, role, branches, help)
-}
-
-pub(crate) fn send_or_receive(
-    role: &str,
-    sends: &Step,
-    receives: &Step,
-    branches: Option<&Branches>,
-) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::SendOrReceive,
-        format!("`{role}` does not know whether to send or to wait"),
-        sends.span,
-        format!("in one branch `{role}` sends this"),
-    )
-    .with(receives.span, "in another it waits for this");
-    let help = format!("first tell `{role}` the branch, by a different message in each");
-    branching(diagnostic, role, branches, help)
-}
-
-/// `ends` if the protocol can be over without the message.
-pub(crate) fn never_told(
-    role: &str,
-    awaited: &Step,
-    branches: Option<&Branches>,
+    (one, other): (Step, Option<Step>),
     ends: bool,
+    branches: Option<Branches>,
 ) -> Diagnostic {
-    let happens = if ends {
-        "the protocol may be over without it"
-    } else {
-        "the others may go on without it"
+    let label = one.label;
+    let other_label = other.as_ref().map_or("", |other| &other.label);
+    let told = format!("first tell `{role}` the branch, by a different message in each");
+    let (code, message, here, there, help) = match kind {
+        ProblemKind::SendUnknown => (
+            Code::SendUnknown,
+            format!("`{role}` must send `{label}` without knowing the branch"),
+            format!("`{role}` sends this in one branch, and not in another"),
+            String::new(),
+            told,
+        ),
+        ProblemKind::Overtaken => (
+            Code::Overtaken,
+            format!("`{role}` cannot tell branches apart, since messages may overtake"),
+            "this can arrive first in both branches".to_owned(),
+            format!("in one of them `{role}` waits for this first"),
+            format!("give the messages to `{role}` other labels in one of the branches"),
+        ),
+        ProblemKind::SendOrReceive => (
+            Code::SendOrReceive,
+            format!("`{role}` does not know whether to send or to wait"),
+            format!("in one branch `{role}` sends this"),
+            "in another it waits for this".to_owned(),
+            told,
+        ),
+        ProblemKind::NeverTold => (
+            Code::NeverTold,
+            format!("`{role}` may wait for `{label}` for ever"),
+            if ends {
+                format!("`{role}` waits, but the protocol may be over without it")
+            } else {
+                format!("`{role}` waits, but the others may go on without it")
+            },
+            String::new(),
+            format!("tell `{role}` in the other branch too"),
+        ),
+        ProblemKind::PayloadUnknown => (
+            Code::PayloadUnknown,
+            format!("`{role}` cannot tell `{label}` from `{other_label}`"),
+            "this one".to_owned(),
+            "or this one, under the same label".to_owned(),
+            "give the messages different labels: a receiver goes by the label alone".to_owned(),
+        ),
     };
-    let diagnostic = Diagnostic::new(
-        Code::NeverTold,
-        format!("`{role}` may wait for `{}` for ever", awaited.label),
-        awaited.span,
-        format!("`{role}` waits, but {happens}"),
-    );
-    let help = format!("tell `{role}` in the other branch too");
-    branching(diagnostic, role, branches, help)
-}
-
-pub(crate) fn payload_unknown(
-    role: &str,
-    one: &Step,
-    other: &Step,
-    branches: Option<&Branches>,
-) -> Diagnostic {
-    let message = format!(
-        "`{role}` cannot tell `{}` from `{}`",
-        other.label, one.label
-    );
-    let diagnostic = Diagnostic::new(Code::PayloadUnknown, message, other.span, "this one")
-        .with(one.span, "or this one, under the same label");
-    let help = "give the messages different labels: a receiver goes by the label alone";
-    branching(diagnostic, role, branches, help.to_owned())
+    let mut diagnostic = Diagnostic::new(code, message, one.span, here);
+    if let Some(other) = other {
+        diagnostic = diagnostic.with(other.span, there);
+    }
+    if let Some(branches) = branches {
+        diagnostic = branching(diagnostic, role, &branches);
+    }
+    diagnostic.help(help)
 }
 
 /// `limit` is the setting that is met, and `value` what it is set to.

@@ -4,12 +4,12 @@ use hashbrown::HashSet;
 
 use super::{
     subsets::{EdgeAt, Subsets},
-    validity::{Problem, ProblemKind},
+    validity::Problem,
 };
 use crate::{
     diagnostics::{
         diagnostic::{self, Diagnostic},
-        projection_errors::{self, Branches},
+        projection_errors::{Branches, ProblemKind, problem},
     },
     index::NONE,
 };
@@ -23,7 +23,7 @@ const LONGEST_SEARCH: usize = 1_000_000;
 /// The problems as errors. What follows from a choice that is explained already is an echo.
 pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagnostic> {
     let role = subsets.global.roles[subsets.role as usize].as_str();
-    let step = |edge| subsets.global.step(subsets.edge(edge));
+    let step = |edge: EdgeAt| (edge.1 != NONE).then(|| subsets.global.step(subsets.edge(edge)));
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut explained = Vec::new();
     for &Problem {
@@ -41,23 +41,14 @@ pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagno
             continue;
         }
         explained.push(choice);
-        let branches = branches.as_ref();
-        diagnostics.push(match kind {
-            ProblemKind::SendUnknown => projection_errors::send_unknown(role, &step(one), branches),
-            ProblemKind::NeverTold => {
-                let ends = can_end(subsets, other.0);
-                projection_errors::never_told(role, &step(one), branches, ends)
-            }
-            ProblemKind::SendOrReceive => {
-                projection_errors::send_or_receive(role, &step(one), &step(other), branches)
-            }
-            ProblemKind::Overtaken => {
-                projection_errors::overtaken(role, &step(one), &step(other), branches)
-            }
-            ProblemKind::PayloadUnknown => {
-                projection_errors::payload_unknown(role, &step(one), &step(other), branches)
-            }
-        });
+        let (blamed, beside) = match kind {
+            // The second payload is the one to change.
+            ProblemKind::PayloadUnknown => (other, one),
+            _ => (one, other),
+        };
+        let ends = matches!(kind, ProblemKind::NeverTold) && can_end(subsets, other.0);
+        let steps = (subsets.global.step(subsets.edge(blamed)), step(beside));
+        diagnostics.push(problem(kind, role, steps, ends, branches));
     }
     diagnostic::sort(&mut diagnostics);
     diagnostics

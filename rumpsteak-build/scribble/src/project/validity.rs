@@ -6,7 +6,7 @@ use super::{
     grouped::Grouped,
     subsets::{EdgeAt, Group, Subsets, TooLarge},
 };
-use crate::{global::automaton::Letter, index::NONE};
+use crate::{diagnostics::projection_errors::ProblemKind, global::automaton::Letter, index::NONE};
 
 /// A mistake in one local state.
 pub(super) struct Problem {
@@ -14,22 +14,8 @@ pub(super) struct Problem {
     pub(super) kind: ProblemKind,
     /// The edge that is not possible in all branches.
     pub(super) one: EdgeAt,
-    /// Another edge, or a global state where the second number is [`NONE`].
+    /// Another edge; or a global state, with [`NONE`], from which `one` is not possible.
     pub(super) other: EdgeAt,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum ProblemKind {
-    /// `one` is a send, and impossible from the global state `other`.
-    SendUnknown,
-    /// `one` is a send, and `other` a receive.
-    SendOrReceive,
-    /// `one` is a receive, and no action is possible from the global state `other`.
-    NeverTold,
-    /// `one` can arrive first although the branch of `other` was taken.
-    Overtaken,
-    /// Two receives with one label and different payloads.
-    PayloadUnknown,
 }
 
 /// Checks a state that was just closed, and whose edges are `groups`.
