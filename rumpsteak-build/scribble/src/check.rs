@@ -39,7 +39,7 @@ pub struct Checked {
 pub fn check(module: &Module) -> Checked {
     let imports = module.imports.iter();
     let unsupported = imports
-        .map(|import| syntax_errors::unsupported(Construct::Import, import.span))
+        .map(|import| syntax_errors::unsupported(Construct::IMPORT, import.span))
         .collect();
     let source = Source {
         module,

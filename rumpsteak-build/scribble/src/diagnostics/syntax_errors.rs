@@ -2,19 +2,49 @@
 
 use super::{code::Code, diagnostic::Diagnostic, span::Span};
 
-/// A construct of the language that is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Construct {
-    Connection,
-    Explicit,
-    Import,
-    Interruptible,
-    LocalProtocol,
-    NestedProtocol,
-    Par,
-    RecursionParameters,
-    Refinement,
-    Wrap,
+/// A construct of the language that is refused: what is, and the way out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Construct(&'static str, &'static str);
+
+impl Construct {
+    pub(crate) const CONNECTION: Self = Self(
+        "`connect` and `disconnect` are",
+        "remove them: all roles are connected from the start",
+    );
+    pub(crate) const EXPLICIT: Self = Self(
+        "`explicit` protocols are",
+        "remove `explicit`: all roles are connected from the start",
+    );
+    pub(crate) const IMPORT: Self = Self(
+        "imports, in a text that is read alone, are",
+        "load the text with `Modules::load`, which follows imports",
+    );
+    pub(crate) const INTERRUPTIBLE: Self = Self(
+        "`interruptible` blocks are",
+        "offer the interrupt as a branch of each `choice` in the block",
+    );
+    pub(crate) const LOCAL_PROTOCOL: Self = Self(
+        "`local` protocols are",
+        "write the `global protocol`: local protocols are computed from it",
+    );
+    pub(crate) const NESTED_PROTOCOL: Self = Self(
+        "`nested` protocols and `calls` are",
+        "use an `aux global protocol` and `do`",
+    );
+    pub(crate) const PAR: Self = Self(
+        "`par` and `unordered` blocks are",
+        "write one after the other: interactions of different roles overlap",
+    );
+    pub(crate) const RECURSION_PARAMETERS: Self =
+        Self("recursion parameters are", "remove the brackets");
+    pub(crate) const REFINEMENT: Self = Self(
+        "refinements of payloads are",
+        "remove the condition, and check the value in the process",
+    );
+    pub(crate) const WRAP: Self = Self(
+        "`wrap` is",
+        "remove it: transports are chosen where the roles are connected",
+    );
 }
 
 /// At most so many characters of a text, escaped.
@@ -116,46 +146,7 @@ pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
     }
 }
 
-pub(crate) fn unsupported(construct: Construct, span: Span) -> Diagnostic {
-    let (what, way_out) = match construct {
-        Construct::Connection => (
-            "`connect` and `disconnect` are",
-            "remove them: all roles are connected from the start",
-        ),
-        Construct::Explicit => (
-            "`explicit` protocols are",
-            "remove `explicit`: all roles are connected from the start",
-        ),
-        Construct::Import => (
-            "imports, in a text that is read alone, are",
-            "load the text with `Modules::load`, which follows imports",
-        ),
-        Construct::Interruptible => (
-            "`interruptible` blocks are",
-            "offer the interrupt as a branch of each `choice` in the block",
-        ),
-        Construct::LocalProtocol => (
-            "`local` protocols are",
-            "write the `global protocol`: local protocols are computed from it",
-        ),
-        Construct::NestedProtocol => (
-            "`nested` protocols and `calls` are",
-            "use an `aux global protocol` and `do`",
-        ),
-        Construct::Par => (
-            "`par` and `unordered` blocks are",
-            "write one after the other: interactions of different roles overlap",
-        ),
-        Construct::RecursionParameters => ("recursion parameters are", "remove the brackets"),
-        Construct::Refinement => (
-            "refinements of payloads are",
-            "remove the condition, and check the value in the process",
-        ),
-        Construct::Wrap => (
-            "`wrap` is",
-            "remove it: transports are chosen where the roles are connected",
-        ),
-    };
+pub(crate) fn unsupported(Construct(what, way_out): Construct, span: Span) -> Diagnostic {
     let message = format!("{what} not supported");
     Diagnostic::new(Code::Unsupported, message, span, "not supported").help(way_out)
 }

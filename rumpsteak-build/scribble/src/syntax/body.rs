@@ -10,11 +10,7 @@ use super::{
     lexer::TokenKind,
 };
 use crate::{
-    diagnostics::{
-        similar::similar,
-        span::Name,
-        syntax_errors::{self, Construct},
-    },
+    diagnostics::{similar::similar, span::Name, syntax_errors::Construct},
     index::index,
 };
 
@@ -214,18 +210,12 @@ impl BodyParser<'_, '_> {
         // `rec from A to B;` is a message.
         let operand = name && !self.cursor.is_word_at(1, "from");
         match self.cursor.word() {
-            "choice" if self.cursor.is_word_at(1, "at") => self.choice(),
-            "choice" if brace || name && self.cursor.is_at(2, b'{') => {
-                self.choice_without_role();
-                Ok(())
-            }
-            "rec" if brace || operand => self.recursion(),
-            "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(),
-            "do" if operand => self.call(),
-            "par" | "unordered" if brace => {
-                self.refused_block(start, Construct::Par, "and");
-                Ok(())
-            }
+            "choice" if self.cursor.is_word_at(1, "at") => self.choice()?,
+            "choice" if brace || name && self.cursor.is_at(2, b'{') => self.choice_without_role(),
+            "rec" if brace || operand => self.recursion()?,
+            "continue" if operand || self.cursor.is_at(1, b';') => self.continuation()?,
+            "do" if operand => self.call()?,
+            "par" | "unordered" if brace => self.refuse_block(start, Construct::PAR, "and"),
             "interruptible" if brace || name => {
                 if name {
                     self.cursor.advance();
@@ -234,47 +224,23 @@ impl BodyParser<'_, '_> {
                     self.cursor.advance();
                     return self.cursor.expect_block();
                 }
-                self.refused_block(start, Construct::Interruptible, "with");
-                Ok(())
+                self.refuse_block(start, Construct::INTERRUPTIBLE, "with");
             }
-            word @ ("connect" | "disconnect" | "wrap") if operand => {
-                self.cursor.advance();
-                self.cursor.name("the name of a role")?;
-                if !self.cursor.take_word("and") {
-                    self.cursor.expect_word("to")?;
-                }
-                self.cursor.name("the name of a role")?;
-                self.cursor.expect(b';')?;
-                let is_wrap = word == "wrap";
-                self.refuse(
-                    start,
-                    if is_wrap {
-                        Construct::Wrap
-                    } else {
-                        Construct::Connection
-                    },
-                );
-                Ok(())
+            "connect" | "disconnect" if operand => {
+                self.refuse_statement(start, Construct::CONNECTION);
             }
+            "wrap" if operand => self.refuse_statement(start, Construct::WRAP),
             "nested" if self.cursor.is_word_at(1, "protocol") => {
                 self.cursor.skip_to_block()?;
                 self.cursor.skip_balanced();
-                self.refuse(start, Construct::NestedProtocol);
-                Ok(())
+                self.refuse(start, Construct::NESTED_PROTOCOL);
             }
             _ if self.cursor.is_word_at(1, "calls") => {
-                self.cursor.advance();
-                self.cursor.advance();
-                self.cursor.name("the name of a protocol")?;
-                self.cursor.expect(b'(')?;
-                self.cursor.list(b')', role)?;
-                self.cursor.annotations()?;
-                self.cursor.expect(b';')?;
-                self.refuse(start, Construct::NestedProtocol);
-                Ok(())
+                self.refuse_statement(start, Construct::NESTED_PROTOCOL);
             }
-            _ => self.message(),
+            _ => self.message()?,
         }
+        Ok(())
     }
 
     /// `choice at A {`
@@ -363,7 +329,8 @@ impl BodyParser<'_, '_> {
         };
         if !self.cursor.take_word("from") {
             if self.cursor.is_word("connect") {
-                return self.connection(start);
+                self.connection(start);
+                return Ok(());
             }
             return Err(self.no_sender(&message));
         }
@@ -377,17 +344,12 @@ impl BodyParser<'_, '_> {
     }
 
     /// `connect A to B;`, behind a message.
-    fn connection(&mut self, start: usize) -> Result<()> {
-        let word = self.cursor.span_of(self.cursor.at());
+    fn connection(&mut self, start: usize) {
+        let word = self.cursor.at();
         self.cursor.advance();
-        self.cursor.name("the name of a role")?;
-        self.cursor.expect_word("to")?;
-        self.cursor.name("the name of a role")?;
-        self.cursor.expect(b';')?;
-        let error = syntax_errors::unsupported(Construct::Connection, word);
-        self.cursor.diagnostics.push(error);
+        self.cursor.unsupported(Construct::CONNECTION, word);
+        self.skip_statement(start);
         self.add(start, InteractionKind::Invalid);
-        Ok(())
     }
 
     /// There is no `from` behind what was taken for a message, since nothing is known of its word.
@@ -423,19 +385,25 @@ impl BodyParser<'_, '_> {
         self.add(start, InteractionKind::Invalid);
     }
 
+    /// Skips and reports a statement whose grammar is not read.
+    fn refuse_statement(&mut self, start: usize, construct: Construct) {
+        self.skip_statement(start);
+        self.refuse(start, construct);
+    }
+
     /// Reports the parameters of a recursion, if there are any.
     fn refuse_brackets(&mut self) {
         if self.cursor.is(b'[') {
             let start = self.cursor.at();
             self.cursor.skip_balanced();
             self.cursor
-                .unsupported(Construct::RecursionParameters, start);
+                .unsupported(Construct::RECURSION_PARAMETERS, start);
         }
     }
 
     /// `par {`, from the word before the brace: reports the construct and reads the blocks, whose
     /// errors are errors all the same. The word `next` stands between them.
-    fn refused_block(&mut self, start: usize, construct: Construct, next: &'static str) {
+    fn refuse_block(&mut self, start: usize, construct: Construct, next: &'static str) {
         self.cursor.advance();
         self.refuse(start, construct);
         self.open(Opened::Refused(next));
@@ -538,7 +506,7 @@ fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
     if cursor.is(b'{') {
         let start = cursor.at();
         cursor.skip_balanced();
-        cursor.unsupported(Construct::Refinement, start);
+        cursor.unsupported(Construct::REFINEMENT, start);
     }
     Ok(Payload {
         name,

@@ -186,9 +186,9 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         // `global (…)` cannot be, so a modifier is always followed by a word.
         match cursor.word() {
             "aux" => auxiliary = true,
-            "explicit" => refused = Some((Construct::Explicit, cursor.at())),
-            "local" => refused = Some((Construct::LocalProtocol, cursor.at())),
-            "nested" => refused = Some((Construct::NestedProtocol, cursor.at())),
+            "explicit" => refused = Some((Construct::EXPLICIT, cursor.at())),
+            "local" => refused = Some((Construct::LOCAL_PROTOCOL, cursor.at())),
+            "nested" => refused = Some((Construct::NESTED_PROTOCOL, cursor.at())),
             "global" => headed = true,
             "protocol" => {
                 cursor.advance();
@@ -206,7 +206,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
             .push(syntax_errors::unsupported(construct, span));
     }
     let name = cursor.name("the name of the protocol")?;
-    if refused.is_some_and(|(construct, _)| construct != Construct::Explicit) {
+    if refused.is_some_and(|(construct, _)| construct != Construct::EXPLICIT) {
         // Their headings and bodies have a grammar of their own.
         cursor.skip_to_block()?;
         cursor.skip_balanced();
