@@ -4,14 +4,11 @@ use super::{code::Code, diagnostic::Diagnostic, span::Span};
 
 /// `again` is the interaction from which it comes back.
 pub(crate) fn unguarded(what: &str, span: Span, again: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::Unguarded,
-        format!("{what} can repeat without a message"),
-        span,
-        "it comes back here without any message in between",
-    )
-    .with(again, "from here")
-    .help("let a role send a message before it repeats")
+    let message = format!("{what} can repeat without a message");
+    let label = "it comes back here without any message in between";
+    Diagnostic::new(Code::Unguarded, message, span, label)
+        .with(again, "from here")
+        .help("let a role send a message before it repeats")
 }
 
 pub(crate) fn unreachable(span: Span, before: Span) -> Diagnostic {
@@ -22,14 +19,11 @@ pub(crate) fn unreachable(span: Span, before: Span) -> Diagnostic {
 }
 
 pub(crate) fn nested_recursion(protocol: &str, span: Span, behind: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::NestedRecursion,
-        format!("the recursive call of `{protocol}` is not the last thing that happens"),
-        span,
-        "calls itself, and must come back",
-    )
-    .with(behind, "to do this after the call")
-    .help("let the call be last: else each round leaves one more thing to do")
+    let message = format!("the recursive call of `{protocol}` is not the last thing that happens");
+    let label = "calls itself, and must come back";
+    Diagnostic::new(Code::NestedRecursion, message, span, label)
+        .with(behind, "to do this after the call")
+        .help("let the call be last: else each round leaves one more thing to do")
 }
 
 pub(crate) fn choice_subject(
@@ -39,16 +33,14 @@ pub(crate) fn choice_subject(
     sender: &str,
     branch: usize,
 ) -> Diagnostic {
-    Diagnostic::new(
-        Code::ChoiceSubject,
-        format!("`{chooser}` chooses, and branch {branch} begins with a message of `{sender}`"),
-        first,
-        format!("`{sender}` sends first"),
-    )
-    .with(choice, format!("`{chooser}` chooses here"))
-    .help(format!(
-        "begin every branch with a message of `{chooser}`: nobody else knows the choice"
-    ))
+    let message =
+        format!("`{chooser}` chooses, and branch {branch} begins with a message of `{sender}`");
+    let label = format!("`{sender}` sends first");
+    Diagnostic::new(Code::ChoiceSubject, message, first, label)
+        .with(choice, format!("`{chooser}` chooses here"))
+        .help(format!(
+            "begin every branch with a message of `{chooser}`: nobody else knows the choice"
+        ))
 }
 
 /// Marks the messages with which the branches of a choice begin equally.
@@ -72,13 +64,10 @@ pub(crate) fn no_subject(
     other: &str,
     equal: &[Span],
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::NoSubject,
-        format!("`{one}` and `{other}` would both have to decide"),
-        second,
-        format!("in this branch `{other}` goes on"),
-    )
-    .with(first, format!("in this one `{one}` does"));
+    let message = format!("`{one}` and `{other}` would both have to decide");
+    let label = format!("in this branch `{other}` goes on");
+    let diagnostic = Diagnostic::new(Code::NoSubject, message, second, label)
+        .with(first, format!("in this one `{one}` does"));
     equal_beginning(diagnostic, equal)
 }
 
@@ -88,12 +77,9 @@ pub(crate) fn end_or_continue(
     choice: Option<Span>,
     equal: &[Span],
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::EndOrContinue,
-        "the protocol may be over here, and nobody is told",
-        next,
-        format!("`{sender}` sends this, or the protocol is over"),
-    );
+    let message = "the protocol may be over here, and nobody is told";
+    let label = format!("`{sender}` sends this, or the protocol is over");
+    let diagnostic = Diagnostic::new(Code::EndOrContinue, message, next, label);
     match choice {
         Some(choice) => diagnostic
             .with(choice, "one branch of this choice ends instead")
@@ -104,22 +90,15 @@ pub(crate) fn end_or_continue(
 
 /// Each message is given as text, with its place.
 pub(crate) fn payload_clash(label: &str, one: (&str, Span), other: (&str, Span)) -> Diagnostic {
-    Diagnostic::new(
-        Code::PayloadClash,
-        format!("the label `{label}` has different payloads in one choice"),
-        other.1,
-        format!("`{}`", other.0),
-    )
-    .with(one.1, format!("`{}`", one.0))
-    .help("give the messages different labels: a receiver goes by the label alone")
+    let message = format!("the label `{label}` has different payloads in one choice");
+    let label = format!("`{}`", other.0);
+    Diagnostic::new(Code::PayloadClash, message, other.1, label)
+        .with(one.1, format!("`{}`", one.0))
+        .help("give the messages different labels: a receiver goes by the label alone")
 }
 
 pub(crate) fn too_large(span: Span, limit: usize) -> Diagnostic {
-    Diagnostic::new(
-        Code::TooLarge,
-        format!("the protocol has more than {limit} states"),
-        span,
-        "too large to be checked",
-    )
-    .help("call fewer protocols in sequence, or raise `Limits::global_states`")
+    let message = format!("the protocol has more than {limit} states");
+    Diagnostic::new(Code::TooLarge, message, span, "too large to be checked")
+        .help("call fewer protocols in sequence, or raise `Limits::global_states`")
 }

@@ -51,13 +51,9 @@ pub(crate) fn unknown_role(name: &Name, protocol: &Name, known: &[&str]) -> Diag
 
 pub(crate) fn unknown_protocol(name: &Name, known: &[&str]) -> Diagnostic {
     let message = format!("there is no protocol `{name}`");
-    Diagnostic::new(
-        Code::UnknownProtocol,
-        message,
-        name.span,
-        "no such protocol",
-    )
-    .maybe_help(suggest(name.as_str(), known))
+    let label = "no such protocol";
+    Diagnostic::new(Code::UnknownProtocol, message, name.span, label)
+        .maybe_help(suggest(name.as_str(), known))
 }
 
 pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
@@ -66,26 +62,20 @@ pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
     } else {
         suggest(name.as_str(), known)
     };
-    Diagnostic::new(
-        Code::UnknownRecursion,
-        format!("`continue {name}` is not inside of a `rec {name}`"),
-        name.span,
-        "no recursion of this name around it",
-    )
-    .maybe_help(help)
+    let message = format!("`continue {name}` is not inside of a `rec {name}`");
+    let label = "no recursion of this name around it";
+    Diagnostic::new(Code::UnknownRecursion, message, name.span, label).maybe_help(help)
 }
 
 pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
-    Diagnostic::new(
-        Code::UnknownMessage,
-        format!("there is no message `{name}`"),
-        name.span,
-        "neither declared by `sig` nor a parameter",
+    let message = format!("there is no message `{name}`");
+    let label = "neither declared by `sig` nor a parameter";
+    Diagnostic::new(Code::UnknownMessage, message, name.span, label).help(
+        match similar(name.as_str(), known) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("write `{name}()` for a message without a declaration"),
+        },
     )
-    .help(match similar(name.as_str(), known) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => format!("write `{name}()` for a message without a declaration"),
-    })
 }
 
 /// `what` is `role` or `argument`; `counts` are the expected and the given numbers of them.
@@ -119,25 +109,16 @@ pub(crate) fn repeated_role(name: &Name, first: Span) -> Diagnostic {
 /// `expected` is `message` or `sort`.
 pub(crate) fn argument_kind(name: &str, expected: &str, span: Span, parameter: Span) -> Diagnostic {
     let message = format!("`{name}` is no {expected}");
-    Diagnostic::new(
-        Code::ArgumentKind,
-        message,
-        span,
-        format!("expected a {expected}"),
-    )
-    .with(parameter, "for this parameter")
+    let label = format!("expected a {expected}");
+    Diagnostic::new(Code::ArgumentKind, message, span, label).with(parameter, "for this parameter")
 }
 
 pub(crate) fn self_message(role: &Name, sender: Span) -> Diagnostic {
     let message = format!("`{role}` sends a message to itself");
-    Diagnostic::new(
-        Code::SelfMessage,
-        message,
-        role.span,
-        "the receiver is the sender",
-    )
-    .with(sender, "the sender")
-    .help("name another role on one side")
+    let label = "the receiver is the sender";
+    Diagnostic::new(Code::SelfMessage, message, role.span, label)
+        .with(sender, "the sender")
+        .help("name another role on one side")
 }
 
 pub(crate) fn repeated_receiver(role: &Name, first: Span) -> Diagnostic {
@@ -157,24 +138,17 @@ pub(crate) fn missing_module(name: &Name, file: &str) -> Diagnostic {
 
 pub(crate) fn self_import(name: &Name) -> Diagnostic {
     let message = format!("the module `{name}` imports itself");
-    Diagnostic::new(
-        Code::SelfImport,
-        message,
-        name.span,
-        "this is the module itself",
-    )
-    .help("remove the import: its own protocols are visible already")
+    let label = "this is the module itself";
+    Diagnostic::new(Code::SelfImport, message, name.span, label)
+        .help("remove the import: its own protocols are visible already")
 }
 
 pub(crate) fn other_module(import: &Name, header: &Name) -> Diagnostic {
-    Diagnostic::new(
-        Code::OtherModule,
-        format!("the module that is imported as `{import}` calls itself `{header}`"),
-        header.span,
-        format!("expected `{import}`"),
-    )
-    .with(import.span, "imported here")
-    .help("correct one of the two names; the `module` line may be left out")
+    let message = format!("the module that is imported as `{import}` calls itself `{header}`");
+    let label = format!("expected `{import}`");
+    Diagnostic::new(Code::OtherModule, message, header.span, label)
+        .with(import.span, "imported here")
+        .help("correct one of the two names; the `module` line may be left out")
 }
 
 /// `file` is the name of the file without its ending, `expected` the name that fits its place, and

@@ -152,13 +152,9 @@ pub(crate) fn projection_too_large(
     limit: &str,
     value: usize,
 ) -> Diagnostic {
-    Diagnostic::new(
-        Code::ProjectionTooLarge,
-        format!("projecting onto `{role}` meets the limit {value} of `{limit}`"),
-        declared,
-        "too large to be projected",
-    )
-    .help(format!(
+    let message = format!("projecting onto `{role}` meets the limit {value} of `{limit}`");
+    let label = "too large to be projected";
+    Diagnostic::new(Code::ProjectionTooLarge, message, declared, label).help(format!(
         "tell `{role}` of choices earlier, or raise `Limits::{limit}`"
     ))
 }

@@ -62,33 +62,21 @@ fn shorten(text: &str, most: usize) -> String {
 
 pub(crate) fn unknown_characters(span: Span, text: &str) -> Diagnostic {
     let message = format!("`{}` has no meaning here", shorten(text, 8));
-    Diagnostic::new(
-        Code::UnknownCharacters,
-        message,
-        span,
-        "not a part of any token",
-    )
-    .help("remove it; comments are written `// …` or `/* … */`")
+    let label = "not a part of any token";
+    Diagnostic::new(Code::UnknownCharacters, message, span, label)
+        .help("remove it; comments are written `// …` or `/* … */`")
 }
 
 pub(crate) fn open_comment(span: Span, end: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::OpenComment,
-        "the comment has no end",
-        span,
-        "it starts here and takes the rest of the file",
-    )
-    .help(format!("close it with `{end}`"))
+    let message = "the comment has no end";
+    let label = "it starts here and takes the rest of the file";
+    Diagnostic::new(Code::OpenComment, message, span, label).help(format!("close it with `{end}`"))
 }
 
 pub(crate) fn open_string(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::OpenString,
-        "the string has no closing quote",
-        span,
-        "it starts here and must end on this line",
-    )
-    .help("close it with `\"`")
+    let message = "the string has no closing quote";
+    let label = "it starts here and must end on this line";
+    Diagnostic::new(Code::OpenString, message, span, label).help("close it with `\"`")
 }
 
 /// `found` is `None` at the end of the file; `before` is the token in front.
@@ -114,14 +102,10 @@ pub(crate) fn unexpected(
 }
 
 pub(crate) fn open_block(span: Span, brace: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::OpenBlock,
-        "a block is not closed",
-        span,
-        "expected `}` before this",
-    )
-    .with(brace, "this brace is not closed")
-    .help("add the missing `}`")
+    let message = "a block is not closed";
+    Diagnostic::new(Code::OpenBlock, message, span, "expected `}` before this")
+        .with(brace, "this brace is not closed")
+        .help("add the missing `}`")
 }
 
 pub(crate) fn text_too_long(span: Span, mebibytes: usize) -> Diagnostic {
@@ -132,12 +116,8 @@ pub(crate) fn text_too_long(span: Span, mebibytes: usize) -> Diagnostic {
 
 /// `first` is the name in the first `module` line, if there is one.
 pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::LateModule,
-        "the `module` line must be the first and the only one",
-        span,
-        "not the first declaration",
-    );
+    let message = "the `module` line must be the first and the only one";
+    let diagnostic = Diagnostic::new(Code::LateModule, message, span, "not the first declaration");
     match first {
         Some(first) => diagnostic
             .with(first, "the module is named here already")
