@@ -1,5 +1,5 @@
-// The roles of the protocol `Ping` for the examples of the guide, with what `#[session]` expands to:
-// tests in documentation have no build script.
+// The roles of the protocol `Ping` for the examples of the guide, with what `#[session]` expands
+// to: tests in documentation have no build script.
 
 pub use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run};
 pub use rumpsteak_runtime::states::{End, Receive, Send};

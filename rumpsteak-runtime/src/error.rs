@@ -3,8 +3,8 @@
 //! The protocol itself cannot: a session that compiles was verified, so its roles never wait for
 //! each other in a circle and never meet a message that they do not expect. What remains is the
 //! outside world (a peer that failed, a broken transport, a foreign program at the other end) and
-//! the three misuses of a role that Rust's types cannot refuse. Every error leaves the role poisoned:
-//! see [`Role::is_poisoned`](crate::Role::is_poisoned).
+//! the three misuses of a role that Rust's types cannot refuse. Every error leaves the role
+//! poisoned: see [`Role::is_poisoned`](crate::Role::is_poisoned).
 
 use std::error::Error as StdError;
 use std::fmt;

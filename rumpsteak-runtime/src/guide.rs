@@ -1,5 +1,5 @@
-// The guide is read on a forge, too: so what its links mean in this documentation stands here, before
-// what they mean among the files.
+// The guide is read on a forge, too: so what its links mean in this documentation stands here,
+// before what they mean among the files.
 
 //! [`linearity`]: self::linearity
 //! [`recursion`]: self::recursion

@@ -33,10 +33,11 @@ use crate::states::{End, Session, State};
 ///
 /// # Errors
 ///
-/// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not end;
-/// [`ErrorKind::Misplaced`] if a route is not where `#[derive(Roles)]` put it;
-/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result is
-/// `Ok`, the role is poisoned afterwards, and peers that wait for it wake with [`ErrorKind::Closed`].
+/// What the process returns; [`ErrorKind::Poisoned`] if an earlier session of this role did not
+/// end; [`ErrorKind::Misplaced`] if a route is not where `#[derive(Roles)]` put it;
+/// [`ErrorKind::ForeignEnd`] if the process returned the end of another session. Unless the result
+/// is `Ok`, the role is poisoned afterwards, and peers that wait for it wake with
+/// [`ErrorKind::Closed`].
 ///
 /// # Panics
 ///

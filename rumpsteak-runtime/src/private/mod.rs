@@ -3,12 +3,10 @@
 pub mod fingerprint;
 pub(crate) mod participant;
 pub(crate) mod proof;
+mod seal;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
 pub use self::participant::Participant;
 pub use self::proof::{Plays, Unnamed};
-
-/// A trait that asks for one of these is implemented by macros only.
-#[derive(Debug)]
-pub struct ByMacro;
+pub use self::seal::ByMacro;
