@@ -20,6 +20,7 @@
 //! Without wakers of its own, `join` would poll all processes in each round: in a ring of ten, ten
 //! polls for each hop.
 
+use std::array;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -101,7 +102,7 @@ macro_rules! processes {
                 let mut values = ($(None::<$Process::Output>,)+);
                 let ($($process,)+) = self;
                 $(let mut $process = pin!(Some($process));)+
-                let mut schedule = Schedule::new([$($index),+].len());
+                let mut schedule = Schedule::<{ [$($index),+].len() }>::new();
                 poll_fn(|context| {
                     schedule.poll(context, |index, context| match index {
                         $($index => poll_process(&mut $process, &mut values.$index, context),)+
@@ -157,28 +158,27 @@ fn poll_process<F: Future>(
 /// How many polls of processes one poll of the task may do.
 const BUDGET: usize = 1024;
 
-/// Which process is polled next.
-struct Schedule {
+/// Which of `N` processes is polled next.
+struct Schedule<const N: usize> {
     woken: Arc<Woken>,
     /// One for each process.
-    wakers: Vec<Waker>,
+    wakers: [Waker; N],
     /// The processes that have not ended, as a set of bits.
     running: usize,
     /// The process that was polled last: the search for the next one begins behind it.
     last: usize,
 }
 
-impl Schedule {
-    fn new(count: usize) -> Self {
-        let all = (1 << count) - 1;
+impl<const N: usize> Schedule<N> {
+    fn new() -> Self {
+        let all = (1 << N) - 1;
         let woken = Arc::new(Woken::new(all));
-        let waker = |index: usize| Waker::from(ProcessWaker::new(&woken, 1 << index));
         Self {
-            wakers: (0..count).map(waker).collect(),
+            wakers: array::from_fn(|index| Waker::from(ProcessWaker::new(&woken, 1 << index))),
             woken,
             running: all,
             // The first is the next.
-            last: count - 1,
+            last: N - 1,
         }
     }
 
@@ -233,7 +233,7 @@ impl Schedule {
     }
 }
 
-impl fmt::Debug for Schedule {
+impl<const N: usize> fmt::Debug for Schedule<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schedule")
             .field("running", &self.running)

@@ -93,6 +93,7 @@ where
     Ok(value)
 }
 
+#[inline]
 fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
     if role.is_poisoned() || participant::misplaced(role).is_some() {
         let error = refusal(role);

@@ -1,32 +1,30 @@
 //! Which files of a target name items of which others, and where that goes round in a circle.
 //!
 //! A name counts for the file that *defines* the item: re-exports (`pub use`) are followed, and a
-//! facade that defines nothing takes part in no cycle. Names are found in `use` trees, in all
-//! paths, and in the tokens of macro calls. They are looked up as rustc does, without namespaces:
-//! in a file that gives one name to a type and to a function, both count. Calling a method needs no
-//! import.
+//! facade that defines nothing takes part in no cycle. Names are found in `use` trees and in the
+//! tokens of all items. They are looked up as rustc does, without namespaces: in a file that gives
+//! one name to a type and to a function, both count. Calling a method needs no import, and a macro
+//! that is in scope without one is not found.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{
-    Attribute, Item, UseTree,
-    visit::{self, Visit},
-};
+use quote::ToTokens;
+use syn::{Item, UseTree};
 
-use crate::tree::{Module, Tree, is_for_tests};
+use crate::tree::{Module, Tree};
 
 /// The import cycles between the files of a target: for each, its imports, one a line.
 pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
     let scopes: Vec<Scope> = tree.modules.iter().map(Scope::of).collect();
     let resolver = Resolver { tree, scopes };
     let mut imports: BTreeMap<(usize, usize), BTreeSet<&str>> = BTreeMap::new();
-    let names: Vec<Names> = tree.modules.iter().map(Names::of).collect();
-    for (module, names) in names.iter().enumerate() {
+    let paths: Vec<HashSet<Vec<String>>> = tree.modules.iter().map(paths).collect();
+    for (module, paths) in paths.iter().enumerate() {
         let from = tree.modules[module].file;
         let imported = resolver.scopes[module].imported.iter();
-        for path in imported.map(|(_, path)| path).chain(&names.paths) {
+        for path in imported.map(|(_, path)| path).chain(paths) {
             for found in resolver.resolve(module, path, &mut HashSet::new()) {
                 if let Found::Item(to) = found {
                     imports
@@ -34,11 +32,6 @@ pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
                         .or_default()
                         .extend(path.last().map(|n| &**n));
                 }
-            }
-        }
-        for name in &names.macros {
-            if let Some(to) = resolver.textual_macro(name) {
-                imports.entry((from, to)).or_default().insert(name);
             }
         }
     }
@@ -78,8 +71,11 @@ impl Scope {
     fn of(module: &Module) -> Self {
         let mut scope = Self::default();
         for item in &module.items {
-            scope.defined.extend(defined_name(item));
-            scope.visit_item(item);
+            match item {
+                Item::Use(item) => scope.import(&item.tree, Vec::new()),
+                Item::Impl(_) => {}
+                _ => scope.defined.extend(defined_name(item)),
+            }
         }
         scope
     }
@@ -111,27 +107,33 @@ impl Scope {
     }
 }
 
-impl<'ast> Visit<'ast> for Scope {
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        if !is_for_tests(item) {
-            self.import(&item.tree, Vec::new());
-        }
-    }
-}
-
+/// The name of an item: the first word that is no keyword.
 fn defined_name(item: &Item) -> Option<String> {
-    Some(match item {
-        Item::Const(item) => item.ident.to_string(),
-        Item::Enum(item) => item.ident.to_string(),
-        Item::Fn(item) => item.sig.ident.to_string(),
-        Item::Macro(item) => item.ident.as_ref()?.to_string(),
-        Item::Static(item) => item.ident.to_string(),
-        Item::Struct(item) => item.ident.to_string(),
-        Item::Trait(item) => item.ident.to_string(),
-        Item::Type(item) => item.ident.to_string(),
-        Item::Union(item) => item.ident.to_string(),
-        _ => return None,
-    })
+    const KEYWORDS: [&str; 13] = [
+        "async",
+        "auto",
+        "const",
+        "enum",
+        "extern",
+        "fn",
+        "macro_rules",
+        "mut",
+        "pub",
+        "static",
+        "struct",
+        "trait",
+        "type",
+    ];
+    let words = item
+        .to_token_stream()
+        .into_iter()
+        .filter_map(|token| match token {
+            TokenTree::Ident(word) => Some(word.to_string()),
+            _ => None,
+        });
+    words
+        .into_iter()
+        .find(|word| !KEYWORDS.contains(&word.as_str()))
 }
 
 /// What a path leads to.
@@ -215,95 +217,42 @@ impl Resolver<'_> {
         }
         found
     }
-
-    /// The file of `macro_rules! name`, which is in scope without an import.
-    fn textual_macro(&self, name: &str) -> Option<usize> {
-        let is_definition = |item: &Item| match item {
-            Item::Macro(item) => item.ident.as_ref().is_some_and(|ident| ident == name),
-            _ => false,
-        };
-        let mut modules = self.tree.modules.iter();
-        let module = modules.find(|module| module.items.iter().any(is_definition))?;
-        Some(module.file)
-    }
 }
 
-/// The paths in items.
-#[derive(Default)]
-struct Names {
-    paths: HashSet<Vec<String>>,
-    /// The names of macros that are called without a path.
-    macros: HashSet<String>,
-}
-
-impl Names {
-    fn of(module: &Module) -> Self {
-        let mut names = Self::default();
-        module.items.iter().for_each(|item| names.visit_item(item));
-        names
-    }
-
-    /// The paths in the tokens of a macro.
-    fn tokens(&mut self, tokens: TokenStream) {
+/// The paths in the items of a module, `use` left out.
+fn paths(module: &Module) -> HashSet<Vec<String>> {
+    let mut paths = HashSet::new();
+    let items = module.items.iter();
+    let mut open: Vec<TokenStream> = items
+        .filter(|item| !matches!(item, Item::Use(_)))
+        .map(ToTokens::to_token_stream)
+        .collect();
+    while let Some(tokens) = open.pop() {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
         for token in tokens {
             match token {
                 TokenTree::Ident(name) => {
                     if colons != 2 {
-                        self.paths.extend((!path.is_empty()).then(|| path.clone()));
-                        path.clear();
+                        paths.insert(std::mem::take(&mut path));
                     }
                     path.push(name.to_string());
                     colons = 0;
                 }
                 TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => {
-                    colons += 1
+                    colons += 1;
                 }
                 other => {
-                    self.paths.extend((!path.is_empty()).then(|| path.clone()));
-                    path.clear();
+                    paths.insert(std::mem::take(&mut path));
                     colons = 0;
                     if let TokenTree::Group(group) = other {
-                        self.tokens(group.stream());
+                        open.push(group.stream());
                     }
                 }
             }
         }
-        self.paths.extend((!path.is_empty()).then_some(path));
+        paths.insert(path);
     }
-}
-
-impl<'ast> Visit<'ast> for Names {
-    fn visit_item(&mut self, item: &'ast Item) {
-        if !is_for_tests(item) {
-            visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if !is_for_tests(item) {
-            visit::visit_impl_item_fn(self, item);
-        }
-    }
-
-    fn visit_attribute(&mut self, _: &'ast Attribute) {}
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        if path.leading_colon.is_none() {
-            let names = path
-                .segments
-                .iter()
-                .map(|segment| segment.ident.to_string());
-            self.paths.insert(names.collect());
-        }
-        visit::visit_path(self, path);
-    }
-
-    fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        self.visit_path(&call.path);
-        self.macros
-            .extend(call.path.get_ident().map(ToString::to_string));
-        self.tokens(call.tokens.clone());
-    }
+    paths.remove(&Vec::new());
+    paths
 }
