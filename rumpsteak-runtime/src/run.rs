@@ -93,26 +93,28 @@ where
     Ok(value)
 }
 
-#[inline]
+// Called once for each session: its code would only disturb that of the actions.
+#[inline(never)]
 fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
     if role.is_poisoned() || participant::misplaced(role).is_some() {
-        let error = refusal(role);
-        // The state of an earlier session may have been leaked: make sure that its peers wake.
-        participant::abort(role);
-        return Err(error.into());
+        return Err(refused(role));
     }
     Ok(State::new(role))
 }
 
 /// Why the role cannot begin a session.
 #[cold]
-fn refusal<R: Role>(role: &R) -> ErrorKind {
-    match participant::misplaced(role) {
+#[inline(never)]
+fn refused<R: Role>(role: &mut R) -> Error {
+    let kind = match participant::misplaced(role) {
         Some(Misplaced { place, belongs }) if !role.is_poisoned() => ErrorKind::Misplaced {
             role: R::NAME,
             route: place,
             belongs: belongs.map(|brand| (brand.role, brand.peer)),
         },
         _ => ErrorKind::Poisoned { role: R::NAME },
-    }
+    };
+    // The state of an earlier session may have been leaked: make sure that its peers wake.
+    participant::abort(role);
+    kind.into()
 }

@@ -28,16 +28,12 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone and has left nothing in
-    /// the queue, [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed,
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) if another label came, which peers
-    /// of the same verified protocol never send.
+    /// Those of [`Receive::receive`](super::Receive::receive), where any label of the choice may
+    /// come.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). Polling it by reference is cancel safe: see
-    /// [`Branching`].
+    /// That of `Receive::receive`; see [`Branching`].
     #[inline]
     pub fn branch(self) -> Branching<'s, R, P, C>
     where
@@ -57,9 +53,7 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
 ///
 /// # Cancel safety
 ///
-/// It owns the state of the session, so dropping it before it has completed poisons the role. Where
-/// it may lose a race, as in `select!`, poll it by reference (it is `Unpin`) and await it later: no
-/// message is lost, because one is only taken from the route by the poll that returns it.
+/// As [`Receiving`](super::Receiving).
 ///
 /// # Panics
 ///

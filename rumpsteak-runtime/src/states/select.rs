@@ -21,23 +21,17 @@ pub struct Select<'s, R: Role, P, C> {
 }
 
 impl<'s, R: Role, P, C> Select<'s, R, P, C> {
-    /// Sends `label` and returns the state that follows it.
-    ///
-    /// Over a [`Channel`](crate::Channel) this waits only where it was proven that
-    /// [waiting is safe](crate::guide::channels). Nothing is sent before the future
-    /// is polled.
+    /// Sends `label` and returns the state that follows it, when the future is polled. When it
+    /// waits, see [`Send::send`](super::Send::send).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed) if the peer is gone,
-    /// [`ErrorKind::Transport`](crate::ErrorKind::Transport) if the transport failed. The label is
-    /// lost; use [`select_or_return`](Select::select_or_return) to have it back.
+    /// Those of `Send::send`. The label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to have it back.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the state, so the role is poisoned and its peers wake with
-    /// [`ErrorKind::Closed`](crate::ErrorKind::Closed). The label may or may not have been sent.
-    /// Polling it by reference is cancel safe: see [`Sending`].
+    /// That of `Send::send`.
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
