@@ -1,6 +1,8 @@
 //! Machines as DOT.
 
-use crate::machine::{Action, Fsm, Transition};
+use dot_writer::{Attributes, DotWriter};
+
+use crate::machine::{Action, Fsm};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -19,18 +21,27 @@ use crate::machine::{Action, Fsm, Transition};
 ///
 /// A machine with an empty name is printed, but not accepted by `parse`.
 pub fn print(fsm: &Fsm) -> String {
-    let initial = fsm.initial();
-    let others = fsm.states().filter(|&state| state != initial);
-    let mut text = format!("digraph {} {{\n", graph_name(fsm.role().as_str()));
-    for state in [initial].into_iter().chain(others) {
-        text += &format!("  {state};\n");
+    let mut bytes = vec![];
+    {
+        let mut writer = DotWriter::from(&mut bytes);
+        let mut digraph = writer.digraph();
+        let initial = fsm.initial();
+        let others = fsm.states().filter(|&state| state != initial);
+        for state in [initial].into_iter().chain(others) {
+            digraph.node_named(state.to_string());
+        }
+        for transition in fsm.transitions() {
+            let (source, target) = (transition.source.to_string(), transition.target.to_string());
+            let label = escape(&action(transition.action));
+            let mut edge = digraph.edge(source, target);
+            edge.attributes().set_label(&label);
+        }
     }
-    for transition in fsm.transitions() {
-        let Transition { source, target, .. } = transition;
-        let label = escape(&action(transition.action));
-        text += &format!("  {source} -> {target} [label=\"{label}\"];\n");
-    }
-    text + "}\n"
+
+    // dot-writer writes strings as UTF-8 and cannot name a graph.
+    let text = String::from_utf8_lossy(&bytes);
+    let body = text.strip_prefix("digraph").unwrap_or(&text);
+    format!("digraph {}{body}", graph_name(fsm.role().as_str()))
 }
 
 /// The machines of a system, one digraph after the other.
@@ -38,7 +49,7 @@ pub fn print_all<'a>(machines: impl IntoIterator<Item = &'a Fsm>) -> String {
     machines.into_iter().map(print).collect()
 }
 
-/// The one place where text becomes the inside of a quoted DOT string.
+/// The one place where text becomes the inside of a quoted DOT string: dot-writer escapes nothing.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
