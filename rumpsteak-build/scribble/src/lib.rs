@@ -72,7 +72,7 @@ pub use self::{
     project::projection::Projection,
     syntax::{
         ast::{
-            Block, BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
+            BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
             InteractionKind, MessageExpr, Module, Parameter, ParameterKind, Payload, ProtocolDecl,
             RoleDecl,
         },

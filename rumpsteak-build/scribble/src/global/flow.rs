@@ -174,7 +174,7 @@ impl<'p, 'm> Flat<'p, 'm> {
             let decl = self.program.protocols[protocol].decl;
             for block in &decl.body.blocks {
                 let reached = |id: u32| reach.nodes[self.number((protocol, id))];
-                for pair in block.items.windows(2) {
+                for pair in block.windows(2) {
                     let (before, after) = (pair[0], pair[1]);
                     if reached(before.0) && !reached(after.0) {
                         let span = |id| decl.body.interaction(id).span;

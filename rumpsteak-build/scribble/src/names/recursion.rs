@@ -47,7 +47,8 @@ impl<'m> Recursions<'m> {
 
     /// The interactions of a block, in the order in which they are to be understood.
     pub(super) fn items<'a>(&'a self, body: &'a Body, block: BlockId) -> &'a [InteractionId] {
-        self.orders.get(&block).unwrap_or(&body.block(block).items)
+        let order = self.orders.get(&block);
+        order.map_or(body.block(block), Vec::as_slice)
     }
 
     /// Where a block starts: its first interaction, or `next` if it has none.
@@ -87,7 +88,7 @@ impl<'m> Recursions<'m> {
                 }
             };
             // All `continue`s of this block see the same recursions, so the inner blocks can wait.
-            for &id in &body.block(block).items {
+            for &id in body.block(block) {
                 match &body.interaction(id).kind {
                     InteractionKind::Choice { branches, .. } => {
                         tasks.extend(branches.iter().map(|&block| Task::Enter(block)));
@@ -119,7 +120,7 @@ impl<'m> Recursions<'m> {
         // all.
         let mut budget = 16 * body.interactions.len();
         for number in (0..body.blocks.len()).rev() {
-            let items = &body.blocks[number].items;
+            let items = &body.blocks[number];
             let parts: Vec<Summary> = items
                 .iter()
                 .map(|&id| self.summary(body, id, &summaries))
@@ -154,22 +155,17 @@ impl<'m> Recursions<'m> {
     fn summary(&mut self, body: &Body, id: InteractionId, blocks: &[Summary]) -> Summary {
         let block = |block: BlockId| blocks[block.0 as usize];
         match &body.interaction(id).kind {
+            InteractionKind::Continue { .. } if self.targets[id.0 as usize] != NONE => Summary {
+                ends: false,
+                silent: true,
+                target: self.targets[id.0 as usize],
+            },
             InteractionKind::Message { .. }
             | InteractionKind::Do { .. }
+            | InteractionKind::Continue { .. }
             | InteractionKind::Invalid => Summary {
                 silent: false,
                 ..Summary::NOTHING
-            },
-            InteractionKind::Continue { .. } => match self.targets[id.0 as usize] {
-                NONE => Summary {
-                    silent: false,
-                    ..Summary::NOTHING
-                },
-                target => Summary {
-                    ends: false,
-                    silent: true,
-                    target,
-                },
             },
             InteractionKind::Choice { branches, .. } => {
                 let mut whole = Summary {
@@ -246,10 +242,10 @@ fn roles<'b>(
             InteractionKind::Choice { at, branches } => {
                 roles.insert(at.as_str());
                 for &branch in branches {
-                    work.extend(&body.block(branch).items);
+                    work.extend(body.block(branch));
                 }
             }
-            InteractionKind::Rec { body: block, .. } => work.extend(&body.block(*block).items),
+            InteractionKind::Rec { body: block, .. } => work.extend(body.block(*block)),
             InteractionKind::Do { roles: players, .. } => {
                 roles.extend(players.iter().map(Name::as_str));
             }

@@ -84,8 +84,6 @@ pub struct ProtocolDecl {
     pub parameters: Vec<Parameter>,
     /// The roles, in order.
     pub roles: Vec<RoleDecl>,
-    /// `@"text"` between the roles and the body.
-    pub annotations: Vec<Name>,
     /// Its interactions.
     pub body: Body,
     /// From the first modifier to the last brace.
@@ -129,7 +127,7 @@ impl fmt::Debug for InteractionId {
     }
 }
 
-/// A [`Block`] of one [`Body`].
+/// A block `{ … }` of one [`Body`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(crate) u32);
 
@@ -146,7 +144,7 @@ impl fmt::Debug for BlockId {
 pub struct Body {
     pub(crate) interactions: Vec<Interaction>,
     /// The first one is the root.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Vec<InteractionId>>,
 }
 
 impl Body {
@@ -155,11 +153,11 @@ impl Body {
         BlockId(0)
     }
 
-    /// The block with this id.
+    /// The interactions of the block with this id, one after the other.
     ///
     /// # Panics
     /// If `id` is of another body.
-    pub fn block(&self, id: BlockId) -> &Block {
+    pub fn block(&self, id: BlockId) -> &[InteractionId] {
         &self.blocks[id.0 as usize]
     }
 
@@ -175,15 +173,6 @@ impl Body {
     pub fn interactions(&self) -> impl Iterator<Item = (InteractionId, &Interaction)> {
         (0..).map(InteractionId).zip(&self.interactions)
     }
-}
-
-/// `{ … }`
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Its interactions, one after the other.
-    pub items: Vec<InteractionId>,
-    /// From brace to brace.
-    pub span: Span,
 }
 
 /// One interaction, with its annotations.

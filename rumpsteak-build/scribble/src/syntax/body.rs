@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ast::{
-        Block, BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload,
-    },
+    ast::{BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload},
     cursor::{Cursor, Failed, Result},
     lexer::TokenKind,
 };
@@ -50,7 +48,6 @@ struct Open {
     block: BlockId,
     /// The position of its `{`.
     brace: usize,
-    items: Vec<InteractionId>,
 }
 
 struct BodyParser<'c, 'a> {
@@ -109,17 +106,8 @@ impl BodyParser<'_, '_> {
     fn open(&mut self, what: Opened) {
         let brace = self.cursor.at();
         let block = BlockId(index(self.body.blocks.len()));
-        let span = self.cursor.span_of(brace);
-        self.body.blocks.push(Block {
-            items: Vec::new(),
-            span,
-        });
-        self.stack.push(Open {
-            what,
-            block,
-            brace,
-            items: Vec::new(),
-        });
+        self.body.blocks.push(Vec::new());
+        self.stack.push(Open { what, block, brace });
         self.cursor.advance();
     }
 
@@ -128,7 +116,6 @@ impl BodyParser<'_, '_> {
         let Some(mut open) = self.stack.pop() else {
             return;
         };
-        self.fill(&mut open);
         match &mut open.what {
             Opened::Choice(_, branches) if self.starts_block("or") => {
                 self.cursor.advance();
@@ -151,17 +138,9 @@ impl BodyParser<'_, '_> {
     /// The text ends inside of blocks: what is missing in the innermost is not known.
     fn close_all(&mut self) {
         self.add(self.cursor.at(), InteractionKind::Invalid);
-        while let Some(mut open) = self.stack.pop() {
-            self.fill(&mut open);
+        while let Some(open) = self.stack.pop() {
             self.complete(open);
         }
-    }
-
-    fn fill(&mut self, open: &mut Open) {
-        self.body.blocks[open.block.0 as usize] = Block {
-            items: std::mem::take(&mut open.items),
-            span: self.cursor.span_from(open.brace),
-        };
     }
 
     /// No block follows that belongs to the same interaction.
@@ -184,8 +163,8 @@ impl BodyParser<'_, '_> {
             annotations: Vec::new(),
             span,
         });
-        if let Some(open) = self.stack.last_mut() {
-            open.items.push(id);
+        if let Some(open) = self.stack.last() {
+            self.body.blocks[open.block.0 as usize].push(id);
         }
         id
     }
@@ -196,25 +175,27 @@ impl BodyParser<'_, '_> {
     fn statement(&mut self) -> Result<()> {
         let start = self.cursor.at();
         if self.cursor.is(b'(') {
-            return self.message();
+            return self.message(start);
         }
         if self.cursor.kind() != TokenKind::Identifier {
             return Err(self.cursor.unexpected("an interaction or `}`"));
         }
         // No construct has a bracket behind its word.
         if self.cursor.is_at(1, b'(') {
-            return self.message();
+            return self.message(start);
         }
         let brace = self.cursor.is_at(1, b'{');
         let name = self.cursor.kind_at(1) == TokenKind::Identifier;
         // `rec from A to B;` is a message.
         let operand = name && !self.cursor.is_word_at(1, "from");
         match self.cursor.word() {
-            "choice" if self.cursor.is_word_at(1, "at") => self.choice()?,
-            "choice" if brace || name && self.cursor.is_at(2, b'{') => self.choice_without_role(),
-            "rec" if brace || operand => self.recursion()?,
-            "continue" if operand || self.cursor.is_at(1, b';') => self.continuation()?,
-            "do" if operand => self.call()?,
+            "choice" if self.cursor.is_word_at(1, "at") => self.choice(start)?,
+            "choice" if brace || name && self.cursor.is_at(2, b'{') => {
+                self.choice_without_role(start)
+            }
+            "rec" if brace || operand => self.recursion(start)?,
+            "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(start)?,
+            "do" if operand => self.call(start)?,
             "par" | "unordered" if brace => self.refuse_block(start, Construct::PAR, "and"),
             "interruptible" if brace || name => {
                 if name {
@@ -238,14 +219,13 @@ impl BodyParser<'_, '_> {
             _ if self.cursor.is_word_at(1, "calls") => {
                 self.refuse_statement(start, Construct::NESTED_PROTOCOL);
             }
-            _ => self.message()?,
+            _ => self.message(start)?,
         }
         Ok(())
     }
 
     /// `choice at A {`
-    fn choice(&mut self) -> Result<()> {
-        let start = self.cursor.at();
+    fn choice(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         self.cursor.advance();
         let at = self.cursor.name("the role that chooses")?;
@@ -262,8 +242,7 @@ impl BodyParser<'_, '_> {
     }
 
     /// `choice {` or `choice A {`: all of it is read, so that nothing is left to skip.
-    fn choice_without_role(&mut self) {
-        let start = self.cursor.at();
+    fn choice_without_role(&mut self, start: usize) {
         self.cursor.advance();
         self.cursor.unexpected("`at` and the role that chooses");
         while !self.cursor.is(b'{') {
@@ -274,8 +253,7 @@ impl BodyParser<'_, '_> {
     }
 
     /// `rec X {`
-    fn recursion(&mut self) -> Result<()> {
-        let start = self.cursor.at();
+    fn recursion(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         let variable = self.cursor.name("the name of the recursion")?;
         self.refuse_brackets();
@@ -287,8 +265,7 @@ impl BodyParser<'_, '_> {
     }
 
     /// `continue X;`
-    fn continuation(&mut self) -> Result<()> {
-        let start = self.cursor.at();
+    fn continuation(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         let variable = self.cursor.name("the name of a recursion")?;
         self.refuse_brackets();
@@ -298,8 +275,7 @@ impl BodyParser<'_, '_> {
     }
 
     /// `do P<…>(A, B);`
-    fn call(&mut self) -> Result<()> {
-        let start = self.cursor.at();
+    fn call(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         let protocol = self.cursor.qualified("the name of a protocol")?;
         let arguments = if self.cursor.take(b'<') {
@@ -320,8 +296,7 @@ impl BodyParser<'_, '_> {
     }
 
     /// `label(payload) from A to B, C;`
-    fn message(&mut self) -> Result<()> {
-        let start = self.cursor.at();
+    fn message(&mut self, start: usize) -> Result<()> {
         let message = if self.cursor.is(b'(') || self.cursor.is_at(1, b'(') {
             literal(self.cursor)?
         } else {

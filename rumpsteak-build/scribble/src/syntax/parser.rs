@@ -219,7 +219,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     };
     cursor.expect(b'(')?;
     let roles = cursor.list(b')', role)?;
-    let annotations = cursor.annotations()?;
+    cursor.annotations()?;
     cursor.expect_block()?;
     let body = body(cursor);
     let span = cursor.span_from(start);
@@ -228,7 +228,6 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         auxiliary,
         parameters,
         roles,
-        annotations,
         body,
         span,
     }))
