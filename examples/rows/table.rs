@@ -10,8 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use rumpsteak_contract::session::Direction;
-use rumpsteak_contract::verdict::{self, Kind, Machine, Outcome, TargetKind, Verdicts};
+use rumpsteak_contract::verdict::{self, Machine, Verdicts};
 use rumpsteak_fsm::capacity::{self, Occupancy};
 use rumpsteak_fsm::verify::verify;
 use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System, Verdict, kmc};
@@ -323,38 +322,37 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
 
 /// The machine of a session of the example, as the build verified it.
 fn machine(row: &Row, session: &str, verdicts: &Verdicts) -> Fsm {
-    let (kind, target) = match row.library {
-        Some(_) => (TargetKind::Lib, env!("CARGO_PKG_NAME")),
-        None => (TargetKind::Example, row.name),
+    let krate = match row.library {
+        Some(_) => (env!("CARGO_PKG_NAME").replace('-', "_"), false),
+        None => (row.name.to_owned(), true),
     };
-    let mut found = verdicts.entries.iter().filter(|entry| {
-        entry.kind == Kind::Session
-            && entry.name == session
-            && (entry.target.kind, &entry.target.name[..]) == (kind, target)
+    let entries = verdicts.entries().map(Result::unwrap);
+    let mut found = entries.filter(|entry| {
+        entry.key.starts_with(&format!("session {session} "))
+            && (&entry.krate.name, entry.krate.is_executable) == (&krate.0, krate.1)
             && row.library.is_none_or(|file| entry.file.ends_with(file))
     });
     let (Some(entry), None) = (found.next(), found.next()) else {
         panic!("{}: one session `{session}` is expected", row.name);
     };
-    let Outcome::Passed(proof) = &entry.outcome else {
-        panic!("{}: {:?}", row.name, entry.outcome);
-    };
-    fsm(proof.machine.as_ref().unwrap())
+    assert!(entry.passed, "{}: {:?}", row.name, entry.problems);
+    fsm(entry.proof.machine.as_ref().unwrap())
 }
 
-fn fsm(machine: &Machine) -> Fsm {
-    let mut builder = Fsm::builder(&machine.role[..]);
-    let states: Vec<StateId> = (0..machine.states).map(|_| builder.add_state()).collect();
-    for transition in &machine.transitions {
-        let (peer, label) = (&transition.peer[..], &transition.label[..]);
-        let payload: Vec<&str> = transition.payload.iter().map(String::as_str).collect();
-        let action = match transition.direction {
-            Direction::Send => Action::send(peer, label, &payload),
-            Direction::Receive => Action::receive(peer, label, &payload),
+fn fsm((role, states, initial, transitions): &Machine) -> Fsm {
+    let mut builder = Fsm::builder(&role[..]);
+    let states: Vec<StateId> = (0..*states).map(|_| builder.add_state()).collect();
+    for (source, sends, peer, label, payload, target) in transitions {
+        let (peer, label) = (&peer[..], &label[..]);
+        let payload: Vec<&str> = payload.iter().map(String::as_str).collect();
+        let action = if *sends {
+            Action::send(peer, label, &payload)
+        } else {
+            Action::receive(peer, label, &payload)
         };
-        builder.add_transition(states[transition.source], action, states[transition.target]);
+        builder.add_transition(states[*source], action, states[*target]);
     }
-    builder.build(states[machine.initial])
+    builder.build(states[*initial])
 }
 
 /// The machine of each role of a protocol.

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rumpsteak_contract::verdict::{Target, TargetKind, Unreadable};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::{Generated, Generator};
@@ -24,7 +23,7 @@ use crate::report::wording;
 use crate::source::cfg::Cfg;
 use crate::source::crate_tree;
 use crate::source::package_root::PackageRoot;
-use crate::source::targets::{self, Package, Root};
+use crate::source::targets::{self, Package, Root, Target, TargetKind};
 
 /// What was verified.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,18 +62,17 @@ impl Configuration {
         let mut reports = analysis.reports();
         let mut verdicts = std::mem::take(&mut analysis.findings.verdicts);
         if analysis.findings.includes_protocols {
-            verdicts.unanchored = reports.drain(..).map(|report| report.to_string()).collect();
+            verdicts.package.unanchored =
+                reports.drain(..).map(|report| report.to_string()).collect();
         }
         let unreadable = analysis.tree.files.iter().filter_map(|file| {
             let no_rust = file.no_rust?;
-            Some(Unreadable {
-                file: analysis.base.show(&file.path),
-                byte: no_rust.byte,
-                line: no_rust.line,
-            })
+            Some((analysis.base.show(&file.path), no_rust.byte, no_rust.line))
         });
-        verdicts.unreadable = unreadable.collect();
-        verdict_file::write(&out_dir, verdicts, analysis.generated()).map_err(unwritable)?;
+        verdicts.package.unreadable = unreadable.collect();
+        verdicts.package.folder = folder.to_string_lossy().into_owned();
+        verdicts.package.protocols = analysis.texts();
+        verdict_file::write(&out_dir, &verdicts, analysis.generated()).map_err(unwritable)?;
         Report::join(reports).map_or_else(|| Ok(analysis.summary()), Err)
     }
 }
@@ -170,6 +168,16 @@ impl Analysis {
             .iter()
             .filter_map(|file| file.generated.as_ref());
         modules.map(|file| (file.path.as_str(), file.text.as_str()))
+    }
+
+    /// The files of protocols that were read, each with the stamp of its text.
+    fn texts(&self) -> Vec<(String, String)> {
+        let texts = self.protocols.texts.iter();
+        let texts = texts.map(|(path, stamp)| {
+            let path = self.base.relative(path);
+            (path.to_string_lossy().into_owned(), stamp.clone())
+        });
+        texts.collect()
     }
 
     pub(crate) fn summary(&self) -> Summary {

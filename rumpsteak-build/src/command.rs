@@ -15,7 +15,7 @@ use crate::fault::Origin;
 use crate::judge::inclusions;
 use crate::protocols::Protocols;
 use crate::source::package_root::PackageRoot;
-use crate::source::targets;
+use crate::source::{targets, text_file};
 
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
@@ -242,7 +242,7 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
             let path = &file.path;
             let source = match &file.generated {
                 Some(generated) => Some(generated.text.clone()),
-                None => std::fs::read_to_string(path).ok(),
+                None => text_file::read(path).ok(),
             };
             let range = located.span.byte_range();
             let before = source.as_deref().and_then(|text| text.get(..range.start));

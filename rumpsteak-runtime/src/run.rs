@@ -56,7 +56,7 @@ where
     E: From<Error>,
 {
     let identity = participant::identity(role);
-    let state = begin(role)?;
+    let state = begin::<R, S>(role)?;
     let (value, end) = process(S::from_state(state)).await?;
     end.complete(identity)?;
     Ok(value)
@@ -87,7 +87,7 @@ where
     F: Future<Output = (T, End<'s, R>)>,
 {
     let identity = participant::identity(role);
-    let state = begin(role)?;
+    let state = begin::<R, S>(role)?;
     let (value, end) = process(S::from_state(state)).await;
     end.complete(identity)?;
     Ok(value)
@@ -95,7 +95,14 @@ where
 
 // Called once for each session: its code would only disturb that of the actions.
 #[inline(never)]
-fn begin<R: Role>(role: &mut R) -> Result<State<'_, R>> {
+fn begin<R: Role + Plays<S>, S>(role: &mut R) -> Result<State<'_, R>> {
+    const {
+        assert!(
+            R::VERIFIED,
+            "a session of this role was not verified, and no error says why: to rustc, one of the names in it means \
+             another item than to the build script, which reads the source files as they are written"
+        );
+    }
     if role.is_poisoned() || participant::misplaced(role).is_some() {
         return Err(refused(role));
     }

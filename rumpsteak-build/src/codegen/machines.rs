@@ -23,6 +23,7 @@ use crate::fault::{Cause, MachineProblem};
 use crate::named_text::NamedText;
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
 use crate::source::package_root::PackageRoot;
+use crate::source::text_file;
 
 /// A machine to be generated instead of a projection.
 #[derive(Debug)]
@@ -202,7 +203,7 @@ fn read(
     base: &PackageRoot,
 ) -> Result<Machine, MachineProblem> {
     let role = protocols.protocols[linked.protocol].role_at(linked.role);
-    let source = std::fs::read_to_string(&candidate.path)
+    let source = text_file::read(&candidate.path)
         .map_err(|error| MachineProblem::Unreadable(error.to_string()))?;
     let text = Arc::new(NamedText::new(base.show(&candidate.path), source));
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {

@@ -36,7 +36,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::token::Hasher;
-use rumpsteak_contract::verdict::{Capacity, Queue, System};
+use rumpsteak_contract::verdict::{Queue, System};
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
@@ -96,7 +96,7 @@ pub(crate) fn find(
                 .collect();
             for &member in &members {
                 let queues = queues(tree, member, &names, &channels);
-                found.insert(member, System { id, queues });
+                found.insert(member, (id, queues));
             }
         }
     }
@@ -156,9 +156,10 @@ fn is_one(pairs: &Pairs, members: &BTreeSet<ItemId>) -> bool {
     first.is_some() && of_members.all(|other| other == first)
 }
 
-/// The capacities of the queues of these sessions, repeated for ever. `None` if it is not known
+/// The capacities of the queues of these sessions, repeated for ever, as the runtime has them:
+/// `AtMost(2)`. `None` if it is not known
 /// that they are safe.
-fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacity)>> {
+fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, String)>> {
     let system = rumpsteak_fsm::System::new(machines).ok()?;
     let found = capacity::find(&capacity::repeated(&system), limits).ok()?;
     // Minimal capacities are only claimed of directed systems, in which longer queues are enough,
@@ -179,14 +180,14 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, Capacit
             _ => 0,
         };
         let capacity = match channel.occupancy {
-            Occupancy::AtMost(most) if most <= LARGEST => Capacity::AtMost(most),
+            Occupancy::AtMost(most) if most <= LARGEST => format!("AtMost({most})"),
             Occupancy::Unbounded if may_wait => {
                 match channel.capacity.max(in_one_session).max(ROOM) {
-                    room if room <= LARGEST => Capacity::Waits(room),
-                    _ => Capacity::Growable,
+                    room if room <= LARGEST => format!("Waits({room})"),
+                    _ => "Growable".to_owned(),
                 }
             }
-            _ => Capacity::Growable,
+            _ => "Growable".to_owned(),
         };
         (channel.from, channel.to, capacity)
     };
@@ -208,7 +209,7 @@ fn queues(
     tree: &Tree,
     member: ItemId,
     names: &BTreeMap<ItemId, &Role>,
-    channels: &[(Role, Role, Capacity)],
+    channels: &[(Role, Role, String)],
 ) -> Vec<Queue> {
     let ItemKind::Role(role) = &*tree.item(member).kind else {
         return Vec::new();
@@ -216,12 +217,10 @@ fn queues(
     let queue = |(route, peer): (&rumpsteak_contract::role::Route, Option<ItemId>)| {
         let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
         let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
-        Some(Queue {
-            route: route.index,
-            peer: to.to_string(),
-            // Between roles that never talk to each other there is no channel.
-            capacity: channel.map_or(Capacity::AtMost(0), |&(_, _, capacity)| capacity),
-        })
+        // Between roles that never talk to each other there is no channel.
+        let none = || "AtMost(0)".to_owned();
+        let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
+        Some((route.index, to.to_string(), capacity))
     };
     role.routes
         .iter()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rumpsteak_contract::role::Link;
-use rumpsteak_contract::verdict::{RoleName, refused};
+use rumpsteak_contract::verdict::RoleName;
 
 use crate::fault::Cause;
 use crate::link::closed_sets::{self, ClosedSet};
@@ -24,7 +24,7 @@ pub(crate) struct Pairs {
 /// A role struct with what it stands for.
 #[derive(Debug)]
 pub(crate) struct RolePair {
-    /// The names as written, which rustc sees as constants.
+    /// The names in the protocol, or as written if there is none. rustc sees them as constants.
     pub(crate) name: RoleName,
     /// What is linked to, or why nothing is.
     pub(crate) link: Result<ProtocolRole, LinkError>,
@@ -36,10 +36,7 @@ impl RolePair {
     /// The names that the role has in proofs.
     pub(crate) fn sealed_name(&self) -> RoleName {
         match self.link {
-            Err(LinkError::Wrong { .. }) => RoleName {
-                protocol: self.name.protocol.clone(),
-                role: refused(&self.name.role),
-            },
+            Err(LinkError::Wrong { .. }) => RoleName::refused(&self.name.protocol, &self.name.role),
             Ok(_) | Err(LinkError::Broken { .. } | LinkError::Set { .. }) => self.name.clone(),
         }
     }
@@ -92,12 +89,21 @@ impl Pairs {
                 _ => protocols.lookup(&link.protocol.to_string()),
             };
             looked_up = Some((link.protocol.to_string(), lookup));
+            let followed = follow_link(link, lookup, protocols);
+            let (protocol, own) = match &followed {
+                Ok(linked) => {
+                    let protocol = &protocols.protocols[linked.protocol];
+                    let own = protocol.role_at(linked.role).to_string();
+                    (protocol.name().to_owned(), own)
+                }
+                Err(_) => (link.protocol.to_string(), link.role.clone()),
+            };
             let pair = RolePair {
                 name: RoleName {
-                    protocol: link.protocol.to_string(),
-                    role: link.role.clone(),
+                    protocol,
+                    role: own,
                 },
-                link: follow_link(link, lookup, protocols),
+                link: followed,
                 labels: labels(tree, item.module, role, &mut last),
             };
             roles.insert(id, pair);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_contract::verdict::Body;
+use rumpsteak_contract::verdict::Chain;
 
 use crate::fault::Cause;
 use crate::judge::judgement::Judgement;
@@ -13,7 +13,7 @@ use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 /// one fingerprint only.
 pub(crate) fn agree(tree: &Tree, judgement: &mut Judgement) {
     let identity = |item: ItemId| item.0 as u64;
-    let mut bodies: BTreeMap<ItemId, Body> = BTreeMap::new();
+    let mut bodies: BTreeMap<ItemId, Vec<(Option<String>, Chain)>> = BTreeMap::new();
     let mut differing = BTreeSet::new();
     for root in judgement.roots.values() {
         let session = &root.session;

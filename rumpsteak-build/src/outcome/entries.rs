@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
 use rumpsteak_contract::token::Hasher;
-use rumpsteak_contract::verdict::{self, Body, Entry, Kind, Outcome, Proof, TargetKind};
+use rumpsteak_contract::verdict::{self, Chain, Entry, Kind, Proof, key};
 use rumpsteak_fsm::Fsm;
 
 use crate::fault::{Cause, Note};
@@ -12,14 +12,15 @@ use crate::judge::capacities;
 use crate::judge::judgement::{Judgement, Root};
 use crate::limits::Limits;
 use crate::link::context::Context;
-use crate::link::roles::LinkError;
-use crate::outcome::findings::{Findings, Located, Word, outcome, raised};
+use crate::link::roles::{LinkError, RolePair};
+use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
 use crate::source::cfg::CfgValue;
 use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
 use crate::source::package_root::PackageRoot;
+use crate::source::targets::TargetKind;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.
 pub(crate) fn entries(
@@ -58,44 +59,42 @@ pub(crate) fn entries(
     for id in tree.item_ids() {
         let item = tree.item(id);
         let mut problems = entries.problems(id);
-        let (kind, name, hash, outcome) = match &*item.kind {
+        let raised = raised(&problems);
+        let (kind, name, tokens, passed, proof) = match &*item.kind {
             ItemKind::Role(role) => {
-                let outcome = outcome(&problems, entries.role(id));
-                (Kind::Role, &role.name, role.key.hash(), outcome)
+                let (passed, proof) = (problems.is_empty(), entries.role(id));
+                (Kind::Role, &role.name, &role.key, passed, proof)
             }
             ItemKind::Session(session) => {
-                let outcome = entries.session(id, &mut problems);
+                let (passed, proof) = entries.session(id);
                 if session.role.is_some() {
                     findings.roots += 1;
-                    findings.passed += usize::from(matches!(outcome, Outcome::Passed(_)));
+                    findings.passed += usize::from(passed);
                 }
-                (Kind::Session, &session.name, session.key.hash(), outcome)
+                // The problems of a session that is generated are raised at `protocol!(…)`.
+                if inclusion::failed(tree, judgement, id).is_some() {
+                    problems.clear();
+                }
+                (Kind::Session, &session.name, &session.key, passed, proof)
             }
             ItemKind::Set(set) => {
-                let outcome = outcome(&problems, Proof::default());
-                (Kind::Set, &set.name, set.key.hash(), outcome)
+                let (passed, proof) = (problems.is_empty(), Proof::default());
+                (Kind::Set, &set.name, &set.key, passed, proof)
             }
             _ => continue,
         };
         let entry = Entry {
-            kind,
-            name: name.to_string(),
-            hash,
-            target: tree.crate_of(id).target.clone(),
+            key: key(kind, &name.to_string(), tokens.hash()),
+            krate: tree.crate_of(id).site(),
             file: shown[item.file.0].clone(),
             line: item.line,
-            outcome,
+            passed,
+            problems: raised,
+            proof,
         };
-        findings.add(entry, problems);
+        findings.add(&entry, problems);
     }
     inclusion::findings(tree, base, judgement, word, &mut findings);
-    findings.verdicts.entries.sort_by(|left, right| {
-        let at = |entry: &Entry| (entry.line, entry.kind);
-        (left.target.cmp(&right.target))
-            .then_with(|| left.file.cmp(&right.file))
-            .then_with(|| at(left).cmp(&at(right)))
-            .then_with(|| left.name.cmp(&right.name))
-    });
     findings
 }
 
@@ -107,7 +106,7 @@ struct Entries<'a> {
     identities: BTreeMap<ItemId, u64>,
     /// The structure of each item, from the first root that reaches it: the roots agree, or the
     /// item has a fault.
-    bodies: BTreeMap<ItemId, Body>,
+    bodies: BTreeMap<ItemId, Vec<(Option<String>, Chain)>>,
     /// The items that a root reaches which does not hold.
     in_failed_root: BTreeSet<ItemId>,
     repeated: BTreeSet<ItemId>,
@@ -171,49 +170,34 @@ impl Entries<'_> {
 
     fn role(&self, id: ItemId) -> Proof {
         let pair = self.context.pairs.roles.get(&id);
-        // Roles of a set have names in proofs that the struct does not say.
-        let in_set = pair.filter(|pair| pair.set().is_some());
         Proof {
-            plays: in_set.map(|pair| pair.name.clone()),
+            plays: pair.map(RolePair::sealed_name),
             system: self.systems.get(&id).cloned(),
             ..Proof::default()
         }
     }
 
-    /// The outcome of a session. The problems of one that is generated are raised at
-    /// `protocol!(…)`, and taken from `problems`.
-    fn session(&self, id: ItemId, problems: &mut Vec<Located>) -> Outcome {
+    /// Whether a session passed, and what was verified.
+    fn session(&self, id: ItemId) -> (bool, Proof) {
         let root = self.judgement.roots.get(&id);
         let own = root.filter(|_| !self.repeated.contains(&id));
-        let identity = self.identities.get(&id).copied();
+        let named = Proof {
+            plays: own.map(|root| root.plays.clone()),
+            id: self.identities.get(&id).copied(),
+            ..Proof::default()
+        };
         if self.judgement.faults.contains(id) {
-            let raised = raised(problems);
-            if inclusion::failed(self.context.tree, self.judgement, id).is_some() {
-                problems.clear();
-            }
-            return Outcome::Failed {
-                id: identity,
-                plays: own.is_some(),
-                problems: raised,
-            };
+            return (false, named);
         }
         let system = root.and_then(|root| self.systems.get(&root.role));
         let proof = Proof {
-            plays: own.map(|root| root.plays.clone()),
-            id: identity,
-            body: self.bodies.get(&id).cloned(),
-            system: system.map(|system| verdict::System {
-                id: system.id,
-                queues: Vec::new(),
-            }),
+            body: self.bodies.get(&id).cloned().unwrap_or_default(),
+            system: system.map(|(system, _)| (*system, Vec::new())),
             kmc: root.and_then(|root| root.bound),
             machine: root.and_then(|root| Some(machine(&root.machine.as_ref()?.fsm))),
+            ..named
         };
-        if self.in_failed_root.contains(&id) {
-            Outcome::FailedElsewhere(proof)
-        } else {
-            Outcome::Passed(proof)
-        }
+        (!self.in_failed_root.contains(&id), proof)
     }
 
     /// What is wrong with an item, by token and text.
@@ -253,29 +237,24 @@ impl Entries<'_> {
 
 /// A machine that was judged, for programs that ask at run time.
 fn machine(fsm: &Fsm) -> verdict::Machine {
-    let transitions = fsm.transitions().map(|transition| verdict::Transition {
-        source: transition.source.index(),
-        direction: match transition.action.direction {
-            rumpsteak_fsm::Direction::Receive => verdict::Direction::Receive,
-            rumpsteak_fsm::Direction::Send => verdict::Direction::Send,
-        },
-        peer: transition.action.peer.to_string(),
-        label: transition.action.message.label.to_string(),
-        payload: transition
-            .action
-            .message
-            .payload
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        target: transition.target.index(),
+    let transitions = fsm.transitions().map(|transition| {
+        let action = &transition.action;
+        let payload = action.message.payload.iter();
+        (
+            transition.source.index(),
+            action.direction == rumpsteak_fsm::Direction::Send,
+            action.peer.to_string(),
+            action.message.label.to_string(),
+            payload.map(ToString::to_string).collect(),
+            transition.target.index(),
+        )
     });
-    verdict::Machine {
-        role: fsm.role().to_string(),
-        states: fsm.len(),
-        initial: fsm.initial().index(),
-        transitions: transitions.collect(),
-    }
+    (
+        fsm.role().to_string(),
+        fsm.len(),
+        fsm.initial().index(),
+        transitions.collect(),
+    )
 }
 
 /// What two roots of one role have in common if they are one type: the outline, or the module and

@@ -1,7 +1,7 @@
 //! What is found out about a package.
 
 use proc_macro2::Span;
-use rumpsteak_contract::verdict::{self, Entry, Outcome, Proof, Verdicts};
+use rumpsteak_contract::verdict::{Entry, Verdicts};
 
 use crate::fault::{Cause, Note, Origin};
 use crate::gravity::Gravity;
@@ -37,33 +37,20 @@ pub(crate) struct Located {
 /// The words for what is wrong.
 pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
 
-/// The errors that the macro of an item raises.
-pub(crate) fn raised(problems: &[Located]) -> Vec<verdict::Problem> {
-    let raised = problems.iter().map(|problem| verdict::Problem {
-        token: problem.token,
-        text: problem.text.clone(),
-    });
+/// The errors that the macro of an item raises: tokens and texts.
+pub(crate) fn raised(problems: &[Located]) -> Vec<(usize, String)> {
+    let raised = problems
+        .iter()
+        .map(|problem| (problem.token, problem.text.clone()));
     let mut raised: Vec<_> = raised.collect();
     raised.dedup();
     raised
 }
 
-/// The outcome of an item that is no session.
-pub(crate) fn outcome(problems: &[Located], proof: Proof) -> Outcome {
-    if problems.is_empty() {
-        return Outcome::Passed(proof);
-    }
-    Outcome::Failed {
-        id: None,
-        plays: false,
-        problems: raised(problems),
-    }
-}
-
 impl Findings {
     /// Adds the entry of an item, and what is wrong with it.
-    pub(crate) fn add(&mut self, entry: Entry, problems: Vec<Located>) {
-        self.verdicts.entries.push(entry);
+    pub(crate) fn add(&mut self, entry: &Entry, problems: Vec<Located>) {
+        self.verdicts.add(entry);
         self.problems.extend(problems);
     }
 }

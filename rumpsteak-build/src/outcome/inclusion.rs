@@ -1,10 +1,10 @@
 //! What is said at `protocol!(…)`.
 
-use rumpsteak_contract::verdict::{self, Entry, Kind, Proof};
+use rumpsteak_contract::verdict::{Entry, Kind, Proof, key, stamp};
 
 use crate::fault::Origin;
 use crate::judge::judgement::Judgement;
-use crate::outcome::findings::{Findings, Located, Word, outcome};
+use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::source::crate_tree::{ItemId, Tree};
 use crate::source::package_root::PackageRoot;
 
@@ -34,29 +34,25 @@ pub(crate) fn findings(
         let name = item.name.to_string();
         let included = inclusion.included.map(|file| &tree.files[file.0]);
         if let Some(file) = included.and_then(|file| file.generated.as_ref()) {
-            let generated = verdict::Generated {
-                protocol: name.clone(),
-                file: file.path.clone(),
-                stamp: verdict::stamp(&file.text),
-            };
-            if !findings.verdicts.generated.contains(&generated) {
-                findings.verdicts.generated.push(generated);
+            let generated = (name.clone(), file.path.clone(), stamp(&file.text));
+            let known = &mut findings.verdicts.package.generated;
+            if !known.contains(&generated) {
+                known.push(generated);
             }
         }
         let krate = tree.module(inclusion.module).krate;
         let entry = Entry {
-            kind: Kind::Protocol,
-            name,
-            hash: item.key.hash(),
-            target: tree.crates[krate.0].target.clone(),
+            key: key(Kind::Protocol, &name, item.key.hash()),
+            krate: tree.crates[krate.0].site(),
             file: base.show(&tree.files[inclusion.file.0].path),
             line: item.name.span().start().line,
-            outcome: outcome(&problems, Proof::default()),
+            passed: problems.is_empty(),
+            problems: raised(&problems),
+            proof: Proof::default(),
         };
-        findings.add(entry, problems);
+        findings.add(&entry, problems);
     }
-    let generated = &mut findings.verdicts.generated;
-    generated.sort_by(|left, right| left.protocol.cmp(&right.protocol));
+    findings.verdicts.package.generated.sort();
 }
 
 /// The protocol, as `protocol!(…)` names it, whose inclusion has an error and generates an item:

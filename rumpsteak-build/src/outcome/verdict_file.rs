@@ -13,14 +13,13 @@ use rumpsteak_contract::verdict::{PATH, VARIABLE, Verdicts, stamp};
 /// If the file system refuses.
 pub(crate) fn write<'a>(
     out_dir: &Path,
-    mut verdicts: Verdicts,
+    verdicts: &Verdicts,
     files: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> io::Result<()> {
     for (file, text) in files {
         write_file(&out_dir.join(file), text)?;
     }
-    verdicts.version = env!("CARGO_PKG_VERSION").to_owned();
-    let text = verdicts.print()?;
+    let text = verdicts.print(env!("CARGO_PKG_VERSION"));
     writeln!(io::stdout(), "cargo::rustc-env={VARIABLE}={}", stamp(&text))?;
     write_file(&out_dir.join(PATH), &text)
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rumpsteak_contract::name;
+use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
     Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
@@ -20,24 +21,7 @@ use self::scr_module::ScrModule;
 use crate::gravity::Gravity;
 use crate::named_text::NamedText;
 use crate::source::package_root::PackageRoot;
-
-/// The library reads less than this: S0106.
-const MOST_BYTES: u64 = 65 << 20;
-
-/// Reads a file, or the beginning of one that is too long to be a protocol.
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let file = std::fs::File::open(path)?;
-    let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_BYTES), &mut bytes)?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text),
-        // It may have been cut inside of a character.
-        Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
-            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
-        }
-        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error)),
-    }
-}
+use crate::source::text_file;
 
 /// All `.scr` files of a package.
 #[derive(Debug, Default)]
@@ -47,6 +31,8 @@ pub(crate) struct Protocols {
     pub(crate) protocols: Vec<Loaded>,
     /// What could not be read: a path as shown, and why.
     pub(crate) unreadable: Vec<(String, String)>,
+    /// The files that were read, each with the [`stamp`] of its text.
+    pub(crate) texts: BTreeMap<PathBuf, String>,
     /// The existing files and folders that were looked at.
     pub(crate) looked_at: BTreeSet<PathBuf>,
 }
@@ -120,7 +106,7 @@ impl Protocols {
             }
         }
         for (path, imports) in files {
-            match read_text(&path) {
+            match text_file::read(&path) {
                 Ok(text) => {
                     loaded.add(
                         base,
@@ -148,19 +134,22 @@ impl Protocols {
     fn find(&mut self, path: &Path, files: &mut BTreeMap<PathBuf, PathBuf>) -> std::io::Result<()> {
         let root = path;
         let mut pending = vec![path.to_owned()];
-        let is_file = std::fs::metadata(path)?.is_file();
+        // A symbolic link is followed, unless it leads back.
+        let mut seen = BTreeSet::new();
+        let is_folder = std::fs::metadata(path)?.is_dir();
         self.looked_at.insert(path.to_owned());
-        if is_file {
+        if !is_folder {
             let folder = path.parent().unwrap_or(path);
             files.insert(path.to_owned(), folder.to_owned());
             return Ok(());
         }
         while let Some(folder) = pending.pop() {
+            if !seen.insert(folder.canonicalize()?) {
+                continue;
+            }
             for entry in std::fs::read_dir(folder)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                let path = entry.path();
-                if kind.is_dir() {
+                let path = entry?.path();
+                if path.is_dir() {
                     pending.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "scr") {
                     files.insert(path, root.to_owned());
@@ -178,12 +167,12 @@ impl Protocols {
         imports: &Path,
         limits: &Limits,
     ) {
-        let mut read = BTreeSet::new();
+        let mut read = BTreeMap::from([(path.to_owned(), stamp(&text.text))]);
         let find = |name: &str| {
             let path = imports.join(file_of_module(name));
-            let text = read_text(&path).ok()?;
+            let text = text_file::read(&path).ok()?;
+            read.insert(path.clone(), stamp(&text));
             let text = NamedText::new(base.show(&path), text);
-            read.insert(path);
             Some(Arc::new(text))
         };
         // The path is absolute: `PackageRoot::join` has made it so.
@@ -194,7 +183,8 @@ impl Protocols {
             mut diagnostics,
             warnings,
         } = ScrModule::load(Arc::new(text), Some(path), limits, find);
-        self.looked_at.extend(read);
+        self.looked_at.extend(read.keys().cloned());
+        self.texts.extend(read);
         let file = self.files.len();
         let mut usable = Vec::new();
         for protocol in protocols {

@@ -1,11 +1,9 @@
 //! What rustc sees of a session's type: `type`s replaced by what they stand for.
 
 use rumpsteak_contract::session::Direction;
-use rumpsteak_contract::verdict;
+use rumpsteak_contract::verdict::{self, RoleName};
 
-use crate::sessions::resolved::{
-    ResolvedChain, ResolvedSession, ResolvedTail, is_choice, is_nominal,
-};
+use crate::sessions::resolved::{Peer, ResolvedChain, ResolvedSession, ResolvedTail, is_nominal};
 use crate::source::crate_tree::{ItemId, Tree};
 
 /// What tells the types of two roots of one role apart.
@@ -54,17 +52,12 @@ impl ResolvedSession {
         tree: &Tree,
         item: ItemId,
         identity: &impl Fn(ItemId) -> u64,
-    ) -> Option<verdict::Body> {
-        let chains = self.items.get(&item)?;
-        let expand = |chain| self.expand(tree, chain, identity);
-        if is_choice(tree, item) {
-            let options = chains.iter().map(|chain| {
-                let label = chain.option.as_ref().map(|(label, _)| label.name.clone());
-                Some((label?, expand(chain)?))
-            });
-            return options.collect::<Option<_>>().map(verdict::Body::Choice);
-        }
-        Some(verdict::Body::Chain(expand(chains.first()?)?))
+    ) -> Option<Vec<(Option<String>, verdict::Chain)>> {
+        let chains = self.items.get(&item)?.iter().map(|chain| {
+            let label = chain.option.as_ref().map(|(label, _)| label.name.clone());
+            Some((label, self.expand(tree, chain, identity)?))
+        });
+        chains.collect()
     }
 
     fn expand(
@@ -73,36 +66,45 @@ impl ResolvedSession {
         chain: &ResolvedChain,
         identity: &impl Fn(ItemId) -> u64,
     ) -> Option<verdict::Chain> {
-        let mut actions = Vec::new();
+        let step = |constructor: &str, peer: &Peer, label: Option<&String>, id| {
+            let RoleName { protocol, role } = &peer.name;
+            let names = [protocol, role].into_iter().chain(label);
+            (constructor.to_owned(), names.cloned().collect(), id)
+        };
+        let mut steps = verdict::Chain::new();
         let mut chain = chain;
         loop {
-            actions.extend(chain.actions.iter().map(|action| verdict::Action {
-                direction: action.direction,
-                peer: action.peer.name.clone(),
-                label: action.label.name.clone(),
+            steps.extend(chain.actions.iter().map(|action| {
+                let constructor = match action.direction {
+                    Direction::Receive => "receive",
+                    Direction::Send => "send",
+                };
+                step(constructor, &action.peer, Some(&action.label.name), None)
             }));
-            let tail = match &chain.tail {
+            steps.push(match &chain.tail {
                 ResolvedTail::Choice {
                     direction,
                     peer,
                     choice,
                     ..
-                } => verdict::Tail::Choice {
-                    direction: *direction,
-                    peer: peer.name.clone(),
-                    id: identity(*choice),
-                },
-                ResolvedTail::End { .. } => verdict::Tail::End,
+                } => {
+                    let constructor = match direction {
+                        Direction::Receive => "branch",
+                        Direction::Send => "select",
+                    };
+                    step(constructor, peer, None, Some(identity(*choice)))
+                }
+                ResolvedTail::End { .. } => ("end".to_owned(), Vec::new(), None),
                 ResolvedTail::Named { item, .. } if is_nominal(tree, *item) => {
-                    verdict::Tail::Named(identity(*item))
+                    (String::new(), Vec::new(), Some(identity(*item)))
                 }
                 // This ends, because there are no cycles.
                 ResolvedTail::Named { item, .. } => {
                     chain = self.items.get(item)?.first()?;
                     continue;
                 }
-            };
-            return Some(verdict::Chain { actions, tail });
+            });
+            return Some(steps);
         }
     }
 }

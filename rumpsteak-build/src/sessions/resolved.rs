@@ -103,10 +103,3 @@ pub(crate) fn is_nominal(tree: &Tree, item: ItemId) -> bool {
         _ => false,
     }
 }
-
-pub(crate) fn is_choice(tree: &Tree, item: ItemId) -> bool {
-    match &*tree.item(item).kind {
-        ItemKind::Session(session) => matches!(session.form, Form::Choice(_)),
-        _ => false,
-    }
-}

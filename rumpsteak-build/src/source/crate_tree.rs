@@ -18,13 +18,14 @@ use std::rc::Rc;
 
 use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::token::Hasher;
-use rumpsteak_contract::verdict::Target;
+use rumpsteak_contract::verdict;
 
 use crate::source::cfg::{Cfg, CfgValue};
 use crate::source::declarations::{self, Body, NoRust, Part, PartKind};
 pub(crate) use crate::source::declarations::{Import, ItemKind};
 use crate::source::items::Visibility;
-use crate::source::targets::Root;
+use crate::source::targets::{Root, Target, TargetKind};
+use crate::source::text_file;
 
 /// All targets of a package.
 #[derive(Debug, Default)]
@@ -132,6 +133,16 @@ pub(crate) struct Inclusion {
     pub(crate) included: Option<FileId>,
     /// Whether an earlier one of the same crate includes the file: then this one does not.
     pub(crate) is_second: bool,
+}
+
+impl Crate {
+    /// The crate as its macros know it.
+    pub(crate) fn site(&self) -> verdict::Crate {
+        verdict::Crate {
+            name: self.name.clone(),
+            is_executable: matches!(self.target.kind, TargetKind::Bin | TargetKind::Example),
+        }
+    }
 }
 
 impl Tree {
@@ -322,7 +333,7 @@ impl Walker<'_> {
         let source = match self.sources.get(&path) {
             Some(known) => known.clone(),
             None => {
-                let text = std::fs::read_to_string(&path).ok()?;
+                let text = text_file::read(&path).ok()?;
                 let generated = None;
                 self.add_source(path, generated, &text)
             }

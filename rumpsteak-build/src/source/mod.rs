@@ -7,3 +7,4 @@ pub(crate) mod items;
 pub(crate) mod names;
 pub(crate) mod package_root;
 pub(crate) mod targets;
+pub(crate) mod text_file;

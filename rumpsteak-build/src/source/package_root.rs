@@ -1,11 +1,10 @@
 //! How paths are shown: as rustc shows those of the same package.
 
-use std::{
-    fs,
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
 
 use path_clean::clean;
+
+use crate::source::text_file;
 
 /// The package's folder, and the folder that shown paths start from.
 #[derive(Clone, Debug)]
@@ -20,7 +19,7 @@ impl PackageRoot {
     pub(crate) fn new(folder: &Path) -> Self {
         let folder = clean(folder);
         let declares_workspace = |ancestor: &&Path| {
-            let manifest = fs::read_to_string(ancestor.join("Cargo.toml"));
+            let manifest = text_file::read(&ancestor.join("Cargo.toml"));
             manifest.is_ok_and(|text| text.lines().any(|line| line.starts_with("[workspace")))
         };
         let workspace = folder.ancestors().find(declares_workspace);

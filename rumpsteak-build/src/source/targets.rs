@@ -7,12 +7,39 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
 };
 
-use rumpsteak_contract::verdict::{Target, TargetKind};
 use toml::de::{DeTable, DeValue};
+
+use crate::source::text_file;
+
+/// A target of a package.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Target {
+    pub(crate) kind: TargetKind,
+    /// Its name as Cargo has it, with `-` where the user wrote `-`.
+    pub(crate) name: String,
+}
+
+/// The sorts of targets that hold sessions, by their names in `cargo`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum TargetKind {
+    Bench,
+    Bin,
+    Example,
+    Lib,
+    /// A source file that the build script was told to read.
+    Source,
+    Test,
+}
+
+impl fmt::Display for TargetKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
+}
 
 /// A target and its first file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -39,7 +66,7 @@ pub(crate) struct Package {
 /// If the manifest cannot be read, is not TOML, or has no `[package]`.
 pub(crate) fn package(folder: &Path) -> Result<Package, String> {
     let path = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path)
+    let text = text_file::read(&path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let manifest = DeTable::parse(&text)
         .map_err(|error| format!("cannot read {}: {}", path.display(), error.message()))?

@@ -22,7 +22,6 @@
 use std::fmt;
 
 use proc_macro2::{Delimiter, Ident, TokenStream};
-use serde::{Deserialize, Serialize};
 use syn::{Error, Result};
 
 pub use crate::path::Path;
@@ -100,13 +99,11 @@ pub struct Action {
 }
 
 /// Which way a message goes.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Direction {
     /// The role of the session receives.
-    #[serde(rename = "?")]
     Receive,
     /// The role of the session sends.
-    #[serde(rename = "!")]
     Send,
 }
 

@@ -1,4 +1,4 @@
-//! The file through which the build script answers the macros: `OUT_DIR/rumpsteak/verdicts.json`.
+//! The file through which the build script answers the macros: `OUT_DIR/rumpsteak/verdicts.txt`.
 //!
 //! The build script writes one entry for each item that it saw: `#[session]` items, role structs,
 //! sets and `protocol!(…)`. A macro looks its own item up by kind, name and token hash. The entry
@@ -13,18 +13,22 @@
 //! have the same number, and that no session without it runs on such a role: so the capacities hold
 //! for no other roles and sessions, either.
 //!
-//! The file is JSON, and equal values give equal bytes. It carries the version of
-//! `rumpsteak-build`; the macros refuse a file of another version than their own, because both must
-//! agree on every detail.
+//! ```text
+//! 0.1.0                                     the version of rumpsteak-build
+//! ["/home/a/shop",[["p.scr",…]],…]          the package: Package
+//! role K 1f3c5d6e7a8b9c0d ["src/k.rs",…]    one line for each Entry: the key, then the rest
+//! session Kernel 00d2f3a4b5c6d7e8 ["src/k.rs",…]
+//! ```
+//!
+//! The entries are sorted: a macro parses the one that it looks for. Equal values give equal bytes. The macros refuse a file of another
+//! version than their own, because both must agree on every detail.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-pub use crate::session::Direction;
+use serde_json::Error as JsonError;
 
 /// The path of the file below `OUT_DIR`, with `/`.
-pub const PATH: &str = "rumpsteak/verdicts.json";
+pub const PATH: &str = "rumpsteak/verdicts.txt";
 
 /// The variable in which the build script tells rustc the [`stamp`] of the file.
 ///
@@ -51,78 +55,63 @@ pub fn stamp(text: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// The part of the file that every version understands.
-#[derive(Deserialize)]
-struct Version {
-    version: String,
+/// All that the build script has to say to the macros.
+#[derive(Clone, Debug, Default)]
+pub struct Verdicts {
+    /// What concerns no single item.
+    pub package: Package,
+    /// One line for each item of each target, sorted when they are printed.
+    entries: Vec<String>,
 }
 
-/// All that the build script has to say to the macros.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Verdicts {
-    /// The version of `rumpsteak-build` that wrote the file.
-    pub version: String,
-    /// One entry for each item of each target, in the order in which the build script met them.
-    pub entries: Vec<Entry>,
-    /// The generated modules, by the names of their protocols.
-    pub generated: Vec<Generated>,
+/// What the build script says about the package as a whole.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Package {
+    /// The folder of the package.
+    pub folder: String,
+    /// The files of protocols: the path from the package on, and the [`stamp`] of the text.
+    pub protocols: Vec<(String, String)>,
+    /// The modules that the build script wrote: the name in `protocol!(…)`, the file below `OUT_DIR`,
+    /// and the [`stamp`] of its text. `protocol!(…)` includes no other text, so that the code is never
+    /// of another build than the verdicts on it.
+    pub generated: Vec<(String, String, String)>,
     /// Problems that belong to no item, for `include_protocols!()`: rendered texts.
     pub unanchored: Vec<String>,
-    /// The source files that could not be read as Rust.
-    pub unreadable: Vec<Unreadable>,
-}
-
-/// A source file that could not be read as Rust: no item of it has an entry.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unreadable {
-    /// The file, relative to the package, with `/`.
-    pub file: String,
-    /// The first byte that is no Rust, from 0.
-    pub byte: usize,
-    /// The line of this byte, from 1.
-    pub line: usize,
-}
-
-/// A module that the build script wrote for a protocol.
-///
-/// `protocol!(…)` includes the file only if its text has this stamp, so that the code is never of
-/// another build than the verdicts on it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Generated {
-    /// The protocol, by the name in `protocol!(…)`.
-    pub protocol: String,
-    /// The file below `OUT_DIR`, with `/`.
-    pub file: String,
-    /// The [`stamp`] of its text.
-    pub stamp: String,
+    /// The source files that could not be read as Rust, so that no item of them has an entry: the
+    /// file, relative to the package, with `/`; its first byte that is no Rust, from 0; and the line of
+    /// this byte, from 1.
+    pub unreadable: Vec<(String, usize, usize)>,
 }
 
 /// The verdict on one item.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Entry {
-    /// Which macro the entry is for.
-    pub kind: Kind,
-    /// The name of the item.
-    pub name: String,
-    /// The hash of the item's canonical tokens.
-    pub hash: u64,
-    /// The target whose module tree the item was found in.
-    pub target: Target,
+    /// Which item it is about: see [`key`].
+    pub key: String,
+    /// The crate that the item was found in.
+    pub krate: Crate,
     /// The file of the item, relative to the package, with `/`.
     pub file: String,
     /// The line of the item's name, from 1.
     pub line: usize,
-    /// What was found.
-    pub outcome: Outcome,
+    /// Whether the item, and all that it is made of, is without fault. If not, then nothing was
+    /// proven, and what the proof says only keeps rustc from following up the errors with others.
+    pub passed: bool,
+    /// What is wrong in this item, and where: the index of the token, and the text of the error,
+    /// plain, of several lines perhaps. Empty if another item raises the error.
+    pub problems: Vec<(usize, String)>,
+    /// What was verified.
+    pub proof: Proof,
+}
+
+/// What an entry is found by: the kind of the item, its name, and the hash of its tokens.
+#[must_use]
+pub fn key(kind: Kind, name: &str, hash: u64) -> String {
+    format!("{kind} {name} {hash:016x} ")
 }
 
 /// Which macro an entry is for.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// `protocol!(…)`.
     Protocol,
@@ -134,214 +123,77 @@ pub enum Kind {
     Set,
 }
 
-/// A target of a package.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    /// What sort of target it is.
-    pub kind: TargetKind,
-    /// Its name as Cargo has it, with `-` where the user wrote `-`.
+/// What tells the crates of a package apart that a macro can tell apart.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Crate {
+    /// The name of the crate: `CARGO_CRATE_NAME`.
     pub name: String,
-}
-
-/// The sorts of targets that hold sessions.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum TargetKind {
-    /// A benchmark.
-    Bench,
-    /// A binary.
-    Bin,
-    /// An example.
-    Example,
-    /// The library.
-    Lib,
-    /// A source file that the build script was told to read.
-    Source,
-    /// An integration test.
-    Test,
-}
-
-/// What was found out about an item.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Something in this item is wrong. The macro raises one error for each problem, and expands
-    /// the item all the same.
-    Failed {
-        /// The identity that the item has now: another than it would have without fault, so that no
-        /// proof of a session that uses it holds unless this entry's errors are raised.
-        id: Option<u64>,
-        /// For a root: whether its role may play it, though it failed: then no error follows where
-        /// it is run. Not where rustc refuses that by an error of its own: the role is of another
-        /// crate, or plays the same type already.
-        plays: bool,
-        /// What is wrong, and where. Never empty.
-        problems: Vec<Problem>,
-    },
-    /// Something is wrong with a session that this item is part of, in another item, which raises
-    /// the error. The proof holds only together with that item as it failed.
-    FailedElsewhere(Proof),
-    /// The item is without fault.
-    Passed(Proof),
-}
-
-/// An error to raise at a token.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Problem {
-    /// The index of the token in the item.
-    pub token: usize,
-    /// The text of the error, plain, of several lines perhaps.
-    pub text: String,
+    /// Whether it is a binary or an example, for which `CARGO_BIN_NAME` is set.
+    pub is_executable: bool,
 }
 
 /// What was verified: the structure of an item with all names resolved.
 ///
-/// Names are those of the Rust source (`#[protocol(DoubleBuffering::k)]`, `#[derive(Message)] enum
-/// Label { Ready(…) }`) exactly as written there, which is what rustc sees as constants of the role
-/// and of the message enum.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
+/// Roles have the names of the protocol, which `#[derive(Role)]` makes constants of the struct.
+/// Labels have those of the Rust source (`#[derive(Message)] enum Label { Ready(…) }`), exactly as
+/// written there, which are constants as well.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Proof {
-    /// For a root: who plays it.
+    /// For a root: who plays it; `None` if its role may not, since rustc refuses that by an error
+    /// of its own: the role is of another crate, or plays the same type already. For a role: its
+    /// own names.
     pub plays: Option<RoleName>,
     /// For a root that was verified together with all sessions of its peers: the k for which they
     /// are k-multiparty compatible.
     pub kmc: Option<usize>,
     /// For a root: the machine that was verified, with the names of the protocol.
     pub machine: Option<Machine>,
-    /// For a `struct` or an `enum`: the identity by which other structures refer to it.
+    /// For a `struct` or an `enum`: the identity by which other structures refer to it. An item
+    /// with a fault has another one than it would have without, so that no proof of a session that
+    /// uses it holds unless this entry's errors are raised.
     pub id: Option<u64>,
-    /// The structure. Nothing for an item that no root reaches: no session contains it, so nothing
-    /// was verified.
-    pub body: Option<Body>,
+    /// The structure: the session of a `type` or a `struct`, or the options of an `enum`, in order,
+    /// with their labels. Empty for an item that no root reaches: no session contains it, so
+    /// nothing was verified.
+    pub body: Vec<(Option<String>, Chain)>,
     /// For a role, or a root: in which system its queues have proven capacities.
     pub system: Option<System>,
 }
 
+/// A session with all names resolved and all `type` aliases replaced by what they stand for: its
+/// actions, and then what comes after them.
+pub type Chain = Vec<Step>;
+
+/// A part of a session: the constructor in small letters, the names in it, and the identity of the
+/// struct or the enum that it ends with.
+///
+/// ```text
+/// ("send", ["DoubleBuffering", "s", "Ready"], None)       Send<S, Ready, …>
+/// ("branch", ["DoubleBuffering", "s"], Some(7))           Branch<S, Choice>
+/// ("end", [], None)                                       End
+/// ("", [], Some(7))                                       a struct
+/// ```
+pub type Step = (String, Vec<String>, Option<u64>);
+
+/// A machine as the build script saw it: its role, the number of its states, the one in which it
+/// begins, and its transitions.
+pub type Machine = (String, usize, usize, Vec<Transition>);
+
+/// Source, whether it sends, peer, label, sorts, target.
+pub type Transition = (usize, bool, String, String, Vec<String>, usize);
+
 /// Roles whose queues have capacities that were proven for all their sessions together, as one of
-/// them sees it.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct System {
-    /// The number of the system: never 0.
-    pub id: u64,
-    /// For a role: the queues that it sends into, in the order of its routes. Empty for a session.
-    pub queues: Vec<Queue>,
-}
+/// them sees it: the number of the system, never 0, and for a role the queues that it sends into, in
+/// the order of its routes.
+pub type System = (u64, Vec<Queue>);
 
-/// A queue that a role sends into.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Queue {
-    /// The position among the fields of the role's struct.
-    pub route: usize,
-    /// The name of the role at the other end, for those who read the file.
-    pub peer: String,
-    /// How much room it needs.
-    pub capacity: Capacity,
-}
+/// A queue that a role sends into: the position among the fields of the role's struct; the role at
+/// the other end, for those who read the file; and how much room it needs, as a `Capacity` of the
+/// runtime is written: `AtMost(2)`.
+pub type Queue = (usize, String, String);
 
-/// How much room a queue needs.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Capacity {
-    /// It never holds more than this, in any run of the sessions, repeated for ever.
-    AtMost(usize),
-    /// As much as there is: no number was proven.
-    Growable,
-    /// It may hold any number, but with room for this many the senders may wait when it is full:
-    /// this brings no deadlock.
-    Waits(usize),
-}
-
-/// A machine as the build script saw it.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Machine {
-    /// Whose machine it is.
-    pub role: String,
-    /// How many states it has.
-    pub states: usize,
-    /// The number of the state in which it begins.
-    pub initial: usize,
-    /// Its transitions, in order.
-    pub transitions: Vec<Transition>,
-}
-
-/// A transition of a [`Machine`].
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Transition {
-    /// The number of the state from which it leads.
-    pub source: usize,
-    /// Whether it sends or receives.
-    pub direction: Direction,
-    /// The role at the other end.
-    pub peer: String,
-    /// The label of the message.
-    pub label: String,
-    /// The sorts that the message carries.
-    pub payload: Vec<String>,
-    /// The number of the state to which it leads.
-    pub target: usize,
-}
-
-/// The structure of an item.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Body {
-    /// Of a `type` or a `struct`.
-    Chain(Chain),
-    /// Of an `enum`: each option's label and what follows, in the order of the variants.
-    Choice(Vec<(String, Chain)>),
-}
-
-/// A session with all names resolved and all `type` aliases replaced by what they stand for.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chain {
-    /// The actions, first to last.
-    pub actions: Vec<Action>,
-    /// What comes after them.
-    pub tail: Tail,
-}
-
-/// An action with its names resolved.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Action {
-    /// Whether it sends or receives.
-    pub direction: Direction,
-    /// The role at the other end.
-    pub peer: RoleName,
-    /// The name of the label.
-    pub label: String,
-}
-
-/// How a resolved session goes on after its actions.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub enum Tail {
-    /// `Select` or `Branch`.
-    Choice {
-        /// Whether it selects or branches.
-        direction: Direction,
-        /// The role at the other end.
-        peer: RoleName,
-        /// The identity of the `enum`.
-        id: u64,
-    },
-    /// `End`.
-    End,
-    /// A `struct`, by its identity; also for `Self`.
-    Named(u64),
-}
-
-/// A role of a protocol, by the names in the Rust source.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(deny_unknown_fields)]
+/// A role of a protocol or of a set.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct RoleName {
     /// The protocol.
     pub protocol: String,
@@ -349,32 +201,48 @@ pub struct RoleName {
     pub role: String,
 }
 
-/// The name that a role has in proofs if something is wrong with its link to a protocol.
-///
-/// `#[derive(Role)]` gives the struct this name together with the error, and never without it. So a
-/// proof that names it holds only in a crate that does not compile; it keeps rustc from following
-/// up that error with others.
-#[must_use]
-pub fn refused(role: &str) -> String {
-    // No role of a protocol has a blank in its name.
-    format!("{role} (refused)")
+impl RoleName {
+    /// The name that a role has in proofs if something is wrong with its link to a protocol, as it
+    /// is written.
+    ///
+    /// `#[derive(Role)]` gives the struct this name together with the error, and never without it.
+    /// It keeps rustc from following up that error with others.
+    #[must_use]
+    pub fn refused(protocol: &str, role: &str) -> Self {
+        Self {
+            // `#[protocol(…)]` takes an identifier, and none has a blank.
+            protocol: format!("{protocol} (refused)"),
+            role: role.to_owned(),
+        }
+    }
 }
 
 /// What a macro knows about where its item is. Whatever it does not know is left out.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Site<'a> {
-    /// `CARGO_CRATE_NAME`.
-    pub crate_name: Option<&'a str>,
-    /// Whether `CARGO_BIN_NAME` is set, which it is for binaries and examples.
-    pub executable: bool,
-    /// The source file as rustc has it: relative to the workspace or absolute. Not the empty text.
-    pub file: Option<&'a str>,
-    /// The line of the item's name.
-    pub line: Option<usize>,
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// The crate.
+    pub krate: Option<Crate>,
+    /// The source file as rustc has it, relative to the workspace or absolute, and the line of the
+    /// item's name.
+    pub place: Option<(String, usize)>,
 }
 
 impl Verdicts {
-    /// The entry for an item, if there is one.
+    /// Adds an entry.
+    pub fn add(&mut self, entry: &Entry) {
+        self.entries.push(entry.print());
+    }
+
+    /// All entries.
+    ///
+    /// # Errors
+    ///
+    /// If a line is no entry.
+    pub fn entries(&self) -> impl Iterator<Item = Result<Entry, ParseError>> {
+        self.entries.iter().map(|line| Entry::parse(line))
+    }
+
+    /// The entry for an item, by its [`key`], if there is one.
     ///
     /// Several entries may have the same key: the same tokens in two modules, or one file in the
     /// module trees of two targets. Those of the site's own target, file and line are preferred as
@@ -382,69 +250,156 @@ impl Verdicts {
     /// knows the place, that happens only if one file is mounted twice in one crate, and then the
     /// proof does not fit the other mount and rustc says so.
     ///
-    /// Linear in the number of entries.
-    #[must_use]
-    pub fn find(&self, kind: Kind, name: &str, hash: u64, site: &Site<'_>) -> Option<&Entry> {
-        let of_item =
-            |entry: &&Entry| entry.kind == kind && entry.name == name && entry.hash == hash;
-        let mut candidates: Vec<&Entry> = self.entries.iter().filter(of_item).collect();
-        prefer(&mut candidates, |entry| site.is_in(&entry.target));
-        prefer(&mut candidates, |entry| {
-            site.file.is_some_and(|file| same_file(file, &entry.file))
-                && site.line == Some(entry.line)
-        });
-        prefer(&mut candidates, |entry| {
-            !matches!(entry.outcome, Outcome::Failed { .. })
-        });
-        candidates.first().copied()
-    }
-
-    /// Where the given source file, as rustc has it, could not be read; `None` if it was read.
-    #[must_use]
-    pub fn unreadable(&self, file: &str) -> Option<&Unreadable> {
-        let mut unreadable = self.unreadable.iter();
-        unreadable.find(|unreadable| same_file(file, &unreadable.file))
-    }
-
-    /// The text of the file.
+    /// Takes the logarithm of the number of entries, if the file is as the build script shows it.
     ///
     /// # Errors
     ///
-    /// None that these types can cause: they have no keys but texts.
-    pub fn print(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
+    /// If the line is no entry.
+    pub fn find(&self, key: &str, site: &Site) -> Result<Option<Entry>, ParseError> {
+        let at = site.place.as_ref().map(|place| json(place));
+        // What an entry begins with that is of this very place.
+        let exact = at.map(|at| format!("{key}{},", at.trim_end_matches(']')));
+        let mut lines = exact.map_or(&[][..], |exact| self.with_prefix(&exact));
+        if lines.is_empty() {
+            lines = self.with_prefix(key);
+        }
+        let candidates = lines.iter().map(|line| Entry::parse(line));
+        let mut candidates: Vec<Entry> = candidates.collect::<Result<_, _>>()?;
+        prefer(&mut candidates, |entry| {
+            site.krate.as_ref() == Some(&entry.krate)
+        });
+        prefer(&mut candidates, |entry| {
+            let place = site.place.as_ref();
+            place.is_some_and(|(file, line)| *line == entry.line && same_file(file, &entry.file))
+        });
+        prefer(&mut candidates, |entry| entry.problems.is_empty());
+        Ok(candidates.into_iter().next())
+    }
+
+    fn with_prefix(&self, prefix: &str) -> &[String] {
+        let first = self.entries.partition_point(|line| line.as_str() < prefix);
+        let rest = &self.entries[first..];
+        &rest[..rest.partition_point(|line| line.starts_with(prefix))]
+    }
+
+    /// The byte and the line where the given source file, as rustc has it, could not be read; `None`
+    /// if it was read.
+    #[must_use]
+    pub fn unreadable(&self, file: &str) -> Option<(usize, usize)> {
+        let mut unreadable = self.package.unreadable.iter();
+        let found = unreadable.find(|(unreadable, ..)| same_file(file, unreadable));
+        found.map(|&(_, byte, line)| (byte, line))
+    }
+
+    /// The text of the file, as the given version of `rumpsteak-build` writes it.
+    #[must_use]
+    pub fn print(&self, version: &str) -> String {
+        let mut entries = self.entries.clone();
+        entries.sort();
+        let lines = [version.to_owned(), self.package.print()];
+        let lines: Vec<String> = lines.into_iter().chain(entries).collect();
+        lines.join("\n")
     }
 
     /// Reads the text of the file, which must be of the given version of `rumpsteak-build`.
     ///
     /// # Errors
     ///
-    /// [`ParseError::Version`] if another version wrote it, [`ParseError::Malformed`] if it is cut
-    /// off or was changed.
+    /// [`ParseError::Version`] if another version wrote it, [`ParseError::Malformed`] if what it
+    /// says about the package is cut off or was changed.
     pub fn parse(text: &str, version: &str) -> Result<Self, ParseError> {
-        let malformed = |error: serde_json::Error| ParseError::Malformed(error.to_string());
-        let Version { version: found } = serde_json::from_str(text).map_err(malformed)?;
+        let mut lines = text.lines();
+        let found = lines.next().unwrap_or_default();
         if found != version {
-            let expected = version.to_owned();
-            return Err(ParseError::Version { found, expected });
+            return Err(ParseError::Version {
+                found: found.to_owned(),
+                expected: version.to_owned(),
+            });
         }
-        let verdicts: Self = serde_json::from_str(text).map_err(malformed)?;
-        // A failed entry without a problem would be silent.
-        let is_silent = |entry: &&Entry| matches!(&entry.outcome, Outcome::Failed { problems, .. } if problems.is_empty());
-        match verdicts.entries.iter().find(is_silent) {
-            Some(entry) => Err(ParseError::Malformed(format!(
-                "`{}` failed without a problem",
-                entry.name
-            ))),
-            None => Ok(verdicts),
-        }
+        Ok(Self {
+            package: Package::parse(lines.next().unwrap_or_default())?,
+            entries: lines.map(str::to_owned).collect(),
+        })
     }
 }
 
+impl Package {
+    fn print(&self) -> String {
+        json(&(
+            &self.folder,
+            &self.protocols,
+            &self.generated,
+            &self.unanchored,
+            &self.unreadable,
+        ))
+    }
+
+    fn parse(line: &str) -> Result<Self, ParseError> {
+        let (folder, protocols, generated, unanchored, unreadable) = serde_json::from_str(line)?;
+        Ok(Self {
+            folder,
+            protocols,
+            generated,
+            unanchored,
+            unreadable,
+        })
+    }
+}
+
+impl Entry {
+    fn print(&self) -> String {
+        let (krate, proof) = (&self.krate, &self.proof);
+        let plays = proof.plays.as_ref();
+        let proof = (
+            plays.map(|name| (&name.protocol, &name.role)),
+            proof.kmc,
+            &proof.machine,
+            proof.id,
+            &proof.body,
+            &proof.system,
+        );
+        let krate = (&krate.name, krate.is_executable);
+        let found = (self.passed, &self.problems);
+        self.key.clone() + &json(&(&self.file, self.line, krate, found, proof))
+    }
+
+    fn parse(line: &str) -> Result<Self, ParseError> {
+        let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
+        let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
+        let ((name, is_executable), (passed, problems)) = (krate, found);
+        let (plays, kmc, machine, id, body, system) = proof;
+        let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
+        Ok(Self {
+            key: key.to_owned(),
+            krate: Crate {
+                name,
+                is_executable,
+            },
+            file,
+            line,
+            passed,
+            problems,
+            proof: Proof {
+                plays: Option::map(plays, role_name),
+                kmc,
+                machine,
+                id,
+                body,
+                system,
+            },
+        })
+    }
+}
+
+/// JSON of texts, numbers, tuples and lists, which has no way to fail.
+fn json(value: &impl serde_core::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 /// Keeps only those candidates that satisfy the predicate, unless none does.
-fn prefer(candidates: &mut Vec<&Entry>, predicate: impl Fn(&Entry) -> bool) {
-    if candidates.iter().any(|entry| predicate(entry)) {
-        candidates.retain(|entry| predicate(entry));
+fn prefer(candidates: &mut Vec<Entry>, predicate: impl Fn(&Entry) -> bool) {
+    if candidates.iter().any(&predicate) {
+        candidates.retain(predicate);
     }
 }
 
@@ -459,14 +414,6 @@ fn same_file(left: &str, right: &str) -> bool {
     };
     let (left, right) = (components(left), components(right));
     left.ends_with(&right) || right.ends_with(&left)
-}
-
-impl Site<'_> {
-    fn is_in(&self, target: &Target) -> bool {
-        self.crate_name
-            .is_some_and(|name| name == target.name.replace('-', "_"))
-            && self.executable == matches!(target.kind, TargetKind::Bin | TargetKind::Example)
-    }
 }
 
 /// Why a verdict file is refused.
@@ -503,53 +450,25 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+impl From<JsonError> for ParseError {
+    fn from(error: JsonError) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
 impl fmt::Display for RoleName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}::{}", self.protocol, self.role)
     }
 }
 
-impl fmt::Display for TargetKind {
+impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Bench => "bench",
-            Self::Bin => "bin",
-            Self::Example => "example",
-            Self::Lib => "lib",
-            Self::Source => "source",
-            Self::Test => "test",
+            Self::Protocol => "protocol",
+            Self::Role => "role",
+            Self::Session => "session",
+            Self::Set => "set",
         })
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Receive => "?",
-            Self::Send => "!",
-        })
-    }
-}
-
-impl fmt::Display for Chain {
-    /// The local type of the chain: `s!Ready; s?Value; end`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Action {
-            direction,
-            peer,
-            label,
-        } in &self.actions
-        {
-            write!(f, "{}{}{label}; ", peer.role, direction)?;
-        }
-        match &self.tail {
-            Tail::Choice {
-                direction,
-                peer,
-                id,
-            } => write!(f, "{}{}{{{id:016x}}}", peer.role, direction),
-            Tail::End => f.write_str("end"),
-            Tail::Named(id) => f.write_fmt(format_args!("{id:016x}")),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The grammar of `#[session]` items: what is accepted, where it points, and how it refuses.
 
 use proc_macro2::{TokenStream, TokenTree};
-use rumpsteak_contract::session::{Action, Chain, Form, SessionItem, Tail};
+use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail};
 
 fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
     // Both in one text, so that their places differ.
@@ -14,17 +14,24 @@ fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
     SessionItem::parse(arguments.into_iter().collect(), item.into_iter().collect())
 }
 
+fn sign(direction: Direction) -> char {
+    match direction {
+        Direction::Receive => '?',
+        Direction::Send => '!',
+    }
+}
+
 /// The chain in one line, with the index of the token of each part.
 fn show(chain: &Chain) -> String {
     let mut text = String::new();
     for action in &chain.actions {
-        let direction = action.direction;
         let Action {
+            direction,
             constructor,
             peer,
             label,
-            ..
         } = action;
+        let direction = sign(*direction);
         text += &format!("{peer}{direction}{label}@{} ", constructor.last_token());
     }
     let shown = match &chain.tail {
@@ -33,7 +40,7 @@ fn show(chain: &Chain) -> String {
             peer,
             choice,
             ..
-        } => format!("{peer}{direction}{{{choice}}}"),
+        } => format!("{peer}{}{{{choice}}}", sign(*direction)),
         Tail::End(_) => "end".to_owned(),
         Tail::Itself(_) => "self".to_owned(),
         Tail::Named(path) => path.to_string(),

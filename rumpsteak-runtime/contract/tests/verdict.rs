@@ -1,196 +1,145 @@
 //! The verdict file: what is written is what is read, and nothing else is.
 
 use rumpsteak_contract::verdict::{
-    Action, Body, Capacity, Chain, Direction, Entry, Generated, Kind, Machine, Outcome, ParseError,
-    Problem, Proof, Queue, RoleName, Site, System, Tail, Target, TargetKind, Transition,
-    Unreadable, Verdicts,
+    Crate, Entry, Kind, Package, ParseError, Proof, RoleName, Site, Step, Verdicts, key, stamp,
 };
 
 const VERSION: &str = "0.1.0";
+const FILE: &str = "src/main.rs";
 
-fn role(name: &str) -> RoleName {
-    RoleName {
-        protocol: "DoubleBuffering".to_owned(),
-        role: name.to_owned(),
+fn step(constructor: &str, names: &[&str], id: Option<u64>) -> Step {
+    let names = names.iter().map(|&name| name.to_owned());
+    (constructor.to_owned(), names.collect(), id)
+}
+
+fn my_app(is_executable: bool) -> Crate {
+    Crate {
+        name: "my_app".to_owned(),
+        is_executable,
     }
 }
 
-fn send(peer: &str, label: &str) -> Action {
-    Action {
-        direction: Direction::Send,
-        peer: role(peer),
-        label: label.to_owned(),
-    }
-}
-
-fn entry(
-    name: &str,
-    target: (TargetKind, &str),
-    file: &str,
-    line: usize,
-    outcome: Outcome,
-) -> Entry {
+fn entry(kind: Kind, name: &str, is_executable: bool, place: (&str, usize), proof: Proof) -> Entry {
     Entry {
-        kind: Kind::Session,
-        name: name.to_owned(),
-        hash: 0xfeed,
-        target: Target {
-            kind: target.0,
-            name: target.1.to_owned(),
-        },
-        file: file.to_owned(),
-        line,
-        outcome,
+        key: key(kind, name, 0xfeed),
+        krate: my_app(is_executable),
+        file: place.0.to_owned(),
+        line: place.1,
+        passed: true,
+        problems: vec![],
+        proof,
     }
 }
 
-const BIN: (TargetKind, &str) = (TargetKind::Bin, "my-app");
-const LIB: (TargetKind, &str) = (TargetKind::Lib, "my-app");
-
-fn failed(token: usize, text: &str) -> Outcome {
-    Outcome::Failed {
-        id: Some(7),
-        plays: true,
-        problems: vec![Problem {
-            token,
-            text: text.to_owned(),
-        }],
-    }
+fn failed(mut entry: Entry, token: usize, text: &str) -> Entry {
+    entry.passed = false;
+    entry.problems.push((token, text.to_owned()));
+    entry
 }
 
-fn passed() -> Outcome {
-    Outcome::Passed(Proof::default())
-}
-
-fn queue(route: usize, peer: &str, capacity: Capacity) -> Queue {
-    Queue {
-        route,
-        peer: peer.to_owned(),
-        capacity,
-    }
-}
-
-fn sample() -> Verdicts {
+fn entries() -> [Entry; 4] {
     let kernel = Proof {
-        plays: Some(role("k")),
-        id: None,
-        body: Some(Body::Chain(Chain {
-            actions: vec![send("s", "Ready")],
-            tail: Tail::Named(0x93ab),
-        })),
-        kmc: Some(12),
-        machine: Some(Machine {
+        plays: Some(RoleName {
+            protocol: "DoubleBuffering".to_owned(),
             role: "k".to_owned(),
-            states: 2,
-            initial: 1,
-            transitions: vec![Transition {
-                source: 1,
-                direction: Direction::Receive,
-                peer: "s".to_owned(),
-                label: "Value".to_owned(),
-                payload: vec!["i32".to_owned(), "Vec<u8>".to_owned()],
-                target: 0,
-            }],
         }),
-        system: Some(System {
-            id: 0x5be2,
-            queues: vec![],
-        }),
+        id: None,
+        body: vec![(
+            None,
+            vec![
+                step("send", &["DoubleBuffering", "s", "Ready"], None),
+                step("", &[], Some(0x93ab)),
+            ],
+        )],
+        kmc: Some(12),
+        machine: Some((
+            "k".to_owned(),
+            2,
+            1,
+            vec![(
+                1,
+                false,
+                "s".to_owned(),
+                "Value".to_owned(),
+                vec!["i32".to_owned(), "Vec<u8>".to_owned()],
+                0,
+            )],
+        )),
+        system: Some((0x5be2, vec![])),
     };
     let player = Proof {
         kmc: None,
         machine: None,
-        system: Some(System {
-            id: 0x5be2,
-            queues: vec![
-                queue(0, "s", Capacity::AtMost(2)),
-                queue(1, "t", Capacity::Growable),
-                queue(3, "u", Capacity::Waits(16)),
+        system: Some((
+            0x5be2,
+            vec![
+                (0, "s".to_owned(), "AtMost(2)".to_owned()),
+                (1, "t".to_owned(), "Growable".to_owned()),
             ],
-        }),
-        ..Proof::default()
+        )),
+        ..kernel.clone()
     };
     let choice = Proof {
-        plays: None,
         id: Some(3),
-        body: Some(Body::Choice(vec![
+        body: vec![
+            (Some("Stop".to_owned()), vec![step("end", &[], None)]),
             (
-                "Stop".to_owned(),
-                Chain {
-                    actions: vec![],
-                    tail: Tail::End,
-                },
+                Some("Go\ton".to_owned()),
+                vec![step("branch", &["DoubleBuffering", "t"], Some(u64::MAX))],
             ),
-            (
-                "Go\ton".to_owned(),
-                Chain {
-                    actions: vec![Action {
-                        direction: Direction::Receive,
-                        ..send("s", "end")
-                    }],
-                    tail: Tail::Choice {
-                        direction: Direction::Receive,
-                        peer: role("t"),
-                        id: u64::MAX,
-                    },
-                },
-            ),
-        ])),
-        kmc: None,
-        machine: None,
-        system: None,
-    };
-    Verdicts {
-        entries: vec![
-            entry(
-                "Kernel",
-                BIN,
-                "src/main.rs",
-                27,
-                Outcome::FailedElsewhere(kernel),
-            ),
-            entry("Choice", LIB, "src/lib.rs", 3, Outcome::Passed(choice)),
-            entry(
-                "KernelLoop",
-                BIN,
-                "src/main.rs",
-                30,
-                failed(21, "unsafe:\n\tat \\ “here”\r\n"),
-            ),
-            Entry {
-                kind: Kind::Role,
-                ..entry("K", BIN, "src/main.rs", 1, Outcome::Passed(player))
-            },
         ],
-        version: VERSION.to_owned(),
-        generated: vec![Generated {
-            protocol: "DoubleBuffering".to_owned(),
-            file: "rumpsteak/double_buffering.rs".to_owned(),
-            stamp: "00ff".to_owned(),
-        }],
+        ..Proof::default()
+    };
+    [
+        entry(Kind::Role, "K", true, (FILE, 1), player),
+        entry(Kind::Session, "Choice", false, ("src/lib.rs", 3), choice),
+        Entry {
+            passed: false,
+            ..entry(Kind::Session, "Kernel", true, (FILE, 27), kernel)
+        },
+        failed(
+            entry(Kind::Session, "Loop", true, (FILE, 30), Proof::default()),
+            21,
+            "unsafe:\n\tat \\ “here”\r\n [x]",
+        ),
+    ]
+}
+
+fn sample() -> Verdicts {
+    let texts = |texts: [&str; 3]| texts.map(str::to_owned).into();
+    let mut verdicts = Verdicts::default();
+    verdicts.package = Package {
+        folder: "/home/a b".to_owned(),
+        protocols: vec![("protocols/p.scr".to_owned(), "00fe".to_owned())],
+        generated: vec![texts(["DoubleBuffering", "rumpsteak/d.rs", "00ff"])],
         unanchored: vec!["first\nline".to_owned()],
-        unreadable: vec![Unreadable {
-            file: "src/half.rs".to_owned(),
-            byte: 7,
-            line: 2,
-        }],
+        unreadable: vec![("src/half.rs".to_owned(), 7, 2)],
+    };
+    for entry in entries().iter().rev() {
+        verdicts.add(entry);
     }
+    verdicts
+}
+
+fn parsed() -> Verdicts {
+    Verdicts::parse(&sample().print(VERSION), VERSION).unwrap()
 }
 
 #[test]
 fn what_is_printed_is_what_is_parsed() {
-    let verdicts = sample();
-    let text = verdicts.print().unwrap();
-    assert_eq!(text, sample().print().unwrap());
-    assert_eq!(Verdicts::parse(&text, VERSION), Ok(verdicts));
+    let verdicts = parsed();
+    assert_eq!(verdicts.package, sample().package);
+    let read: Result<Vec<Entry>, ParseError> = verdicts.entries().collect();
+    assert_eq!(read, Ok(entries().to_vec()));
+    assert_eq!(verdicts.print(VERSION), sample().print(VERSION));
 }
 
 #[test]
 fn another_version_is_refused_by_name() {
     // Of another version, nothing but the version need be as it is here.
     for text in [
-        sample().print().unwrap().replacen(VERSION, "99.0.0", 1),
-        "{\"version\": \"99.0.0\", \"news\": []}".to_owned(),
+        sample().print("99.0.0"),
+        "99.0.0\n{\"news\": []}".to_owned(),
     ] {
         let error = Verdicts::parse(&text, VERSION).unwrap_err();
         assert_eq!(
@@ -203,95 +152,83 @@ fn another_version_is_refused_by_name() {
 
 #[test]
 fn no_damaged_file_is_accepted() {
-    let text = sample().print().unwrap();
-    let parse = |text: &str| Verdicts::parse(text, VERSION);
+    let text = sample().print(VERSION);
+    let is_whole = |text: &str| {
+        let read = Verdicts::parse(text, VERSION);
+        read.is_ok_and(|verdicts| verdicts.entries().all(|entry| entry.is_ok()))
+    };
+    assert!(is_whole(&text));
     for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
-        assert!(parse(&text[..end]).is_err(), "cut at {end}");
+        // The stamp tells where a line is missing.
+        let cut = &text[..end];
+        assert!(stamp(cut) != stamp(&text), "cut at {end}");
+        assert!(
+            !is_whole(cut) || text[end..].starts_with('\n') || cut.ends_with('\n'),
+            "cut at {end}"
+        );
     }
     for (from, to) in [
-        ("passed", "certainly"),
-        ("\"bin\"", "\"bun\""),
-        ("plays", "might play"),
-        ("\"!\"", "\"=\""),
-        (":27,", ":-27,"),
-        ("at-most", "hopes"),
-        ("unreadable", "unknown"),
+        ("true", "certainly"),
+        ("\",27,", "\",-27,"),
+        ("[\"send\",", "["),
+        ("null", "0.5"),
+        ("[[\"src/half.rs\",7,2]]", "[]]"),
     ] {
         assert!(text.contains(from), "{from}");
-        assert!(parse(&text.replacen(from, to, 1)).is_err(), "{from}");
+        assert!(!is_whole(&text.replacen(from, to, 1)), "{from}");
     }
-    let mut silent = sample();
-    for entry in &mut silent.entries {
-        if let Outcome::Failed { problems, .. } = &mut entry.outcome {
-            problems.clear();
-        }
-    }
-    let error = parse(&silent.print().unwrap()).unwrap_err();
-    let problem = "`KernelLoop` failed without a problem".to_owned();
-    assert_eq!(error, ParseError::Malformed(problem));
 }
 
 #[test]
 fn an_unreadable_file_is_found_by_its_path() {
-    let verdicts = sample();
-    let line = |file| verdicts.unreadable(file).map(|unreadable| unreadable.line);
-    assert_eq!(line("crates/app/src/half.rs"), Some(2));
-    assert_eq!(line("src/whole.rs"), None);
+    let verdicts = parsed();
+    assert_eq!(verdicts.unreadable("crates/app/src/half.rs"), Some((7, 2)));
+    assert_eq!(verdicts.unreadable("src/whole.rs"), None);
 }
 
 #[test]
 fn an_entry_is_found_by_kind_name_and_hash_only() {
-    let verdicts = sample();
-    let site = Site::default();
-    assert!(
-        verdicts
-            .find(Kind::Session, "Kernel", 0xfeed, &site)
-            .is_some()
-    );
-    assert!(
-        verdicts
-            .find(Kind::Session, "Kernel", 0xfeee, &site)
-            .is_none()
-    );
-    assert!(verdicts.find(Kind::Session, "K", 0xfeed, &site).is_none());
-    assert!(verdicts.find(Kind::Role, "K", 0xfeed, &site).is_some());
+    let verdicts = parsed();
+    let found = |kind, name, hash| {
+        let entry = verdicts.find(&key(kind, name, hash), &Site::default());
+        entry.unwrap().is_some()
+    };
+    assert!(found(Kind::Session, "Kernel", 0xfeed));
+    assert!(!found(Kind::Session, "Kernel", 0xfeee));
+    assert!(!found(Kind::Session, "Kern", 0xfeed));
+    assert!(!found(Kind::Session, "K", 0xfeed));
+    assert!(found(Kind::Role, "K", 0xfeed));
 }
 
 #[test]
 fn the_place_decides_between_equal_tokens() {
-    let verdicts = Verdicts {
-        entries: vec![
-            entry("A", LIB, "src/a.rs", 3, failed(1, "one")),
-            entry("A", LIB, "src/b.rs", 3, passed()),
-            entry("A", BIN, "src/b.rs", 3, failed(1, "two")),
-            entry("A", LIB, "src/b.rs", 9, failed(1, "three")),
-        ],
-        ..Verdicts::default()
+    let a = |is_executable, file, line| {
+        let place = (file, line);
+        entry(Kind::Session, "A", is_executable, place, Proof::default())
     };
-    let at = |executable, file, line| {
+    let mut verdicts = Verdicts::default();
+    verdicts.add(&failed(a(false, "src/a.rs", 3), 1, "one"));
+    verdicts.add(&a(false, "src/b.rs", 3));
+    verdicts.add(&failed(a(true, "src/b.rs", 3), 1, "two"));
+    verdicts.add(&failed(a(false, "src/b.rs", 9), 1, "three"));
+    let verdicts = Verdicts::parse(&verdicts.print(VERSION), VERSION).unwrap();
+    let at = |is_executable, place: Option<(&str, usize)>| {
         let site = Site {
-            crate_name: Some("my_app"),
-            executable,
-            file,
-            line,
+            krate: Some(my_app(is_executable)),
+            place: place.map(|(file, line)| (file.to_owned(), line)),
         };
-        match &verdicts
-            .find(Kind::Session, "A", 0xfeed, &site)
-            .unwrap()
-            .outcome
-        {
-            Outcome::Failed { problems, .. } => problems[0].text.clone(),
-            _ => "passed".to_owned(),
-        }
+        let entry = verdicts.find(&key(Kind::Session, "A", 0xfeed), &site);
+        let problems = entry.unwrap().unwrap().problems.into_iter().next();
+        problems.map_or_else(|| "passed".to_owned(), |(_, text)| text)
     };
-    assert_eq!(at(false, Some("crates/app/src/a.rs"), Some(3)), "one");
-    assert_eq!(at(false, Some("crates/app/src/b.rs"), Some(3)), "passed");
-    assert_eq!(at(true, Some("crates/app/src/b.rs"), Some(3)), "two");
-    assert_eq!(at(false, Some("/abs/app/src/b.rs"), Some(9)), "three");
+    assert_eq!(at(false, Some(("crates/app/src/a.rs", 3))), "one");
+    assert_eq!(at(false, Some(("crates/app/src/b.rs", 3))), "passed");
+    assert_eq!(at(true, Some(("crates/app/src/b.rs", 3))), "two");
+    assert_eq!(at(false, Some(("/abs/app/src/b.rs", 9))), "three");
     // Without a place, only the target decides; under rust-analyzer nothing is refused that may be
     // right.
-    assert_eq!(at(false, None, None), "passed");
-    assert_eq!(at(true, None, None), "two");
+    assert_eq!(at(false, None), "passed");
+    assert_eq!(at(true, None), "two");
     // `notsrc/a.rs` does not end in the components of `src/a.rs`.
-    assert_eq!(at(false, Some("notsrc/a.rs"), Some(3)), "passed");
+    assert_eq!(at(false, Some(("notsrc/a.rs", 3))), "passed");
 }

@@ -15,10 +15,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use rumpsteak_contract::ProtocolItem;
-use rumpsteak_contract::verdict::{Kind, Outcome};
+use rumpsteak_contract::verdict::Kind;
 use syn::Error;
 
-use crate::verdict::{self, Lookup};
+use crate::verdict;
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let item = match ProtocolItem::parse(input) {
@@ -26,17 +26,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return Error::into_compile_error(error),
     };
     let name = &item.name;
-    let problems = match verdict::find(Kind::Protocol, name, item.key.hash()) {
-        Lookup::Found(entry) => match entry.outcome {
-            Outcome::Failed { problems, .. } => {
-                verdict::errors(&problems, |token| item.key.span_of(token))
-            }
-            Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
-        },
-        Lookup::Unverified(reason) | Lookup::Unseen(reason) => {
-            return verdict::unverified(name, &reason);
-        }
-        Lookup::Silent => return TokenStream::new(),
+    let problems = match verdict::find(Kind::Protocol, name, &item.key) {
+        Ok(found) => found.problems,
+        Err(missing) => return missing.error(name),
     };
     match verdict::generated(&name.to_string()) {
         Ok(Some(file)) => {

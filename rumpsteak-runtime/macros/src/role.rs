@@ -4,12 +4,12 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::role::Route;
-use rumpsteak_contract::verdict::{Capacity, Kind, Outcome, RoleName, System, refused};
+use rumpsteak_contract::verdict::{Kind, Queue, RoleName};
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
 
 use crate::tokens::{at, member};
-use crate::verdict::{self, Lookup};
+use crate::verdict::{self, Missing, Verdict};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
@@ -33,12 +33,12 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 
     let (name, krate) = (&item.name, &item.krate);
     let seat = seat(&item.routes);
-    let (problems, system) = verdict_on(&item);
-    let system_id = system.as_ref().map_or(0, |system| system.id);
-    let (protocol, role) = names(&item, !problems.is_empty());
+    let (verdict, RoleName { protocol, role }) = verdict_on(&item);
+    let (problems, proof) = (verdict.problems, verdict.proof);
+    let (system, queues) = proof.system.unwrap_or_default();
     let methods = methods(&item);
     let implementations = item.routes.iter().enumerate().map(|(index, route)| {
-        implement_route(&item, index, route, capacity(krate, system.as_ref(), route))
+        implement_route(&item, index, route, capacity(krate, &queues, route))
     });
     let wiring = wiring(&item);
     Ok(quote! {
@@ -52,7 +52,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 
         #[automatically_derived]
         impl #krate::private::Participant for #name {
-            const SYSTEM: u64 = #system_id;
+            const SYSTEM: u64 = #system;
 
             #methods
         }
@@ -62,18 +62,21 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// The names of the protocol and of the role in it.
-fn names(item: &RoleItem, failed: bool) -> (String, String) {
-    match &item.link {
-        // Sessions of a role that is wrong have proofs that hold for this name only.
-        Some(link) if failed => (link.protocol.to_string(), refused(&link.role)),
-        Some(link) => (link.protocol.to_string(), link.role.clone()),
-        // A role without a protocol has the name that the set which it is verified with gives it.
-        None => match plays(item) {
-            Some(verified) => (verified.protocol, verified.role),
-            None => (String::new(), item.name.to_string()),
-        },
-    }
+/// The verdict on the role, and the names of the protocol and of the role in it, by which proofs
+/// know it: those that the build script found, so that two spellings are one role.
+///
+/// Without a verdict no session of the role runs, which is no problem here. If there are verdicts,
+/// but none for this role, then it has a name that no proof holds for.
+fn verdict_on(item: &RoleItem) -> (Verdict, RoleName) {
+    let found = verdict::find(Kind::Role, &item.name, &item.key);
+    let written = match (&found, &item.link) {
+        (Err(Missing::Unverified(_)), Some(link)) => (link.protocol.to_string(), link.role.clone()),
+        _ => (String::new(), item.name.to_string()),
+    };
+    let mut verdict = found.unwrap_or_default();
+    let (protocol, role) = written;
+    let name = verdict.proof.plays.take();
+    (verdict, name.unwrap_or(RoleName { protocol, role }))
 }
 
 /// The methods that go through all routes of a role.
@@ -146,14 +149,11 @@ fn check_routes(item: &RoleItem) -> Result<()> {
 }
 
 /// How much room the queue of a route needs, as a constant.
-fn capacity(krate: &TokenStream, system: Option<&System>, route: &Route) -> TokenStream {
-    let queues = system.map_or(&[][..], |system| &system.queues);
-    let queue = queues.iter().find(|queue| queue.route == route.index);
-    match queue.map(|queue| queue.capacity) {
-        Some(Capacity::AtMost(most)) => quote!(#krate::channel::Capacity::AtMost(#most)),
-        Some(Capacity::Growable) | None => quote!(#krate::channel::Capacity::Growable),
-        Some(Capacity::Waits(room)) => quote!(#krate::channel::Capacity::Waits(#room)),
-    }
+fn capacity(krate: &TokenStream, queues: &[Queue], route: &Route) -> TokenStream {
+    let queue = queues.iter().find(|(index, ..)| *index == route.index);
+    let capacity = queue.and_then(|(.., capacity)| capacity.parse().ok());
+    let capacity: TokenStream = capacity.unwrap_or_else(|| quote!(Growable));
+    quote!(#krate::channel::Capacity::#capacity)
 }
 
 fn implement_route(
@@ -233,35 +233,5 @@ fn wiring(item: &RoleItem) -> TokenStream {
                 }
             }
         }
-    }
-}
-
-/// The names that proofs have for the role, where its attributes do not say them.
-fn plays(item: &RoleItem) -> Option<RoleName> {
-    match verdict::find(Kind::Role, &item.name, item.key.hash()) {
-        Lookup::Found(entry) => match entry.outcome {
-            Outcome::Passed(proof) => proof.plays,
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The problems that the build script found with the link to the protocol, and what it proved about
-/// queues.
-///
-/// No verdict is no problem here: without a verdict, no session of the role runs. Then nothing was
-/// proven, either.
-fn verdict_on(item: &RoleItem) -> (TokenStream, Option<System>) {
-    let Lookup::Found(entry) = verdict::find(Kind::Role, &item.name, item.key.hash()) else {
-        return (TokenStream::new(), None);
-    };
-    match entry.outcome {
-        Outcome::Failed { problems, .. } => {
-            let errors = verdict::errors(&problems, |token| item.key.span_of(token));
-            (errors, None)
-        }
-        Outcome::FailedElsewhere(_) => (TokenStream::new(), None),
-        Outcome::Passed(proof) => (TokenStream::new(), proof.system),
     }
 }

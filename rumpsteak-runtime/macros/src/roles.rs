@@ -4,12 +4,12 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use rumpsteak_contract::SetItem;
 use rumpsteak_contract::set::SetField;
-use rumpsteak_contract::verdict::{Kind, Outcome};
+use rumpsteak_contract::verdict::Kind;
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
 
 use crate::tokens::{at, member};
-use crate::verdict::{self, Lookup};
+use crate::verdict;
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     derive(input).unwrap_or_else(Error::into_compile_error)
@@ -18,7 +18,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 fn derive(input: TokenStream) -> Result<TokenStream> {
     let set = SetItem::parse(input)?;
     let first = check(&set)?;
-    let problems = problems(&set);
+    let closed = set.is_closed_system;
+    let problems = closed.then(|| verdict::problems(Kind::Set, &set.name, &set.key));
     let members = set.fields.iter().enumerate();
     let members = members.map(|(index, field)| member(field.name.as_ref(), index));
     let members: Vec<_> = members.collect();
@@ -34,25 +35,6 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             #wiring
         };
     })
-}
-
-/// What the build script says about a closed system.
-fn problems(set: &SetItem) -> TokenStream {
-    if !set.is_closed_system {
-        return TokenStream::new();
-    }
-    match verdict::find(Kind::Set, &set.name, set.key.hash()) {
-        Lookup::Found(entry) => match entry.outcome {
-            Outcome::Failed { problems, .. } => {
-                verdict::errors(&problems, |token| set.key.span_of(token))
-            }
-            Outcome::FailedElsewhere(_) | Outcome::Passed(_) => TokenStream::new(),
-        },
-        Lookup::Unverified(reason) | Lookup::Unseen(reason) => {
-            verdict::unverified(&set.name, &reason)
-        }
-        Lookup::Silent => TokenStream::new(),
-    }
 }
 
 fn check(set: &SetItem) -> Result<&SetField> {

@@ -1,20 +1,30 @@
 //! Finding the verdict on an item, and all that the macros say about verdicts.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::path::Path;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use rumpsteak_contract::Verdicts;
-use rumpsteak_contract::verdict::{Entry, Generated, Kind, PATH, Problem, Site, VARIABLE, stamp};
+use rumpsteak_contract::token::Key;
+use rumpsteak_contract::verdict::{Crate, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp};
 use syn::Error;
 
-/// What is known about an item.
-pub(crate) enum Lookup {
-    /// The verdict.
-    Found(Box<Entry>),
+/// The verdict on an item.
+#[derive(Default)]
+pub(crate) struct Verdict {
+    /// What is wrong: `compile_error!`s.
+    pub(crate) problems: TokenStream,
+    /// Whether the build script found nothing wrong with the item and all that it is made of.
+    pub(crate) passed: bool,
+    /// What was verified, if something was.
+    pub(crate) proof: Proof,
+}
+
+/// Why an item has no verdict.
+pub(crate) enum Missing {
     /// There are no verdicts at all, for this reason.
     Unverified(String),
     /// There are verdicts, but none for this item as it stands, for this reason.
@@ -27,45 +37,76 @@ pub(crate) enum Lookup {
 }
 
 /// Looks up the verdict on an item.
-pub(crate) fn find(kind: Kind, name: &Ident, hash: u64) -> Lookup {
-    let verdicts = match read() {
-        Ok(verdicts) => verdicts,
-        Err(reason) => return Lookup::Unverified(reason),
-    };
-    let crate_name = std::env::var("CARGO_CRATE_NAME").ok();
+pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Missing> {
+    let verdicts = read().map_err(Missing::Unverified)?;
+    let krate = std::env::var("CARGO_CRATE_NAME").map(|name| Crate {
+        name,
+        is_executable: std::env::var_os("CARGO_BIN_NAME").is_some(),
+    });
     // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
     // runs.
     let span = name.span().unwrap();
     let file = span.file();
-    let known = !file.is_empty();
+    // rustc may be told to show no file, but no name of an item is the first token of one.
+    let is_known = !file.is_empty() || (span.line(), span.column()) != (1, 1);
+    // Generated code is known by its place below `OUT_DIR`.
+    let out_dir = std::env::var("OUT_DIR").unwrap_or_default();
+    let shown = Path::new(&file).strip_prefix(out_dir).ok();
+    let shown = shown.and_then(Path::to_str).unwrap_or(&file);
     let site = Site {
-        crate_name: crate_name.as_deref(),
-        executable: std::env::var_os("CARGO_BIN_NAME").is_some(),
-        file: known.then_some(file.as_str()),
-        line: known.then(|| span.line()),
+        krate: krate.ok(),
+        place: is_known.then(|| (shown.to_owned(), span.line())),
     };
-    match verdicts.find(kind, &name.to_string(), hash, &site) {
-        Some(entry) => Lookup::Found(Box::new(entry.clone())),
+    let key = key(kind, &name.to_string(), tokens.hash());
+    match verdicts.find(&key, &site) {
+        Ok(Some(entry)) => Ok(Verdict {
+            problems: entry
+                .problems
+                .iter()
+                .map(|(token, text)| error(tokens.span_of(*token), text))
+                .collect(),
+            passed: entry.passed,
+            proof: entry.proof,
+        }),
         // That a role has no verdict is no problem: its sessions have none, and say so.
-        None if !known || kind == Kind::Role => Lookup::Silent,
-        None => unseen(&verdicts, &file),
+        Ok(None) if !is_known || kind == Kind::Role => Err(Missing::Silent),
+        Ok(None) => Err(unseen(&verdicts, &file)),
+        Err(error) => Err(Missing::Unverified(error.to_string())),
+    }
+}
+
+/// What is wrong with an item.
+pub(crate) fn problems(kind: Kind, name: &Ident, tokens: &Key) -> TokenStream {
+    match find(kind, name, tokens) {
+        Ok(verdict) => verdict.problems,
+        Err(missing) => missing.error(name),
+    }
+}
+
+impl Missing {
+    /// That the item was not verified.
+    pub(crate) fn error(&self, name: &Ident) -> TokenStream {
+        match self {
+            Self::Unverified(reason) | Self::Unseen(reason) => unverified(name, reason),
+            Self::Silent => TokenStream::new(),
+        }
     }
 }
 
 /// Why an item of this file has no verdict although the build script ran.
-fn unseen(verdicts: &Verdicts, file: &str) -> Lookup {
-    let Some(unreadable) = verdicts.unreadable(file) else {
-        return Lookup::Unseen(UNSEEN.to_owned());
+fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let Some((byte, line)) = verdicts.unreadable(file) else {
+        return Missing::Unseen(UNSEEN.to_owned());
     };
-    thread_local!(static SAID: RefCell<BTreeSet<String>> = RefCell::default());
-    if SAID.with_borrow_mut(|said| said.insert(file.to_owned())) {
-        let (byte, line) = (unreadable.byte, unreadable.line);
-        Lookup::Unseen(format!(
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(file.to_owned()) {
+        Missing::Unseen(format!(
             "the build script cannot read this file from byte {byte} on, in line {line}\n\n\
              note: no session, role or set of the file was verified"
         ))
     } else {
-        Lookup::Silent
+        Missing::Silent
     }
 }
 
@@ -76,13 +117,8 @@ fn unseen(verdicts: &Verdicts, file: &str) -> Lookup {
 /// Why the file is not that of the verdicts.
 pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
     let verdicts = read()?;
-    let is_of = |generated: &&Generated| generated.protocol == protocol;
-    let Some(Generated {
-        file,
-        stamp: verified,
-        ..
-    }) = verdicts.generated.iter().find(is_of)
-    else {
+    let mut generated = verdicts.package.generated.iter();
+    let Some((_, file, verified)) = generated.find(|(known, ..)| known == protocol) else {
         return Ok(None);
     };
     let out_dir = std::env::var_os("OUT_DIR").unwrap_or_default();
@@ -93,12 +129,27 @@ pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Reads the verdict file.
-///
-/// Each expansion reads its text, and parses it once: the macro server of rust-analyzer runs on
-/// from build to build, so the text decides whether the verdicts are known already.
-fn read() -> Result<Rc<Verdicts>, String> {
-    thread_local!(static KNOWN: RefCell<Option<(String, Rc<Verdicts>)>> = RefCell::default());
+/// The verdicts of a build, and what tells it from others: `OUT_DIR`, the stamp of the verdicts,
+/// and the folder of the package.
+type Build = ([Option<OsString>; 3], Arc<Verdicts>);
+
+/// Reads the verdict file, once in each build: the macro server of rust-analyzer runs on from one
+/// to the next.
+fn read() -> Result<Arc<Verdicts>, String> {
+    static KNOWN: Mutex<Option<Build>> = Mutex::new(None);
+    let build = ["OUT_DIR", VARIABLE, MANIFEST_DIR].map(|name| std::env::var_os(name));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*known {
+        Some((other, verdicts)) if *other == build => Ok(Arc::clone(verdicts)),
+        _ => {
+            let verdicts = Arc::new(read_file()?);
+            *known = Some((build, Arc::clone(&verdicts)));
+            Ok(verdicts)
+        }
+    }
+}
+
+fn read_file() -> Result<Verdicts, String> {
     let Some(out_dir) = std::env::var_os("OUT_DIR") else {
         return Err(NO_BUILD_SCRIPT.to_owned());
     };
@@ -116,24 +167,47 @@ fn read() -> Result<Rc<Verdicts>, String> {
         Ok(_) => return Err(STALE_VERDICTS.to_owned()),
         Err(_) => return Err(NO_VERDICTS.to_owned()),
     }
-    KNOWN.with_borrow_mut(|known| match known {
-        Some((other, verdicts)) if *other == text => Ok(Rc::clone(verdicts)),
-        _ => {
-            let verdicts = Verdicts::parse(&text, env!("CARGO_PKG_VERSION"));
-            let verdicts = Rc::new(verdicts.map_err(|error| error.to_string())?);
-            *known = Some((text, Rc::clone(&verdicts)));
-            Ok(verdicts)
-        }
-    })
+    let verdicts = Verdicts::parse(&text, env!("CARGO_PKG_VERSION"));
+    let verdicts = verdicts.map_err(|error| error.to_string())?;
+    check_package(&verdicts.package)?;
+    Ok(verdicts)
 }
 
-/// One `compile_error!` per problem, at its token.
-pub(crate) fn errors(problems: &[Problem], span_of: impl Fn(usize) -> Span) -> TokenStream {
-    problems
-        .iter()
-        .map(|problem| error(span_of(problem.token), &problem.text))
-        .collect()
+/// Whether the verdicts are about this package with its protocols as they are.
+///
+/// Cargo goes by times: it does not run the build script for another checkout that uses the same
+/// target folder, nor for a file that is replaced by an older one.
+fn check_package(package: &Package) -> Result<(), String> {
+    let folder = PathBuf::from(std::env::var_os(MANIFEST_DIR).unwrap_or_default());
+    let verified = Path::new(&package.folder);
+    let is_same = |other: &Path| match (other.canonicalize(), folder.canonicalize()) {
+        (Ok(other), Ok(folder)) => other == folder,
+        _ => false,
+    };
+    if folder != verified && !is_same(verified) {
+        let (verified, folder) = (verified.display(), folder.display());
+        return Err(format!(
+            "the verdicts are about the package in {verified}, and this is {folder}\n\n\
+             note: Cargo takes two checkouts with one target folder for the same package\n\
+             help: touch build.rs and build again, or use another target folder"
+        ));
+    }
+    let is_changed = |(path, verified): &&(String, String)| {
+        let text = std::fs::read_to_string(folder.join(path));
+        !text.is_ok_and(|text| stamp(&text) == *verified)
+    };
+    match package.protocols.iter().find(is_changed) {
+        Some((path, _)) => Err(format!(
+            "the verdicts are not about {path} as it is now\n\n\
+             note: Cargo does not see that a file is replaced by an older one\n\
+             help: touch build.rs and build again"
+        )),
+        None => Ok(()),
+    }
 }
+
+/// The variable in which Cargo names the folder of the package.
+const MANIFEST_DIR: &str = "CARGO_MANIFEST_DIR";
 
 /// A `compile_error!` at a span.
 fn error(span: Span, text: impl Display) -> TokenStream {
@@ -148,6 +222,7 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
     }
     match read() {
         Ok(verdicts) => verdicts
+            .package
             .unanchored
             .iter()
             .map(|problem| error(Span::call_site(), problem))

@@ -1,8 +1,6 @@
 //! How much room queues get: from the sessions as they are written, through the verdict file, to
 //! the channels.
 
-use rumpsteak_contract::verdict::Capacity;
-
 use super::harness::{IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES, double_buffering};
 
 /// The kernel as the protocol has it.
@@ -11,17 +9,12 @@ const PLAIN: &str = "\
 #[session] pub struct KernelLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 ";
 
-/// The queues of each role in the verdict file, with the role: `K 0 s at-most 2`.
+/// The queues of each role in the verdict file, with the role: `K 0 s AtMost(2)`.
 fn queues(package: &Package) -> Vec<String> {
     let mut queues = vec![];
     for (name, proof) in package.proofs() {
-        for queue in proof.system.unwrap_or_default().queues {
-            let room = match queue.capacity {
-                Capacity::AtMost(most) => format!("at-most {most}"),
-                Capacity::Waits(room) => format!("waits {room}"),
-                room => format!("{room:?}"),
-            };
-            queues.push(format!("{name} {} {} {room}", queue.route, queue.peer));
+        for (route, peer, room) in proof.system.unwrap_or_default().1 {
+            queues.push(format!("{name} {route} {peer} {room}"));
         }
     }
     queues.sort();
@@ -39,10 +32,10 @@ fn a_session_decides_how_much_room_its_queues_have() {
     let package = Package::new("capacities-edit");
     package.check(&[]).passes();
     let optimised = [
-        "K 0 s at-most 2",
-        "K 1 t at-most 1",
-        "S 0 k at-most 2",
-        "T 0 k at-most 1",
+        "K 0 s AtMost(2)",
+        "K 1 t AtMost(1)",
+        "S 0 k AtMost(2)",
+        "T 0 k AtMost(1)",
     ];
     assert_eq!(queues(&package), optimised);
     // Three roles, and three roots.
@@ -59,10 +52,10 @@ fn a_session_decides_how_much_room_its_queues_have() {
     package.write("src/lib.rs", &edited);
     package.check(&[]).passes();
     let plain = [
-        "K 0 s at-most 1",
-        "K 1 t at-most 1",
-        "S 0 k at-most 1",
-        "T 0 k at-most 1",
+        "K 0 s AtMost(1)",
+        "K 1 t AtMost(1)",
+        "S 0 k AtMost(1)",
+        "T 0 k AtMost(1)",
     ];
     assert_eq!(queues(&package), plain);
 
@@ -83,10 +76,10 @@ fn a_session_decides_how_much_room_its_queues_have() {
     assert_eq!(
         queues(&package),
         [
-            "K 0 s at-most 3",
-            "K 1 t at-most 1",
-            "S 0 k at-most 3",
-            "T 0 k at-most 1"
+            "K 0 s AtMost(3)",
+            "K 1 t AtMost(1)",
+            "S 0 k AtMost(3)",
+            "T 0 k AtMost(1)"
         ]
     );
 }
@@ -108,10 +101,10 @@ fn a_set_without_a_protocol_is_composed_as_well() {
     assert_eq!(
         queues(&package),
         [
-            "K 0 S at-most 2",
-            "K 1 T at-most 1",
-            "S 0 K at-most 2",
-            "T 0 K at-most 1"
+            "K 0 S AtMost(2)",
+            "K 1 T AtMost(1)",
+            "S 0 K AtMost(2)",
+            "T 0 K AtMost(1)"
         ]
     );
     assert_eq!(counted(&package), 6);
@@ -174,7 +167,7 @@ fn where_any_number_is_under_way_senders_wait() {
         ),
     );
     package.check(&[]).passes();
-    assert_eq!(queues(&package), ["A 0 b waits 16", "B 0 a at-most 0"]);
+    assert_eq!(queues(&package), ["A 0 b Waits(16)", "B 0 a AtMost(0)"]);
 
     // An answer keeps them together.
     package.write(
@@ -189,7 +182,7 @@ fn where_any_number_is_under_way_senders_wait() {
         ),
     );
     package.check(&[]).passes();
-    assert_eq!(queues(&package), ["A 0 b at-most 1", "B 0 a at-most 1"]);
+    assert_eq!(queues(&package), ["A 0 b AtMost(1)", "B 0 a AtMost(1)"]);
 
     // A session without an end and without an answer.
     package.write(
@@ -206,7 +199,7 @@ fn where_any_number_is_under_way_senders_wait() {
         ),
     );
     package.check(&[]).passes();
-    assert_eq!(queues(&package), ["A 0 b waits 16", "B 0 a at-most 0"]);
+    assert_eq!(queues(&package), ["A 0 b Waits(16)", "B 0 a AtMost(0)"]);
 
     // Room for what one session has under way.
     package.write(
@@ -227,7 +220,7 @@ fn where_any_number_is_under_way_senders_wait() {
         )),
     );
     package.check(&[]).passes();
-    assert_eq!(queues(&package), ["A 0 b waits 20", "B 0 a at-most 0"]);
+    assert_eq!(queues(&package), ["A 0 b Waits(20)", "B 0 a AtMost(0)"]);
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn the_same_input_gives_the_same_bytes_elsewhere() {
             "name = \"generate-same\"",
         );
         package.check(&[]).passes();
-        ["rumpsteak/double_buffering.rs", "rumpsteak/verdicts.json"].map(|path| {
+        ["rumpsteak/double_buffering.rs", "rumpsteak/verdicts.txt"].map(|path| {
             let file = package.out_of("generate-same", path);
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             // Cargo may give both packages one `OUT_DIR`: the other one shall write anew.

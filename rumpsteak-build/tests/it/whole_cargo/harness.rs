@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use rumpsteak_contract::Verdicts;
-use rumpsteak_contract::verdict::{Entry, Outcome as Verdict, Proof};
+use rumpsteak_contract::verdict::Proof;
 use serde_json::Value;
 
 use crate::support::{PROTOCOL, says};
@@ -264,19 +264,21 @@ impl Package {
 
     /// The verdict file of the last build.
     pub(crate) fn verdicts(&self) -> String {
-        let file = self.out("rumpsteak/verdicts.json");
+        let file = self.out("rumpsteak/verdicts.txt");
         fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
     }
 
     /// The proofs in the verdict file, each with the name of its item.
     pub(crate) fn proofs(&self) -> Vec<(String, Proof)> {
         let verdicts = Verdicts::parse(&self.verdicts(), env!("CARGO_PKG_VERSION"));
-        let entries = verdicts.unwrap_or_else(|error| panic!("{error}")).entries;
-        let proof = |entry: Entry| match entry.outcome {
-            Verdict::FailedElsewhere(proof) | Verdict::Passed(proof) => Some((entry.name, proof)),
-            Verdict::Failed { .. } => None,
-        };
-        entries.into_iter().filter_map(proof).collect()
+        let verdicts = verdicts.unwrap_or_else(|error| panic!("{error}"));
+        let entries = verdicts.entries().map(|entry| entry.unwrap());
+        let proofs = entries.filter(|entry| entry.problems.is_empty());
+        let proofs = proofs.map(|entry| {
+            let name = entry.key.split(' ').nth(1);
+            (name.unwrap_or_default().to_owned(), entry.proof)
+        });
+        proofs.collect()
     }
 
     /// A file in the newest `OUT_DIR` of the package that has it.

@@ -4,7 +4,6 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Path, Variant};
-use rumpsteak_contract::verdict::Body;
 use syn::Error;
 
 use super::expansion::Expansion;
@@ -22,7 +21,7 @@ impl Expansion<'_> {
         let (krate, role, message) = (self.krate, &self.role, self.message());
         if let Some(problem) = repeated_label(variants) {
             // The build script says so, too, if it ran. Expanded, the impls would conflict.
-            return if self.problems.is_empty() {
+            return if self.verdict.problems.is_empty() {
                 problem
             } else {
                 TokenStream::new()
@@ -94,9 +93,10 @@ impl Expansion<'_> {
 
     /// The assertion that the options are those that were verified.
     fn options_assertion(&self, labels: &[&Path], thens: &[TokenStream]) -> TokenStream {
-        let Some(Body::Choice(verified)) = &self.proof.body else {
+        let verified = &self.verdict.proof.body;
+        if verified.is_empty() {
             return TokenStream::new();
-        };
+        }
         let (name, here, message) = (&self.item.name, &self.here, self.message());
         let labels_verified = verified.iter().map(|(label, _)| label);
         let thens_verified = verified

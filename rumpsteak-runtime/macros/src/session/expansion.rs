@@ -5,10 +5,10 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Action, Chain, Path, Tail};
-use rumpsteak_contract::verdict::{Kind, Outcome, Proof};
+use rumpsteak_contract::verdict::Kind;
 
 use crate::tokens;
-use crate::verdict::{self, Lookup};
+use crate::verdict::{self, Missing, Verdict};
 
 /// The expansion of a session item.
 pub(super) struct Expansion<'a> {
@@ -21,57 +21,39 @@ pub(super) struct Expansion<'a> {
     pub(super) here: TokenStream,
     /// The name of the parameter for the role.
     pub(super) role: Ident,
-    /// What is wrong: `compile_error!`s.
-    pub(super) problems: TokenStream,
-    /// What was verified, if something was.
-    pub(super) proof: Proof,
-    /// Whether the build script found nothing wrong with the item and all that it is made of.
-    pub(super) passed: bool,
+    /// What the build script says about the item.
+    pub(super) verdict: Verdict,
     /// Whether a root gets its proof.
     pub(super) plays: bool,
 }
 
 impl<'a> Expansion<'a> {
     pub(super) fn new(item: &'a SessionItem, source: TokenStream) -> Self {
-        let (mut problems, mut proof, mut plays) = (TokenStream::new(), Proof::default(), true);
-        let mut passed = false;
-        match verdict::find(Kind::Session, &item.name, item.key.hash()) {
-            Lookup::Found(entry) => match entry.outcome {
-                Outcome::Failed {
-                    id,
-                    plays: playable,
-                    problems: found,
-                } => {
-                    plays = playable;
-                    problems = verdict::errors(&found, |token| item.key.span_of(token));
-                    proof.id = id;
-                }
-                Outcome::FailedElsewhere(found) => proof = found,
-                Outcome::Passed(found) => (proof, passed) = (found, true),
-            },
-            // One message is enough: a part of a session cannot run without a root.
-            Lookup::Unverified(reason) if item.role.is_some() => {
-                problems = verdict::unverified(&item.name, &reason);
+        let is_root = item.role.is_some();
+        let (verdict, plays) = match verdict::find(Kind::Session, &item.name, &item.key) {
+            Ok(found) => {
+                let plays = found.proof.plays.is_some();
+                (found, plays)
             }
-            Lookup::Unverified(_) => {}
-            Lookup::Unseen(reason) => problems = verdict::unverified(&item.name, &reason),
-            Lookup::Silent => plays = false,
-        }
-        if item.role.is_some()
-            && problems.is_empty()
-            && (proof.plays.is_none() || proof.body.is_none())
-        {
-            plays = false;
-        }
+            Err(Missing::Silent) => (Verdict::default(), false),
+            // One message is enough: a part of a session cannot run without a root.
+            Err(Missing::Unverified(_)) if !is_root => (Verdict::default(), false),
+            Err(missing) => {
+                let problems = missing.error(&item.name);
+                let verdict = Verdict {
+                    problems,
+                    ..Verdict::default()
+                };
+                (verdict, is_root)
+            }
+        };
         Self {
             item,
             role: fresh(&source, "R"),
             krate: &item.krate,
             here: tokens::at(&item.krate, item.name.span()),
             source,
-            problems,
-            proof,
-            passed,
+            verdict,
             plays,
         }
     }
@@ -114,7 +96,11 @@ impl<'a> Expansion<'a> {
     pub(super) fn identity(&self) -> TokenStream {
         let (name, here, role) = (&self.item.name, &self.here, &self.role);
         // Where nothing was verified, the identity matches no proof.
-        let id = self.proof.id.unwrap_or_else(|| self.item.key.hash());
+        let id = self
+            .verdict
+            .proof
+            .id
+            .unwrap_or_else(|| self.item.key.hash());
         quote_spanned! {name.span()=>
             #[automatically_derived]
             impl<'s, #role: #here::Role> #here::private::Structure for #name<'s, #role> {

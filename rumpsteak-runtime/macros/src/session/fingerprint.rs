@@ -1,34 +1,24 @@
 //! The fingerprint of what was verified, as an expression.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
-use rumpsteak_contract::verdict::{Action, Chain, Direction, RoleName, Tail};
+use quote::{format_ident, quote};
+use rumpsteak_contract::verdict::Step;
 
 /// The fingerprint of a chain as it was verified, written from the last action to the first: a
 /// chain of statements, so that its length does not nest.
-pub(super) fn of(chain: &Chain, krate: &TokenStream) -> TokenStream {
-    let tail = match &chain.tail {
-        Tail::Choice {
-            direction,
-            peer: RoleName { protocol, role },
-            id,
-        } => {
-            let constructor = match direction {
-                Direction::Receive => quote!(branch),
-                Direction::Send => quote!(select),
-            };
-            quote!(#krate::private::fingerprint::#constructor(#protocol, #role, #id))
+pub(super) fn of(chain: &[Step], krate: &TokenStream) -> TokenStream {
+    let mut steps = chain.iter().rev();
+    let tail = steps.next().map(|(constructor, names, id)| {
+        if constructor.is_empty() {
+            return quote!(#id);
         }
-        Tail::End => quote!(#krate::private::fingerprint::end()),
-        Tail::Named(id) => id.to_token_stream(),
-    };
-    let steps = chain.actions.iter().rev().map(|action| {
-        let Action { direction, peer: RoleName { protocol, role }, label } = action;
-        let constructor = match direction {
-            Direction::Receive => quote!(receive),
-            Direction::Send => quote!(send),
-        };
-        quote!(let then = #krate::private::fingerprint::#constructor(#protocol, #role, #label, then);)
+        let constructor = format_ident!("{constructor}");
+        let id = id.iter();
+        quote!(#krate::private::fingerprint::#constructor(#(#names,)* #(#id)*))
+    });
+    let steps = steps.map(|(constructor, names, _)| {
+        let constructor = format_ident!("{constructor}");
+        quote!(let then = #krate::private::fingerprint::#constructor(#(#names,)* then);)
     });
     quote!({
         let then: u64 = #tail;

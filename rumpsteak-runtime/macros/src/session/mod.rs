@@ -55,6 +55,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Form::Struct(chain) => expansion.structure(chain),
     };
     let root = parsed.role.as_ref().map(|role| expansion.root(role));
-    let problems = &expansion.problems;
+    let problems = &expansion.verdict.problems;
     quote!(#item #root #problems)
 }

@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use rumpsteak_contract::session::{Direction, Path};
-use rumpsteak_contract::verdict::{self as recorded, Body};
+use rumpsteak_contract::session::Path;
+use rumpsteak_contract::verdict::Machine;
 
 use super::expansion::Expansion;
 use super::fingerprint;
@@ -14,27 +14,25 @@ impl Expansion<'_> {
     /// that was verified.
     pub(super) fn root(&self, role: &Path) -> TokenStream {
         let (name, here) = (&self.item.name, &self.here);
-        let machine = self.proof.machine.as_ref();
+        let (proof, passed) = (&self.verdict.proof, self.verdict.passed);
+        let machine = proof.machine.as_ref();
         let machine = machine.map(|machine| constant(machine, self.krate));
         let plays = self.plays.then(|| {
             quote_spanned! {name.span()=>
                 #[automatically_derived]
                 impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
+                    const VERIFIED: bool = #passed;
                     #machine
                 }
             }
         });
-        let assertion = match (&self.proof.plays, &self.proof.body) {
-            (Some(verified), Some(Body::Chain(chain))) => {
-                let recorded::RoleName {
-                    protocol,
-                    role: verified,
-                } = verified;
-                let expected = fingerprint::of(chain, here);
+        let assertion = match (&proof.plays, &proof.body[..]) {
+            (Some(verified), [(None, chain)]) => {
+                let (protocol, verified) = (&verified.protocol, &verified.role);
                 // A struct answers with its identity; its body is asserted in `structure`.
-                let expected = match self.proof.id {
+                let expected = match proof.id {
                     Some(id) => quote!(#id),
-                    None => expected,
+                    None => fingerprint::of(chain, here),
                 };
                 let text = verdict::resolved_differently(name);
                 Some(quote_spanned! {name.span()=>
@@ -50,8 +48,8 @@ impl Expansion<'_> {
             }
             _ => None,
         };
-        let counted = self.passed.then(|| {
-            let system = self.proof.system.as_ref().map_or(0, |system| system.id);
+        let counted = passed.then(|| {
+            let system = proof.system.as_ref().map_or(0, |(system, _)| *system);
             let text = verdict::not_counted(name, role);
             quote_spanned! {name.span()=>
                 const _: () = ::core::assert!(
@@ -64,24 +62,11 @@ impl Expansion<'_> {
     }
 }
 
-/// The machine that was verified, for `serialize`.
-fn constant(machine: &recorded::Machine, krate: &TokenStream) -> TokenStream {
-    let recorded::Machine {
-        role,
-        states,
-        initial,
-        transitions,
-    } = machine;
+/// The machine that was verified, for the `machine` of the runtime.
+fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
+    let (role, states, initial, transitions) = machine;
     let transitions = transitions.iter().map(|transition| {
-        let recorded::Transition {
-            source,
-            direction,
-            peer,
-            label,
-            payload,
-            target,
-        } = transition;
-        let sends = *direction == Direction::Send;
+        let (source, sends, peer, label, payload, target) = transition;
         quote!(#krate::machine::Transition::new(#source, #sends, #peer, #label, &[#(#payload),*], #target))
     });
     quote! {

@@ -4,7 +4,6 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Action, Chain, Direction, Path, Tail};
-use rumpsteak_contract::verdict::Body;
 
 use super::expansion::Expansion;
 use super::fingerprint;
@@ -68,7 +67,7 @@ impl Expansion<'_> {
 
     /// The assertion, when the struct is entered, that its body is the session that was verified.
     fn body_assertion(&self, session: &TokenStream) -> Option<TokenStream> {
-        let Some(Body::Chain(verified)) = &self.proof.body else {
+        let [(None, verified)] = &self.verdict.proof.body[..] else {
             return None;
         };
         let (name, here) = (&self.item.name, &self.here);

@@ -1,0 +1,30 @@
+//! Reading a file of the package.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// No file is read any further. The library of Scribble takes less than this, and says so: S0106.
+const MOST_BYTES: u64 = 65 << 20;
+
+/// Reads a file, or the beginning of one that is too long to be source.
+///
+/// # Errors
+///
+/// If the file cannot be read or is not UTF-8, and if it is no regular file: a pipe or a device may
+/// never end.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // It may have been cut inside of a character.
+        Err(error) if error.as_bytes().len() as u64 == MOST_BYTES => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+    }
+}
