@@ -70,9 +70,9 @@ impl Configuration {
             Some((analysis.base.show(&file.path), no_rust.byte, no_rust.line))
         });
         verdicts.package.unreadable = unreadable.collect();
-        verdicts.package.folder = folder.to_string_lossy().into_owned();
         verdicts.package.protocols = analysis.texts();
-        verdict_file::write(&out_dir, &verdicts, analysis.generated()).map_err(unwritable)?;
+        verdict_file::write(&folder, &out_dir, &verdicts, analysis.generated())
+            .map_err(unwritable)?;
         Report::join(reports).map_or_else(|| Ok(analysis.summary()), Err)
     }
 }

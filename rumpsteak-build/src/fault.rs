@@ -107,9 +107,14 @@ pub(crate) enum Cause {
         label: String,
         protocol: usize,
     },
+    /// A role has routes to two structs that play the same role.
+    TwoStructs {
+        role: RoleName,
+        structs: [String; 2],
+    },
     /// No protocol has this name.
     UnknownProtocol { wanted: String },
-    /// The protocol has no such role.
+    /// The protocol has no such role, or several of which none is written like this.
     UnknownRole { wanted: String, protocol: usize },
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },

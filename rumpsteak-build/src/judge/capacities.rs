@@ -41,9 +41,8 @@ use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};
 
 use crate::link::context::Context;
-use crate::link::roles::{LinkError, Pairs};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::link::roles::{LinkError, Pairs, peers};
+use crate::source::crate_tree::{ItemId, ItemKind, Tree};
 
 /// How many configurations are visited for one system at most.
 const CONFIGURATIONS: usize = 5_000;
@@ -110,12 +109,12 @@ pub(super) fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<It
     let mut pending = vec![start];
     let mut is_closed = true;
     while let Some(member) = pending.pop() {
-        for peer in peers(tree, member) {
+        for (_, peer) in peers(tree, member) {
             match peer {
                 Some(peer)
                     if pairs.roles.contains_key(&peer)
                         && tree.crate_id(peer) == tree.crate_id(start)
-                        && peers(tree, peer).any(|back| back == Some(member)) =>
+                        && peers(tree, peer).any(|(_, back)| back == Some(member)) =>
                 {
                     if members.insert(peer) {
                         pending.push(peer);
@@ -126,21 +125,6 @@ pub(super) fn members(tree: &Tree, pairs: &Pairs, start: ItemId) -> (BTreeSet<It
         }
     }
     (members, is_closed)
-}
-
-/// The items that the routes of a role name.
-fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = Option<ItemId>> {
-    let item = tree.item(role);
-    let routes = match &*item.kind {
-        ItemKind::Role(role) => &role.routes[..],
-        _ => &[],
-    };
-    routes
-        .iter()
-        .map(|route| match resolve(tree, item.module, &route.peer) {
-            Resolution::Found(Meaning::Item(peer)) => Some(peer),
-            _ => None,
-        })
 }
 
 /// Whether the members play one protocol, or are verified as one set. That they play different
@@ -214,14 +198,15 @@ fn queues(
     let ItemKind::Role(role) = &*tree.item(member).kind else {
         return Vec::new();
     };
-    let queue = |(route, peer): (&rumpsteak_contract::role::Route, Option<ItemId>)| {
-        let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
-        let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
-        // Between roles that never talk to each other there is no channel.
-        let none = || "AtMost(0)".to_owned();
-        let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
-        Some((route.index, to.to_string(), capacity))
-    };
+    let queue =
+        |(route, (_, peer)): (&rumpsteak_contract::role::Route, (usize, Option<ItemId>))| {
+            let (from, to) = (*names.get(&member)?, *names.get(&peer?)?);
+            let channel = channels.iter().find(|(f, t, _)| (f, t) == (from, to));
+            // Between roles that never talk to each other there is no channel.
+            let none = || "AtMost(0)".to_owned();
+            let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
+            Some((route.index, to.to_string(), capacity))
+        };
     role.routes
         .iter()
         .zip(peers(tree, member))

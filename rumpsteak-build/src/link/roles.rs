@@ -10,7 +10,8 @@ use crate::fault::Cause;
 use crate::link::closed_sets::{self, ClosedSet};
 use crate::link::labels::{LabelPair, labels};
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
+use crate::source::names::{Resolution, resolve};
 
 /// The Rust side of the roles of a package.
 #[derive(Debug, Default)]
@@ -108,6 +109,13 @@ impl Pairs {
             };
             roles.insert(id, pair);
         }
+        let linked = roles.iter().filter(|(_, pair)| pair.link.is_ok());
+        let second = linked.filter_map(|(&id, _)| Some((id, second_route(tree, &roles, id)?)));
+        for (id, (token, cause)) in second.collect::<Vec<_>>() {
+            if let Some(pair) = roles.get_mut(&id) {
+                pair.link = Err(LinkError::Wrong { token, cause });
+            }
+        }
         Self { sets, roles }
     }
 }
@@ -123,9 +131,9 @@ fn follow_link(
     }
     let protocol = Cause::unless_found(lookup, &link.protocol.to_string())
         .map_err(|cause| wrong(link.protocol_token, cause))?;
-    match protocols.protocols[protocol].role(&link.role) {
-        Some(role) => Ok(ProtocolRole { protocol, role }),
-        None => {
+    match protocols.protocols[protocol].roles(&link.role)[..] {
+        [role] => Ok(ProtocolRole { protocol, role }),
+        _ => {
             let wanted = link.role.clone();
             Err(wrong(
                 link.role_token,
@@ -133,4 +141,45 @@ fn follow_link(
             ))
         }
     }
+}
+
+/// The items that the routes of a role name, each with its token.
+pub(crate) fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = (usize, Option<ItemId>)> {
+    let item = tree.item(role);
+    let routes = match &*item.kind {
+        ItemKind::Role(role) => &role.routes[..],
+        _ => &[],
+    };
+    routes.iter().map(|route| {
+        let peer = match resolve(tree, item.module, &route.peer) {
+            Resolution::Found(Meaning::Item(peer)) => Some(peer),
+            _ => None,
+        };
+        (route.peer.last_token(), peer)
+    })
+}
+
+/// The second of two routes that lead to different structs of one role, if a role has such: its
+/// sessions would take the two for one peer.
+fn second_route(
+    tree: &Tree,
+    roles: &BTreeMap<ItemId, RolePair>,
+    id: ItemId,
+) -> Option<(usize, Cause)> {
+    let mut seen: Vec<(ProtocolRole, ItemId)> = Vec::new();
+    for (token, peer) in peers(tree, id) {
+        let Some(peer) = peer else { continue };
+        let Some(Ok(role)) = roles.get(&peer).map(|pair| &pair.link) else {
+            continue;
+        };
+        match seen.iter().find(|(other, _)| other == role) {
+            Some((_, first)) if *first != peer => {
+                let structs = [*first, peer].map(|id| tree.item(id).name.clone());
+                let role = roles[&peer].name.clone();
+                return Some((token, Cause::TwoStructs { role, structs }));
+            }
+            _ => seen.push((*role, peer)),
+        }
+    }
+    None
 }

@@ -3,15 +3,16 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use rumpsteak_contract::verdict::{PATH, VARIABLE, Verdicts, stamp};
+use rumpsteak_contract::verdict::{FOLDER, PATH, VARIABLE, Verdicts, stamp};
 
 /// Writes the verdicts below `out_dir`, and the generated files before them. Tells rustc, through
-/// Cargo, that they are of this run of the build script.
+/// Cargo, that they are of this run of the build script, and of the package in `folder`.
 ///
 /// # Errors
 ///
 /// If the file system refuses.
 pub(crate) fn write<'a>(
+    folder: &Path,
     out_dir: &Path,
     verdicts: &Verdicts,
     files: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -20,7 +21,9 @@ pub(crate) fn write<'a>(
         write_file(&out_dir.join(file), text)?;
     }
     let text = verdicts.print(env!("CARGO_PKG_VERSION"));
-    writeln!(io::stdout(), "cargo::rustc-env={VARIABLE}={}", stamp(&text))?;
+    let mut cargo = io::stdout();
+    writeln!(cargo, "cargo::rustc-env={VARIABLE}={}", stamp(&text))?;
+    writeln!(cargo, "cargo::rustc-env={FOLDER}={}", folder.display())?;
     write_file(&out_dir.join(PATH), &text)
 }
 

@@ -308,15 +308,18 @@ impl Loaded {
         self.protocol.name().as_str()
     }
 
-    /// The position of the role that a Rust name stands for, as with protocols.
-    pub(crate) fn role(&self, wanted: &str) -> Option<usize> {
-        let roles = self.protocol.roles();
-        let exact = roles.iter().position(|role| role.as_str() == wanted);
-        exact.or_else(|| {
-            roles
-                .iter()
-                .position(|role| name::same(role.as_str(), wanted))
-        })
+    /// The positions of the roles that a Rust name may stand for: of the one of exactly this name,
+    /// or else of those of the same name in the sense of [`name::same`].
+    pub(crate) fn roles(&self, wanted: &str) -> Vec<usize> {
+        let roles = || self.protocol.roles().iter().map(Role::as_str);
+        match roles().position(|role| role == wanted) {
+            Some(exact) => vec![exact],
+            None => (0..)
+                .zip(roles())
+                .filter(|(_, role)| name::same(role, wanted))
+                .map(|(position, _)| position)
+                .collect(),
+        }
     }
 
     /// The projections onto all roles but one.

@@ -126,6 +126,13 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              different enums\n\
              help: write the item once for each role"
         ),
+        Cause::TwoStructs {
+            role,
+            structs: [first, second],
+        } => format!(
+            "`{first}` and `{second}` both play `{role}`, which is one peer of this role\n\n\
+             help: give the role one route to it; two variants of a role belong to two sets of roles"
+        ),
         Cause::Undecided { subject, limit } => format!(
             "`{}` could not be verified: {limit}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
@@ -276,9 +283,14 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
         .iter()
         .map(|role| role.as_str())
         .collect();
-    let advice = match similar(wanted, &roles) {
-        Some(role) => format!("did you mean `{}::{role}`?", protocol.name()),
-        None => format!("the roles are {}", list(roles)),
+    let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
+        ([_, _, ..], _) => {
+            let same = protocol.roles(wanted).into_iter();
+            let same = same.map(|role| roles[role]);
+            format!("write one of {} as the protocol does", list(same))
+        }
+        (_, Some(role)) => format!("did you mean `{}::{role}`?", protocol.name()),
+        (_, None) => format!("the roles are {}", list(roles)),
     };
     format!(
         "the protocol `{}` has no role `{wanted}`\n\n{}\n\nhelp: {advice}",

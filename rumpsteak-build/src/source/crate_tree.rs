@@ -70,8 +70,6 @@ pub(crate) struct Module {
     pub(crate) name: String,
     pub(crate) krate: CrateId,
     pub(crate) parent: Option<ModuleId>,
-    /// Whether the module is part of every build.
-    pub(crate) condition: CfgValue,
     /// The items by name; several of one name where conditions are unknown.
     pub(crate) names: BTreeMap<String, Vec<Named>>,
     pub(crate) imports: Vec<Import>,
@@ -196,6 +194,7 @@ impl Tree {
 pub(crate) fn walk(roots: &[Root], cfg: &Cfg, most_modules: usize) -> Tree {
     let mut walker = Walker {
         cfg,
+        included: BTreeSet::new(),
         most_modules,
         tree: Tree::default(),
         sources: BTreeMap::new(),
@@ -216,6 +215,7 @@ pub(crate) fn graft(
 ) -> Tree {
     let mut walker = Walker {
         cfg,
+        included: BTreeSet::new(),
         most_modules,
         tree,
         sources: BTreeMap::new(),
@@ -230,6 +230,9 @@ pub(crate) fn graft(
 
 struct Walker<'a> {
     cfg: &'a Cfg,
+    /// The files that `include!` has brought into each module. A second time brings nothing new, so
+    /// that files which include each other are read once.
+    included: BTreeSet<(ModuleId, FileId)>,
     most_modules: usize,
     tree: Tree,
     /// Each file by its path; `None` if it could not be read or is no Rust.
@@ -249,6 +252,8 @@ struct Pending {
     source: Rc<Source>,
     /// The position of the module in the source.
     body: usize,
+    /// Whether what stands there is part of every build.
+    condition: CfgValue,
     place: Place,
 }
 
@@ -269,7 +274,7 @@ struct Place {
 impl Walker<'_> {
     fn target(&mut self, root: &Root) {
         let krate = CrateId(self.tree.crates.len());
-        let module = self.add_module(String::new(), krate, None, CfgValue::True);
+        let module = self.add_module(String::new(), krate, None);
         let Root { target, path } = root;
         let name = target.name.replace('-', "_");
         let target = target.clone();
@@ -296,6 +301,7 @@ impl Walker<'_> {
             module,
             source,
             body: 0,
+            condition: CfgValue::True,
             place,
         }];
         self.modules(pending);
@@ -308,19 +314,12 @@ impl Walker<'_> {
         }
     }
 
-    fn add_module(
-        &mut self,
-        name: String,
-        krate: CrateId,
-        parent: Option<ModuleId>,
-        condition: CfgValue,
-    ) -> ModuleId {
+    fn add_module(&mut self, name: String, krate: CrateId, parent: Option<ModuleId>) -> ModuleId {
         let (names, imports) = (BTreeMap::new(), Vec::new());
         self.tree.modules.push(Module {
             name,
             krate,
             parent,
-            condition,
             names,
             imports,
         });
@@ -362,10 +361,21 @@ impl Walker<'_> {
 
     fn module(&mut self, next: Pending, pending: &mut Vec<Pending>) {
         let (module, place) = (next.module, &next.place);
+        let condition = |part: &Part| next.condition.and(part.condition);
         for part in &next.source.bodies[next.body].parts {
             match &part.kind {
                 PartKind::Declared(name, line, kind) => {
-                    self.declare(module, part, name, *line, kind, place.file);
+                    let id = ItemId(self.tree.items.len());
+                    let outer = &mut self.tree.modules[module.0];
+                    outer.declare(name.clone(), part.visibility, Meaning::Item(id));
+                    self.tree.items.push(Item {
+                        name: name.clone(),
+                        module,
+                        file: place.file,
+                        line: *line,
+                        condition: condition(part),
+                        kind: Rc::clone(kind),
+                    });
                 }
                 PartKind::Imports(imports) => {
                     let known = &mut self.tree.modules[module.0].imports;
@@ -374,7 +384,7 @@ impl Walker<'_> {
                 PartKind::Include(relative) => {
                     let path = place.folder.join(relative);
                     match self.read(&path) {
-                        Some(source) if !place.ancestors.contains(&source.file) => {
+                        Some(source) if self.included.insert((module, source.file)) => {
                             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
                             let mut place = Place {
                                 file: source.file,
@@ -384,6 +394,7 @@ impl Walker<'_> {
                             place.ancestors.push(source.file);
                             pending.push(Pending {
                                 module,
+                                condition: condition(part).and(source.bodies[0].condition),
                                 source,
                                 body: 0,
                                 place,
@@ -393,6 +404,8 @@ impl Walker<'_> {
                         None => self.await_file(&path),
                     }
                 }
+                // Where it may be left out, nobody can rely on it.
+                PartKind::IncludesProtocols if condition(part) != CfgValue::True => {}
                 PartKind::IncludesProtocols => {
                     let krate = self.tree.modules[module.0].krate;
                     self.tree.crates[krate.0].includes_protocols = true;
@@ -401,12 +414,11 @@ impl Walker<'_> {
                     self.child(&next, part, name, path.as_deref(), *body, pending);
                 }
                 PartKind::Protocol(item) => {
-                    let condition = self.tree.modules[module.0].condition.and(part.condition);
                     self.tree.inclusions.push(Inclusion {
                         item: item.clone(),
                         module,
                         file: place.file,
-                        condition,
+                        condition: condition(part),
                         included: None,
                         is_second: false,
                     });
@@ -437,15 +449,15 @@ impl Walker<'_> {
         };
         let body = body.unwrap_or(0);
         let condition = part.condition.and(source.bodies[body].condition);
-        let condition = self.tree.modules[parent.0].condition.and(condition);
-        let Some(module) = self.add_child(parent, name.to_owned(), condition, part.visibility)
-        else {
+        let condition = outer.condition.and(condition);
+        let Some(module) = self.add_child(parent, name.to_owned(), part.visibility) else {
             return;
         };
         pending.push(Pending {
             module,
             source,
             body,
+            condition,
             place,
         });
     }
@@ -455,7 +467,6 @@ impl Walker<'_> {
         &mut self,
         parent: ModuleId,
         name: String,
-        condition: CfgValue,
         visibility: Visibility,
     ) -> Option<ModuleId> {
         if self.tree.modules.len() >= self.most_modules {
@@ -463,7 +474,7 @@ impl Walker<'_> {
             return None;
         }
         let krate = self.tree.modules[parent.0].krate;
-        let module = self.add_module(name.clone(), krate, Some(parent), condition);
+        let module = self.add_module(name.clone(), krate, Some(parent));
         let meaning = Meaning::Module(module);
         self.tree.modules[parent.0].declare(name, visibility, meaning);
         Some(module)
@@ -541,7 +552,7 @@ impl Walker<'_> {
         };
         let file = source.file;
         self.tree.inclusions[position].included = Some(file);
-        if let Some(module) = self.add_child(parent, name, condition, visibility) {
+        if let Some(module) = self.add_child(parent, name, visibility) {
             let place = Place {
                 file,
                 folder: PathBuf::new(),
@@ -553,6 +564,7 @@ impl Walker<'_> {
                 module,
                 source,
                 body: 0,
+                condition,
                 place,
             }]);
         }
@@ -565,29 +577,6 @@ impl Walker<'_> {
         if let Some(folder) = path.ancestors().skip(1).find(|folder| folder.is_dir()) {
             self.tree.awaited.insert(folder.to_owned());
         }
-    }
-
-    fn declare(
-        &mut self,
-        module: ModuleId,
-        part: &Part,
-        name: &str,
-        line: usize,
-        kind: &Rc<ItemKind>,
-        file: FileId,
-    ) {
-        let id = ItemId(self.tree.items.len());
-        let outer = &mut self.tree.modules[module.0];
-        outer.declare(name.to_owned(), part.visibility, Meaning::Item(id));
-        let condition = outer.condition.and(part.condition);
-        self.tree.items.push(Item {
-            name: name.to_owned(),
-            module,
-            file,
-            line,
-            condition,
-            kind: Rc::clone(kind),
-        });
     }
 }
 

@@ -2,6 +2,8 @@
 //! small cases.
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
+#[cfg(unix)]
+mod attacks;
 mod check;
 mod fallback;
 mod gallery;

@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! 0.1.0                                     the version of rumpsteak-build
-//! ["/home/a/shop",[["p.scr",…]],…]          the package: Package
+//! [[["p.scr",…]],…]                         the package: Package
 //! role K 1f3c5d6e7a8b9c0d ["src/k.rs",…]    one line for each Entry: the key, then the rest
 //! session Kernel 00d2f3a4b5c6d7e8 ["src/k.rs",…]
 //! ```
@@ -36,6 +36,10 @@ pub const PATH: &str = "rumpsteak/verdicts.txt";
 /// old verdicts are still there. The variable is not, because Cargo forgets it with each run of the
 /// script.
 pub const VARIABLE: &str = "RUMPSTEAK_VERDICTS";
+
+/// The variable in which the build script tells rustc the folder of the package. It is not in the
+/// file, which is the same wherever the package lies.
+pub const FOLDER: &str = "RUMPSTEAK_PACKAGE";
 
 /// A hash of 64 bits that identifies the text of a file, in hexadecimal.
 ///
@@ -67,8 +71,6 @@ pub struct Verdicts {
 /// What the build script says about the package as a whole.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Package {
-    /// The folder of the package.
-    pub folder: String,
     /// The files of protocols: the path from the package on, and the [`stamp`] of the text.
     pub protocols: Vec<(String, String)>,
     /// The modules that the build script wrote: the name in `protocol!(…)`, the file below `OUT_DIR`,
@@ -205,14 +207,14 @@ impl RoleName {
     /// The name that a role has in proofs if something is wrong with its link to a protocol, as it
     /// is written.
     ///
-    /// `#[derive(Role)]` gives the struct this name together with the error, and never without it.
-    /// It keeps rustc from following up that error with others.
+    /// `#[derive(Role)]` gives the struct this name together with the error, and never without it:
+    /// it takes no name from the source. It keeps rustc from following up that error with others.
     #[must_use]
     pub fn refused(protocol: &str, role: &str) -> Self {
         Self {
-            // `#[protocol(…)]` takes an identifier, and none has a blank.
-            protocol: format!("{protocol} (refused)"),
-            role: role.to_owned(),
+            protocol: protocol.to_owned(),
+            // No role of a protocol has a blank in its name.
+            role: format!("{role} (refused)"),
         }
     }
 }
@@ -326,7 +328,6 @@ impl Verdicts {
 impl Package {
     fn print(&self) -> String {
         json(&(
-            &self.folder,
             &self.protocols,
             &self.generated,
             &self.unanchored,
@@ -335,9 +336,8 @@ impl Package {
     }
 
     fn parse(line: &str) -> Result<Self, ParseError> {
-        let (folder, protocols, generated, unanchored, unreadable) = serde_json::from_str(line)?;
+        let (protocols, generated, unanchored, unreadable) = serde_json::from_str(line)?;
         Ok(Self {
-            folder,
             protocols,
             generated,
             unanchored,

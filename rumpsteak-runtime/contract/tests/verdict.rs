@@ -109,7 +109,6 @@ fn sample() -> Verdicts {
     let texts = |texts: [&str; 3]| texts.map(str::to_owned).into();
     let mut verdicts = Verdicts::default();
     verdicts.package = Package {
-        folder: "/home/a b".to_owned(),
         protocols: vec![("protocols/p.scr".to_owned(), "00fe".to_owned())],
         generated: vec![texts(["DoubleBuffering", "rumpsteak/d.rs", "00ff"])],
         unanchored: vec!["first\nline".to_owned()],

@@ -71,6 +71,7 @@ fn verdict_on(item: &RoleItem) -> (Verdict, RoleName) {
     let found = verdict::find(Kind::Role, &item.name, &item.key);
     let written = match (&found, &item.link) {
         (Err(Missing::Unverified(_)), Some(link)) => (link.protocol.to_string(), link.role.clone()),
+        (Err(_), Some(link)) => (link.protocol.to_string(), format!("{} (unseen)", link.role)),
         _ => (String::new(), item.name.to_string()),
     };
     let mut verdict = found.unwrap_or_default();

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use proc_macro2::{Ident, Span, TokenStream};
 use rumpsteak_contract::Verdicts;
 use rumpsteak_contract::token::Key;
-use rumpsteak_contract::verdict::{Crate, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp};
+use rumpsteak_contract::verdict::{
+    Crate, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
+};
 use syn::Error;
 
 /// The verdict on an item.
@@ -38,7 +40,7 @@ pub(crate) enum Missing {
 
 /// Looks up the verdict on an item.
 pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Missing> {
-    let verdicts = read().map_err(Missing::Unverified)?;
+    let verdicts = read(name.span()).map_err(Missing::Unverified)?;
     let krate = std::env::var("CARGO_CRATE_NAME").map(|name| Crate {
         name,
         is_executable: std::env::var_os("CARGO_BIN_NAME").is_some(),
@@ -50,8 +52,7 @@ pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Mi
     // rustc may be told to show no file, but no name of an item is the first token of one.
     let is_known = !file.is_empty() || (span.line(), span.column()) != (1, 1);
     // Generated code is known by its place below `OUT_DIR`.
-    let out_dir = std::env::var("OUT_DIR").unwrap_or_default();
-    let shown = Path::new(&file).strip_prefix(out_dir).ok();
+    let shown = Path::new(&file).strip_prefix(folder("OUT_DIR")).ok();
     let shown = shown.and_then(Path::to_str).unwrap_or(&file);
     let site = Site {
         krate: krate.ok(),
@@ -115,29 +116,34 @@ fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
 /// # Errors
 ///
 /// Why the file is not that of the verdicts.
-pub(crate) fn generated(protocol: &str) -> Result<Option<String>, String> {
-    let verdicts = read()?;
+pub(crate) fn generated(protocol: &Ident) -> Result<Option<String>, String> {
+    let verdicts = read(protocol.span())?;
     let mut generated = verdicts.package.generated.iter();
-    let Some((_, file, verified)) = generated.find(|(known, ..)| known == protocol) else {
+    let Some((_, file, verified)) = generated.find(|(known, ..)| protocol == known) else {
         return Ok(None);
     };
-    let out_dir = std::env::var_os("OUT_DIR").unwrap_or_default();
-    match std::fs::read_to_string(Path::new(&out_dir).join(file)) {
+    match std::fs::read_to_string(folder("OUT_DIR").join(file)) {
         Ok(text) if stamp(&text) == *verified => Ok(Some(file.clone())),
         Ok(_) => Err(STALE_CODE.to_owned()),
         Err(error) => Err(format!("the code in OUT_DIR cannot be read: {error}")),
     }
 }
 
-/// The verdicts of a build, and what tells it from others: `OUT_DIR`, the stamp of the verdicts,
-/// and the folder of the package.
-type Build = ([Option<OsString>; 3], Arc<Verdicts>);
+/// The verdicts of a build, and what tells it from others: `OUT_DIR`, and the stamp of the verdicts.
+type Build = ([Option<OsString>; 2], Arc<Verdicts>);
+
+/// The verdicts on what stands at a place.
+fn read(span: Span) -> Result<Arc<Verdicts>, String> {
+    let verdicts = read_once()?;
+    check_folder(span)?;
+    Ok(verdicts)
+}
 
 /// Reads the verdict file, once in each build: the macro server of rust-analyzer runs on from one
 /// to the next.
-fn read() -> Result<Arc<Verdicts>, String> {
+fn read_once() -> Result<Arc<Verdicts>, String> {
     static KNOWN: Mutex<Option<Build>> = Mutex::new(None);
-    let build = ["OUT_DIR", VARIABLE, MANIFEST_DIR].map(|name| std::env::var_os(name));
+    let build = ["OUT_DIR", VARIABLE].map(|name| std::env::var_os(name));
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     match &*known {
         Some((other, verdicts)) if *other == build => Ok(Arc::clone(verdicts)),
@@ -169,31 +175,42 @@ fn read_file() -> Result<Verdicts, String> {
     }
     let verdicts = Verdicts::parse(&text, env!("CARGO_PKG_VERSION"));
     let verdicts = verdicts.map_err(|error| error.to_string())?;
-    check_package(&verdicts.package)?;
+    check_protocols(&verdicts.package)?;
     Ok(verdicts)
 }
 
-/// Whether the verdicts are about this package with its protocols as they are.
+/// Whether the verdicts are about the package that the code at a place is of.
 ///
-/// Cargo goes by times: it does not run the build script for another checkout that uses the same
-/// target folder, nor for a file that is replaced by an older one.
-fn check_package(package: &Package) -> Result<(), String> {
-    let folder = PathBuf::from(std::env::var_os(MANIFEST_DIR).unwrap_or_default());
-    let verified = Path::new(&package.folder);
-    let is_same = |other: &Path| match (other.canonicalize(), folder.canonicalize()) {
-        (Ok(other), Ok(folder)) => other == folder,
+/// Cargo takes two checkouts with one target folder for one package, and does not run the build
+/// script for the second. A test of compiler messages has a package of its own, for files of the one
+/// that was verified: then the package counts in which the file is.
+fn check_folder(span: Span) -> Result<(), String> {
+    let [folder, verified] = ["CARGO_MANIFEST_DIR", FOLDER].map(folder);
+    let is_verified = |other: &Path| match (other.canonicalize(), verified.canonicalize()) {
+        (Ok(other), Ok(verified)) => other == verified,
         _ => false,
     };
-    if folder != verified && !is_same(verified) {
-        let (verified, folder) = (verified.display(), folder.display());
-        return Err(format!(
-            "the verdicts are about the package in {verified}, and this is {folder}\n\n\
-             note: Cargo takes two checkouts with one target folder for the same package\n\
-             help: touch build.rs and build again, or use another target folder"
-        ));
+    let file = span.unwrap().local_file();
+    let file = file.and_then(|file| file.canonicalize().ok());
+    let has_manifest = |folder: &&Path| folder.join("Cargo.toml").is_file();
+    let is_of_verified =
+        |file: PathBuf| file.ancestors().find(has_manifest).is_some_and(is_verified);
+    if folder == verified || is_verified(&folder) || file.is_some_and(is_of_verified) {
+        return Ok(());
     }
+    let (verified, folder) = (verified.display(), folder.display());
+    Err(format!(
+        "the verdicts are about the package in {verified}, and this is {folder}\n\n\
+         note: Cargo takes two checkouts with one target folder for the same package\n\
+         help: touch build.rs and build again, or use another target folder"
+    ))
+}
+
+/// Whether the verdicts are about the protocols as they are: Cargo goes by times, and does not run
+/// the build script for a file that is replaced by an older one.
+fn check_protocols(package: &Package) -> Result<(), String> {
     let is_changed = |(path, verified): &&(String, String)| {
-        let text = std::fs::read_to_string(folder.join(path));
+        let text = std::fs::read_to_string(folder(FOLDER).join(path));
         !text.is_ok_and(|text| stamp(&text) == *verified)
     };
     match package.protocols.iter().find(is_changed) {
@@ -206,8 +223,10 @@ fn check_package(package: &Package) -> Result<(), String> {
     }
 }
 
-/// The variable in which Cargo names the folder of the package.
-const MANIFEST_DIR: &str = "CARGO_MANIFEST_DIR";
+/// The folder that a variable names.
+fn folder(variable: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os(variable).unwrap_or_default())
+}
 
 /// A `compile_error!` at a span.
 fn error(span: Span, text: impl Display) -> TokenStream {
@@ -220,7 +239,7 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
         return Error::new_spanned(input, "expected nothing: `include_protocols!();`")
             .into_compile_error();
     }
-    match read() {
+    match read(Span::call_site()) {
         Ok(verdicts) => verdicts
             .package
             .unanchored

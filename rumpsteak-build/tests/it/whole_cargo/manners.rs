@@ -57,7 +57,7 @@ fn equal_packages_give_equal_bytes() {
     let first = Package::new("manners-equal");
     first.check(&[]).passes();
     let bytes = first.verdicts();
-    assert!(bytes.contains("\"Kernel\""));
+    assert!(bytes.contains("session Kernel "));
     assert!(
         !bytes.contains(env!("CARGO_MANIFEST_DIR")) && !bytes.contains(env!("CARGO_TARGET_TMPDIR"))
     );

@@ -1,5 +1,6 @@
 //! What a user of the build script sees: real packages, real Cargo, real messages.
 
+mod attacks;
 mod capacities;
 mod gate;
 mod generate;
