@@ -3,7 +3,6 @@
 use rumpsteak_contract::verdict::stamp;
 
 use super::harness::{IMPORTS, KERNEL, OTHERS, Package, ROLES, dependency, double_buffering};
-use crate::support::says;
 
 /// Tokens of every sort, as the user writes them.
 const TOKENS: &str = r##"
