@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Item, UseTree};
 
@@ -17,20 +17,15 @@ use crate::tree::{Module, Tree};
 
 /// The import cycles between the files of a target: for each, its imports, one a line.
 pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
-    let scopes: Vec<Scope> = tree.modules.iter().map(Scope::of).collect();
-    let resolver = Resolver { tree, scopes };
-    let mut imports: BTreeMap<(usize, usize), BTreeSet<&str>> = BTreeMap::new();
-    let paths: Vec<HashSet<Vec<String>>> = tree.modules.iter().map(paths).collect();
-    for (module, paths) in paths.iter().enumerate() {
-        let from = tree.modules[module].file;
-        let imported = resolver.scopes[module].imported.iter();
-        for path in imported.map(|(_, path)| path).chain(paths) {
-            for found in resolver.resolve(module, path, &mut HashSet::new()) {
+    let scopes = scopes(tree);
+    let mut imports: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+    for (module, paths) in tree.modules.iter().map(paths).enumerate() {
+        let imported = scopes[module].imported.iter().map(|(_, path)| path);
+        for path in imported.chain(&paths) {
+            for found in resolve(tree, &scopes, module, path) {
                 if let Found::Item(to) = found {
-                    imports
-                        .entry((from, to))
-                        .or_default()
-                        .extend(path.last().map(|n| &**n));
+                    let names = imports.entry((tree.modules[module].file, to)).or_default();
+                    names.extend(path.last().cloned());
                 }
             }
         }
@@ -46,7 +41,7 @@ pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
             let mut cycle = String::new();
             for ((from, to), names) in &imports {
                 if from != to && files.contains(from) && files.contains(to) {
-                    let names = names.iter().copied().collect::<Vec<_>>().join(", ");
+                    let names = names.iter().cloned().collect::<Vec<_>>().join(", ");
                     let [from, to] = [from, to].map(|&file| tree.files[file].0.display());
                     cycle += &format!("\n  {from} → {to}: {names}");
                 }
@@ -56,88 +51,8 @@ pub(crate) fn cycles(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// What the items of a module put into its scope, its children left out.
-#[derive(Default)]
-struct Scope {
-    /// The names that the module itself defines.
-    defined: HashSet<String>,
-    /// What `use` names, with the path that the name stands for.
-    imported: Vec<(String, Vec<String>)>,
-    /// The paths of `use path::*`.
-    globs: Vec<Vec<String>>,
-}
-
-impl Scope {
-    fn of(module: &Module) -> Self {
-        let mut scope = Self::default();
-        for item in &module.items {
-            match item {
-                Item::Use(item) => scope.import(&item.tree, Vec::new()),
-                Item::Impl(_) => {}
-                _ => scope.defined.extend(defined_name(item)),
-            }
-        }
-        scope
-    }
-
-    fn import(&mut self, tree: &UseTree, mut path: Vec<String>) {
-        match tree {
-            UseTree::Path(tree) => {
-                path.push(tree.ident.to_string());
-                self.import(&tree.tree, path);
-            }
-            UseTree::Name(tree) if tree.ident == "self" => {
-                let name = path.last().unwrap().clone();
-                self.imported.push((name, path));
-            }
-            UseTree::Name(tree) => {
-                path.push(tree.ident.to_string());
-                self.imported.push((tree.ident.to_string(), path));
-            }
-            UseTree::Rename(tree) => {
-                path.push(tree.ident.to_string());
-                self.imported.push((tree.rename.to_string(), path));
-            }
-            UseTree::Glob(_) => self.globs.push(path),
-            UseTree::Group(group) => {
-                let trees = group.items.iter();
-                trees.for_each(|tree| self.import(tree, path.clone()));
-            }
-        }
-    }
-}
-
-/// The name of an item: the first word that is no keyword.
-fn defined_name(item: &Item) -> Option<String> {
-    const KEYWORDS: [&str; 13] = [
-        "async",
-        "auto",
-        "const",
-        "enum",
-        "extern",
-        "fn",
-        "macro_rules",
-        "mut",
-        "pub",
-        "static",
-        "struct",
-        "trait",
-        "type",
-    ];
-    let words = item
-        .to_token_stream()
-        .into_iter()
-        .filter_map(|token| match token {
-            TokenTree::Ident(word) => Some(word.to_string()),
-            _ => None,
-        });
-    words
-        .into_iter()
-        .find(|word| !KEYWORDS.contains(&word.as_str()))
-}
-
-/// What a path leads to.
-#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+/// What a name stands for.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Found {
     /// An item that is defined in the file with this index.
     Item(usize),
@@ -145,78 +60,128 @@ enum Found {
     Module(usize),
 }
 
-struct Resolver<'t> {
-    tree: &'t Tree,
-    scopes: Vec<Scope>,
+/// The names in a module.
+#[derive(Default)]
+struct Scope {
+    names: BTreeMap<String, BTreeSet<Found>>,
+    /// The names that `use` gives, and the path that each stands for; no name for `use path::*`.
+    imported: Vec<(Option<String>, Vec<String>)>,
 }
 
-impl Resolver<'_> {
-    /// What `path` means in `module`; nothing for the items of other crates.
-    ///
-    /// `seen` are the imports that are being followed: two globs may name each other.
-    fn resolve(
-        &self,
-        module: usize,
-        path: &[String],
-        seen: &mut HashSet<(usize, Vec<String>)>,
-    ) -> Vec<Found> {
-        if !seen.insert((module, path.to_vec())) {
-            return Vec::new();
+impl Scope {
+    fn of(module: &Module) -> Self {
+        let mut scope = Self::default();
+        for (name, &child) in &module.children {
+            scope.add(name, Found::Module(child));
         }
-        let mut found = vec![Found::Module(module)];
-        for (position, name) in path.iter().enumerate() {
-            let mut next = Vec::new();
-            for place in found {
-                let Found::Module(place) = place else {
-                    // A variant or an associated item belongs to the item before.
-                    next.push(place);
-                    continue;
-                };
-                match name.as_str() {
-                    "self" => next.push(Found::Module(place)),
-                    "super" => next.push(Found::Module(self.tree.modules[place].parent)),
-                    "crate" if position == 0 => next.push(Found::Module(0)),
-                    _ => next.extend(self.look_up(place, name, seen)),
-                }
+        for item in &module.items {
+            if let Item::Use(item) = item {
+                scope.import(&item.tree, Vec::new());
+            } else if let Some(name) = defined_name(item) {
+                scope.add(&name.to_string(), Found::Item(module.file));
             }
-            found = next;
         }
-        found
+        scope
     }
 
-    /// The meanings of `name` in `module`.
-    fn look_up(
-        &self,
-        module: usize,
-        name: &str,
-        seen: &mut HashSet<(usize, Vec<String>)>,
-    ) -> Vec<Found> {
-        let scope = &self.scopes[module];
-        let mut found = Vec::new();
-        let Module { file, children, .. } = &self.tree.modules[module];
-        if scope.defined.contains(name) {
-            found.push(Found::Item(*file));
-        }
-        found.extend(children.get(name).map(|&child| Found::Module(child)));
-        for (_, path) in scope.imported.iter().filter(|(import, _)| import == name) {
-            // `use syn::Ident;` names a crate, not itself.
-            if path.len() > 1 || path[0] != name {
-                found.extend(self.resolve(module, path, seen));
+    /// Whether the name did not stand for it before.
+    fn add(&mut self, name: &str, found: Found) -> bool {
+        self.names.entry(name.to_owned()).or_default().insert(found)
+    }
+
+    fn import(&mut self, tree: &UseTree, mut path: Vec<String>) {
+        let name = match tree {
+            UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                return self.import(&tree.tree, path);
             }
+            UseTree::Group(group) => {
+                let trees = group.items.iter();
+                return trees.for_each(|tree| self.import(tree, path.clone()));
+            }
+            UseTree::Name(tree) if tree.ident == "self" => path.last().cloned(),
+            UseTree::Name(tree) => {
+                path.push(tree.ident.to_string());
+                path.last().cloned()
+            }
+            UseTree::Rename(tree) => {
+                path.push(tree.ident.to_string());
+                Some(tree.rename.to_string())
+            }
+            UseTree::Glob(_) => None,
+        };
+        // `use syn;` names a crate, not itself.
+        if path.len() > 1 || name.as_ref() != path.first() {
+            self.imported.push((name, path));
         }
-        if found.is_empty() {
-            for glob in &scope.globs {
-                for place in self.resolve(module, glob, seen) {
-                    if let Found::Module(place) = place
-                        && place != module
-                    {
-                        found.extend(self.look_up(place, name, seen));
-                    }
+    }
+}
+
+fn defined_name(item: &Item) -> Option<&Ident> {
+    Some(match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Macro(item) => item.ident.as_ref()?,
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        _ => return None,
+    })
+}
+
+/// The scopes of all modules: imports are followed until they lead to nothing new.
+fn scopes(tree: &Tree) -> Vec<Scope> {
+    let mut scopes: Vec<Scope> = tree.modules.iter().map(Scope::of).collect();
+    loop {
+        let mut is_new = false;
+        for module in 0..scopes.len() {
+            for (name, path) in scopes[module].imported.clone() {
+                for found in resolve(tree, &scopes, module, &path) {
+                    is_new |= match (&name, found) {
+                        (Some(name), found) => scopes[module].add(name, found),
+                        (None, Found::Module(place)) => {
+                            let mut names = scopes[place].names.clone();
+                            // What has the name otherwise hides it.
+                            names.retain(|name, _| !scopes[module].names.contains_key(name));
+                            let is_new = !names.is_empty();
+                            scopes[module].names.append(&mut names);
+                            is_new
+                        }
+                        (None, Found::Item(_)) => false,
+                    };
                 }
             }
         }
-        found
+        if !is_new {
+            return scopes;
+        }
     }
+}
+
+/// What `path` means in `module`; nothing for the items of other crates.
+fn resolve(tree: &Tree, scopes: &[Scope], module: usize, path: &[String]) -> BTreeSet<Found> {
+    let mut found = BTreeSet::from([Found::Module(module)]);
+    for (position, name) in path.iter().enumerate() {
+        let mut next = BTreeSet::new();
+        for place in found {
+            match (place, name.as_str()) {
+                // A variant or an associated item belongs to the item before.
+                (Found::Item(_), _) | (_, "self") => _ = next.insert(place),
+                (Found::Module(place), "super") => {
+                    next.insert(Found::Module(tree.modules[place].parent));
+                }
+                (_, "crate") if position == 0 => _ = next.insert(Found::Module(0)),
+                (Found::Module(place), _) => {
+                    next.extend(scopes[place].names.get(name).into_iter().flatten())
+                }
+            }
+        }
+        found = next;
+    }
+    found
 }
 
 /// The paths in the items of a module, `use` left out.
