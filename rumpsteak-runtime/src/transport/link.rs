@@ -27,6 +27,8 @@ pub trait Link {
     fn mark(&self) -> &Mark;
 
     /// Closes the route for good, so that the peer wakes up when it waits for it.
+    ///
+    /// A role closes all its routes in turn, perhaps while a panic unwinds: this must not panic.
     fn close(&mut self);
 }
 
