@@ -146,7 +146,7 @@ pub(super) fn subject(
         .into_iter()
         .flat_map(|role| &*role.labels)
     {
-        if let LabelMatch::Found(message) = match_label(label, linked.protocol, protocol, file) {
+        if let LabelMatch::Found(message) = match_label(label, protocol, file) {
             let written = || label.written.clone();
             labels.entry(message.clone()).or_insert_with(written);
         }

@@ -1,6 +1,5 @@
 //! Label types, and the messages of a protocol that they stand for.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use rumpsteak_contract::message::MessageVariant;
@@ -26,9 +25,6 @@ pub(crate) struct LabelPair {
     pub(crate) item: Option<ItemId>,
     /// The label type as written, for one that is none.
     pub(crate) written: String,
-    /// The protocol in which a message was found for the label last, and the position of the
-    /// message.
-    found: Cell<Option<(usize, usize)>>,
 }
 
 /// The labels of a role's message type; empty if the type is not found, which its derive or rustc
@@ -91,7 +87,6 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         payloads,
         item,
         written,
-        found: Cell::new(None),
     }
 }
 
@@ -105,41 +100,18 @@ pub(crate) enum LabelMatch<'a> {
     Unknown,
 }
 
-/// Looks for the message of `protocol`, which is the one at `position`, that `label` stands for.
-/// All sessions of a protocol ask for the same few.
+/// Looks for the message of `protocol` that `label` stands for.
 pub(crate) fn match_label<'a>(
     label: &LabelPair,
-    position: usize,
     protocol: &'a Loaded,
     file: &ScrFile,
 ) -> LabelMatch<'a> {
-    let messages = &protocol.messages;
-    if let Some((known, message)) = label.found.get()
-        && known == position
-    {
-        return LabelMatch::Found(&messages[message]);
-    }
-    let found = search(label, protocol, file);
-    if let LabelMatch::Found(message) = found {
-        let place = messages.iter().position(|other| other == message);
-        label.found.set(place.map(|place| (position, place)));
-    }
-    found
-}
-
-fn search<'a>(label: &LabelPair, protocol: &'a Loaded, file: &ScrFile) -> LabelMatch<'a> {
-    let messages = || protocol.messages.iter();
-    let mut named: Vec<&Message> = messages()
-        .filter(|message| message.label.as_str() == label.name)
-        .collect();
-    if named.is_empty() {
-        let normal = messages().zip(&protocol.normal);
-        let same = normal.filter(|(_, normal)| **normal == label.normal);
-        named = same.map(|(message, _)| message).collect();
-    }
-    if named.is_empty() {
-        return LabelMatch::Unknown;
-    }
+    let exact = protocol.messages.get(&label.name);
+    let named: Vec<&Message> = match (exact, protocol.labels.get(&label.normal)) {
+        (Some(messages), _) => messages.iter().collect(),
+        (None, Some(labels)) => labels.iter().flat_map(|l| &protocol.messages[l]).collect(),
+        (None, None) => return LabelMatch::Unknown,
+    };
     match named
         .iter()
         .find(|message| payload_matches(label, message, file))

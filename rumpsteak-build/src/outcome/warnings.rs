@@ -7,7 +7,6 @@ use rumpsteak_fsm::run::Failure;
 
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
-use crate::link::roles::RolePair;
 use crate::protocols::{Lookup, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
@@ -25,9 +24,10 @@ pub(crate) fn warnings(
         pairs,
     } = context;
     let mut warnings = Vec::new();
+    let linked = pairs.roles.values().flat_map(|role| &role.link);
+    let played: BTreeSet<usize> = linked.map(|linked| linked.protocol).collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
-        let plays = |role: &RolePair| role.link.as_ref().is_ok_and(|l| l.protocol == position);
-        if !pairs.roles.values().any(plays) {
+        if !played.contains(&position) {
             let file = protocols.files[protocol.file].shown();
             warnings.push(format!(
                 "{file}: no role plays the protocol `{}`",

@@ -60,10 +60,10 @@ pub(crate) struct Loaded {
     pub(crate) protocol: Protocol,
     /// One for each role, in the protocol's order.
     pub(crate) projections: Vec<Projection>,
-    /// Every message of the protocol, in order.
-    pub(crate) messages: Vec<Message>,
-    /// The labels of the messages, [normalised](name::normalise), in the same order.
-    pub(crate) normal: Vec<String>,
+    /// Every message of the protocol, in order, by its label.
+    pub(crate) messages: BTreeMap<String, BTreeSet<Message>>,
+    /// The labels by what they are when they are [normalised](name::normalise).
+    pub(crate) labels: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A role of a usable protocol, by position.
@@ -192,20 +192,25 @@ impl Protocols {
                 diagnostics.extend(errors);
                 Vec::new()
             });
-            let actions = projections
-                .iter()
-                .flat_map(|projection| projection.fsm.transitions());
-            let messages: BTreeSet<Message> = actions
-                .map(|transition| transition.action.message.clone())
-                .collect();
-            let labels = messages.iter().map(|message| message.label.as_str());
-            let normal = labels.map(name::normalise).collect();
+            let mut messages: BTreeMap<String, BTreeSet<Message>> = BTreeMap::new();
+            for projection in &projections {
+                for transition in projection.fsm.transitions() {
+                    let message = &transition.action.message;
+                    let of_label = messages.entry(message.label.to_string()).or_default();
+                    of_label.insert(message.clone());
+                }
+            }
+            let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+            for label in messages.keys() {
+                let alike = labels.entry(name::normalise(label)).or_default();
+                alike.insert(label.clone());
+            }
             usable.push(Loaded {
                 file,
                 protocol,
                 projections,
-                messages: messages.into_iter().collect(),
-                normal,
+                messages,
+                labels,
             });
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);

@@ -300,12 +300,7 @@ fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
 }
 
 fn unknown_label(path: &str, label: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
-    let labels = protocol
-        .messages
-        .iter()
-        .map(|message| message.label.as_str());
-    let mut known: Vec<&str> = labels.collect();
-    known.dedup();
+    let known: Vec<&str> = protocol.messages.keys().map(String::as_str).collect();
     let advice = match similar(label, &known) {
         Some(name) => format!(
             "did you mean `{name}`? A label is named by its variant, or by `#[label(\"{name}\")]` on the variant"

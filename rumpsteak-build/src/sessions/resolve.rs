@@ -8,7 +8,7 @@ use rumpsteak_fsm::Message;
 
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::link::context::Context;
-use crate::link::labels::{LabelMatch, LabelPair, match_label};
+use crate::link::labels::{LabelMatch, match_label};
 use crate::link::roles::{LinkError, RolePair};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
@@ -26,9 +26,15 @@ pub(crate) fn resolve_session(
     linked: Option<ProtocolRole>,
     most_items: usize,
 ) -> (ResolvedSession, Vec<Fault>) {
+    let mut labels = BTreeMap::new();
+    for (index, label) in role.labels.iter().enumerate() {
+        let key = label.item.ok_or(&*label.written);
+        labels.entry(key).or_insert(index);
+    }
     let mut resolver = Resolver {
         context,
         role,
+        labels,
         linked,
         peers_linked: true,
         faults: Vec::new(),
@@ -61,6 +67,8 @@ pub(crate) fn resolve_session(
 struct Resolver<'a> {
     context: Context<'a>,
     role: &'a RolePair,
+    /// The positions of the role's labels, by item, or as they are written.
+    labels: BTreeMap<Result<ItemId, &'a str>, usize>,
     linked: Option<ProtocolRole>,
     peers_linked: bool,
     faults: Vec<Fault>,
@@ -260,13 +268,10 @@ impl Resolver<'_> {
                 return None;
             }
         };
-        let is_this = |label: &LabelPair| match item {
-            Some(item) => label.item == Some(item),
-            None => label.item.is_none() && path.last() == label.written.as_str(),
-        };
-        let mut labels = self.role.labels.iter().enumerate();
-        let cause = match labels.find(|(_, label)| is_this(label)) {
-            Some((index, label)) => {
+        let written = path.last().to_string();
+        let cause = match self.labels.get(&item.ok_or(&*written)) {
+            Some(&index) => {
+                let label = &self.role.labels[index];
                 let resolved = |message| ResolvedLabel {
                     index,
                     name: label.name.clone(),
@@ -282,7 +287,7 @@ impl Resolver<'_> {
                 };
                 let protocol = &protocols.protocols[linked.protocol];
                 let file = &protocols.files[protocol.file];
-                match match_label(label, linked.protocol, protocol, file) {
+                match match_label(label, protocol, file) {
                     LabelMatch::Found(message) => return Some(resolved(message.clone())),
                     LabelMatch::OtherPayload(messages) => {
                         let cause = Cause::OtherPayload {
