@@ -4,10 +4,11 @@
 use rumpsteak_fsm::subtype::{Proof, Refusal, Rule};
 use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::{Action, Direction, Fsm, Sort, TransitionId};
+use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
+use super::rules::{Broken, Deed};
 use super::runs::shortest;
-use crate::words::{count, list};
+use crate::words::count;
 
 /// The note where subtyping does not refuse, and a run among the peers is the proof.
 #[must_use]
@@ -55,7 +56,7 @@ pub struct Explanation {
     /// How the machines got there.
     pub notes: Vec<String>,
     /// The way out.
-    pub help: &'static str,
+    pub help: String,
 }
 
 impl Comparison<'_> {
@@ -63,7 +64,7 @@ impl Comparison<'_> {
     #[must_use]
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let rule = self.rule(refusal);
-        let words = RuleWords::of(rule);
+        let (code, at_own, at_due) = marks(rule);
         let own = match rule {
             Rule::Forgotten => refusal.cycle.first().copied(),
             Rule::InputNotHandled => {
@@ -84,13 +85,27 @@ impl Comparison<'_> {
         if !refusal.cycle.is_empty() {
             notes.push(format!("the loop is {}", self.actions(&refusal.cycle)));
         }
+        let deed = |action: &Action| Deed {
+            direction: action.direction,
+            message: action.message.to_string(),
+            peer: action.peer.to_string(),
+        };
+        let broken = Broken {
+            rule,
+            subject: "it",
+            place: &format!("`{}`", self.sup_name),
+            role: self.sup.role().as_str(),
+            in_loop: !refusal.cycle.is_empty(),
+            done: refusal.sub.map(|id| deed(self.sub.transition(id).action)),
+            due: refusal.sup.map(|id| deed(self.sup.transition(id).action)),
+        };
         Explanation {
-            code: words.code,
-            sentence: self.sentence(rule, refusal),
-            own: own.map(|id| (id, words.own)).or_else(last),
-            due: refusal.sup.map(|id| (id, words.due)),
+            code,
+            sentence: broken.sentence(),
+            own: own.map(|id| (id, at_own)).or_else(last),
+            due: refusal.sup.map(|id| (id, at_due)),
             notes,
-            help: words.help,
+            help: broken.help(),
         }
     }
 
@@ -105,44 +120,6 @@ impl Comparison<'_> {
             Rule::InputNotHandled
         } else {
             refusal.rule
-        }
-    }
-
-    fn sentence(&self, rule: Rule, refusal: &Refusal) -> String {
-        let done = refusal.sub.map(|id| self.sub.transition(id).action);
-        let due = refusal.sup.map(|id| self.sup.transition(id).action);
-        match (rule, done, due) {
-            (Rule::InputNotHandled, _, Some(due)) => format!(
-                "it does not take `{}`, which `{}` may send",
-                due.message, due.peer
-            ),
-            (Rule::OutputNotOffered, Some(done), _) => format!(
-                "it may send `{}`, which `{}` does not take there",
-                done.message, done.peer
-            ),
-            (Rule::PayloadDiffers, Some(done), Some(due)) => format!(
-                "its `{}` carries {}, that of its peers {}",
-                done.message.label,
-                sorts(&done.message.payload),
-                sorts(&due.message.payload)
-            ),
-            (Rule::InputNotReached, Some(done), _) => format!(
-                "it waits for `{}` from `{}`, which need not come",
-                done.message, done.peer
-            ),
-            (Rule::OutputNotReached, Some(done), _) => format!(
-                "it sends `{}` to `{}`, which need not be waiting for it",
-                done.message, done.peer
-            ),
-            (Rule::Forgotten, _, Some(due)) => {
-                format!("it never {}, as it does in `{}`", told(due), self.sup_name)
-            }
-            (
-                Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer,
-                Some(done),
-                Some(due),
-            ) => format!("it {} before it {}", told(done), told(due)),
-            (rule, ..) => rule.to_string(),
         }
     }
 
@@ -208,99 +185,40 @@ pub fn among_peers(evidence: &Evidence) -> String {
     }
 }
 
-fn told(action: &Action) -> String {
-    match action.direction {
-        Direction::Receive => format!("takes `{}` from `{}`", action.message, action.peer),
-        Direction::Send => format!("sends `{}` to `{}`", action.message, action.peer),
-    }
-}
-
-fn sorts(sorts: &[Sort]) -> String {
-    if sorts.is_empty() {
-        "nothing".to_owned()
-    } else {
-        list(sorts.iter().map(Sort::as_str))
-    }
-}
-
-/// What is said of a rule, whatever the machines are.
-struct RuleWords {
-    code: &'static str,
-    own: &'static str,
-    due: &'static str,
-    help: &'static str,
-}
-
-impl RuleWords {
-    fn of(rule: Rule) -> Self {
-        let (code, own, due, help) = match rule {
-            Rule::Forgotten => (
-                "forgotten",
-                "goes on for ever without it",
-                "never done",
-                "do the action, or take it out of the protocol",
-            ),
-            Rule::InputBeforeOutput => (
-                "input-before-output",
-                "received before …",
-                "… this is sent",
-                "send first",
-            ),
-            Rule::InputNotHandled => (
-                "input-not-handled",
-                "this is taken there instead",
-                "the peer may send this",
-                "receive this message here too",
-            ),
-            Rule::InputNotReached => (
-                "input-not-reached",
-                "waits for this",
-                "its peers may go on with this",
-                "receive it only where the protocol has decided that it comes",
-            ),
-            Rule::InputsFromOnePeer => (
-                "inputs-from-one-peer",
-                "received before …",
-                "… this, which comes first from the same peer",
-                "receive them in the order of the protocol",
-            ),
-            Rule::OutputNotOffered => (
-                "output-not-offered",
-                "this is sent",
-                "this is taken there",
-                "send a message that the protocol offers",
-            ),
-            Rule::OutputNotReached => (
-                "output-not-reached",
-                "this is sent",
-                "its peers may go on with this",
-                "send it only where the protocol has decided on it",
-            ),
-            Rule::OutputsToOnePeer => (
-                "outputs-to-one-peer",
-                "sent before …",
-                "… this, which goes first to the same peer",
-                "send them in the order of the protocol",
-            ),
-            Rule::PayloadDiffers => (
-                "payload-differs",
-                "this payload",
-                "its peers have this one",
-                "make the payloads equal",
-            ),
-            // A rule of a later version of the library.
-            _ => (
-                "other",
-                "this",
-                "against this",
-                "keep to the order of the protocol",
-            ),
-        };
-        Self {
-            code,
-            own,
-            due,
-            help,
-        }
+/// What JSON calls a rule, and what is written at the action that breaks it and at the one that is
+/// due.
+fn marks(rule: Rule) -> (&'static str, &'static str, &'static str) {
+    match rule {
+        Rule::Forgotten => ("forgotten", "goes on for ever without it", "never done"),
+        Rule::InputBeforeOutput => ("input-before-output", "received before …", "… this is sent"),
+        Rule::InputNotHandled => (
+            "input-not-handled",
+            "this is taken there instead",
+            "the peer may send this",
+        ),
+        Rule::InputNotReached => (
+            "input-not-reached",
+            "waits for this",
+            "its peers may go on with this",
+        ),
+        Rule::InputsFromOnePeer => (
+            "inputs-from-one-peer",
+            "received before …",
+            "… this, which comes first from the same peer",
+        ),
+        Rule::OutputNotOffered => ("output-not-offered", "this is sent", "this is taken there"),
+        Rule::OutputNotReached => (
+            "output-not-reached",
+            "this is sent",
+            "its peers may go on with this",
+        ),
+        Rule::OutputsToOnePeer => (
+            "outputs-to-one-peer",
+            "sent before …",
+            "… this, which goes first to the same peer",
+        ),
+        Rule::PayloadDiffers => ("payload-differs", "this payload", "its peers have this one"),
+        // A rule of a later version of the library.
+        _ => ("other", "this", "against this"),
     }
 }

@@ -9,5 +9,6 @@ pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;
 pub(crate) mod refusal;
+mod rules;
 pub(crate) mod runs;
 pub(crate) mod wording;

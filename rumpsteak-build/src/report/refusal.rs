@@ -29,7 +29,8 @@ use rumpsteak_fsm::{Action, Defect, Direction, StateId, TransitionId};
 use rumpsteak_scribble::Projection;
 
 use super::excerpt::Excerpt;
-use super::runs::{does, failure};
+use super::rules::{Broken, Deed};
+use super::runs::failure;
 use crate::fault::{Refusal, Subject};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
@@ -69,7 +70,24 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         sub: action.as_ref(),
         sup: found.sup.map(|id| projection.fsm.transition(id).action),
     };
-    let mut text = words.headline() + "\n\n";
+    let broken = Broken {
+        rule: found.rule,
+        subject: &format!("`{}`", subject.name),
+        place: "the protocol",
+        role: protocol.role_at(subject.linked.role).as_str(),
+        in_loop: !found.cycle.is_empty(),
+        done: words.sub.map(|action| words.deed(action)),
+        due: words.sup.map(|action| words.deed(action)),
+    };
+    let mut text = match found.rule {
+        Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
+            "unsafe reordering: "
+        }
+        _ => "",
+    }
+    .to_owned();
+    text.push_str(&broken.sentence());
+    text.push_str("\n\n");
     // Writing to a string does not fail.
     if let Some((source, span)) = machine {
         let excerpt = Excerpt::of_place(source, span.clone(), "here in the machine");
@@ -77,7 +95,7 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
     }
     text.push_str(&words.excerpt());
     evidence(&mut text, &refused.evidence, with);
-    let _ = write!(text, "\n\nhelp: {}", words.help());
+    let _ = write!(text, "\n\nhelp: {}", broken.help());
     text
 }
 
@@ -232,58 +250,12 @@ impl Words<'_> {
         self.subject.role(role, roles).to_owned()
     }
 
-    /// "receives `Value` from `S`", or "ends" for no action.
-    fn does(&self, action: Option<&Action>) -> String {
-        let Some(action) = action else {
-            return "ends".to_owned();
-        };
-        let label = self.subject.label(&action.message);
-        let peer = self.role(&action.peer);
-        does(action.direction, &label, &peer)
-    }
-
-    /// "receive `Value` from `S`", or "end" for no action.
-    fn advice(&self, action: Option<&Action>) -> String {
-        let does = self.does(action);
-        let (verb, rest) = does.split_once(' ').unwrap_or((&does, ""));
-        format!("{} {rest}", verb.trim_end_matches('s'))
-            .trim_end()
-            .to_owned()
-    }
-
-    fn headline(&self) -> String {
-        let name = &self.subject.name;
-        let role = self.protocol.role_at(self.subject.linked.role);
-        let (sub, sup) = (self.does(self.sub), self.does(self.sup));
-        match self.refusal.rule {
-            Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
-                format!("unsafe reordering: `{name}` {sub} before it {sup}")
-            }
-            Rule::Forgotten if self.refusal.cycle.is_empty() => {
-                format!("`{name}` ends, but the protocol goes on: `{role}` still {sup}")
-            }
-            Rule::Forgotten => format!("`{name}` repeats itself and never {sup}"),
-            Rule::InputNotHandled => {
-                let (label, peer) = self.sup.map_or(Default::default(), |action| {
-                    (self.subject.label(&action.message), self.role(&action.peer))
-                });
-                format!("`{name}` does not handle `{label}`, which `{peer}` may send here")
-            }
-            Rule::InputNotReached | Rule::OutputNotReached => match self.sup {
-                Some(_) => format!(
-                    "`{name}` {sub} too early: the protocol has not decided yet, and may go on with another message"
-                ),
-                None => format!("`{name}` {sub}, but the protocol of `{role}` has ended here"),
-            },
-            Rule::OutputNotOffered => {
-                format!(
-                    "`{name}` {sub}, but here the protocol has `{role}` do something else: it {sup}"
-                )
-            }
-            Rule::PayloadDiffers => {
-                format!("`{name}` {sub} with another payload than the protocol has")
-            }
-            other => format!("`{name}` {sub}, but the protocol {sup}: {other}"),
+    /// An action in the names of the user's source.
+    fn deed(&self, action: &Action) -> Deed {
+        Deed {
+            direction: action.direction,
+            message: self.subject.label(&action.message),
+            peer: self.role(&action.peer),
         }
     }
 
@@ -351,33 +323,5 @@ impl Words<'_> {
                 .collect();
         }
         None
-    }
-
-    fn help(&self) -> String {
-        let first = self.advice(self.sup);
-        match self.refusal.rule {
-            Rule::InputBeforeOutput => {
-                format!("{first} before this; a send may move ahead of a receive, never a receive ahead of a send")
-            }
-            Rule::InputsFromOnePeer => {
-                format!("{first} before this; messages from one role arrive in the order in which it sends them")
-            }
-            Rule::OutputsToOnePeer => {
-                format!("{first} before this; the other role takes messages in the order of the protocol")
-            }
-            Rule::Forgotten if self.refusal.cycle.is_empty() => format!("{first} before `End`"),
-            Rule::Forgotten => format!("{first} somewhere in the loop"),
-            Rule::InputNotHandled => {
-                "handle it: a choice that is received (`Branch`) needs an option for every message that may come"
-                    .to_owned()
-            }
-            Rule::InputNotReached | Rule::OutputNotReached => match self.sup {
-                Some(_) => "do this only after the message that decides".to_owned(),
-                None => "end here, or extend the protocol".to_owned(),
-            },
-            Rule::OutputNotOffered => format!("{first} here, or extend the protocol"),
-            Rule::PayloadDiffers => "use the label whose payload is that of the protocol".to_owned(),
-            other => other.to_string(),
-        }
     }
 }

@@ -1,21 +1,13 @@
 //! Runs that go wrong, in words.
 
+use rumpsteak_fsm::Run;
 use rumpsteak_fsm::run::Failure;
-use rumpsteak_fsm::{Direction, Run};
 
 /// A run, drawn below its introduction.
 #[must_use]
 pub fn shortest(run: &Run) -> String {
     let chart = run.chart();
     format!("the shortest run that leads there:\n{}", chart.trim_end())
-}
-
-/// What a role does: "receives `Value` from `S`".
-pub(super) fn does(direction: Direction, message: &str, peer: &str) -> String {
-    match direction {
-        Direction::Receive => format!("receives `{message}` from `{peer}`"),
-        Direction::Send => format!("sends `{message}` to `{peer}`"),
-    }
 }
 
 /// What happens at the end of a run: "gets stuck".

@@ -13,7 +13,8 @@ use rumpsteak_scribble::similar;
 use super::build_report::Report;
 use super::excerpt::Excerpt;
 use super::refusal;
-use super::runs::{does, failure};
+use super::rules::Deed;
+use super::runs::failure;
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
@@ -350,8 +351,15 @@ fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
     let mut text = match (run.steps.last(), session) {
         (Some(step), Some(session)) => {
             let (label, peer) = (&step.action.message.label, &step.action.peer);
-            let does = does(step.action.direction, label.as_str(), peer.as_str());
-            format!("`{session}` {does}, and the system of `{set}` {failure}")
+            let deed = Deed {
+                direction: step.action.direction,
+                message: label.to_string(),
+                peer: peer.to_string(),
+            };
+            format!(
+                "`{session}` {}, and the system of `{set}` {failure}",
+                deed.told()
+            )
         }
         _ => format!("the system of `{set}` {failure}"),
     };

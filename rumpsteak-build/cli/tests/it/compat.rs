@@ -321,7 +321,7 @@ fn a_verdict_as_it_is_told() {
             shop("    terms(String) from seller to buyer;\n    order(i32) from buyer to seller;\n"),
         );
     folder.call("compat old.scr new.scr").exits(1).prints(
-        "error: `buyer` of `new.scr` may not join peers that run `old.scr`: it takes `terms(String)` from `seller` before it sends `order(i32)` to `seller`
+        "error: `buyer` of `new.scr` may not join peers that run `old.scr`: it receives `terms(String)` from `seller` before it sends `order(i32)` to `seller`
  --> new.scr:2:5
   |
 2 |     terms(String) from seller to buyer;
@@ -355,7 +355,7 @@ fn a_missing_branch_is_named() {
         .call("compat old.scr new.scr --role seller")
         .exits(1)
         .prints(
-            "error: `seller` of `new.scr` may not join peers that run `old.scr`: it does not take `help`, which `buyer` may send
+            "error: `seller` of `new.scr` may not join peers that run `old.scr`: it does not handle `help`, which `buyer` may send here
  --> new.scr:3:27
   |
 3 |         choice at buyer { order(i32) from buyer to seller; price(i32) from seller to buyer; continue Loop; }
@@ -386,27 +386,27 @@ fn every_refusal_says_what_is_done_and_by_whom() {
     let expected = [
         (
             "added_branch",
-            "it may send `help`, which `seller` does not take there",
+            "it sends `help` to `seller`, but here `old.scr` has `buyer` do something else: it sends `order(i32)` to `seller`",
         ),
         (
             "new_payload",
-            "its `price` carries `i64`, that of its peers `i32`",
+            "it sends `price(i64)` to `buyer` with another payload than `old.scr` has",
         ),
         (
             "new_name",
-            "it does not take `order(i32)`, which `buyer` may send",
+            "it does not handle `order(i32)`, which `buyer` may send here",
         ),
         (
             "acknowledged",
-            "it waits for `bye` from `seller`, which need not come",
+            "it receives `bye` from `seller`, but `old.scr` of `buyer` has ended here",
         ),
         (
             "acknowledged",
-            "it sends `bye` to `buyer`, which need not be waiting for it",
+            "it sends `bye` to `buyer`, but `old.scr` of `seller` has ended here",
         ),
         (
             "removed_role",
-            "it never takes `entry(i32)` from `seller`, as it does in `old.scr`",
+            "it ends, but `old.scr` goes on: `log` still receives `entry(i32)` from `seller`",
         ),
         (
             "reordered_one_way",
@@ -414,7 +414,7 @@ fn every_refusal_says_what_is_done_and_by_whom() {
         ),
         (
             "reordered_one_way",
-            "it takes `address(String)` from `buyer` before it takes `order(i32)` from `buyer`",
+            "it receives `address(String)` from `buyer` before it receives `order(i32)` from `buyer`",
         ),
     ];
     for (name, sentence) in expected {

@@ -45,7 +45,7 @@ fn a_subtype_says_what_was_compared() {
 #[test]
 fn a_refusal_shows_the_two_actions_in_both_files() {
     folder("subtype_refused").call("subtype stuck.txt kernel.txt").exits(1).says("").prints(
-        "error: `stuck.txt` may not take the place of `kernel.txt`: it takes `value(i32)` from `s` before it sends `ready` to `s`\n \
+        "error: `stuck.txt` may not take the place of `kernel.txt`: it receives `value(i32)` from `s` before it sends `ready` to `s`\n \
          --> stuck.txt:1:12\n  \
            |\n\
          1 | k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n  \
@@ -56,7 +56,7 @@ fn a_refusal_shows_the_two_actions_in_both_files() {
          1 | k: rec x . s!ready; s?value<i32>; t?ready; t!value<i32>; x\n  \
            |            ------- … this is sent\n  \
            |\n  \
-           = help: send first\n\n",
+           = help: send `ready` to `s` before this; a send may move ahead of a receive, never a receive ahead of a send\n\n",
     );
 }
 
@@ -84,7 +84,7 @@ fn json_of_a_refusal() {
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(
         object["reason"],
-        "it takes `value(i32)` from `s` before it sends `ready` to `s`"
+        "it receives `value(i32)` from `s` before it sends `ready` to `s`"
     );
     assert_eq!(
         object["run"],
