@@ -1,5 +1,7 @@
 //! `S03..`: the protocol as a whole.
 
+use std::iter;
+
 use super::{code::Code, diagnostic::Diagnostic, span::Span};
 
 /// `again` is the interaction from which it comes back.
@@ -45,13 +47,8 @@ pub(crate) fn choice_subject(
 
 /// Marks the messages with which the branches of a choice begin equally.
 fn equal_beginning(mut diagnostic: Diagnostic, equal: &[Span]) -> Diagnostic {
-    for (position, &span) in equal.iter().enumerate() {
-        let first = "the branches begin equally, with this";
-        let label = if position == 0 {
-            first
-        } else {
-            "and with this"
-        };
+    let first = iter::once("the branches begin equally, with this");
+    for (&span, label) in equal.iter().zip(first.chain(iter::repeat("and with this"))) {
         diagnostic = diagnostic.with(span, label);
     }
     diagnostic.help("begin the branches with different messages")

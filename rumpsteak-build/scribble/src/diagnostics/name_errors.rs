@@ -165,11 +165,8 @@ pub(crate) fn misplaced_module(
         None => "not the name of the file".to_owned(),
     };
     let message = format!("the module in `{file}.scr` calls itself `{header}`");
-    let diagnostic = Diagnostic::new(Code::OtherModule, message, header.span, label).help(format!(
-        "correct or remove the line, or move the file to `{right}`"
-    ));
-    Diagnostic {
-        severity,
-        ..diagnostic
-    }
+    let help = format!("correct or remove the line, or move the file to `{right}`");
+    let mut diagnostic = Diagnostic::new(Code::OtherModule, message, header.span, label);
+    diagnostic.severity = severity;
+    diagnostic.help(help)
 }

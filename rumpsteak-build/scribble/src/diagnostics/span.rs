@@ -81,7 +81,7 @@ impl fmt::Debug for Span {
 }
 
 /// A name where it is written.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// Its text, that of a qualified name with the dots: `shop.Base.Order`.
     pub text: Arc<str>,
@@ -99,11 +99,5 @@ impl Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`@{:?}", self.text, self.span)
     }
 }

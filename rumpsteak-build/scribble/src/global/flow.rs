@@ -18,7 +18,7 @@ use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 
 use crate::{
     diagnostics::{diagnostic::Diagnostic, global_errors},
-    index::index,
+    index::{follow, index},
     names::program::{END, Node, NodeKind, Program},
 };
 
@@ -41,33 +41,15 @@ pub(crate) fn check(program: &mut Program<'_>, diagnostics: &mut Vec<Diagnostic>
     }
 }
 
-/// Sets [`Node::ahead`] of every recursion and `continue`. Without unguarded recursion, following
-/// them ends.
+/// Sets [`Node::ahead`] of every node.
 fn look_ahead(nodes: &mut [Node]) {
-    let mut known = vec![false; nodes.len()];
-    let mut path = Vec::new();
-    for start in 0..nodes.len() {
-        let mut at = index(start);
-        let end = loop {
-            if at == END {
-                break at;
-            }
-            let node = &nodes[at as usize];
-            let next = match node.kind {
-                NodeKind::Rec { body } => body,
-                NodeKind::Continue { target } => target,
-                _ => break at,
-            };
-            if std::mem::replace(&mut known[at as usize], true) {
-                // Either on the way to here, which no reachable node is, or done.
-                break node.ahead;
-            }
-            path.push(at);
-            at = next;
-        };
-        for at in path.drain(..) {
-            nodes[at as usize].ahead = end;
-        }
+    let end = index(nodes.len());
+    let ends = follow(nodes.len() + 1, |at| match nodes.get(at as usize)?.kind {
+        NodeKind::Rec { body: next } | NodeKind::Continue { target: next } => Some(next.min(end)),
+        _ => None,
+    });
+    for (node, &ahead) in nodes.iter_mut().zip(&ends) {
+        node.ahead = if ahead == end { END } else { ahead };
     }
 }
 

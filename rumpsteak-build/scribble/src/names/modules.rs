@@ -3,9 +3,9 @@
 //! Imports are followed breadth first, each module once, so that modules may import each other. The
 //! caller reads the texts: this crate knows names only.
 
-use hashbrown::{HashMap, hash_map::Entry};
+use hashbrown::HashMap;
 
-use super::program::Source;
+use super::{program::Source, resolve::earlier};
 use crate::{
     diagnostics::{
         diagnostic::{self, Diagnostic, Severity},
@@ -251,13 +251,7 @@ fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
         .filter(|import| own != Some(import.module.as_str()))
     {
         let name = import.alias.as_ref().unwrap_or(&import.module);
-        match visible.entry(name.as_str()) {
-            Entry::Occupied(first) => {
-                diagnostics.push(name_errors::module_clash(name, *first.get()));
-            }
-            Entry::Vacant(free) => {
-                free.insert(name.span);
-            }
-        }
+        let first = earlier(&mut visible, name);
+        diagnostics.extend(first.map(|first| name_errors::module_clash(name, first)));
     }
 }

@@ -45,9 +45,9 @@ pub(crate) struct Node {
     /// What follows: a node, or [`END`]. Behind the last node of a branch that is what follows the
     /// choice.
     pub(crate) next: u32,
-    /// For a recursion and a `continue`, the first node behind it of another kind, or [`END`].
-    /// Following many nested recursions one by one from each `continue` would be quadratic. Set by
-    /// the flow checks.
+    /// For a recursion and a `continue`, the first node behind it of another kind, or [`END`]; for
+    /// others the node itself. Following many nested recursions one by one from each `continue`
+    /// would be quadratic. Set by the flow checks.
     pub(crate) ahead: u32,
     pub(crate) span: Span,
 }

@@ -85,7 +85,7 @@ fn duplicates(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// The place of an earlier name with the same text; `None` if this is the first one.
-fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> Option<Span> {
+pub(super) fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> Option<Span> {
     match seen.entry(name.as_str()) {
         Entry::Occupied(first) => Some(*first.get()),
         Entry::Vacant(free) => {
@@ -300,22 +300,13 @@ impl<'m> Resolver<'_, 'm> {
         let known = scope.signatures.contains(name.as_str());
         // A module that declares no message uses plain labels; where it does, or where there are
         // parameters, another name is a slip.
-        let mut parameters = self
-            .parameters(ParameterKind::Signature)
-            .map(|(_, name)| name);
-        let is_plain = scope.signatures.is_empty()
-            && !name.as_str().contains('.')
-            && parameters.next().is_none();
+        let parameters = self.parameters(ParameterKind::Signature);
+        let parameters: Vec<&str> = parameters.map(|(_, name)| name).collect();
+        let is_plain =
+            scope.signatures.is_empty() && !name.as_str().contains('.') && parameters.is_empty();
         if !known && !is_plain && scope.complete {
-            let parameters = self
-                .parameters(ParameterKind::Signature)
-                .map(|(_, name)| name);
-            let names = scope
-                .signature_names
-                .iter()
-                .map(String::as_str)
-                .chain(parameters);
-            let names = self.known(names);
+            let names = scope.signature_names.iter().map(String::as_str);
+            let names = self.known(names.chain(parameters));
             self.error(name_errors::unknown_message(name, &names));
             return None;
         }

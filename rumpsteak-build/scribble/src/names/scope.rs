@@ -7,6 +7,7 @@ use crate::{index::index, syntax::ast::DeclarationKind};
 
 /// What a name of a module can stand for: its own declarations, `alias.Name` and
 /// `full.module.Name`.
+#[derive(Default)]
 pub(super) struct Scope {
     /// Names to positions in the list of all protocols.
     pub(super) protocols: HashMap<String, u32>,
@@ -25,12 +26,8 @@ impl Scope {
     pub(super) fn new(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Self {
         let source = &sources[own];
         let mut scope = Self {
-            protocols: HashMap::new(),
-            signatures: HashSet::new(),
-            sorts: HashSet::new(),
-            protocol_names: Vec::new(),
-            signature_names: Vec::new(),
             complete: true,
+            ..Self::default()
         };
         scope.add(own, "", true, sources, bases);
         if let Some(header) = &source.module.header {

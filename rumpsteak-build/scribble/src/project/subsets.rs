@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::minimise::Move;
 use crate::{
     global::automaton::{Edge, Global, Hop, Letter},
-    index::{NONE, index},
+    index::{NONE, follow, index},
     limits::Limits,
     sets::Sets,
 };
@@ -276,38 +276,8 @@ fn part(ends: &[u32], at: usize) -> Range<usize> {
 /// become one state. A state on a cycle of single ε stands for itself and for all that lead to it.
 fn contract(global: &Global, role: u32) -> Vec<u32> {
     let hops = global.hops.as_slice();
-    let silent = |hop: Hop| hop.target != NONE && hop.from != role && hop.to != role;
-    let mut representative = vec![NONE; hops.len()];
-    let mut path = Vec::new();
-    // Backwards: most edges lead to a state with a greater number, which is known by then.
-    let mut start = hops.len();
-    while start > 0 {
-        start -= 1;
-        let known = if silent(hops[start]) {
-            representative[hops[start].target as usize]
-        } else {
-            index(start)
-        };
-        if known != NONE {
-            representative[start] = known;
-            continue;
-        }
-        let mut at = start;
-        let end = loop {
-            if representative[at] != NONE {
-                break representative[at];
-            }
-            // Until the end of the path is known, a state stands for itself: a cycle ends here.
-            representative[at] = index(at);
-            if !silent(hops[at]) {
-                break index(at);
-            }
-            path.push(at);
-            at = hops[at].target as usize;
-        };
-        for at in path.drain(..) {
-            representative[at] = end;
-        }
-    }
-    representative
+    follow(hops.len(), |state| {
+        let Hop { from, to, target } = hops[state as usize];
+        (target != NONE && from != role && to != role).then_some(target)
+    })
 }

@@ -1,5 +1,6 @@
 //! What must hold in each state of a role's machine: see [`projection`](super::projection).
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
 use super::{
@@ -145,37 +146,29 @@ fn overtaken(
 /// until `sender` is blocked or has sent to the role: only its first message matters.
 fn available(subsets: &mut Subsets<'_>, start: u32, sender: u32) -> Result<HashSet<u32>, TooLarge> {
     let global = subsets.global;
-    let mut blocked = vec![0_u64; global.roles.len().div_ceil(64)];
-    block(&mut blocked, subsets.role);
+    let mut blocked = FixedBitSet::with_capacity(global.roles.len());
+    blocked.insert(subsets.role as usize);
     let mut found = HashSet::new();
-    let mut visited: HashSet<(u32, Vec<u64>)> = HashSet::new();
+    let mut visited: HashSet<(u32, FixedBitSet)> = HashSet::new();
     let mut work = vec![(start, blocked)];
     while let Some((state, blocked)) = work.pop() {
         if !visited.insert((state, blocked.clone())) {
             continue;
         }
-        subsets.spend(blocked.len())?;
+        subsets.spend(blocked.as_slice().len())?;
         for edge in global.edges(state) {
             let Letter { from, to, .. } = global.letter(edge);
             let mut after = blocked.clone();
-            if is_blocked(&blocked, from) {
-                block(&mut after, to);
+            if blocked.contains(from as usize) {
+                after.insert(to as usize);
             } else if from == sender && to == subsets.role {
                 found.insert(edge.letter);
                 continue;
             }
-            if !is_blocked(&after, sender) {
+            if !after.contains(sender as usize) {
                 work.push((edge.target, after));
             }
         }
     }
     Ok(found)
-}
-
-fn is_blocked(blocked: &[u64], role: u32) -> bool {
-    blocked[role as usize / 64] >> (role % 64) & 1 == 1
-}
-
-fn block(blocked: &mut [u64], role: u32) {
-    blocked[role as usize / 64] |= 1 << (role % 64);
 }

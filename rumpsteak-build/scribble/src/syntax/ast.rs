@@ -118,24 +118,12 @@ pub struct Parameter {
 }
 
 /// An [`Interaction`] of one [`Body`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InteractionId(pub(crate) u32);
 
-impl fmt::Debug for InteractionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "i{}", self.0)
-    }
-}
-
 /// A block `{ … }` of one [`Body`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(crate) u32);
-
-impl fmt::Debug for BlockId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}", self.0)
-    }
-}
 
 /// The interactions of a protocol: a forest in two tables. Every interaction, and every block but
 /// the root, is named exactly once: an interaction by its block, a block by an interaction with a
