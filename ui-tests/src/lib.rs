@@ -4,7 +4,22 @@
 //! not have. Its tests are of two sorts: `tests/ui.rs` compiles the mistakes in `ui/`, one in each
 //! file, and compares what rustc says; the others run sessions and watch what happens.
 
+use rumpsteak_runtime::{Error, ErrorKind, Result, error::Action};
+
 pub mod handover;
 pub mod numbers;
 pub mod ping;
 pub mod ring;
+
+/// Who found that which peer has closed the route, and before which action.
+///
+/// # Panics
+///
+/// If the session ended otherwise.
+#[track_caller]
+pub fn closed<T: std::fmt::Debug>(ended: Result<T>) -> (&'static str, &'static str, Action) {
+    match ended.map_err(Error::into_kind) {
+        Err(ErrorKind::Closed { role, peer, action }) => (role, peer, action),
+        other => panic!("expected a closed route, got {other:?}"),
+    }
+}

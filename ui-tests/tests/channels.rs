@@ -13,12 +13,13 @@ use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _, poll};
 use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Result, Role as _,
+    Channel, Error, Result, Role as _,
     channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender},
     error::Action,
     transport::{Outgoing as _, Route as _},
     try_run,
 };
+use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{
     Label, Number, P, Producer, Q, Roles, Stop, Sum, consumer, producer,
 };
@@ -98,14 +99,8 @@ fn a_sender_that_waits_wakes_when_its_peer_goes() {
             drop(dropped.as_mut().now_or_never());
             drop(dropped);
         };
-        assert!(matches!(
-            join(waiting, go).await.0.map_err(Error::into_kind),
-            Err(ErrorKind::Closed {
-                role: "p",
-                peer: "q",
-                ..
-            })
-        ));
+        let ended = closed(join(waiting, go).await.0);
+        assert_eq!(ended, ("p", "q", Action::Send("Number")));
     });
     assert!(p.is_poisoned() && q.is_poisoned());
 }
@@ -123,14 +118,7 @@ fn a_message_that_waits_comes_back_from_a_peer_that_is_gone() {
         let mut waiting = Box::pin(waiting);
         assert!(poll!(&mut waiting).is_pending());
         drop(q);
-        assert!(matches!(
-            waiting.await.map_err(Error::into_kind),
-            Err(ErrorKind::Closed {
-                role: "p",
-                peer: "q",
-                action: Action::Send("Number"),
-            })
-        ));
+        assert_eq!(closed(waiting.await), ("p", "q", Action::Send("Number")));
     });
 }
 
@@ -160,14 +148,10 @@ fn a_capacity_that_is_wrong_panics_and_poisons() {
     assert!(message_of(panic).starts_with("the channel is full: its capacity is 3, "));
     assert!(p.is_poisoned());
     // What was in the queue arrives, and then its end.
-    assert!(matches!(
-        block_on(consumer(&mut q)).map_err(Error::into_kind),
-        Err(ErrorKind::Closed {
-            role: "q",
-            peer: "p",
-            action: Action::Receive(&["Number", "Stop"]),
-        })
-    ));
+    assert_eq!(
+        closed(block_on(consumer(&mut q))),
+        ("q", "p", Action::Receive(&["Number", "Stop"]))
+    );
 }
 
 #[test]
@@ -198,10 +182,7 @@ fn a_dropped_session_wakes_the_peer() {
                 assert!(poll!(&mut dropped).is_pending());
             };
             assert!(poll!(&mut waiting).is_pending());
-            assert!(matches!(
-                join(waiting, gone).await.0.map_err(Error::into_kind),
-                Err(ErrorKind::Closed { peer: "p", .. })
-            ));
+            assert_eq!(closed(join(waiting, gone).await.0).1, "p");
         });
         assert!(p.is_poisoned() && q.is_poisoned());
     }

@@ -10,22 +10,9 @@ use futures::poll;
 use rumpsteak_runtime::{
     Channel, Error, ErrorKind, Result, Role, error::Action, states::End, transport::Pair, try_run,
 };
+use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{self, Producer, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Label, Ping, Pong, Roles, Server, client, server};
-
-/// The error of a role whose peer is gone.
-fn assert_closed<T: std::fmt::Debug>(result: Result<T>, role: &str, peer: &str, action: Action) {
-    match result.map_err(Error::into_kind) {
-        Err(ErrorKind::Closed {
-            role: r,
-            peer: p,
-            action: a,
-        }) => {
-            assert_eq!((r, p, a), (role, peer, action));
-        }
-        other => panic!("expected a closed route, got {other:?}"),
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_aborted_task_wakes_the_peer() {
@@ -43,7 +30,10 @@ async fn an_aborted_task_wakes_the_peer() {
     was_asked.await.unwrap();
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
-    assert_closed(waiting.await.unwrap(), "c", "s", Action::Receive(&["Pong"]));
+    assert_eq!(
+        closed(waiting.await.unwrap()),
+        ("c", "s", Action::Receive(&["Pong"]))
+    );
 }
 
 /// The error of a client that returned the end of another session.
@@ -77,7 +67,10 @@ fn what_was_sent_before_the_failure_still_arrives() {
         }
     }));
     assert_eq!(seen, [1, 2]);
-    assert_closed(result, "q", "p", Action::Receive(&["Number", "Stop"]));
+    assert_eq!(
+        closed(result),
+        ("q", "p", Action::Receive(&["Number", "Stop"]))
+    );
 }
 
 #[test]
@@ -99,11 +92,9 @@ fn a_reset_connects_roles_of_several_sets() {
     assert_eq!(answer.unwrap(), 2);
     served.unwrap();
     // The server of the first set is alone now, with the question of the session that was dropped.
-    assert_closed(
-        block_on(server(&mut first.s)),
-        "s",
-        "c",
-        Action::Send("Pong"),
+    assert_eq!(
+        closed(block_on(server(&mut first.s))),
+        ("s", "c", Action::Send("Pong"))
     );
 }
 
@@ -206,7 +197,7 @@ fn a_failed_send_returns_its_label() {
         },
     ));
     assert_eq!(returned, Some(Ping(7)));
-    assert_closed(result, "c", "s", Action::Send("Ping"));
+    assert_eq!(closed(result), ("c", "s", Action::Send("Ping")));
 
     let numbers::Roles(mut p, q) = numbers::Roles::default();
     drop(q);
@@ -219,7 +210,7 @@ fn a_failed_send_returns_its_label() {
         );
         Err::<((), _), Error>(unsent.into())
     }));
-    assert_closed(result, "p", "q", Action::Send("Number"));
+    assert_eq!(closed(result), ("p", "q", Action::Send("Number")));
 }
 
 #[test]
@@ -268,19 +259,15 @@ fn an_unexpected_label_in_a_branch_names_all_that_were_legal() {
 fn a_dropped_peer_is_a_closed_peer() {
     let numbers::Roles(mut p, q) = numbers::Roles::default();
     drop(q);
-    assert_closed(
-        block_on(producer(&mut p, &[1])),
-        "p",
-        "q",
-        Action::Send("Number"),
+    assert_eq!(
+        closed(block_on(producer(&mut p, &[1]))),
+        ("p", "q", Action::Send("Number"))
     );
     let ping::Roles { mut s, c } = Roles::default();
     drop(c);
-    assert_closed(
-        block_on(server(&mut s)),
-        "s",
-        "c",
-        Action::Receive(&["Ping"]),
+    assert_eq!(
+        closed(block_on(server(&mut s))),
+        ("s", "c", Action::Receive(&["Ping"]))
     );
 }
 

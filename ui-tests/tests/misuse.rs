@@ -15,10 +15,13 @@ use std::task::{Context, Poll};
 use futures::executor::block_on;
 use futures::future::{FutureExt as _, join3};
 use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Message, Result, Role, Roles, session,
+    Channel, Error, ErrorKind, Message, Result, Role, Roles,
+    error::Action,
+    session,
     transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError},
     try_run,
 };
+use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::ping::{self, Client, Ping, client, server};
 
 #[derive(Roles)]
@@ -150,10 +153,7 @@ fn routes_of_two_roles_are_exchanged() {
         ]
     );
     let ended = a(&mut roles.a).now_or_never().unwrap();
-    assert!(matches!(
-        ended.map_err(Error::into_kind),
-        Err(ErrorKind::Closed { peer: "b", .. })
-    ));
+    assert_eq!(closed(ended).1, "b");
 }
 
 /// Each role brings its routes along.
@@ -203,34 +203,26 @@ fn server_after(what: impl FnOnce(ping::C) -> Option<ping::C>) -> Option<Result<
     waiting.now_or_never()
 }
 
-fn assert_closed(ended: Option<Result<()>>) {
-    assert!(matches!(
-        ended.unwrap().map_err(Error::into_kind),
-        Err(ErrorKind::Closed {
-            role: "s",
-            peer: "c",
-            ..
-        })
-    ));
-}
-
 #[test]
 fn peers_of_a_leaked_session_wait_as_long_as_its_role_is_left_alone() {
     assert!(server_after(Some).is_none());
-    assert_closed(server_after(|c| {
-        drop(c);
-        None
-    }));
-    assert_closed(server_after(|mut c| {
+    let dropped = server_after(|_| None);
+    let reset = server_after(|mut c| {
         ping::Roles::reset_each(&mut ping::Roles::default().s, &mut c);
         Some(c)
-    }));
-    assert_closed(server_after(|mut c| {
+    });
+    let refused = server_after(|mut c| {
         let refused = client(&mut c, 2).now_or_never().unwrap();
         let refused = refused.map_err(Error::into_kind);
         assert!(matches!(refused, Err(ErrorKind::Poisoned { role: "c" })));
         Some(c)
-    }));
+    });
+    for ended in [dropped, reset, refused] {
+        assert_eq!(
+            closed(ended.unwrap()),
+            ("s", "c", Action::Receive(&["Ping"]))
+        );
+    }
 }
 
 /// The halves of its route could be put into a fresh one.
