@@ -35,35 +35,8 @@ const ORDERED: (&str, &str) = (
     "m: 0 p?a 1, 1 p!x 2, 2 p?b 3, 3 p!x 0",
 );
 
-/// Pairs that hold, for which more and more may be pending.
-const PAIRS: [(&str, &str); 8] = [
-    TWICE,
-    ORDERED,
-    (
-        "m: 0 p?data 1, 1 p!ok 0, 0 p?done 2, 2 p!bye 3",
-        "m: 0 p?data 1, 0 p?done 2, 1 p?data 3, 1 p?done 2, 3 p!ok 0, 2 p!ok 2, 2 p!bye 4",
-    ),
-    (
-        "m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0, 2 p?urgent 0",
-        "m: 0 p?data 1, 0 p?urgent 1, 1 p!ok 0, 1 p!ko 0",
-    ),
-    (
-        "m: 0 p!ok 1, 1 p!ok 2, 2 q?data 0, 2 q?urgent 0",
-        "m: 0 q?data 1, 0 q?urgent 1, 1 p!ok 0, 1 p!ko 0",
-    ),
-    (
-        "m: 0 p!ok 1, 1 p!ok 2, 2 r?x 3, 3 q?data 0, 3 q?urgent 0",
-        "m: 0 q?data 1, 0 q?urgent 1, 1 r?x 2, 2 p!ok 0",
-    ),
-    ("m: 0 p!ok 1, 1 p!ok 2, 2 r!x 0", "m: 0 r!x 1, 1 p!ok 0"),
-    (
-        "m: 0 p!ok 1, 1 q!ok 2, 2 p!ok 3, 3 q!ok 4, 4 p?data 5, 5 q?data 0",
-        "m: 0 p?data 1, 1 p!ok 2, 2 q?data 3, 3 q!ok 0",
-    ),
-];
-
-fn found(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Invariant> {
-    let Ok(Verdict::Safe(proof)) = subtype::check(sub, sup, limits) else {
+fn found(sub: &Fsm, sup: &Fsm) -> Option<Invariant> {
+    let Verdict::Safe(proof) = subtype::check(sub, sup, &Limits::default()).unwrap() else {
         return None;
     };
     match proof.certificate() {
@@ -74,7 +47,7 @@ fn found(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Option<Invariant> {
 
 fn of((sub, sup): (&str, &str)) -> (Fsm, Fsm, Invariant) {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
-    let invariant = found(&sub, &sup, &Limits::default()).unwrap();
+    let invariant = found(&sub, &sup).unwrap();
     assert_eq!(proves(&invariant, &sub, &sup), Ok(()), "{invariant:?}");
     (sub, sup, invariant)
 }
@@ -112,13 +85,6 @@ fn judgement(sub: usize, sup: usize, pending: &[Pending], rule: Step, next: &[u3
         pending: pending.to_vec(),
         rule,
         next: next.to_vec(),
-    }
-}
-
-#[test]
-fn accepted_pairs_have_valid_invariants() {
-    for pair in PAIRS {
-        of(pair);
     }
 }
 
@@ -328,8 +294,13 @@ fn each_fault_is_found() {
 
 #[test]
 fn each_rank_counts() {
-    for pair in PAIRS {
-        let (sub, sup, invariant) = of(pair);
+    for Pair {
+        sub, sup, source, ..
+    } in pairs()
+    {
+        let Some(invariant) = found(&sub, &sup) else {
+            continue;
+        };
         let steps: Vec<(usize, usize)> = (0..invariant.judgements.len())
             .flat_map(|at| (0..invariant.judgements[at].pending.len()).map(move |p| (at, p)))
             .collect();
@@ -347,7 +318,7 @@ fn each_rank_counts() {
             assert_eq!(fault, Err(Fault::Rank), "{changed:?}");
             refused += 1;
         }
-        assert!(refused > 0 && highest > 0, "{pair:?}");
+        assert!(refused > 0 && highest > 0, "{source}");
         // All may be raised by the same.
         let mut changed = invariant.clone();
         for pending in changed.judgements.iter_mut().flat_map(|j| &mut j.pending) {
@@ -568,7 +539,7 @@ fn what_stays_pending_for_ever_has_no_ranks() {
 }
 
 /// Changes one thing.
-fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
+pub(crate) fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     let count = invariant.judgements.len();
     if count == 0 {
         return;
@@ -656,64 +627,18 @@ fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
     }
 }
 
-/// Invariants of pairs that hold, as they are and changed, for pairs nearby that do not hold: never
-/// valid. So an accepted one that was changed is still a proof.
+/// Invariants the wrong way round: an input does not overtake an output.
 #[test]
-fn no_invariant_proves_what_does_not_hold() {
-    let mut rng = Rng::with_seed(17);
-    let limits = Limits::default().steps(50_000);
-    let (mut wrong, mut refused, mut unharmed) = (0, 0, 0);
-    for pair in PAIRS {
-        let (sub, sup, invariant) = of(pair);
-        // The pair itself, tampered with.
-        for _ in seeds(300) {
-            let mut changed = invariant.clone();
-            tamper(&mut changed, &sub, &sup, &mut rng);
-            match proves(&changed, &sub, &sup) {
-                Ok(()) => unharmed += usize::from(changed != invariant),
-                Err(_) => refused += 1,
-            }
-        }
-        // Pairs that do not hold.
-        for _ in seeds(200) {
-            let (mut bad_sub, mut bad_sup) = (sub.clone(), sup.clone());
-            let side = match rng.bool() {
-                true => &mut bad_sub,
-                false => &mut bad_sup,
-            };
-            let Some(mutated) = mutate(side, Mutation::any(&mut rng), &mut rng) else {
-                continue;
-            };
-            *side = mutated;
-            let verdict = subtype::check(&bad_sub, &bad_sup, &limits).unwrap();
-            if verdict.refusal().is_none() {
-                continue;
-            }
-            wrong += 1;
-            for round in 0..20 {
-                let mut changed = invariant.clone();
-                for _ in 0..round % 4 {
-                    tamper(&mut changed, &bad_sub, &bad_sup, &mut rng);
-                }
-                assert!(
-                    proves(&changed, &bad_sub, &bad_sup).is_err(),
-                    "{bad_sub:?}\n{bad_sup:?}\n{changed:?}"
-                );
-            }
-        }
-    }
-    println!("{wrong} pairs that do not hold; {refused} tampered refused, {unharmed} still proofs");
-    assert!(
-        wrong > 200 && refused > 3 * unharmed,
-        "{wrong} {refused} {unharmed}"
-    );
-
-    // Invariants of other pairs, the wrong way round: an input does not overtake an output.
-    for pair in PAIRS {
-        let (_, _, invariant) = of(pair);
-        for (sub, sup) in PAIRS {
-            let valid = proves(&invariant, &common::machine(sup), &common::machine(sub));
-            assert!(valid.is_err(), "{pair:?} {sup} {sub}");
+fn no_invariant_proves_the_opposite() {
+    let pairs = pairs();
+    let invariants = pairs.iter().filter_map(|pair| found(&pair.sub, &pair.sup));
+    let invariants: Vec<Invariant> = invariants.collect();
+    for Pair { sub, sup, .. } in pairs
+        .iter()
+        .filter(|pair| found(&pair.sub, &pair.sup).is_some())
+    {
+        for invariant in &invariants {
+            assert!(proves(invariant, sup, sub).is_err(), "{sup:?} {sub:?}");
         }
     }
 }
