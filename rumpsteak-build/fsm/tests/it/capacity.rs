@@ -15,34 +15,17 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{corpus, seeds};
 
+use crate::systems::channels;
+
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
-}
-
-/// `from▶to occupancy capacity` for each channel.
-fn channels(capacities: &Capacities) -> Vec<String> {
-    capacities
-        .channels
-        .iter()
-        .map(|channel| {
-            let occupancy = match channel.occupancy {
-                Occupancy::AtMost(most) => most.to_string(),
-                Occupancy::Unbounded => "∞".to_owned(),
-                Occupancy::Unknown(_) => "?".to_owned(),
-            };
-            format!(
-                "{}▶{} {occupancy} {}",
-                channel.from, channel.to, channel.capacity
-            )
-        })
-        .collect()
 }
 
 #[track_caller]
 fn found(source: &str) -> Vec<String> {
     let capacities = capacity::find(&system(source), &Limits::default()).unwrap();
     assert!(capacities.is_minimal);
-    channels(&capacities)
+    channels(&capacities).collect()
 }
 
 #[test]

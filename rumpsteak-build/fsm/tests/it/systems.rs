@@ -22,7 +22,7 @@ use crate::common::pairs::{machine, path};
 use expect_test::expect_file;
 use rumpsteak_fsm::{
     Limits, Run, System, Verdict,
-    capacity::{self, Occupancy},
+    capacity::{self, Capacities, Occupancy},
     kmc::{self, Obstacle, Properties, Property, Reduction},
     run::Step,
     system::explore,
@@ -193,20 +193,22 @@ fn capacities(system: &System, limits: &Limits) -> String {
         Ok(capacities) => capacities,
         Err(error) => return error.to_string(),
     };
-    let channels = capacities.channels.iter().map(|channel| {
+    let mut text = channels(&capacities).collect::<Vec<_>>().join(", ");
+    if !capacities.is_minimal {
+        text += "; perhaps not minimal";
+    }
+    text
+}
+
+/// `from▶to occupancy capacity` for each channel.
+pub(crate) fn channels(capacities: &Capacities) -> impl Iterator<Item = String> {
+    capacities.channels.iter().map(|channel| {
         let occupancy = match channel.occupancy {
             Occupancy::AtMost(most) => most.to_string(),
             Occupancy::Unbounded => "∞".to_owned(),
             Occupancy::Unknown(_) => "?".to_owned(),
         };
-        format!(
-            "{}▶{} {occupancy} {}",
-            channel.from, channel.to, channel.capacity
-        )
-    });
-    let mut text = channels.collect::<Vec<_>>().join(", ");
-    if !capacities.is_minimal {
-        text += "; perhaps not minimal";
-    }
-    text
+        let (from, to) = (&channel.from, &channel.to);
+        format!("{from}▶{to} {occupancy} {}", channel.capacity)
+    })
 }

@@ -49,16 +49,17 @@ fn holds(properties: &Properties) -> [Option<bool>; 7] {
     [exhaustive, progress, reception, obi, ibi, sibi, cibi].map(Property::holds)
 }
 
+/// Two roles that send n messages before they receive as many, again and again.
+fn pair(a: &str, b: &str, n: usize) -> String {
+    let [x, y] = [format!("{b}!x; ").repeat(n), format!("{b}?y; ").repeat(n)];
+    let [back, take] = [format!("{a}!y; ").repeat(n), format!("{a}?x; ").repeat(n)];
+    format!("{a}: rec X . {x}{y}X\n{b}: rec X . {back}{take}X\n")
+}
+
 #[test]
 fn the_least_bound_is_found() {
     for least in [1, 2, 3, 5, 6, 7, 8, 33] {
-        let source = format!(
-            "a: rec X . {}{}X\nb: rec X . {}{}X",
-            "b!x; ".repeat(least),
-            "b?y; ".repeat(least),
-            "a!y; ".repeat(least),
-            "a?x; ".repeat(least),
-        );
+        let source = pair("a", "b", least);
         is_safe_at(&source, least);
         let limits = Limits::default().queue(least);
         let verdict = kmc::check(&system(&source), &limits).verdict;
@@ -81,15 +82,6 @@ fn the_least_bound_is_found() {
 
 #[test]
 fn parts_that_do_not_talk_are_judged_apart() {
-    let pair = |a: &str, b: &str, n: usize| {
-        format!(
-            "{a}: rec X . {}{}X\n{b}: rec X . {}{}X\n",
-            format!("{b}!x; ").repeat(n),
-            format!("{b}?y; ").repeat(n),
-            format!("{a}!y; ").repeat(n),
-            format!("{a}?x; ").repeat(n)
-        )
-    };
     let source = pair("a", "b", 3) + &pair("c", "d", 9) + &pair("e", "f", 2) + "g: end";
     let report = check(&source);
     assert_eq!(report.verdict, Verdict::Safe { bound: 9 });
@@ -138,15 +130,22 @@ fn within(source: &str, configurations: usize) -> Report {
     kmc::check(&system(source), &limits)
 }
 
+/// How many are met at a bound.
+fn configurations(source: &str, bound: usize) -> usize {
+    let (reduction, limits) = (Reduction::PartialOrder, Limits::default());
+    kmc::check_at(&system(source), bound, reduction, &limits).configurations
+}
+
+/// The properties at k = 1.
+fn at_one(source: &str) -> Properties {
+    kmc::check_at(&system(source), 1, Reduction::None, &Limits::default())
+}
+
 #[test]
 fn the_budget_is_for_all_bounds_together() {
     // Three messages each way: not decided by k = 1 and k = 2, and decided by k = 4.
-    let source = "a: rec X . b!x; b!x; b!x; b?y; b?y; b?y; X
-                  b: rec X . a!y; a!y; a!y; a?x; a?x; a?x; X";
-    let at = |bound| {
-        let reduction = Reduction::PartialOrder;
-        kmc::check_at(&system(source), bound, reduction, &Limits::default()).configurations
-    };
+    let source = &pair("a", "b", 3);
+    let at = |bound| configurations(source, bound);
     let needed = at(1) + at(2) + at(4);
     for configurations in at(1)..needed {
         let limit = Limit::Configurations(configurations);
@@ -183,10 +182,7 @@ fn what_is_wrong_is_found_though_not_all_is_seen() {
                   q: z?go; p?x; p?x; end
                   r: p?good; end
                   z: p?go; q!go; end";
-    let at = |bound| {
-        let reduction = Reduction::PartialOrder;
-        kmc::check_at(&system(source), bound, reduction, &Limits::default()).configurations
-    };
+    let at = |bound| configurations(source, bound);
     let is_refused = |budget: &usize| matches!(within(source, *budget).verdict, Verdict::Unsafe(_));
     let all = at(1) + at(2);
     let enough = (at(1)..all).find(is_refused).unwrap();
@@ -222,7 +218,7 @@ fn what_comes_at_the_end_of_a_long_run_is_seen() {
         .map(|i| format!("r{i}: r{}?v; r{}!v; end\n", i - 1, i + 1))
         .collect();
     let source = format!("r0: r1!v; end\n{chain}r69: r68?v; end");
-    let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+    let at = at_one(&source);
     assert_eq!(holds(&at), [Some(true); 7]);
 }
 
@@ -231,19 +227,18 @@ fn properties_are_those_of_all_parts() {
     let pair = |a: &str, b: &str, hears: &str| {
         format!("{a}: {b}!hi; {b}!x; end\n{b}: {a}?hi; {a}?{hears}; end\n")
     };
-    let at = |source: &str| kmc::check_at(&system(source), 1, Reduction::None, &Limits::default());
     let (good, bad) = (pair("a", "b", "x"), pair("c", "d", "y"));
-    let both = at(&(good.clone() + &bad));
+    let both = at_one(&(good.clone() + &bad));
     assert!(both.is_csa());
     assert_eq!(both.progress.holds(), Some(false));
     assert_eq!(
         both.configurations,
-        at(&good).configurations + at(&bad).configurations
+        at_one(&good).configurations + at_one(&bad).configurations
     );
     // Of two parts that fail, the first is shown.
     for (first, second, role) in [("e", "c", "e"), ("c", "e", "c")] {
         let source = pair(first, "f", "y") + &pair(second, "g", "y");
-        let Property::Fails(witness) = at(&source).progress else {
+        let Property::Fails(witness) = at_one(&source).progress else {
             panic!("{source}");
         };
         assert_eq!(witness.steps[0].role.as_str(), role);
@@ -286,7 +281,7 @@ fn what_depends_on_a_reception_is_what_it_led_to() {
     let conditions = |roles: [&str; 3]| {
         [[0, 1, 2], [1, 2, 0], [2, 1, 0], [1, 0, 2]].map(|order| {
             let source = order.map(|role| roles[role]).join("\n");
-            let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+            let at = at_one(&source);
             (at.sibi.holds(), at.cibi.holds())
         })
     };
@@ -454,7 +449,7 @@ fn what_competes_does_not_depend_on_the_order_of_roles_and_branches() {
     ];
     for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [3, 0, 1], [1, 3, 0]] {
         let source = order.map(|role| roles[role]).join("\n");
-        let at = kmc::check_at(&system(&source), 1, Reduction::None, &Limits::default());
+        let at = at_one(&source);
         // y comes only after x was taken, because of it.
         assert_eq!(at.ibi, Property::Holds);
         assert_eq!(
@@ -494,17 +489,6 @@ fn a_chain_that_is_not_followed_to_its_end_is_not_decided() {
 
 #[test]
 fn the_bound_is_that_of_the_part_that_needs_most() {
-    let pair = |a: &str, b: &str, count: usize| {
-        let (send, receive) = (format!("{b}!x; "), format!("{b}?y; "));
-        let (back, take) = (format!("{a}!y; "), format!("{a}?x; "));
-        format!(
-            "{a}: rec X . {}{}X\n{b}: rec X . {}{}X\n",
-            send.repeat(count),
-            receive.repeat(count),
-            back.repeat(count),
-            take.repeat(count)
-        )
-    };
     for (left, right) in [(1, 3), (3, 1), (2, 3)] {
         let source = pair("a", "b", left) + &pair("c", "d", right);
         is_safe_at(&source, 3);
