@@ -51,7 +51,7 @@
 
 use std::{collections::BTreeMap, error::Error, fmt};
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph, visit::EdgeRef};
+use petgraph::{graph::DiGraph, visit::EdgeRef};
 
 use crate::{
     kmc::{
@@ -63,6 +63,7 @@ use crate::{
     machine::{Fsm, Role},
     system::{
         System,
+        components::{NONE, Whole, components},
         explorer::{Explorer, Node, index},
         interned::{ChannelIndex, InternedSystem},
     },
@@ -343,26 +344,28 @@ fn occupancy(
         return None;
     }
 
-    // By node: its component, and how much can be added from there on.
-    let mut component = vec![0; graph.node_count()];
+    // By node: how much can be added from there on.
     let mut added = vec![0; graph.node_count()];
-    // Those first that lead to no other.
-    for (own, members) in kosaraju_scc(&graph).iter().enumerate() {
-        for member in members {
-            component[member.index()] = own;
-        }
+    let add = |members: &[Node], component_of: &[u32]| {
         let mut most = 0;
-        for edge in members.iter().flat_map(|&member| graph.edges(member)) {
+        for edge in members
+            .iter()
+            .flat_map(|&member| graph.edges(index(member)))
+        {
             let to = edge.target().index();
-            if component[to] != own {
+            if component_of[to] != NONE {
                 most = most.max(added[to] + edge.weight());
             } else if *edge.weight() > 0 {
-                return Some(Occupancy::Unbounded);
+                return None;
             }
         }
-        for member in members {
-            added[member.index()] = most;
+        for &member in members {
+            added[member as usize] = most;
         }
+        Some(())
+    };
+    if components(&mut Whole(&graph, add)).is_none() {
+        return Some(Occupancy::Unbounded);
     }
     let most = held.iter().zip(&added).map(|(held, added)| held + added);
     Some(Occupancy::AtMost(most.max().unwrap_or(0)))

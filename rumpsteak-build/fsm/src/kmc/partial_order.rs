@@ -40,31 +40,16 @@
 //! Cost: O(configurations · machines) time; every component is looked at once more for each machine
 //! left out.
 
-use petgraph::{Direction::Outgoing, graph::EdgeIndex};
-
 use super::violation::{Explored, Violation, Violations, definite, first_definite};
 use crate::system::{
-    explorer::{Explorer, Node, index},
+    components::{NONE, Walk, components},
+    explorer::{Explorer, Node, StepGraph},
     interned::{InternedSystem, StateKind},
 };
-
-/// No number, order or component yet.
-const NONE: u32 = u32::MAX;
 
 struct Search<'a> {
     explorer: Explorer<'a>,
     found: Violations,
-    /// By node: the number of its strongly connected component. A component's number is larger than
-    /// those that it leads to.
-    components: Vec<u32>,
-}
-
-struct Frame {
-    node: Node,
-    /// The next of its edges to look at.
-    edge: Option<EdgeIndex>,
-    /// Where it stands on the stack of nodes without a component.
-    height: usize,
 }
 
 /// Explores a directed system under these bounds.
@@ -76,13 +61,11 @@ pub(crate) fn explore<'a>(
     let mut search = Search {
         explorer: Explorer::new(system, bounds, budget),
         found: Violations::default(),
-        components: vec![],
     };
-    search.run();
+    components(&mut search);
     let Search {
         explorer,
         mut found,
-        ..
     } = search;
     if explorer.is_truncated {
         // All that was found is real.
@@ -97,76 +80,31 @@ pub(crate) fn explore<'a>(
     }
 }
 
-impl Search<'_> {
-    /// Tarjan's algorithm over the graph as it is made.
-    fn run(&mut self) {
-        let mut order: Vec<u32> = vec![];
-        let mut low: Vec<u32> = vec![];
-        let mut next_order = 0;
-        let mut stack: Vec<Node> = vec![];
-        let mut frames: Vec<Frame> = vec![];
-        let mut component = 0;
-        let mut start = Some(0);
-        loop {
-            if let Some(node) = start.take() {
-                if let Some(machine) = self.choose(node) {
-                    self.explorer.expand(node, machine);
-                }
-                order.resize(self.explorer.len(), NONE);
-                low.resize(self.explorer.len(), NONE);
-                self.components.resize(self.explorer.len(), NONE);
-                order[node as usize] = next_order;
-                low[node as usize] = next_order;
-                next_order += 1;
-                frames.push(Frame {
-                    node,
-                    edge: self.explorer.graph.first_edge(index(node), Outgoing),
-                    height: stack.len(),
-                });
-                stack.push(node);
-            }
-            if self.explorer.is_truncated {
-                return;
-            }
-            let Some(frame) = frames.last_mut() else {
-                return;
-            };
-            let node = frame.node;
-            if let Some(edge) = frame.edge {
-                let graph = &self.explorer.graph;
-                frame.edge = graph.next_edge(edge, Outgoing);
-                let to = graph.raw_edges()[edge.index()].target().index() as Node;
-                if order[to as usize] == NONE {
-                    start = Some(to);
-                } else if self.components[to as usize] == NONE {
-                    low[node as usize] = low[node as usize].min(order[to as usize]);
-                }
-                continue;
-            }
-            if low[node as usize] == order[node as usize] {
-                let members = &stack[frame.height..];
-                if let Some(machine) = self.finish(members) {
-                    self.explorer.expand(node, machine);
-                    // `low` and the components are asked for where a search has begun, which makes
-                    // room for them.
-                    order.resize(self.explorer.len(), NONE);
-                    frame.edge = self.explorer.graph.first_edge(index(node), Outgoing);
-                    continue;
-                }
-                for &member in members {
-                    self.components[member as usize] = component;
-                }
-                component += 1;
-                stack.truncate(frame.height);
-            }
-            frames.pop();
-            if let Some(parent) = frames.last() {
-                let parent = parent.node as usize;
-                low[parent] = low[parent].min(low[node as usize]);
-            }
-        }
+impl Walk for Search<'_> {
+    type Weight = u32;
+
+    fn graph(&self) -> &StepGraph {
+        &self.explorer.graph
     }
 
+    fn enter(&mut self, node: Node) -> Option<()> {
+        if let Some(machine) = self.choose(node) {
+            self.explorer.expand(node, machine);
+        }
+        (!self.explorer.is_truncated).then_some(())
+    }
+
+    /// Looks again at a component that left a machine out which could move.
+    fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool> {
+        let left_out = self.finish(members, component_of);
+        if let Some(machine) = left_out {
+            self.explorer.expand(members[0], machine);
+        }
+        (!self.explorer.is_truncated).then_some(left_out.is_none())
+    }
+}
+
+impl Search<'_> {
     /// The machine to move: one that receives, because it has one way to, before one that sends.
     fn choose(&self, node: Node) -> Option<usize> {
         let mut sender = None;
@@ -190,7 +128,7 @@ impl Search<'_> {
 
     /// Judges a component, whose root is its first member, if nothing leaves it. Returns a machine
     /// that was left out of it.
-    fn finish(&mut self, members: &[Node]) -> Option<usize> {
+    fn finish(&mut self, members: &[Node], component_of: &[u32]) -> Option<usize> {
         let explorer = &self.explorer;
         let system = explorer.system;
         let root = members[0];
@@ -198,7 +136,7 @@ impl Search<'_> {
         let mut popped = vec![false; system.channels()];
         for &member in members {
             for step in explorer.steps_from(member) {
-                if self.components[step.to as usize] != NONE {
+                if component_of[step.to as usize] != NONE {
                     return None;
                 }
                 let by = system.get(step.by as usize);

@@ -12,8 +12,6 @@
 //!
 //! The act check costs O(kinds · steps · their lengths).
 
-use std::rc::Rc;
-
 use hashbrown::HashMap;
 
 use super::{
@@ -32,7 +30,7 @@ pub(super) struct Assumptions<'a> {
     /// The kind of each transition of the subtype.
     kind_of: Vec<Kind>,
     /// By kind, [in which states](may_avoid) the subtype need never do it.
-    avoids: Vec<Option<Rc<[bool]>>>,
+    avoids: Vec<Option<Vec<bool>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
     /// For each node and each kind that is pending there, the first promise.
@@ -137,8 +135,11 @@ impl<'a> Assumptions<'a> {
             parent,
             promises: (start, self.promises.len() as u32),
         });
+        let mut trail = way.trail;
+        trail.clear();
         let way = Way {
             from: Some(to),
+            trail,
             fragment: self.record.root(),
             ..Way::start()
         };
@@ -205,10 +206,9 @@ impl<'a> Assumptions<'a> {
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
-            let avoids =
-                self.avoids[kind as usize].get_or_insert_with(|| may_avoid(pair, kind).into());
+            let avoids = self.avoids[kind as usize].get_or_insert_with(|| may_avoid(pair, kind));
             if avoids[state as usize] {
-                let avoids = Rc::clone(avoids);
+                let avoids = avoids.clone();
                 return Some(self.avoiding(node, origin, &avoids));
             }
         }

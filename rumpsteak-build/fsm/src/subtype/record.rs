@@ -111,13 +111,13 @@ impl Record {
     pub(super) fn new(pair: &Pair) -> Self {
         Self {
             pair: pair.clone(),
-            keys: vec![],
+            keys: Vec::with_capacity(64),
             ends: vec![],
             ids: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             roots: vec![],
             fragments: vec![],
-            trails: vec![],
+            trails: Vec::with_capacity(64),
             sequences: Sequences::default(),
             ranks: vec![],
         }

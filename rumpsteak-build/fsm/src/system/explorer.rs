@@ -5,12 +5,12 @@
 //! a time (its reduction).
 
 use petgraph::{
-    algo::kosaraju_scc,
     graph::{DiGraph, NodeIndex},
     visit::EdgeRef,
 };
 
 use super::{
+    components::{NONE, Whole, components},
     interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind},
     store::{ContentId, EMPTY, QueueContents, Rows},
 };
@@ -250,37 +250,31 @@ impl Continuations {
         at_node: impl Fn(Node) -> Option<usize>,
     ) -> Self {
         let width = count.div_ceil(64);
-        let mut component = vec![0; graph.node_count()];
         let mut events: Vec<u64> = vec![];
-        for (own, members) in kosaraju_scc(graph).iter().enumerate() {
+        let add = |happens: &mut [u64], event: usize| happens[event / 64] |= 1 << (event % 64);
+        let collect = |members: &[Node], component_of: &[u32]| {
             let start = events.len();
             events.resize(start + width, 0);
             let (known, happens) = events.split_at_mut(start);
-            let mut add = |event: usize| happens[event / 64] |= 1 << (event % 64);
-            for member in members {
-                component[member.index()] = own as u32;
-                at_node(member.index() as Node)
-                    .into_iter()
-                    .for_each(&mut add);
-            }
-            for edge in members.iter().flat_map(|&member| graph.edges(member)) {
-                by_move(*edge.weight() as usize)
-                    .into_iter()
-                    .for_each(&mut add);
-            }
             for &member in members {
-                for next in graph.neighbors(member) {
-                    let next = component[next.index()] as usize;
-                    if next != own {
-                        let words = &known[next * width..(next + 1) * width];
-                        happens
-                            .iter_mut()
-                            .zip(words)
-                            .for_each(|(own, next)| *own |= next);
+                if let Some(event) = at_node(member) {
+                    add(happens, event);
+                }
+                for edge in graph.edges(index(member)) {
+                    for event in by_move(*edge.weight() as usize) {
+                        add(happens, event);
+                    }
+                    let next = component_of[edge.target().index()];
+                    if next != NONE {
+                        let words = &known[next as usize * width..(next as usize + 1) * width];
+                        let both = happens.iter_mut().zip(words);
+                        both.for_each(|(own, next)| *own |= next);
                     }
                 }
             }
-        }
+            Some(())
+        };
+        let component = components(&mut Whole(graph, collect)).unwrap_or_default();
         Self {
             component,
             events,

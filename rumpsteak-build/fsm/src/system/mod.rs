@@ -43,6 +43,7 @@
 //! in queues)) memory.
 
 mod chart;
+pub(crate) mod components;
 mod composition;
 pub(crate) mod every_run;
 mod exploration;

@@ -287,24 +287,30 @@ fn what_a_form_cannot_say_is_refused() {
     let (a, c) = (Action::send("b", "a", &[]), Action::send("b", "c", &[]));
     let steps = (0..20).flat_map(|at| [(at, a.clone(), at + 1), (at, c.clone(), at + 1)]);
     let steps: Vec<_> = steps.chain([(20, a.clone(), 0)]).collect();
-    for (form, fsm, expected) in [
+    let alone = machine("k", 3, &[(0, a.clone(), 1)]);
+    for (form, machines, expected) in [
         (
             Form::Local,
-            machine("k", 21, &steps),
+            vec![machine("k", 21, &steps)],
             "the machine of `k`: a type writes a state once for each way to it, which would be more than 10021 states here; use DOT or CFSM text",
         ),
         (
             Form::Local,
-            machine("", 1, &[]),
+            vec![machine("", 1, &[])],
             "the machine of ``: the role `` is not made of letters, digits and `_`; use DOT",
         ),
         (
             Form::Cfsm,
-            machine("k\n", 1, &[]),
+            vec![machine("k\n", 1, &[])],
             "the machine of `k\n`: its name does not fit a line; rename it, or use DOT",
         ),
+        (
+            Form::Cfsm,
+            vec![alone, machine("b", 1, &[])],
+            "the machine of `k`: no transition is at state 2, which CFSM text cannot say; use DOT",
+        ),
     ] {
-        let refused = text::print(form, &[fsm]).unwrap_err();
+        let refused = text::print(form, &machines).unwrap_err();
         assert_eq!(refused.to_string(), expected);
     }
 }
