@@ -111,30 +111,28 @@ pub enum Limit {
 impl Limit {
     /// The field of [`Limits`] that sets it.
     pub fn setting(self) -> &'static str {
-        match self {
-            Self::Anticipation(_) => "anticipation",
-            Self::Branching(_) => "branching",
-            Self::Configurations(_) => "configurations",
-            Self::Queue(_) => "queue",
-            Self::Steps(_) => "steps",
-        }
+        self.parts().0
     }
 
     /// Its value.
     pub fn value(self) -> usize {
+        self.parts().1
+    }
+
+    fn parts(self) -> (&'static str, usize) {
         match self {
-            Self::Anticipation(value)
-            | Self::Branching(value)
-            | Self::Configurations(value)
-            | Self::Queue(value)
-            | Self::Steps(value) => value,
+            Self::Anticipation(value) => ("anticipation", value),
+            Self::Branching(value) => ("branching", value),
+            Self::Configurations(value) => ("configurations", value),
+            Self::Queue(value) => ("queue", value),
+            Self::Steps(value) => ("steps", value),
         }
     }
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.value();
+        let (setting, value) = self.parts();
         match self {
             Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
             Self::Branching(_) => write!(
@@ -145,6 +143,6 @@ impl fmt::Display for Limit {
             Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
             Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),
         }?;
-        write!(f, " (limit `{}`)", self.setting())
+        write!(f, " (limit `{setting}`)")
     }
 }

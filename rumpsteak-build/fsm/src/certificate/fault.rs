@@ -48,6 +48,16 @@ pub enum Fault {
     Rank,
 }
 
+impl Invalid {
+    pub(super) fn at(situation: usize, rule: usize, fault: Fault) -> Self {
+        Self {
+            situation,
+            rule,
+            fault,
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -72,6 +72,9 @@ impl From<Invariant> for Certificate {
 /// # Errors
 /// The first [`Invalid`] claim, in the order of the certificate.
 pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    if sub.check_directed().is_err() || sup.check_directed().is_err() {
+        return Err(Invalid::at(0, 0, Fault::NotDirected));
+    }
     match certificate {
         Certificate::Derivation(derivation) => derivation::check(derivation, sub, sup),
         Certificate::Invariant(invariant) => invariant::check(invariant, sub, sup),

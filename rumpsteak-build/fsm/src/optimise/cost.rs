@@ -59,14 +59,14 @@ const AHEAD: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Work {
     /// For the messages of each choice those that can come back to it.
-    again: BTreeMap<(Role, BTreeSet<Action>), Vec<Action>>,
+    again: BTreeMap<(Role, BTreeSet<Action>), BTreeSet<Action>>,
     share: Vec<usize>,
 }
 
 impl Work {
     /// The work that these machines do together as they are.
     pub fn new(machines: &[Fsm]) -> Self {
-        let mut again = BTreeMap::new();
+        let mut again: BTreeMap<_, BTreeSet<Action>> = BTreeMap::new();
         for machine in machines {
             for state in machine.states() {
                 let leaving: Vec<Transition<'_>> = machine.transitions_from(state).collect();
@@ -77,19 +77,11 @@ impl Work {
                     let mut later = machine.reachable_from(transition.target);
                     later.any(|later| later == state)
                 };
-                let back: Vec<Action> = leaving
-                    .iter()
-                    .filter(returns)
-                    .map(|transition| transition.action.clone())
-                    .collect();
-                let known: &mut Vec<Action> = again
+                let back = leaving.iter().filter(returns);
+                again
                     .entry((machine.role().clone(), key(&leaving)))
-                    .or_default();
-                for action in back {
-                    if !known.contains(&action) {
-                        known.push(action);
-                    }
-                }
+                    .or_default()
+                    .extend(back.map(|transition| transition.action.clone()));
             }
         }
         let mut work = Self {
@@ -207,9 +199,8 @@ impl Work {
         let round = *made;
         *made += 1;
         let again = self.again.get(&(player.machine.role().clone(), key));
-        let again = again.map_or(&[][..], Vec::as_slice);
-        let wanted =
-            |transition: &&Transition<'m>| again.contains(transition.action) == (round < ROUNDS);
+        let returns = |action: &Action| again.is_some_and(|again| again.contains(action));
+        let wanted = |transition: &&Transition<'m>| returns(transition.action) == (round < ROUNDS);
         let mut fitting: Vec<Transition<'m>> = leaving.iter().filter(wanted).copied().collect();
         if fitting.is_empty() {
             fitting = leaving.to_vec();

@@ -5,7 +5,7 @@
 //! lifeline with the message to its right. Messages travel in queues, so an arrow's end is where
 //! the message waits, not where it is taken.
 
-use super::run::{Run, Step};
+use super::run::{Queue, Run, Step};
 use crate::machine::{Direction, Message, Role};
 
 const WIDTH: usize = 80;
@@ -23,45 +23,32 @@ impl Run {
     /// Roles that take no part are left out. More than seven roles are listed rather than drawn.
     /// Long labels are cut with `…`.
     pub fn chart(&self) -> String {
-        draw(self)
-    }
-}
-
-fn draw(run: &Run) -> String {
-    let roles = participants(run);
-    let mut lines = match roles.len() {
-        0..=MOST_ROLES => lifelines(run, &roles),
-        _ => list(run),
-    };
-    for wait in &run.waits {
-        let mut messages: Vec<String> = vec![];
-        let mut peers: Vec<&Role> = vec![];
-        for (_, action) in &wait.transitions {
-            messages.push(action.message.to_string());
-            if !peers.contains(&&action.peer) {
-                peers.push(&action.peer);
+        let roles = participants(self);
+        let mut lines = match roles.len() {
+            0..=MOST_ROLES => lifelines(self, &roles),
+            _ => list(self),
+        };
+        for wait in &self.waits {
+            let mut messages: Vec<String> = vec![];
+            let mut peers: Vec<&str> = vec![];
+            for (_, action) in &wait.transitions {
+                messages.push(action.message.to_string());
+                if !peers.contains(&action.peer.as_str()) {
+                    peers.push(action.peer.as_str());
+                }
             }
+            let (messages, peers) = (messages.join(" or "), peers.join(" or "));
+            lines.push(format!("  {} waits for {messages} from {peers}", wait.role));
         }
-        let peers: Vec<&str> = peers.into_iter().map(Role::as_str).collect();
-        let (messages, peers) = (messages.join(" or "), peers.join(" or "));
-        lines.push(format!("  {} waits for {messages} from {peers}", wait.role));
+        for Queue { from, to, messages } in &self.queues {
+            let messages: Vec<String> = messages.iter().map(Message::to_string).collect();
+            let messages = messages.join(", ");
+            lines.push(format!("  in the queue from {from} to {to}: {messages}"));
+        }
+        lines.push(format!("  {}", self.failure));
+        let cut = |line: &String| cut(line, WIDTH).trim_end().to_owned() + "\n";
+        lines.iter().map(cut).collect()
     }
-    for queue in &run.queues {
-        let messages: Vec<String> = queue.messages.iter().map(Message::to_string).collect();
-        let messages = messages.join(", ");
-        lines.push(format!(
-            "  in the queue from {} to {}: {messages}",
-            queue.from, queue.to
-        ));
-    }
-    lines.push(format!("  {}", run.failure));
-
-    let mut chart = String::new();
-    for line in lines {
-        chart.push_str(cut(&line, WIDTH).trim_end());
-        chart.push('\n');
-    }
-    chart
 }
 
 /// The roles that the run is about, in the order of the system.

@@ -8,21 +8,13 @@ use crate::{
     machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
 };
 
-/// Checks that `derivation` proves `sub ≤ sup`.
+/// Checks that `derivation` proves `sub ≤ sup`, of two directed machines.
 pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    let invalid = |situation, rule, fault| Invalid {
-        situation,
-        rule,
-        fault,
-    };
-    if sub.check_directed().is_err() || sup.check_directed().is_err() {
-        return Err(invalid(0, 0, Fault::NotDirected));
-    }
     let checker = Checker::new(sub, sup);
     let mut claims = Vec::with_capacity(derivation.situations.len());
     for (index, situation) in derivation.situations.iter().enumerate() {
         let claim = checker.claim(situation);
-        claims.push(claim.map_err(|fault| invalid(index, situation.rules.len(), fault))?);
+        claims.push(claim.map_err(|fault| Invalid::at(index, situation.rules.len(), fault))?);
     }
     let initial = Branch {
         spine: Spine::default(),
@@ -32,7 +24,7 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
         .first()
         .is_some_and(|claim| claim.state == sub.initial() && claim.tree == initial)
     {
-        return Err(invalid(0, 0, Fault::Initial));
+        return Err(Invalid::at(0, 0, Fault::Initial));
     }
 
     for (index, situation) in derivation.situations.iter().enumerate() {
@@ -48,10 +40,10 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
                 Some(goal) => checker.apply(rule, goal, &claims, index, &mut goals),
                 None => Err(Fault::NoGoal),
             };
-            applied.map_err(|fault| invalid(index, number, fault))?;
+            applied.map_err(|fault| Invalid::at(index, number, fault))?;
         }
         if !goals.is_empty() {
-            return Err(invalid(index, situation.rules.len(), Fault::OpenGoal));
+            return Err(Invalid::at(index, situation.rules.len(), Fault::OpenGoal));
         }
     }
     Ok(())

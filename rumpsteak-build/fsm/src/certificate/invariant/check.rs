@@ -9,38 +9,30 @@ use crate::{
     machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
 };
 
-/// Checks that `invariant` proves `sub ≤ sup`.
+/// Checks that `invariant` proves `sub ≤ sup`, of two directed machines.
 ///
 /// # Errors
 /// The first [`Invalid`] judgement, in order; those that are not well written come before all
 /// others.
 pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    let invalid = |situation, rule, fault| Invalid {
-        situation,
-        rule,
-        fault,
-    };
-    if sub.check_directed().is_err() || sup.check_directed().is_err() {
-        return Err(invalid(0, 0, Fault::NotDirected));
-    }
     let checker = Checker { sub, sup };
     let mut claims = Vec::with_capacity(invariant.judgements.len());
     for (index, judgement) in invariant.judgements.iter().enumerate() {
         let claim = checker.claim(judgement);
-        claims.push(claim.map_err(|fault| invalid(index, 0, fault))?);
+        claims.push(claim.map_err(|fault| Invalid::at(index, 0, fault))?);
     }
     let initial = claims.first().is_some_and(|claim| {
         let goal = &claim.goal;
         goal.sub == sub.initial() && goal.sup == sup.initial() && goal.pending.is_empty()
     });
     if !initial {
-        return Err(invalid(0, 0, Fault::Initial));
+        return Err(Invalid::at(0, 0, Fault::Initial));
     }
 
     for (index, (judgement, claim)) in invariant.judgements.iter().zip(&claims).enumerate() {
         let Applied { goals, taken } = checker
             .apply(judgement.rule, &claim.goal)
-            .map_err(|fault| invalid(index, 0, fault))?;
+            .map_err(|fault| Invalid::at(index, 0, fault))?;
         for (number, goal) in goals.iter().enumerate() {
             let reached = match judgement.next.get(number) {
                 Some(&next) => claims.get(next as usize).ok_or(Fault::Unknown),
@@ -48,10 +40,10 @@ pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), I
             };
             reached
                 .and_then(|reached| claim.leads_to(goal, taken, reached))
-                .map_err(|fault| invalid(index, number, fault))?;
+                .map_err(|fault| Invalid::at(index, number, fault))?;
         }
         if judgement.next.len() > goals.len() {
-            return Err(invalid(index, goals.len(), Fault::NoGoal));
+            return Err(Invalid::at(index, goals.len(), Fault::NoGoal));
         }
     }
     Ok(())

@@ -83,13 +83,7 @@ impl Reader<'_> {
         let mut name = String::new();
         while let Some(&(_, c)) = self.text.get(self.at) {
             match c {
-                '\\' => {
-                    self.at += 1;
-                    let Some(&(_, escaped)) = self.text.get(self.at) else {
-                        return Err(self.problem("expected a character after the backslash"));
-                    };
-                    name.push(escaped);
-                }
+                '\\' => name.push(self.escaped()?),
                 '!' | '?' | '(' | ')' | ',' => break,
                 c if c.is_whitespace() => break,
                 c => name.push(c),
@@ -100,6 +94,13 @@ impl Reader<'_> {
             false => Ok(name),
             true => Err(self.problem(format!("expected the name of {what}"))),
         }
+    }
+
+    /// The character after a backslash.
+    fn escaped(&mut self) -> Result<char, SpannedMessage> {
+        self.at += 1;
+        let escaped = self.text.get(self.at).map(|&(_, c)| c);
+        escaped.ok_or_else(|| self.problem("expected a character after the backslash"))
     }
 
     /// `(i32, x: u8)`, from its opening parenthesis.
@@ -135,11 +136,7 @@ impl Reader<'_> {
             match c {
                 ',' | ')' if depth == 0 => break,
                 '\\' => {
-                    self.at += 1;
-                    let Some(&(_, escaped)) = self.text.get(self.at) else {
-                        return Err(self.problem("expected a character after the backslash"));
-                    };
-                    sort.push(escaped);
+                    sort.push(self.escaped()?);
                     kept = sort.len();
                     named = false;
                     self.at += 1;

@@ -77,7 +77,7 @@ enum Node {
 
 /// The text as it is written, in the order in which it is written: a node is before the nodes in
 /// it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tree {
     nodes: Vec<Node>,
     spans: Vec<Range<usize>>,
@@ -111,16 +111,6 @@ struct Reading<'a, 'b> {
 }
 
 impl<'a> Reading<'a, '_> {
-    /// Reads up to the end of the type.
-    fn finish(mut self) -> Result<Tree, SpannedMessage> {
-        loop {
-            let place = self.tree.nodes.len();
-            if self.begin(place)? && self.end(place)? {
-                return Ok(self.tree);
-            }
-        }
-    }
-
     /// Reads the beginning of a type, and says whether that is the whole type.
     fn begin(&mut self, place: Place) -> Result<bool, SpannedMessage> {
         self.lexer.skip_roles()?;
@@ -294,18 +284,19 @@ impl<'a> Reading<'a, '_> {
 impl Tree {
     /// Reads one type.
     fn parse(lexer: &mut Lexer<'_>, peers: bool) -> Result<Self, SpannedMessage> {
-        let tree = Self {
-            nodes: vec![],
-            spans: vec![],
-        };
-        let reading = Reading {
+        let mut reading = Reading {
             lexer,
             peers,
-            tree,
+            tree: Self::default(),
             open: vec![],
             binders: HashMap::new(),
         };
-        reading.finish()
+        loop {
+            let place = reading.tree.nodes.len();
+            if reading.begin(place)? && reading.end(place)? {
+                return Ok(reading.tree);
+            }
+        }
     }
 
     fn push(&mut self, node: Node, span: Range<usize>) {
