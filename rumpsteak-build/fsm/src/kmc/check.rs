@@ -62,13 +62,14 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 
 /// Each part at the bound that decides it.
 pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
-    parts
-        .iter()
-        .map(|part| match reduces(part) {
-            true => least_directed(part, budget, limits),
-            false => least(part, budget, limits),
-        })
-        .collect()
+    let mut judge = |part| {
+        let judged = search(part, budget, limits);
+        match reduces(part) {
+            true => least(part, judged, budget, limits),
+            false => judged,
+        }
+    };
+    parts.iter().map(&mut judge).collect()
 }
 
 /// The properties of a system at one bound.
@@ -233,16 +234,15 @@ pub(crate) struct Judged {
     limit: Limit,
 }
 
-/// Tries bounds until one decides: each, or in steps that double.
+/// Tries bounds until one decides: each, or where the reduction is for the part, in steps that
+/// double.
 ///
 /// What is returned has met all configurations that were met at any bound.
-fn search(
-    part: &InternedSystem,
-    reduction: Reduction,
-    next: impl Fn(usize) -> usize,
-    budget: &mut usize,
-    limits: &Limits,
-) -> Judged {
+fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+    let reduction = match reduces(part) {
+        true => Reduction::PartialOrder,
+        false => Reduction::None,
+    };
     let largest = limits.queue.max(1);
     let mut bound = 1;
     let mut last: Option<Judged> = None;
@@ -264,25 +264,16 @@ fn search(
                 last = Some(judged);
             }
         }
-        bound = next(bound).min(largest);
+        bound = match reduction {
+            Reduction::PartialOrder => bound.saturating_mul(2).min(largest),
+            Reduction::None => bound + 1,
+        };
     }
 }
 
-/// Tries each bound.
-fn least(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
-    search(part, Reduction::None, |bound| bound + 1, budget, limits)
-}
-
-/// Doubles the bound until one decides, then looks for the least between the last two.
-fn least_directed(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
+/// The least bound that decides, between the one that does and the one tried before it.
+fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: &Limits) -> Judged {
     let reduction = Reduction::PartialOrder;
-    let mut judged = search(
-        part,
-        reduction,
-        |bound| bound.saturating_mul(2),
-        budget,
-        limits,
-    );
     // A violation needs no least bound.
     if decide(part, &judged.evaluated) != Some(true) {
         return judged;

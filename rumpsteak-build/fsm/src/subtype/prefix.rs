@@ -153,13 +153,6 @@ impl Spine {
         });
         self.live += 1;
     }
-
-    /// Appends a text that is equal for two sequences if and only if they have the same actions in
-    /// the same order. Where they were promised does not matter.
-    pub(super) fn encode(&self, key: &mut Vec<u32>) {
-        key.push(self.live as u32);
-        key.extend(self.promises().map(|promise| promise.act));
-    }
 }
 
 /// The prefix π′ with the state or choice behind it.
@@ -244,7 +237,8 @@ impl Prefix {
     /// Appends numbers that are equal for two prefixes if and only if the same actions are pending
     /// in the same order, the same choices are open and the same states follow.
     pub(super) fn encode(&self, key: &mut Vec<u32>) {
-        self.spine.encode(key);
+        key.push(self.spine.live as u32);
+        key.extend(self.spine.promises().map(|promise| promise.act));
         encode_rest(&self.rest, key);
     }
 }
