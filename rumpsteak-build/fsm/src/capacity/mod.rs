@@ -30,8 +30,8 @@
 //!
 //! In a directed system what is enough stays enough when channels get longer, by the claim of the
 //! [`kmc`](crate::kmc) module. So where no channel can be shortened alone, no shorter capacities
-//! are enough: they are minimal. Others may be minimal too, shorter here and longer there. If a role
-//! chooses between peers, or the budget ends, nothing is said about shorter ones.
+//! are enough: they are minimal. Others may be minimal too, shorter here and longer there. If a
+//! role chooses between peers, or the budget ends, nothing is said about shorter ones.
 //!
 //! # Why the occupancy is right
 //!

@@ -76,7 +76,7 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         return Err(Invalid::at(0, 0, Fault::NotDirected));
     }
     match certificate {
-        Certificate::Derivation(derivation) => derivation::check(derivation, sub, sup),
-        Certificate::Invariant(invariant) => invariant::check(invariant, sub, sup),
+        Certificate::Derivation(derivation) => derivation::check::check(derivation, sub, sup),
+        Certificate::Invariant(invariant) => invariant::check::check(invariant, sub, sup),
     }
 }

@@ -52,15 +52,15 @@
 //! possible too. If they receive, y's message is there already, or it is sent in φ before y, by
 //! moves that do not depend on m. By the claim for that shorter part of φ after x, it can be sent
 //! within the bound after x, independently of m: which k-SIBI and k-CIBI exclude. A machine that
-//! waits and has not moved in ψ waits after it too. Machines need not be deterministic for this; the
-//! verdict asks for it as the paper does, because no program is such a machine. Mixed states are
-//! refused, unless the bound never mattered, so that all configurations were seen.
+//! waits and has not moved in ψ waits after it too. Machines need not be deterministic for this;
+//! the verdict asks for it as the paper does, because no program is such a machine. Mixed states
+//! are refused, unless the bound never mattered, so that all configurations were seen.
 //!
-//! So a system that is k-exhaustive (and directed or independent) and not k-safe is not safe. Nor is
-//! one with a set of machines that wait for each other only. One that is neither is deepened: k is
-//! searched from 1. For directed systems being k-exhaustive is monotone in k, by the same claim, so
-//! that k is doubled and then halved; for others it is not (a system of the paper is 1-MC and not
-//! 2-MC), and each k is tried.
+//! So a system that is k-exhaustive (and directed or independent) and not k-safe is not safe. Nor
+//! is one with a set of machines that wait for each other only. One that is neither is deepened: k
+//! is searched from 1. For directed systems being k-exhaustive is monotone in k, by the same claim,
+//! so that k is doubled and then halved; for others it is not (a system of the paper is 1-MC and
+//! not 2-MC), and each k is tried.
 //!
 //! # Cost
 //!

@@ -50,8 +50,9 @@
 //!
 //! 1. **The left prefix π is always empty.** Fig. 5 pushes an action of each side at once and
 //!    reduces when it can. Here the subtype's action is reduced at once, and the supertype is
-//!    unfolded just as far as that takes: derivations of Fig. 5 in another order. This accepts more,
-//!    since the supertype's next `p?` is known before one of the subtype's branches is chosen.
+//!    unfolded just as far as that takes: derivations of Fig. 5 in another order. This accepts
+//!    more, since the supertype's next `p?` is known before one of the subtype's branches is
+//!    chosen.
 //! 2. **Outputs of the supertype that are overtaken are not chosen** but kept as an open choice,
 //!    which the subtype's own later output decides (`anticipation`); the definition lets W′ depend
 //!    on all of U. So all branching is universal, the search is plain reachability without
@@ -60,9 +61,10 @@
 //!    instead of by unfolding up to a bound. So there is no bound for the user to choose, and "no"
 //!    is an answer: each "no" is a pair of U and V′ for which there is no W ≲ W′.
 //! 4. **The act check looks at all loops together** (`assumptions`). Fig. 5 checks, when rule ASM
-//!    closes a loop, that all pending actions are done within it. Here situations are reached on many
-//!    paths, so that loops share parts. They are judged when all situations are known: for each kind
-//!    of action (`p?` or `p!`) there must be no loop on which one is pending and none is done.
+//!    closes a loop, that all pending actions are done within it. Here situations are reached on
+//!    many paths, so that loops share parts. They are judged when all situations are known: for
+//!    each kind of action (`p?` or `p!`) there must be no loop on which one is pending and none is
+//!    done.
 //!
 //! ## Why it is sound
 //!

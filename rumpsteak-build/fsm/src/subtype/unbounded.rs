@@ -148,7 +148,8 @@ impl Words {
         }
     }
 
-    /// Takes off the possible first letters: each with the words after it. None if the word is empty.
+    /// Takes off the possible first letters: each with the words after it. None if the word is
+    /// empty.
     fn pop(&self) -> Vec<(Letter, Self)> {
         let (first, last) = match &self.class {
             Class::Short(word) => {

@@ -1,9 +1,18 @@
 //! Strongly connected components: Tarjan's algorithm, without recursion, and over a graph that may
 //! grow meanwhile.
 
-use petgraph::{Direction::Outgoing, graph::DiGraph};
+use petgraph::{
+    Direction::Outgoing,
+    graph::{DiGraph, NodeIndex},
+};
 
-use super::explorer::{Node, index};
+/// A node of a graph: of the explored ones a configuration, in the order in which they are met.
+pub(crate) type Node = u32;
+
+/// A [`Node`] as petgraph has it.
+pub(crate) fn index(node: Node) -> NodeIndex {
+    NodeIndex::new(node as usize)
+}
 
 /// No component yet.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -26,8 +35,8 @@ pub(crate) trait Walk {
 }
 
 /// Walks through a graph from its first node on, and from those that this does not lead to; those
-/// components first that lead to no other; the number of each node's component. `None` if the walk was
-/// ended.
+/// components first that lead to no other; the number of each node's component. `None` if the walk
+/// was ended.
 pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
     // By node: when it was met, from 1; the earliest that it leads to; its component.
     let (mut order, mut low, mut component_of) = (vec![], vec![], vec![]);
@@ -79,9 +88,10 @@ pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
                     order.resize(walk.graph().node_count(), 0);
                     continue;
                 }
-                for member in stack.drain(height..) {
+                for &member in &stack[height..] {
                     component_of[member as usize] = component;
                 }
+                stack.truncate(height);
                 component += 1;
             }
             open.pop();

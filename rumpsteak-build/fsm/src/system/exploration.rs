@@ -87,11 +87,8 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         };
         let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
 
-        if let Some(found) = search
-            .wrong
-            .clone()
-            .or_else(|| search.lost_message(may_happen))
-        {
+        let wrong = search.wrong.clone();
+        if let Some(found) = wrong.or_else(|| search.lost_message(may_happen)) {
             let run = match search.shorter(found.0, &listens, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),

@@ -4,20 +4,15 @@
 //! breadth first ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at
 //! a time (its reduction).
 
-use petgraph::{
-    graph::{DiGraph, NodeIndex},
-    visit::EdgeRef,
-};
+use petgraph::{graph::DiGraph, visit::EdgeRef};
 
+pub(crate) use super::components::{Node, index};
 use super::{
     components::{NONE, Whole, components},
     interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind},
     store::{ContentId, EMPTY, QueueContents, Rows},
 };
 use crate::verdict::{Limit, Limits};
-
-/// A configuration, by the order in which an [`Explorer`] met it.
-pub(crate) type Node = u32;
 
 /// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems
 /// of hundreds of roles, or millions of configurations, come near it.
@@ -221,11 +216,6 @@ impl<'a> Explorer<'a> {
         }
         Some(node)
     }
-}
-
-/// A [`Node`] as petgraph has it.
-pub(crate) fn index(node: Node) -> NodeIndex {
-    NodeIndex::new(node as usize)
 }
 
 /// What can happen from each node of a graph on.

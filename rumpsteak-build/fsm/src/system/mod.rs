@@ -30,10 +30,10 @@
 //! reported is always real.
 //!
 //! Queues of a safe system need not be bounded. So the search has a bound k that no queue may
-//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the bound;
-//! or if each send that was can be made after others moved first, and all machines are directed.
-//! That is k-exhaustivity (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run is then a
-//! reordering of one within the bound, and goes wrong if that one does.
+//! exceed, which is 1, 2, 4, … in turn. It settles the matter if no send was held back by the
+//! bound; or if each send that was can be made after others moved first, and all machines are
+//! directed. That is k-exhaustivity (Lange and Yoshida, CAV'19; see [`kmc`](crate::kmc)): every run
+//! is then a reordering of one within the bound, and goes wrong if that one does.
 //!
 //! A failure is found with the shortest run under the bound. A run of n steps needs no queue longer
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the

@@ -5,11 +5,12 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 
 use super::{
-    error::{SpannedMessage, Unsayable},
+    error::SpannedMessage,
     form::Form,
     lexer::{Kind, Lexer, is_name},
     named::Named,
     types::payload,
+    unsayable::Unsayable,
 };
 use crate::machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 

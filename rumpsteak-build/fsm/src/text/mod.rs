@@ -52,15 +52,12 @@ mod lexer;
 mod mermaid;
 mod named;
 mod types;
+mod unsayable;
 
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
-pub use self::{
-    error::{ParseError, Unsayable},
-    form::Form,
-    named::Named,
-};
+pub use self::{error::ParseError, form::Form, named::Named, unsayable::Unsayable};
 
 /// Reads the machines of a text in any form.
 ///

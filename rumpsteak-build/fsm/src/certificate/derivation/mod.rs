@@ -65,9 +65,8 @@
 //! The number of rules times the size of the trees they work on. The checker recurses on open
 //! choices inside each other only, at most [`DEEPEST`] deep.
 
-mod check;
+pub(super) mod check;
 
-pub(super) use self::check::check;
 use crate::machine::{StateId, TransitionId};
 
 /// How deep open choices may be inside each other.

@@ -92,10 +92,9 @@
 //! For each goal the windows of the judgement it comes from, times the logarithm of their number.
 //! There is no recursion.
 
-mod check;
+pub(super) mod check;
 mod words;
 
-pub(super) use self::check::check;
 use crate::machine::{StateId, TransitionId};
 
 /// The evidence for `sub ≤ sup` where more and more may be pending, in the ids of the two machines.

@@ -8,7 +8,8 @@ use crate::machine::TransitionId as Letter;
 type Windows = Vec<Vec<Letter>>;
 
 impl Words {
-    /// These words, of which windows are sorted, or the empty one if there are none, with a letter behind them.
+    /// These words, of which windows are sorted, or the empty one if there are none, with a letter
+    /// behind them.
     pub(super) fn append(words: Option<Self>, letter: Letter) -> Self {
         match words {
             None => Self::Exactly(vec![letter]),

@@ -7,9 +7,9 @@ use super::parser::{BINARY_PEER, BINARY_ROLE};
 use crate::{
     machine::{Action, Fsm, StateId},
     text::{
-        error::Unsayable,
         form::Form,
         lexer::{is_name, sorts},
+        unsayable::Unsayable,
     },
 };
 
