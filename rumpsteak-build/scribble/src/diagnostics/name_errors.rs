@@ -13,11 +13,8 @@ pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {
     if let Some(similar) = similar(name, known) {
         return Some(format!("did you mean `{similar}`?"));
     }
-    let quoted: Vec<_> = known
-        .iter()
-        .take(MOST + 1)
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let quoted = known.iter().take(MOST + 1);
+    let quoted: Vec<_> = quoted.map(|name| format!("`{name}`")).collect();
     match &*quoted {
         [] => None,
         [one] => Some(format!("there is {one}")),

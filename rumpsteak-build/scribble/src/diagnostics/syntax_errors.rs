@@ -49,11 +49,8 @@ impl Construct {
 
 /// At most so many characters of a text, escaped.
 fn shorten(text: &str, most: usize) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(most)
-        .flat_map(char::escape_debug)
-        .collect();
+    let shown = text.chars().take(most);
+    let mut shown: String = shown.flat_map(char::escape_debug).collect();
     if text.chars().nth(most).is_some() {
         shown.push('…');
     }

@@ -55,15 +55,12 @@ pub(crate) fn determinise(
     entered: &mut [bool],
 ) -> Result<Global, Vec<Diagnostic>> {
     let decl = program.protocols[root].decl;
+    let roles = decl.roles.iter().map(|role| &role.name.text);
     // No more letters than this, unless calls pass on roles.
     let size = program.protocols[root].nodes.len().min(limit);
     let determiniser = Determiniser {
         unfolding: Unfolding::new(program, root, limit, entered),
-        roles: decl
-            .roles
-            .iter()
-            .map(|role| Role::from(role.name.as_str()))
-            .collect(),
+        roles: roles.map(|name| Role::from(Arc::clone(name))).collect(),
         letters: set_of(size),
         states: Sets::new(size + 1),
         beginnings: Vec::new(),

@@ -135,12 +135,8 @@ impl Program<'_> {
                 callers[callee].push(caller);
             }
         }
-        let invalid = self
-            .protocols
-            .iter()
-            .enumerate()
-            .filter(|(_, protocol)| !protocol.valid);
-        let mut invalid: Vec<usize> = invalid.map(|(at, _)| at).collect();
+        let all = 0..self.protocols.len();
+        let mut invalid: Vec<usize> = all.filter(|&at| !self.protocols[at].valid).collect();
         while let Some(callee) = invalid.pop() {
             for caller in std::mem::take(&mut callers[callee]) {
                 if std::mem::replace(&mut self.protocols[caller].valid, false) {

@@ -26,17 +26,12 @@ pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagno
     let step = |edge: EdgeAt| (edge.1 != NONE).then(|| subsets.global.step(subsets.edge(edge)));
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut explained = Vec::new();
-    for &Problem {
-        state,
-        kind,
-        one,
-        other,
-    } in problems
-    {
+    for found in problems {
+        let (kind, one, other) = (found.kind, found.one, found.other);
         if diagnostics.len() >= MOST_ERRORS {
             break;
         }
-        let (choice, branches) = branches(subsets, state, one, other).unzip();
+        let (choice, branches) = branches(subsets, found.state, one, other).unzip();
         if choice.is_some() && explained.contains(&choice) {
             continue;
         }
