@@ -20,7 +20,7 @@ use crate::source::{targets, text_file};
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
-pub use crate::protocols::scr_module::ScrModule;
+pub use crate::protocols::{gravest, scr_module::ScrModule};
 use crate::report::build_report::Report;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, proven, proven_among,
@@ -245,20 +245,18 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 None => text_file::read(path).ok(),
             };
             let range = located.span.byte_range();
-            let before = source.as_deref().and_then(|text| text.get(..range.start));
-            let before = before.unwrap_or_default();
-            let line = before.rfind('\n').map_or(0, |end| end + 1);
-            let mut problem = Problem {
-                file: analysis.base.show(path),
-                line: before.matches('\n').count() + 1,
-                column: before[line..].chars().count() + 1,
+            let shown = analysis.base.show(path);
+            let source = Arc::new(NamedText::new(shown, source.unwrap_or_default()));
+            let (line, column) = source.position(range.start);
+            Problem {
+                file: source.name.clone(),
+                line,
+                column,
+                rendered: rendered(&located.text, &source, &range),
                 range,
                 text: located.text.clone(),
                 gravity: located.gravity,
-                rendered: Default::default(),
-            };
-            problem.rendered = rendered(&problem, source);
-            problem
+            }
         })
         .collect();
     problems.sort_by(|left, right| {
@@ -271,15 +269,15 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
 }
 
 /// A problem drawn as rustc would draw it: plain, then styled.
-fn rendered(problem: &Problem, source: Option<String>) -> [String; 2] {
-    let (message, rest) = match problem.text.split_once('\n') {
+fn rendered(text: &str, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
+    let (message, rest) = match text.split_once('\n') {
         Some((message, rest)) => (message, Some(rest)),
-        None => (problem.text.as_str(), None),
+        None => (text, None),
     };
     let mut notice = Notice::error(message);
-    if let Some(source) = source.filter(|source| problem.range.end <= source.len()) {
-        let text = Arc::new(NamedText::new(&problem.file, source));
-        notice.excerpt.mark(&text, problem.range.clone(), "");
+    // A file that cannot be read again has no excerpt.
+    if !source.text.is_empty() && range.end <= source.text.len() {
+        notice.excerpt.mark(source, range.clone(), "");
     }
     [false, true].map(|colour| {
         let mut drawn = notice.render(colour);

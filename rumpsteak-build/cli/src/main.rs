@@ -78,10 +78,13 @@ fn main() -> ExitCode {
 }
 
 /// The command line without the `rumpsteak` that cargo passes on: `cargo rumpsteak check` starts
-/// `cargo-rumpsteak rumpsteak check`.
+/// `cargo-rumpsteak rumpsteak check`. What `--format json` was called once is what it is called now.
 fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
         .enumerate()
         .filter(|(index, argument)| *index != 1 || argument != "rumpsteak")
-        .map(|(_, argument)| argument)
+        .map(|(_, argument)| match argument.to_str() {
+            Some("--json") => "--format=json".into(),
+            _ => argument,
+        })
 }

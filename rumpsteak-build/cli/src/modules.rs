@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use rumpsteak_build::command::{NamedText, Notice, ScrModule, list, meant};
-use rumpsteak_scribble::{Code, Diagnostic, Limits, Protocol, Span, file_of_module, parse};
+use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant};
+use rumpsteak_scribble::{Diagnostic, Limits, Protocol, Span, file_of_module, parse};
 
 use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
 
@@ -208,19 +208,7 @@ pub(crate) fn pick(
     }
 }
 
-/// What errors mean for the exit status: a text that is no Scribble cannot be judged; a search that
-/// was given up decides nothing; anything else is a protocol that does not hold.
+/// What errors mean for the exit status.
 pub(crate) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
-    let outcome = |diagnostic: &Diagnostic| match diagnostic.code {
-        code if code.is_limit() => Outcome::Undecided,
-        // The role was named in the call.
-        Code::NoSuchRole => Outcome::BadInput,
-        code if code.is_syntax() => Outcome::BadInput,
-        _ => Outcome::Fails,
-    };
-    diagnostics
-        .iter()
-        .map(outcome)
-        .max()
-        .unwrap_or(Outcome::Holds)
+    gravest(diagnostics).into()
 }

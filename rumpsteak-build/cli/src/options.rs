@@ -20,14 +20,12 @@ pub(crate) struct Output {
     /// How to print the answer
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Format,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
 }
 
 impl Output {
     /// Whether standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
-        self.json || self.format == Format::Json
+        self.format == Format::Json
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use rumpsteak_build::command::Gravity;
+
 /// The exit status, the same for every verb.
 ///
 /// In order of severity, so that the outcome of several files is their maximum. A file that cannot
@@ -26,6 +28,17 @@ impl Outcome {
             Self::Fails => Some("unsafe"),
             Self::Undecided => Some("undecided"),
             Self::BadInput => None,
+        }
+    }
+}
+
+impl From<Option<Gravity>> for Outcome {
+    fn from(gravest: Option<Gravity>) -> Self {
+        match gravest {
+            None => Self::Holds,
+            Some(Gravity::Undecided) => Self::Undecided,
+            Some(Gravity::BadInput) => Self::BadInput,
+            Some(_) => Self::Fails,
         }
     }
 }

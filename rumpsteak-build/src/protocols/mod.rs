@@ -14,7 +14,7 @@ use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
-    Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
+    Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
 };
 
 use self::scr_module::ScrModule;
@@ -275,17 +275,24 @@ impl Protocols {
     }
 }
 
+/// What errors of Scribble mean: a text that is no Scribble cannot be judged, a limit decides
+/// nothing, and anything else is a protocol that does not hold. `None` without errors.
+#[must_use]
+pub fn gravest(diagnostics: &[Diagnostic]) -> Option<Gravity> {
+    let gravity = |diagnostic: &Diagnostic| match diagnostic.code {
+        code if code.is_limit() => Gravity::Undecided,
+        // The role was named in a call.
+        Code::NoSuchRole => Gravity::BadInput,
+        code if code.is_syntax() => Gravity::BadInput,
+        _ => Gravity::Fails,
+    };
+    diagnostics.iter().map(gravity).max()
+}
+
 impl ScrFile {
-    /// What its errors mean: a text that is no Scribble cannot be judged, and a limit decides
-    /// nothing.
+    /// What its errors mean.
     pub(crate) fn gravity(&self) -> Gravity {
-        let kind = |diagnostic: &Diagnostic| match diagnostic.code {
-            code if code.is_limit() => Gravity::Undecided,
-            code if code.is_syntax() => Gravity::BadInput,
-            _ => Gravity::Fails,
-        };
-        let kinds = self.diagnostics.iter().map(kind);
-        kinds.max().unwrap_or(Gravity::Undecided)
+        gravest(&self.diagnostics).unwrap_or(Gravity::Undecided)
     }
 
     /// Its warnings, each on one line.

@@ -33,8 +33,6 @@ pub(crate) struct Arguments {
     /// How to print the machines
     #[arg(long, value_enum, default_value = "dot", value_name = "FORM")]
     format: Format,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -54,12 +52,11 @@ enum Format {
 impl Arguments {
     /// Whether standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
-        self.json || self.format == Format::Json
+        self.format == Format::Json
     }
 
     fn form(&self) -> Option<Form> {
         match self.format {
-            _ if self.json => None,
             Format::Cfsm => Some(Form::Cfsm),
             Format::Dot => Some(Form::Dot),
             Format::Json => None,

@@ -39,9 +39,7 @@ pub(crate) struct Arguments {
     /// How to print diagnostics and verdicts
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Form,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
-    #[arg(long, hide = true, value_enum, conflicts_with_all = ["format", "json"])]
+    #[arg(long, hide = true, value_enum, conflicts_with = "format")]
     message_format: Option<MessageFormat>,
 }
 
@@ -69,7 +67,6 @@ impl Arguments {
         match self.message_format {
             Some(MessageFormat::Human) => Form::Text,
             Some(MessageFormat::Json) => Form::JsonLines,
-            None if self.json => Form::Json,
             None => self.format,
         }
     }

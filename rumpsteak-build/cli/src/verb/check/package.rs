@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rumpsteak_build::command::{self, Cfg, Check, Gravity, Notice, count, visible};
+use rumpsteak_build::command::{self, Cfg, Check, Notice, count, visible};
 use serde_json::{Value, json};
 
 use super::{
@@ -49,12 +49,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
         .check(&folder, &Cfg::from_features(features))
         .map_err(whole)?;
 
-    let outcome = match check.gravest() {
-        None => Outcome::Holds,
-        Some(Gravity::Undecided) => Outcome::Undecided,
-        Some(Gravity::BadInput) => Outcome::BadInput,
-        Some(_) => Outcome::Fails,
-    };
+    let outcome = check.gravest().into();
     match arguments.form() {
         Form::JsonLines => print_lines(&check, outcome, terminal),
         Form::Json => {

@@ -66,8 +66,6 @@ pub(crate) struct Arguments {
     /// How long a send or a receive takes its role
     #[arg(long, value_name = "N", default_value_t = 1)]
     work: u64,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,7 +83,7 @@ enum Format {
 impl Arguments {
     /// Whether standard output is to be one JSON object.
     pub(crate) fn json(&self) -> bool {
-        self.json || self.format == Some(Format::Json)
+        self.format == Some(Format::Json)
     }
 
     /// Whether standard output is to be a file for another tool.
