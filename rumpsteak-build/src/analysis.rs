@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use syn::ext::IdentExt as _;
-
 use crate::codegen::{Generated, Generator};
 use crate::configuration::{Configuration, PATH};
 use crate::judge::{inclusions, judgement};
@@ -117,7 +115,7 @@ impl Analysis {
         let mut generator = Generator::new(&protocols, &base, configuration.generate);
         let wanted = tree.inclusions.iter();
         let generated: Vec<Rc<Generated>> = wanted
-            .map(|inclusion| generator.generate(&inclusion.item.name.unraw().to_string()))
+            .map(|inclusion| generator.generate(&inclusion.item))
             .collect();
         let machines = generator.warnings();
         let files = generated.iter().map(|generated| generated.file.clone());

@@ -24,14 +24,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
+use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Direction, Fsm, Message};
+use syn::ext::IdentExt as _;
 
 use self::layout::Type;
 use self::machines::{Folders, Machine};
-use self::names::{LabelName, Names, RoleName, is_ident};
+use self::names::{LabelName, Names, RUNTIME, RoleName, is_ident};
 use self::session::{Item, Unwritable};
 use crate::fault::Cause;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -46,8 +47,8 @@ pub(crate) struct Generator<'a> {
     base: &'a PackageRoot,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    /// The code that was asked for, by protocol.
-    known: BTreeMap<usize, Rc<Generated>>,
+    /// The code that was asked for, by protocol and path of the runtime.
+    known: BTreeMap<(usize, String), Rc<Generated>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
     folders: Folders,
@@ -80,15 +81,17 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The code of the protocol that a Rust name stands for.
-    pub(crate) fn generate(&mut self, wanted: &str) -> Rc<Generated> {
+    /// The code that a `protocol!(…)` includes.
+    pub(crate) fn generate(&mut self, item: &ProtocolItem) -> Rc<Generated> {
+        let wanted = &*item.name.unraw().to_string();
         let cause = match Cause::unless_found(self.protocols.lookup(wanted), wanted) {
             Ok(position) if self.enabled => {
-                if let Some(known) = self.known.get(&position) {
+                let key = (position, item.runtime());
+                if let Some(known) = self.known.get(&key) {
                     return Rc::clone(known);
                 }
-                let generated = Rc::new(self.code(position));
-                self.known.insert(position, Rc::clone(&generated));
+                let generated = Rc::new(self.code(position, &key.1));
+                self.known.insert(key, Rc::clone(&generated));
                 return generated;
             }
             Ok(_) => Cause::NotGenerated {
@@ -105,7 +108,7 @@ impl<'a> Generator<'a> {
     /// The code of all protocols, in the order of their files.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Generated)> {
         let protocols = self.protocols.protocols.iter().enumerate();
-        protocols.map(|(position, protocol)| (protocol.name(), self.code(position)))
+        protocols.map(|(position, protocol)| (protocol.name(), self.code(position, RUNTIME)))
     }
 
     /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
@@ -113,11 +116,11 @@ impl<'a> Generator<'a> {
         if !self.enabled {
             return Vec::new();
         }
-        let is_generated = |protocol: usize| self.known.contains_key(&protocol);
+        let is_generated = |protocol: usize| self.known.keys().any(|(known, _)| *known == protocol);
         machines::unused(&self.folders, self.protocols, self.base, &is_generated)
     }
 
-    fn code(&self, position: usize) -> Generated {
+    fn code(&self, position: usize, krate: &str) -> Generated {
         let protocol = &self.protocols.protocols[position];
         let file = &self.protocols.files[protocol.file];
         let (machines, problems) =
@@ -128,9 +131,9 @@ impl<'a> Generator<'a> {
             problems,
             machines,
         };
-        match code(protocol, file, &generated.machines) {
+        match code(protocol, file, &generated.machines, krate) {
             Ok(text) => {
-                let path = format!("rumpsteak/{}.rs", self.file_name(position));
+                let path = format!("rumpsteak/{}.rs", self.file_name(position, krate));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
             Err(reason) => {
@@ -141,17 +144,22 @@ impl<'a> Generator<'a> {
         generated
     }
 
-    /// The protocol's name as that of a file, with a number if an earlier protocol has the same.
-    fn file_name(&self, position: usize) -> String {
+    /// The protocol's name as that of a file, with a number if an earlier protocol has the same,
+    /// and with the path of the runtime unless it is the usual one.
+    fn file_name(&self, position: usize, krate: &str) -> String {
         let own = &self.names[position];
         let mut earlier = 0;
         for name in &self.names[..position] {
             earlier += usize::from(name == own);
         }
-        match earlier {
+        let mut name = match earlier {
             0 => own.clone(),
             number => format!("{own}_{}", number + 1),
+        };
+        if krate != RUNTIME {
+            name = format!("{name}.{}", krate.replace("::", "."));
         }
+        name
     }
 }
 
@@ -160,7 +168,12 @@ impl<'a> Generator<'a> {
 /// # Errors
 ///
 /// What cannot be said in Rust, and what to do about it.
-fn code(protocol: &Loaded, file: &ScrFile, machines: &[Machine]) -> Result<String, String> {
+fn code(
+    protocol: &Loaded,
+    file: &ScrFile,
+    machines: &[Machine],
+    krate: &str,
+) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(
             "`{}` is no name in Rust\n\nhelp: rename the protocol in {}",
@@ -168,7 +181,7 @@ fn code(protocol: &Loaded, file: &ScrFile, machines: &[Machine]) -> Result<Strin
             file.shown()
         ));
     }
-    let mut names = Names::new(protocol, file)?;
+    let mut names = Names::new(protocol, file, krate)?;
     let mut sessions = String::new();
     for (role, projection) in protocol.projections.iter().enumerate() {
         let machine = machines.iter().find(|machine| machine.linked.role == role);
@@ -189,7 +202,10 @@ fn code(protocol: &Loaded, file: &ScrFile, machines: &[Machine]) -> Result<Strin
         }
     }
     let used = ["Channel", "Message", "Role", "Roles", "session"];
-    let mut body = format!("{}\n", layout::import("use rumpsteak_runtime::", &used));
+    let mut body = format!(
+        "{}\n",
+        layout::import(&format!("use {}::", krate.trim_start_matches("::")), &used)
+    );
     print_roles(&mut body, protocol, file, &names);
     print_labels(&mut body, protocol, &names);
     body.push_str(&sessions);
@@ -272,6 +288,7 @@ fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Nam
         print_fence(text, "scribble", source);
     }
     text.push_str("#[derive(Roles)]\n");
+    text.push_str(&names.derive_attribute());
     let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
     if repeats(&fields, "Roles") {
         text.push_str(FIELD_NAMES);
@@ -318,6 +335,7 @@ fn print_role(
     };
     let name = protocol.name();
     text.push_str("#[derive(Role)]\n");
+    text.push_str(&names.derive_attribute());
     let _ = if role.is_ident {
         writeln!(text, "#[protocol({name}::{scribble})]")
     } else {
@@ -361,6 +379,7 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
         names.labels.iter().all(|label| label.is_debug),
         &["Message"],
     ));
+    text.push_str(&names.derive_attribute());
     let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
     if repeats(&variants, "Label") {
         text.push_str(VARIANT_NAMES);
@@ -468,7 +487,7 @@ fn print_item(
             text.push_str("///\n");
             print_fence(text, "mermaid", &diagram);
         }
-        let _ = writeln!(text, "#[session({})]", role.ty);
+        text.push_str(&names.session_attribute(Some(&role.ty)));
     }
     match item {
         Item::Chain {
@@ -477,7 +496,8 @@ fn print_item(
             session: ty,
         } => {
             if root.is_none() {
-                let _ = writeln!(text, "/// A part of [`{session}`].\n#[session]");
+                let _ = writeln!(text, "/// A part of [`{session}`].");
+                text.push_str(&names.session_attribute(None));
             }
             print_chain(text, "pub ", name, *nominal, ty);
         }
@@ -496,7 +516,7 @@ fn print_item(
                 }
                 Direction::Send => writeln!(text, "/// What [`{session}`] may send to [`{peer}`]."),
             };
-            text.push_str("#[session]\n");
+            text.push_str(&names.session_attribute(None));
             let label = |option: &(usize, Type)| &names.labels[option.0];
             let variants: Vec<&str> = options
                 .iter()

@@ -22,9 +22,14 @@ use rumpsteak_scribble::Span;
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::names::PRIMITIVES;
 
-/// The names of a protocol.
+/// The path of the runtime where no other is asked for.
+pub(super) const RUNTIME: &str = "::rumpsteak_runtime";
+
+/// The names of a protocol, and of what its code uses.
 #[derive(Debug, Default)]
 pub(super) struct Names {
+    /// The path of the runtime.
+    pub(super) krate: String,
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
@@ -121,12 +126,36 @@ const RESERVED: [&str; 51] = [
 ];
 
 impl Names {
+    /// What names the runtime in an attribute, unless it has the usual name.
+    fn crate_argument(&self) -> Option<String> {
+        let renamed = self.krate != RUNTIME;
+        renamed.then(|| format!("crate = {:?}", self.krate))
+    }
+
+    /// The attribute of a derive's input that names the runtime.
+    pub(super) fn derive_attribute(&self) -> String {
+        let argument = self.crate_argument();
+        argument.map_or(String::new(), |argument| {
+            format!("#[rumpsteak({argument})]\n")
+        })
+    }
+
+    /// `#[session(K)]`, with the role if there is one.
+    pub(super) fn session_attribute(&self, role: Option<&str>) -> String {
+        let arguments = role.map(str::to_owned).into_iter();
+        let arguments: Vec<String> = arguments.chain(self.crate_argument()).collect();
+        match &arguments[..] {
+            [] => "#[session]\n".to_owned(),
+            _ => format!("#[session({})]\n", arguments.join(", ")),
+        }
+    }
+
     /// Names all parts of a protocol.
     ///
     /// # Errors
     ///
     /// What has no name in Rust, and what to do about it.
-    pub(super) fn new(protocol: &Loaded, file: &ScrFile) -> Result<Self, String> {
+    pub(super) fn new(protocol: &Loaded, file: &ScrFile, krate: &str) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
         let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
@@ -140,6 +169,7 @@ impl Names {
             payloads.push(types);
         }
         let mut names = Self {
+            krate: krate.to_owned(),
             taken,
             ..Self::default()
         };

@@ -62,6 +62,12 @@ impl ProtocolItem {
         !self.visibility.is_empty()
     }
 
+    /// The path of the runtime's crate as a text, the same from a file and from rustc.
+    #[must_use]
+    pub fn runtime(&self) -> String {
+        self.krate.to_string().replace(' ', "")
+    }
+
     /// The name of the module that the macro makes: that of the protocol in snake case.
     #[must_use]
     pub fn module(&self) -> String {

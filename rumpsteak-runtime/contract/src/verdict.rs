@@ -73,7 +73,8 @@ pub struct Verdicts {
 pub struct Package {
     /// The files of protocols: the path from the package on, and the [`stamp`] of the text.
     pub protocols: Vec<(String, String)>,
-    /// The modules that the build script wrote: the name in `protocol!(…)`, the file below `OUT_DIR`,
+    /// The modules that the build script wrote: the name in `protocol!(…)` and the path of the
+    /// runtime, the file below `OUT_DIR`,
     /// and the [`stamp`] of its text. `protocol!(…)` includes no other text, so that the code is never
     /// of another build than the verdicts on it.
     pub generated: Vec<(String, String, String)>,

@@ -30,7 +30,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(found) => found.problems,
         Err(missing) => return missing.error(name),
     };
-    match verdict::generated(name) {
+    match verdict::generated(&item) {
         Ok(Some(file)) => {
             let module = module(&item, &file);
             quote!(#module #problems)

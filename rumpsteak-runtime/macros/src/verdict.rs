@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use rumpsteak_contract::Verdicts;
 use rumpsteak_contract::token::Key;
 use rumpsteak_contract::verdict::{
     Crate, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
 };
+use rumpsteak_contract::{ProtocolItem, Verdicts};
 use syn::Error;
 
 /// The verdict on an item.
@@ -116,10 +116,11 @@ fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
 /// # Errors
 ///
 /// Why the file is not that of the verdicts.
-pub(crate) fn generated(protocol: &Ident) -> Result<Option<String>, String> {
-    let verdicts = read(protocol.span())?;
+pub(crate) fn generated(item: &ProtocolItem) -> Result<Option<String>, String> {
+    let verdicts = read(item.name.span())?;
+    let asked = format!("{} {}", item.name, item.runtime());
     let mut generated = verdicts.package.generated.iter();
-    let Some((_, file, verified)) = generated.find(|(known, ..)| protocol == known) else {
+    let Some((_, file, verified)) = generated.find(|(known, ..)| *known == asked) else {
         return Ok(None);
     };
     match std::fs::read_to_string(folder("OUT_DIR").join(file)) {

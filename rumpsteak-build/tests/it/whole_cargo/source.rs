@@ -200,6 +200,16 @@ fn the_dependency_may_have_another_name() {
         );
     package.write("src/lib.rs", &text);
     package.check(&[]).passes();
+
+    package.edit(
+        "build.rs",
+        "rumpsteak_build::verify(\"protocols\")",
+        "rumpsteak_build::configure().protocols(\"protocols\").generate().verify()",
+    );
+    let included = "mod generated { rt::protocol!(pub DoubleBuffering, crate = \"rt\"); }\n\
+                    pub fn roles() { drop(generated::double_buffering::Roles::default()); }";
+    package.write("src/lib.rs", included);
+    package.check(&[]).passes();
 }
 
 #[test]
