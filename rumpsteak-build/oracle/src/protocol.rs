@@ -68,6 +68,17 @@ impl Shape {
         }
     }
 
+    /// A random shape in which roles are often not told of a choice: so some of them hear of it
+    /// from one role or from another.
+    pub fn untold(rng: &mut Rng) -> Self {
+        Self {
+            roles: 3 + rng.usize(..2),
+            size: 4 + rng.usize(..5),
+            labels: 3 + rng.usize(..3),
+            told: 30,
+        }
+    }
+
     /// A random shape of 2 to 6 roles, small ones more often.
     pub fn random(rng: &mut Rng) -> Self {
         let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.usize(..10)];

@@ -293,10 +293,22 @@ impl Sample {
         shape: fn(&mut Rng) -> Shape,
         watch: &mut Watch,
     ) -> (Self, Vec<Fsm>) {
+        let all_directed = |machines: &[Fsm]| machines.iter().all(|m| m.check_directed().is_ok());
+        Self::projected_where(seed, shape, all_directed, watch)
+    }
+
+    /// The first protocol from `seed` on that projects onto machines of this kind, with a few
+    /// transitions.
+    pub(crate) fn projected_where(
+        seed: u64,
+        shape: fn(&mut Rng) -> Shape,
+        is_kind: fn(&[Fsm]) -> bool,
+        watch: &mut Watch,
+    ) -> (Self, Vec<Fsm>) {
         let mut sample = Self::new(seed, shape);
         loop {
             if let Ok(machines) = watch.time(Tool::Project, || sample.project())
-                && machines.iter().all(|m| m.check_directed().is_ok())
+                && is_kind(&machines)
                 && machines.iter().map(Fsm::transition_count).sum::<usize>() >= 4
             {
                 return (sample, machines);

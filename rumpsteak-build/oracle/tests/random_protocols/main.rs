@@ -8,6 +8,7 @@
 
 mod capacities;
 mod fuzz;
+mod judgements;
 mod projections;
 mod runs;
 mod verdicts;

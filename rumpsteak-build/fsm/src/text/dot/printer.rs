@@ -33,7 +33,7 @@ pub fn print(fsm: &Fsm) -> String {
         for transition in fsm.transitions() {
             let (source, target) = (transition.source.to_string(), transition.target.to_string());
             let label = escape(&action(transition.action));
-            let mut edge = digraph.edge(source, target);
+            let edge = digraph.edge(source, target);
             edge.attributes().set_label(&label);
         }
     }
