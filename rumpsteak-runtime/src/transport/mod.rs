@@ -11,8 +11,8 @@
 //! a queue of your own room for all messages that can be under way at once.
 //!
 //! A transport that is neither a sink nor a stream can implement [`Link`], [`Outgoing`] and
-//! [`Incoming`] itself, with a [`Mark`] at each end, and [`Pair`] if `#[derive(Roles)]` is to create
-//! its ends.
+//! [`Incoming`] itself, with a [`Mark`] at each end, and [`Pair`] if `#[derive(Roles)]` is to
+//! create its ends.
 
 mod bidirectional;
 pub(crate) mod capacity;
