@@ -9,6 +9,47 @@ use std::{
 
 use serde_json::Value;
 
+/// PPoPP'22, Listing 1.
+pub(crate) const DOUBLE_BUFFERING: &str = "\
+global protocol DoubleBuffering(role s, role k, role t) {
+  rec loop {
+    ready() from k to s;
+    value(i32) from s to k;
+    ready() from t to k;
+    value(i32) from k to t;
+    continue loop;
+  }
+}
+";
+
+/// Its roles, for Rust.
+pub(crate) const ROLES: &str = "\
+use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
+
+#[derive(Roles)]
+struct Roles { s: S, k: K, t: T }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::s)]
+#[message(Label)]
+struct S { #[route(K)] k: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::k)]
+#[message(Label)]
+struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
+
+#[derive(Role)]
+#[protocol(DoubleBuffering::t)]
+#[message(Label)]
+struct T { #[route(K)] k: Channel<Label> }
+
+#[derive(Message)]
+enum Label { Ready(Ready), Value(Value) }
+struct Ready;
+struct Value(i32);
+";
+
 /// An empty folder for one test, named after it.
 pub(crate) struct Folder(PathBuf);
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{Folder, begins, says};
+use crate::common::{Folder, ROLES, begins, says};
 
 const DOUBLE_BUFFERING: &str = "\
 global protocol DoubleBuffering(role s, role k, role t) {
@@ -237,32 +237,6 @@ fn the_session_types_can_be_pasted() {
     const MANIFEST: &str =
         "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
     const BUILD: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::verify(\"protocols\").map(drop) }\n";
-    const KERNEL: &str = "\
-use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
-
-#[derive(Roles)]
-struct Roles { s: S, k: K, t: T }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::s)]
-#[message(Label)]
-struct S { #[route(K)] k: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::k)]
-#[message(Label)]
-struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::t)]
-#[message(Label)]
-struct T { #[route(K)] k: Channel<Label> }
-
-#[derive(Message)]
-enum Label { Ready(Ready), Value(Value) }
-struct Ready;
-struct Value(i32);
-";
     const SOURCE: &str = "\
 use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Branch, End, Receive, Select, Send}};
 
@@ -286,7 +260,7 @@ struct Value(i32);
 struct Stop;
 ";
     let cases = [
-        ("kernel", DOUBLE_BUFFERING, KERNEL, "k", ""),
+        ("kernel", DOUBLE_BUFFERING, ROLES, "k", ""),
         ("source", STREAMING, SOURCE, "s", ""),
         ("far_ahead", STREAMING, SOURCE, "s", "--latency 9"),
     ];

@@ -2,50 +2,14 @@
 
 use std::{fs::File, time::SystemTime};
 
-use crate::common::{Folder, begins, ends, says};
+use crate::common::{DOUBLE_BUFFERING, Folder, ROLES, begins, ends, says};
 use rumpsteak_build::{Configuration, Limits, command::PATH, configure};
 use serde_json::json;
 
 /// `[workspace]`: the folder may lie below the root of this workspace.
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[features]\nreordered = []\n\n[workspace]\n";
 const BUILD: &str = "fn main() {}\n";
-const PROTOCOL: &str = "\
-global protocol DoubleBuffering(role s, role k, role t) {
-  rec loop {
-    ready() from k to s;
-    value(i32) from s to k;
-    ready() from t to k;
-    value(i32) from k to t;
-    continue loop;
-  }
-}
-";
-const ROLES: &str = "\
-use rumpsteak_runtime::{Channel, Message, Role, Roles, session, states::{Receive, Send}};
-
-#[derive(Roles)]
-struct Roles { s: S, k: K, t: T }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::s)]
-#[message(Label)]
-struct S { #[route(K)] k: Channel<Label>, }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::k)]
-#[message(Label)]
-struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
-
-#[derive(Role)]
-#[protocol(DoubleBuffering::t)]
-#[message(Label)]
-struct T { #[route(K)] k: Channel<Label>, }
-
-#[derive(Message)]
-enum Label { Ready(Ready), Value(Value) }
-struct Ready;
-struct Value(i32);
-
+const OTHERS: &str = "\
 #[session(S)]
 struct Source(Receive<K, Ready, Send<K, Value, Self>>);
 
@@ -66,8 +30,11 @@ fn package(test: &str, kernel: &str) -> Folder {
     let folder = Folder::new(test)
         .with("Cargo.toml", MANIFEST)
         .with("build.rs", BUILD)
-        .with("protocols/double_buffering.scr", PROTOCOL)
-        .with("src/main.rs", format!("{ROLES}{kernel}\nfn main() {{}}\n"));
+        .with("protocols/double_buffering.scr", DOUBLE_BUFFERING)
+        .with(
+            "src/main.rs",
+            format!("{ROLES}{OTHERS}{kernel}\nfn main() {{}}\n"),
+        );
     built(folder, &configure().protocols("protocols"))
 }
 
@@ -107,7 +74,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
         &run.stderr,
         "error: unsafe reordering: `Kernel` receives `Value` from `S` before ",
     );
-    let line = ROLES.lines().count() + 2;
+    let line = [ROLES, OTHERS].concat().lines().count() + 2;
     says(&run.stderr, &format!(" --> src/main.rs:{line}:15\n"));
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");
     says(&run.stderr, "nobody can move");
@@ -164,7 +131,8 @@ fn the_package_is_found_from_below() {
 
 #[test]
 fn the_build_script_says_where_the_protocols_are() {
-    let folder = package("package_elsewhere", SAFE).with("spec/double_buffering.scr", PROTOCOL);
+    let folder =
+        package("package_elsewhere", SAFE).with("spec/double_buffering.scr", DOUBLE_BUFFERING);
     let folder = built(folder, &configure().protocols("spec"));
     std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();
     folder.call("check").exits(0);
@@ -194,7 +162,7 @@ fn features_decide_what_is_there() {
 fn an_error_in_a_protocol_is_shown_there() {
     let folder = package("package_syntax", SAFE).with(
         "protocols/double_buffering.scr",
-        PROTOCOL.replace("from k to s", "form k to s"),
+        DOUBLE_BUFFERING.replace("from k to s", "form k to s"),
     );
     // Once, and nothing of the sessions that are not verified for it.
     folder.call("check").exits(2).says(
@@ -282,14 +250,14 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
 
     // It does not hold.
     package("package_fails", UNSAFE).call("check").exits(1);
-    let misspelt = PROTOCOL.replace("ready() from t", "ready() from tt");
+    let misspelt = DOUBLE_BUFFERING.replace("ready() from t", "ready() from tt");
     package("package_names", SAFE)
         .with("protocols/double_buffering.scr", misspelt)
         .call("check")
         .exits(1);
 
     // It cannot be read.
-    let garbled = PROTOCOL.replace("from t", "form t");
+    let garbled = DOUBLE_BUFFERING.replace("from t", "form t");
     let run = package("package_garbled", SAFE)
         .with("protocols/double_buffering.scr", garbled)
         .call("check")
@@ -299,8 +267,8 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
 
 #[test]
 fn sources_of_the_build_script_are_checked() {
-    let folder =
-        package("package_sources", SAFE).with("fixtures/other.rs", format!("{ROLES}{UNSAFE}"));
+    let folder = package("package_sources", SAFE)
+        .with("fixtures/other.rs", format!("{ROLES}{OTHERS}{UNSAFE}"));
     let sources = configure()
         .protocols("protocols")
         .sources(["fixtures/other.rs"]);

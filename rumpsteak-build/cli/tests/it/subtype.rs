@@ -1,6 +1,6 @@
 //! `subtype`.
 
-use crate::common::{Folder, begins, ends, says};
+use crate::common::{DOUBLE_BUFFERING, Folder, begins, ends, says};
 use serde_json::{Value, json};
 
 /// The kernel of double buffering as the protocol has it, and asking for one value ahead.
@@ -10,18 +10,6 @@ const AHEAD: &str = "k: s!ready; rec x . s!ready; s?value<i32>; t?ready; t!value
 const EAGER: &str = "k: rec x . s!ready; s?value<i32>; t!value<i32>; t?ready; x\n";
 /// The kernel that waits for a value before it asks for it.
 const STUCK: &str = "k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n";
-
-const DOUBLE_BUFFERING: &str = "\
-global protocol DoubleBuffering(role s, role k, role t) {
-  rec loop {
-    ready() from k to s;
-    value(i32) from s to k;
-    ready() from t to k;
-    value(i32) from k to t;
-    continue loop;
-  }
-}
-";
 
 fn folder(test: &str) -> Folder {
     Folder::new(test)
