@@ -15,7 +15,7 @@ use crate::fault::Origin;
 use crate::judge::inclusions;
 use crate::protocols::Protocols;
 use crate::source::package_root::PackageRoot;
-use crate::source::{targets, text_file};
+use crate::source::{manifest, text_file};
 
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
@@ -29,7 +29,7 @@ pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
 pub use crate::report::runs::shortest;
 use crate::report::wording;
-pub use crate::source::cfg::Cfg;
+pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, list, meant, split_way_out};
 
 /// What the build script of a package asked for when it last ran, from its `OUT_DIR`. `None` if it
@@ -46,7 +46,7 @@ pub fn configuration(out_dir: &Path) -> Option<Configuration> {
 ///
 /// If the manifest cannot be read.
 pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = targets::package(folder)
+    let package = manifest::package(folder)
         .map_err(|message| Report::of(&message, "name the folder of a package"))?;
     Ok(package.default_features.into_iter().collect())
 }

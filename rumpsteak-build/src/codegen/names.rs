@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeFrom;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::name;
-use rumpsteak_contract::token::{Piece, Pieces};
 use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::Span;
 

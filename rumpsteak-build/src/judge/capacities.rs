@@ -35,7 +35,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_contract::token::Hasher;
+use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::verdict::{Queue, System};
 use rumpsteak_fsm::capacity::{self, ChannelCapacity, Occupancy};
 use rumpsteak_fsm::{Fsm, Limits, Role};

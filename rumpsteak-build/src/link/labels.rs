@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use rumpsteak_contract::canonical::type_text;
 use rumpsteak_contract::message::MessageVariant;
 use rumpsteak_contract::name;
 use rumpsteak_contract::role::RoleItem;
-use rumpsteak_contract::token::type_text;
 use rumpsteak_fsm::{Message, Sort};
 
 use crate::protocols::{Loaded, ScrFile};

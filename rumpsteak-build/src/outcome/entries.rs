@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
-use rumpsteak_contract::token::Hasher;
+use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::verdict::{self, Chain, Entry, Kind, Proof, key};
 use rumpsteak_fsm::Fsm;
 
@@ -17,10 +17,10 @@ use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
-use crate::source::cfg::CfgValue;
+use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
+use crate::source::manifest::TargetKind;
 use crate::source::package_root::PackageRoot;
-use crate::source::targets::TargetKind;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.
 pub(crate) fn entries(

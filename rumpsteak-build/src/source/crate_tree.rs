@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::ProtocolItem;
-use rumpsteak_contract::token::Hasher;
+use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::verdict;
 
-use crate::source::cfg::{Cfg, CfgValue};
+use crate::source::conditions::{Cfg, CfgValue};
 use crate::source::declarations::{self, Body, NoRust, Part, PartKind};
 pub(crate) use crate::source::declarations::{Import, ItemKind};
 use crate::source::items::Visibility;
-use crate::source::targets::{Root, Target, TargetKind};
+use crate::source::manifest::{Root, Target, TargetKind};
 use crate::source::text_file;
 
 /// All targets of a package.

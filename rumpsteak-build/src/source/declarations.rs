@@ -13,7 +13,7 @@ use rumpsteak_contract::set::SET_ATTRIBUTES;
 use rumpsteak_contract::{Angles, MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
 use syn::ext::IdentExt as _;
 
-use crate::source::cfg::{Cfg, CfgValue};
+use crate::source::conditions::{Cfg, CfgValue};
 use crate::source::items::{Attribute, RawItem, RawKind, Tokens, Visibility, is_punct, scan};
 
 /// How deep the braces of one `use` may be nested.

@@ -17,7 +17,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::Angles;
 use syn::LitStr;
 
-use crate::source::cfg::{Cfg, CfgValue};
+use crate::source::conditions::{Cfg, CfgValue};
 
 /// Tokens of a file.
 pub(crate) type Tokens<'t> = &'t [TokenTree];

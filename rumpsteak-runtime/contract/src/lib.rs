@@ -5,7 +5,7 @@
 //! see the tokens that rustc gives them. Both use this crate, so that they accept the same language
 //! and give every item the same key:
 //!
-//! * [`token`]: an item as a flat list of numbered tokens, and the hash of that list;
+//! * [`canonical`]: an item as a flat list of numbered tokens, and the hash of that list;
 //! * [`session`]: `#[session]` aliases, structs and choices as chains of actions;
 //! * [`role`], [`message`], [`set`]: the inputs of `#[derive(Role)]`, `#[derive(Message)]` and
 //!   `#[derive(Roles)]`;
@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod canonical;
 pub mod message;
 pub mod name;
 mod path;
@@ -34,7 +35,6 @@ mod reader;
 pub mod role;
 pub mod session;
 pub mod set;
-pub mod token;
 pub mod verdict;
 
 pub use message::MessageItem;

@@ -10,9 +10,9 @@ use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Error, Result};
 
+use crate::canonical::{self, Canonical};
 use crate::path::Path;
 use crate::reader::{Reader, default_runtime, path_of};
-use crate::token::{self, Canonical};
 
 /// The attributes that `#[derive(Message)]` reads.
 pub const MESSAGE_ATTRIBUTES: [&str; 2] = ["label", "rumpsteak"];
@@ -103,14 +103,14 @@ impl MessageVariant {
         }
     }
 
-    /// The type that the variant carries, as [`token::type_text`] writes it.
+    /// The type that the variant carries, as [`canonical::type_text`] writes it.
     #[must_use]
     pub fn payload_text(&self) -> String {
-        token::type_text(self.ty.clone())
+        canonical::type_text(self.ty.clone())
     }
 }
 
-/// The types of a struct's fields, as [`token::type_text`] writes them; `None` if the item is no
+/// The types of a struct's fields, as [`canonical::type_text`] writes them; `None` if the item is no
 /// struct.
 #[must_use]
 pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
@@ -123,7 +123,7 @@ pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
     reader.ident("").ok()?;
     reader.generics();
     let fields = reader.fields("", |_| Ok(())).ok()?.into_iter();
-    Some(fields.map(|field| token::type_text(field.ty)).collect())
+    Some(fields.map(|field| canonical::type_text(field.ty)).collect())
 }
 
 fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {

@@ -9,9 +9,9 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::Result;
 
+use crate::canonical::{Canonical, Key};
 use crate::name;
 use crate::reader::Reader;
-use crate::token::{Canonical, Key};
 
 /// The arguments of a `protocol!(…)`.
 #[derive(Clone, Debug)]

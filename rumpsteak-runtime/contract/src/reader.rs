@@ -6,8 +6,8 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::{Error, LitStr, Result};
 
+use crate::canonical::{Canonical, Piece};
 use crate::path::Path;
-use crate::token::{Canonical, Piece};
 
 /// A cursor over canonical tokens. It looks at each token without a copy, and steps over it once.
 pub(crate) struct Reader<'a> {

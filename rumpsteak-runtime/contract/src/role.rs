@@ -18,9 +18,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::{Error, Result};
 
+use crate::canonical::{Canonical, Key};
 use crate::path::Path;
 use crate::reader::{Reader, default_runtime};
-use crate::token::{Canonical, Key};
 
 /// The attributes that are part of a role's key.
 pub const ROLE_ATTRIBUTES: [&str; 5] = ["protocol", "message", "role", "route", "rumpsteak"];

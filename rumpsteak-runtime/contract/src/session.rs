@@ -17,16 +17,16 @@
 //! session is a *chain* of actions with a tail, and is read and kept as one, without recursion.
 //!
 //! Nothing is resolved here. Each constructor and each path has the index of its token in the item
-//! (see [`token`](crate::token)), which is how a verdict points at it.
+//! (see [`canonical`](crate::canonical)), which is how a verdict points at it.
 
 use std::fmt;
 
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::{Error, Result};
 
+use crate::canonical::{Canonical, Dropped, Key};
 pub use crate::path::Path;
 use crate::reader::{Reader, default_runtime};
-use crate::token::{Canonical, Dropped, Key};
 
 /// A `#[session]` item.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Error, Result};
 
+use crate::canonical::{Canonical, Key};
 use crate::path::Path;
 use crate::reader::{Field, Reader, default_runtime, path_of};
-use crate::token::{Canonical, Key};
 
 /// The attributes that are part of a set's key.
 pub const SET_ATTRIBUTES: [&str; 2] = ["closed_system", "rumpsteak"];

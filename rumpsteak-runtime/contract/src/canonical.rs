@@ -285,7 +285,7 @@ const SEPARATOR: u8 = 0xff;
 /// can write into `OUT_DIR` is the build itself.
 ///
 /// ```
-/// use rumpsteak_contract::token::Hasher;
+/// use rumpsteak_contract::canonical::Hasher;
 /// let of = |texts: &[&str]| {
 ///     let mut hasher = Hasher::new();
 ///     texts.iter().for_each(|text| hasher.text(text));
