@@ -7,6 +7,7 @@ use fastrand::Rng;
 use rumpsteak_fsm::{
     Fsm, Limits, Verdict, kmc,
     optimise::{Costs, Options, propose, propose_together},
+    run::Failure,
     system::{self, explore},
     verify::{
         Accepted,
@@ -92,7 +93,10 @@ fn judgements_agree() {
             ..Tally::default()
         };
         judge_written(&mut tally, &sample.text, &projected, &written, watch)?;
-        judge_proposals(&mut tally, &sample, &projected)?;
+        // They are many, and most are alike.
+        if seed % 8 < 2 {
+            judge_proposals(&mut tally, &sample, &projected)?;
+        }
         Ok(tally)
     });
     report(&outcome.tallies);
@@ -175,16 +179,11 @@ fn judge_written(
         known.check(Judge::Kmc, false, text)?;
         tally.accepted.push(Judge::Kmc);
     }
-    // Runs are replayed where they are made; here it is enough that nobody shows one for what
-    // another accepts.
-    let explored = explored.verdict.refusal().is_some();
-    let is_unsafe = |verdict: &kmc::Verdict| match verdict {
-        kmc::Verdict::Unsafe(run) => {
-            !matches!(run.failure, rumpsteak_fsm::run::Failure::Starvation { .. })
-        }
+    let is_unsafe = match &judged.verdict {
+        kmc::Verdict::Unsafe(run) => !matches!(run.failure, Failure::Starvation { .. }),
         _ => false,
     };
-    let refused = explored || is_unsafe(&judged.verdict);
+    let refused = is_unsafe || explored.verdict.refusal().is_some();
     match tally.accepted.first() {
         Some(judge) if refused => Err(format!(
             "{judge:?} accepts what another refuses:\n{text}{written:#?}"
