@@ -137,7 +137,12 @@ fn the_source_is_not_longer_than_agreed() {
     let (mut product, mut tests) = (0, 0);
     let packages = packages();
     let is_there = |name: &&str| packages.iter().any(|package| package.name == **name);
-    assert!(PUBLISHED.iter().chain(&FOR_TESTS).all(|name| is_there(&name)));
+    assert!(
+        PUBLISHED
+            .iter()
+            .chain(&FOR_TESTS)
+            .all(|name| is_there(&name))
+    );
     for package in &packages {
         let name = package.name.as_str();
         if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {
