@@ -110,8 +110,8 @@ impl MessageVariant {
     }
 }
 
-/// The types of a struct's fields, as [`canonical::type_text`] writes them; `None` if the item is no
-/// struct.
+/// The types of a struct's fields, as [`canonical::type_text`] writes them; `None` if the item is
+/// no struct.
 #[must_use]
 pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
     let canonical = Canonical::new(item, &[]);

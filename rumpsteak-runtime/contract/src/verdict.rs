@@ -20,8 +20,9 @@
 //! session Kernel 00d2f3a4b5c6d7e8 ["src/k.rs",…]
 //! ```
 //!
-//! The entries are sorted: a macro parses the one that it looks for. Equal values give equal bytes. The macros refuse a file of another
-//! version than their own, because both must agree on every detail.
+//! The entries are sorted: a macro parses the one that it looks for. Equal values give equal bytes.
+//! The macros refuse a file of another version than their own, because both must agree on every
+//! detail.
 
 use std::fmt;
 
@@ -74,15 +75,14 @@ pub struct Package {
     /// The files of protocols: the path from the package on, and the [`stamp`] of the text.
     pub protocols: Vec<(String, String)>,
     /// The modules that the build script wrote: the name in `protocol!(…)` and the path of the
-    /// runtime, the file below `OUT_DIR`,
-    /// and the [`stamp`] of its text. `protocol!(…)` includes no other text, so that the code is never
-    /// of another build than the verdicts on it.
+    /// runtime, the file below `OUT_DIR`, and the [`stamp`] of its text. `protocol!(…)` includes no
+    /// other text, so that the code is never of another build than the verdicts on it.
     pub generated: Vec<(String, String, String)>,
     /// Problems that belong to no item, for `include_protocols!()`: rendered texts.
     pub unanchored: Vec<String>,
     /// The source files that could not be read as Rust, so that no item of them has an entry: the
-    /// file, relative to the package, with `/`; its first byte that is no Rust, from 0; and the line of
-    /// this byte, from 1.
+    /// file, relative to the package, with `/`; its first byte that is no Rust, from 0; and the
+    /// line of this byte, from 1.
     pub unreadable: Vec<(String, usize, usize)>,
 }
 
@@ -186,8 +186,8 @@ pub type Machine = (String, usize, usize, Vec<Transition>);
 pub type Transition = (usize, bool, String, String, Vec<String>, usize);
 
 /// Roles whose queues have capacities that were proven for all their sessions together, as one of
-/// them sees it: the number of the system, never 0, and for a role the queues that it sends into, in
-/// the order of its routes.
+/// them sees it: the number of the system, never 0, and for a role the queues that it sends into,
+/// in the order of its routes.
 pub type System = (u64, Vec<Queue>);
 
 /// A queue that a role sends into: the position among the fields of the role's struct; the role at
@@ -285,8 +285,8 @@ impl Verdicts {
         &rest[..rest.partition_point(|line| line.starts_with(prefix))]
     }
 
-    /// The byte and the line where the given source file, as rustc has it, could not be read; `None`
-    /// if it was read.
+    /// The byte and the line where the given source file, as rustc has it, could not be read;
+    /// `None` if it was read.
     #[must_use]
     pub fn unreadable(&self, file: &str) -> Option<(usize, usize)> {
         let mut unreadable = self.package.unreadable.iter();

@@ -130,7 +130,8 @@ pub(crate) fn generated(item: &ProtocolItem) -> Result<Option<String>, String> {
     }
 }
 
-/// The verdicts of a build, and what tells it from others: `OUT_DIR`, and the stamp of the verdicts.
+/// The verdicts of a build, and what tells it from others: `OUT_DIR`, and the stamp of the
+/// verdicts.
 type Build = ([Option<OsString>; 2], Arc<Verdicts>);
 
 /// The verdicts on what stands at a place.
@@ -183,8 +184,8 @@ fn read_file() -> Result<Verdicts, String> {
 /// Whether the verdicts are about the package that the code at a place is of.
 ///
 /// Cargo takes two checkouts with one target folder for one package, and does not run the build
-/// script for the second. A test of compiler messages has a package of its own, for files of the one
-/// that was verified: then the package counts in which the file is.
+/// script for the second. A test of compiler messages has a package of its own, for files of the
+/// one that was verified: then the package counts in which the file is.
 fn check_folder(span: Span) -> Result<(), String> {
     let [folder, verified] = ["CARGO_MANIFEST_DIR", FOLDER].map(folder);
     let is_verified = |other: &Path| match (other.canonicalize(), verified.canonicalize()) {
