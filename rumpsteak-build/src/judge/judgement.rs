@@ -110,11 +110,12 @@ pub(crate) fn judge(
             judge.root(id, path);
         }
     }
-    for position in 0..context.protocols.protocols.len() {
+    let linked = judge.linked();
+    for (position, roots) in linked.iter().enumerate() {
         let names = |name: &String| is_named(context.protocols, name, position);
-        judge.protocol(position, accepted.iter().any(names));
+        judge.protocol(position, roots, accepted.iter().any(names));
     }
-    judge.together();
+    judge.together(&linked);
     for set in &context.pairs.sets {
         judge.set(set);
     }
@@ -215,12 +216,22 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges the sessions of a protocol together if one of them is refused.
-    fn protocol(&mut self, position: usize, is_accepted: bool) {
+    /// By protocol, the sessions of its roles, each with the position of the role.
+    fn linked(&self) -> Vec<Vec<(ItemId, usize)>> {
+        let mut linked = vec![Vec::new(); self.context.protocols.protocols.len()];
+        for (&id, root) in &self.found.roots {
+            let pair = self.context.pairs.roles.get(&root.role);
+            if let Some(Ok(role)) = pair.map(|pair| &pair.link) {
+                linked[role.protocol].push((id, role.role));
+            }
+        }
+        linked
+    }
+
+    /// Judges the sessions of a protocol as a closed system if one of them is refused.
+    fn protocol(&mut self, position: usize, roots: &[(ItemId, usize)], is_accepted: bool) {
         let Context {
-            tree,
-            protocols,
-            pairs,
+            tree, protocols, ..
         } = self.context;
         let protocol = &protocols.protocols[position];
         let mut members: Vec<Member<'_>> = Vec::new();
@@ -228,19 +239,13 @@ impl<'a> Judge<'a> {
             let (name, sessions) = (role.to_string(), Vec::new());
             members.push(Member { name, sessions });
         }
-        let mut own = Vec::new();
-        for (&id, root) in &self.found.roots {
-            if let Some(Ok(linked)) = pairs.roles.get(&root.role).map(|role| &role.link)
-                && linked.protocol == position
-            {
-                own.push(id);
-                members[linked.role]
-                    .sessions
-                    .push(session(&tree.item(id).name, root));
-            }
-        }
-        if own.iter().all(|id| self.found.roots[id].refusal.is_none()) {
+        let refusal = |(id, _): &(ItemId, usize)| self.found.roots[id].refusal.as_ref();
+        if roots.iter().all(|root| refusal(root).is_none()) {
             return;
+        }
+        for &(id, role) in roots {
+            let session = session(&tree.item(id).name, &self.found.roots[&id]);
+            members[role].sessions.push(session);
         }
         let judged = closed_system::judge(&members, self.limits);
         let note = match &judged {
@@ -255,8 +260,8 @@ impl<'a> Judge<'a> {
             found,
         });
         let bound = judged.ok().filter(|_| is_accepted);
-        for id in own {
-            let Some(root) = self.found.roots.get_mut(&id) else {
+        for (id, _) in roots {
+            let Some(root) = self.found.roots.get_mut(id) else {
                 continue;
             };
             let refusal = root.refusal.take();
@@ -275,7 +280,7 @@ impl<'a> Judge<'a> {
 
     /// Judges the sessions together that a protocol accepts one by one: those of role structs that
     /// can be wired with each other.
-    fn together(&mut self) {
+    fn together(&mut self, roots: &[Vec<(ItemId, usize)>]) {
         let Context {
             tree,
             protocols,
@@ -284,16 +289,16 @@ impl<'a> Judge<'a> {
         let mut wired = BTreeSet::new();
         for (&start, role) in &pairs.roles {
             let Ok(linked) = role.link else { continue };
-            if wired.contains(&start) {
+            let system = self.found.closed_systems.get(&linked.protocol);
+            if wired.contains(&start) || system.is_some_and(|system| system.is_accepted) {
                 continue;
             }
             let (members, _) = capacities::members(tree, pairs, start);
             let protocol = &protocols.protocols[linked.protocol];
             let mut sessions = vec![Vec::new(); protocol.projections.len()];
-            for (&root, found) in &self.found.roots {
-                let link = pairs.roles.get(&found.role).map(|role| &role.link);
-                if let (Some(Ok(own)), true) = (link, members.contains(&found.role))
-                    && own.protocol == linked.protocol
+            for &(root, role) in &roots[linked.protocol] {
+                let found = &self.found.roots[&root];
+                if members.contains(&found.role)
                     && let Some(accepted) = &found.accepted
                     && let Some(machine) = &found.machine
                 {
@@ -302,7 +307,7 @@ impl<'a> Judge<'a> {
                         machine,
                         accepted,
                     };
-                    sessions[own.role].push(session);
+                    sessions[role].push(session);
                 }
             }
             wired.extend(members);
