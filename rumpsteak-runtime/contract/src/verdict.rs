@@ -259,7 +259,7 @@ impl Verdicts {
     ///
     /// If the line is no entry.
     pub fn find(&self, key: &str, site: &Site) -> Result<Option<Entry>, ParseError> {
-        let at = site.place.as_ref().map(|place| json(place));
+        let at = site.place.as_ref().map(json);
         // What an entry begins with that is of this very place.
         let exact = at.map(|at| format!("{key}{},", at.trim_end_matches(']')));
         let mut lines = exact.map_or(&[][..], |exact| self.with_prefix(&exact));

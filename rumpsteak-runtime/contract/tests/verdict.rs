@@ -1,4 +1,5 @@
 //! The verdict file: what is written is what is read, and nothing else is.
+#![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use rumpsteak_contract::verdict::{
     Crate, Entry, Kind, Package, ParseError, Proof, RoleName, Site, Step, Verdicts, key, stamp,

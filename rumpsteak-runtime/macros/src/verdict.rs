@@ -145,7 +145,7 @@ fn read(span: Span) -> Result<Arc<Verdicts>, String> {
 /// to the next.
 fn read_once() -> Result<Arc<Verdicts>, String> {
     static KNOWN: Mutex<Option<Build>> = Mutex::new(None);
-    let build = ["OUT_DIR", VARIABLE].map(|name| std::env::var_os(name));
+    let build = ["OUT_DIR", VARIABLE].map(std::env::var_os);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     match &*known {
         Some((other, verdicts)) if *other == build => Ok(Arc::clone(verdicts)),
