@@ -78,7 +78,8 @@ fn main() -> ExitCode {
 }
 
 /// The command line without the `rumpsteak` that cargo passes on: `cargo rumpsteak check` starts
-/// `cargo-rumpsteak rumpsteak check`. What `--format json` was called once is what it is called now.
+/// `cargo-rumpsteak rumpsteak check`. What `--format json` was called once is what it is called
+/// now.
 fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
         .enumerate()
