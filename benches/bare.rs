@@ -25,14 +25,8 @@ pub mod streaming {
         let (to_sink, from_source) = unbounded();
         let (to_source, from_sink) = unbounded();
         (
-            End {
-                sender: to_sink,
-                receiver: from_sink,
-            },
-            End {
-                sender: to_source,
-                receiver: from_source,
-            },
+            End { sender: to_sink, receiver: from_sink },
+            End { sender: to_source, receiver: from_source },
         )
     }
 
@@ -123,9 +117,7 @@ pub mod ring {
 
     impl Place {
         fn send(&self, value: i32) -> Result<(), Stopped> {
-            self.after
-                .unbounded_send(Label::Value(Value(value)))
-                .map_err(|_| Stopped::Broken)
+            self.after.unbounded_send(Label::Value(Value(value))).map_err(|_| Stopped::Broken)
         }
 
         async fn receive(&mut self) -> Result<i32, Stopped> {

@@ -128,10 +128,7 @@ impl Package {
         for code in done(configuration.code(&package.folder)) {
             assert_eq!(code.problems, [""; 0]);
             let number = code.protocol.trim_start_matches('P');
-            if number
-                .parse()
-                .is_ok_and(|number: usize| number >= GENERATED)
-            {
+            if number.parse().is_ok_and(|number: usize| number >= GENERATED) {
                 let text = code.text.unwrap_or_default();
                 package.write(&format!("src/m{number}.rs"), &text);
             }
@@ -178,9 +175,7 @@ fn done<T, E: Debug>(result: Result<T, E>) -> T {
 }
 
 fn build_script() {
-    let configuration = rumpsteak_build::configure()
-        .protocols("protocols")
-        .generate();
+    let configuration = rumpsteak_build::configure().protocols("protocols").generate();
     let summary = done(configuration.verify());
     assert_eq!(
         (summary.protocols, summary.sessions, summary.verified),

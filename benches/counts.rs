@@ -13,10 +13,7 @@
 //! is involved, since these are seeded at random. `unprepared`, `prepared`, `certificate` and
 //! `check` are those of the benchmark `verifier`. Without valgrind or `/proc`, "-" is printed.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "a program for people who measure; it prints its table"
-)]
+#![expect(clippy::print_stdout, reason = "a program for people who measure; it prints its table")]
 
 use std::{
     env,
@@ -82,10 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for &(row, size) in &rows {
         let mut line = format!("{:>20}", format!("{row} {size}"));
         for column in COLUMNS {
-            line += &format!(
-                " {:>12}",
-                printed(&["best", row, &size.to_string(), column])?
-            );
+            line += &format!(" {:>12}", printed(&["best", row, &size.to_string(), column])?);
         }
         println!("{line}");
     }
@@ -113,9 +107,7 @@ fn instructions(row: &str, size: usize, column: &str) -> Result<Option<String>, 
         .output();
     let Ok(run) = run else { return Ok(None) };
     let report = String::from_utf8(run.stderr)?;
-    let collected = report
-        .lines()
-        .find_map(|line| line.split_once("Collected : "));
+    let collected = report.lines().find_map(|line| line.split_once("Collected : "));
     Ok(collected.map(|(_, count)| count.trim().to_owned()))
 }
 
@@ -161,13 +153,8 @@ fn one(often: bool, row: &str, size: usize, column: &str) -> Result<(), Box<dyn 
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = peak.and_then(|peak| {
-        peak.trim()
-            .trim_end_matches("kB")
-            .trim()
-            .parse::<u64>()
-            .ok()
-    });
+    let kilobytes =
+        peak.and_then(|peak| peak.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     match kilobytes {
         Some(kilobytes) => println!("{:.1}", kilobytes as f64 / 1_000.0),
         None => println!("-"),

@@ -264,9 +264,7 @@ macro_rules! tasks {
 }
 
 fn tokio_1() -> Runtime {
-    Builder::new_current_thread()
-        .build()
-        .unwrap_or_else(|error| panic!("no runtime: {error}"))
+    Builder::new_current_thread().build().unwrap_or_else(|error| panic!("no runtime: {error}"))
 }
 
 fn original_tasks(times: i32) {

@@ -49,13 +49,7 @@ const CASES: [Case; 6] = [
         depends: ("value", &["value", "ready"]),
         work: 1,
     },
-    Case {
-        name: "ring",
-        source: source!("ring"),
-        role: "b",
-        depends: ("", &[]),
-        work: 0,
-    },
+    Case { name: "ring", source: source!("ring"), role: "b", depends: ("", &[]), work: 0 },
     Case {
         name: "streaming",
         source: source!("streaming"),
@@ -70,13 +64,7 @@ const CASES: [Case; 6] = [
         depends: ("", &[]),
         work: 0,
     },
-    Case {
-        name: "hospital",
-        source: source!("hospital"),
-        role: "p",
-        depends: ("", &[]),
-        work: 0,
-    },
+    Case { name: "hospital", source: source!("hospital"), role: "p", depends: ("", &[]), work: 0 },
     Case {
         name: "kafka_fetch",
         source: source!("kafka_fetch"),
@@ -121,14 +109,10 @@ impl Play {
                 let mut receives = BTreeMap::new();
                 for (peer, ..) in &self.0 {
                     sends.extend(
-                        outgoing
-                            .remove(&(role.clone(), peer.clone()))
-                            .map(|end| (peer, end)),
+                        outgoing.remove(&(role.clone(), peer.clone())).map(|end| (peer, end)),
                     );
                     receives.extend(
-                        incoming
-                            .remove(&(peer.clone(), role.clone()))
-                            .map(|end| (peer, end)),
+                        incoming.remove(&(peer.clone(), role.clone())).map(|end| (peer, end)),
                     );
                 }
                 roles.push(scope.spawn(move || {
@@ -181,10 +165,7 @@ fn machines(source: &str) -> Vec<Fsm> {
     protocol.roles().iter().map(project).collect()
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "the prediction belongs beside the figures"
-)]
+#[expect(clippy::print_stdout, reason = "the prediction belongs beside the figures")]
 fn optimise(criterion: &mut Criterion) {
     for case in CASES {
         let machines = machines(case.source);
@@ -194,10 +175,7 @@ fn optimise(criterion: &mut Criterion) {
             send.message.label.as_str() == sent
                 && received.contains(&receive.message.label.as_str())
         };
-        let costs = Costs {
-            latency: &|_, _| 1,
-            work: case.work,
-        };
+        let costs = Costs { latency: &|_, _| 1, work: case.work };
         let options = Options::default();
         let found = match propose(&machines, &role, &depends, &costs, &options) {
             Ok(found) => found,

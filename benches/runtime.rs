@@ -54,12 +54,7 @@ const TABLE: [(&str, &str, &str, &str); 12] = [
     ("layer_ring", "session", "bare", "instructions ≤ +5 %"),
     ("streaming_tokio_1", "ours", "original", "≥ 1.8"),
     ("streaming_block_on", "ours", "original", "≥ 2.3"),
-    (
-        "window_tokio_1",
-        "ours",
-        "original",
-        "≥ 3.5 with original_plain",
-    ),
+    ("window_tokio_1", "ours", "original", "≥ 3.5 with original_plain"),
     ("window_tokio_1", "ours", "original_plain", "≥ 3.5"),
     ("ring_block_on", "ours", "original", "≥ 2.4"),
     ("runner_streaming", "ours", "original_tokio_1", "≥ 5"),
@@ -127,19 +122,13 @@ fn pinned() -> Option<ExitCode> {
         .env("MALLOC_TOP_PAD_", "16777216")
         .status()
         .ok()?;
-    Some(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Some(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Where criterion puts its report.
 fn folder() -> PathBuf {
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
-        PathBuf::from,
-    );
+    let target = env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
     target.join("criterion")
 }
 
@@ -149,9 +138,7 @@ fn expected() -> i32 {
 }
 
 fn tokio_1() -> Runtime {
-    Builder::new_current_thread()
-        .build()
-        .unwrap_or_else(|error| panic!("no runtime: {error}"))
+    Builder::new_current_thread().build().unwrap_or_else(|error| panic!("no runtime: {error}"))
 }
 
 fn tokio_2() -> Runtime {
@@ -200,9 +187,7 @@ macro_rules! stream_in_tasks {
                     });
                     tokio::try_join!(source, sink)
                 });
-                let Ok(((sent, s), (sum, t))) = done else {
-                    panic!("a task panicked")
-                };
+                let Ok(((sent, s), (sum, t))) = done else { panic!("a task panicked") };
                 assert_eq!((sent, sum), (true, Some(expected())));
                 roles = Some((s, t));
             });
@@ -297,14 +282,7 @@ fn streaming(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("streaming_tokio_1");
     stream_in_tasks!(group, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
-    stream_in_tasks!(
-        group,
-        "original",
-        tokio_1(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(group, "original", tokio_1(), theirs(), theirs_::source, theirs_::sink);
     group.finish();
 
     let mut group = criterion.benchmark_group("streaming_block_on");
@@ -313,14 +291,7 @@ fn streaming(criterion: &mut Criterion) {
     group.finish();
 
     let mut group = criterion.benchmark_group("window_tokio_1");
-    stream_in_tasks!(
-        group,
-        "ours",
-        tokio_1(),
-        ours(),
-        ours_::windowed_source,
-        ours_::sink
-    );
+    stream_in_tasks!(group, "ours", tokio_1(), ours(), ours_::windowed_source, ours_::sink);
     stream_in_tasks!(
         group,
         "original",
@@ -329,26 +300,12 @@ fn streaming(criterion: &mut Criterion) {
         theirs_::windowed_source,
         theirs_::sink
     );
-    stream_in_tasks!(
-        group,
-        "original_plain",
-        tokio_1(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(group, "original_plain", tokio_1(), theirs(), theirs_::source, theirs_::sink);
     group.finish();
 
     let mut group = criterion.benchmark_group("streaming_tokio_2");
     stream_in_tasks!(group, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
-    stream_in_tasks!(
-        group,
-        "original",
-        tokio_2(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(group, "original", tokio_2(), theirs(), theirs_::source, theirs_::sink);
     group.finish();
 }
 
@@ -415,9 +372,7 @@ macro_rules! buffers {
                     workload::kernel(&mut k),
                     workload::sink(&mut t),
                 ));
-                let Ok(((), (), [first, second])) = copied else {
-                    panic!("the session failed")
-                };
+                let Ok(((), (), [first, second])) = copied else { panic!("the session failed") };
                 assert_eq!((first.len(), second.last()), (BUFFER, values.last()));
             });
         })
@@ -608,10 +563,7 @@ impl Turns {
             return;
         };
         let [low, median, high] = quartiles(first);
-        println!(
-            "{:<20} {:<10} {median:>8.2} ({low:.2}-{high:.2}) µs",
-            self.row, self.sides[0].0
-        );
+        println!("{:<20} {:<10} {median:>8.2} ({low:.2}-{high:.2}) µs", self.row, self.sides[0].0);
         for ((name, ..), (_, times)) in self.sides.iter().zip(&sides).skip(1) {
             let [other_low, other, other_high] = quartiles(times);
             println!(
@@ -656,14 +608,7 @@ fn ratios() {
     println!("in turns: median (quartiles)");
     let mut turns = Turns::new("streaming_tokio_1");
     stream_in_tasks!(turns, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
-    stream_in_tasks!(
-        turns,
-        "original",
-        tokio_1(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(turns, "original", tokio_1(), theirs(), theirs_::source, theirs_::sink);
     turns.finish("≥ 1.8");
 
     let mut turns = Turns::new("streaming_block_on");
@@ -672,22 +617,8 @@ fn ratios() {
     turns.finish("≥ 2.3");
 
     let mut turns = Turns::new("window_tokio_1");
-    stream_in_tasks!(
-        turns,
-        "ours",
-        tokio_1(),
-        ours(),
-        ours_::windowed_source,
-        ours_::sink
-    );
-    stream_in_tasks!(
-        turns,
-        "plain",
-        tokio_1(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(turns, "ours", tokio_1(), ours(), ours_::windowed_source, ours_::sink);
+    stream_in_tasks!(turns, "plain", tokio_1(), theirs(), theirs_::source, theirs_::sink);
     turns.finish("≥ 3.5");
 
     let mut turns = Turns::new("ring_block_on");
@@ -715,14 +646,7 @@ fn ratios() {
 
     let mut turns = Turns::new("streaming_tokio_2");
     stream_in_tasks!(turns, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
-    stream_in_tasks!(
-        turns,
-        "original",
-        tokio_2(),
-        theirs(),
-        theirs_::source,
-        theirs_::sink
-    );
+    stream_in_tasks!(turns, "original", tokio_2(), theirs(), theirs_::source, theirs_::sink);
     turns.finish("≥ 1.2");
 }
 
@@ -753,9 +677,7 @@ macro_rules! stream_for {
                 tokio::try_join!(source, sink)
             });
             streams.times.push(start.elapsed());
-            let Ok(((sent, s), (sum, t))) = done else {
-                panic!("a task panicked")
-            };
+            let Ok(((sent, s), (sum, t))) = done else { panic!("a task panicked") };
             assert_eq!((sent, sum), (true, Some(expected())));
             streams.roles = Some((s, t));
         }
@@ -772,32 +694,20 @@ fn stalls() {
         return;
     };
     for busy in [0, cores] {
-        let mut loads: Vec<Child> = (0..busy)
-            .filter_map(|_| Command::new(&this).arg("load").spawn().ok())
-            .collect();
+        let mut loads: Vec<Child> =
+            (0..busy).filter_map(|_| Command::new(&this).arg("load").spawn().ok()).collect();
         let (s, t) = ours();
-        let mut our_streams = Streams {
-            runtime: tokio_2(),
-            roles: Some((Box::new(s), Box::new(t))),
-            times: vec![],
-        };
+        let mut our_streams =
+            Streams { runtime: tokio_2(), roles: Some((Box::new(s), Box::new(t))), times: vec![] };
         let (s, t) = theirs();
-        let mut their_streams = Streams {
-            runtime: tokio_2(),
-            roles: Some((Box::new(s), Box::new(t))),
-            times: vec![],
-        };
+        let mut their_streams =
+            Streams { runtime: tokio_2(), roles: Some((Box::new(s), Box::new(t))), times: vec![] };
         // In turns, so that whatever else happens on the machine hits both.
         let turns = 50;
         for _ in 0..turns {
             use {original::streaming as theirs_, standard::streaming as ours_};
             stream_for!(our_streams, STALLS / turns, ours_::source, ours_::sink);
-            stream_for!(
-                their_streams,
-                STALLS / turns,
-                theirs_::source,
-                theirs_::sink
-            );
+            stream_for!(their_streams, STALLS / turns, theirs_::source, theirs_::sink);
         }
         for load in &mut loads {
             // It may have ended by itself.

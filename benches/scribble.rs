@@ -112,41 +112,19 @@ fn group(
     for &size in sizes {
         let source = source(size);
         group.throughput(Throughput::Elements(elements(size) as u64));
-        group.bench_with_input(
-            BenchmarkId::from_parameter(size),
-            &source,
-            |bencher, source| {
-                bencher.iter(|| project(black_box(source)));
-            },
-        );
+        group.bench_with_input(BenchmarkId::from_parameter(size), &source, |bencher, source| {
+            bencher.iter(|| project(black_box(source)));
+        });
     }
     group.finish();
 }
 
 fn scribble(criterion: &mut Criterion) {
     let interactions = [1_250, 2_500, 5_000, 10_000];
-    group(
-        criterion,
-        "sequence_of_10_roles",
-        &interactions,
-        |n| n,
-        |n| sequence(n, 10),
-    );
-    group(
-        criterion,
-        "choices_of_10_roles",
-        &interactions,
-        |n| n,
-        |n| choices(n, 10),
-    );
+    group(criterion, "sequence_of_10_roles", &interactions, |n| n, |n| sequence(n, 10));
+    group(criterion, "choices_of_10_roles", &interactions, |n| n, |n| choices(n, 10));
     group(criterion, "ring", &[25, 50, 100, 200], |n| n, ring);
-    group(
-        criterion,
-        "nested_choices",
-        &[10, 20, 40],
-        |n| 4 * n + 2,
-        nested,
-    );
+    group(criterion, "nested_choices", &[10, 20, 40], |n| 4 * n + 2, nested);
 }
 
 criterion_group!(benches, scribble);

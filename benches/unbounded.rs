@@ -38,9 +38,7 @@ impl<M> Sink<M> for Tx<M> {
 
     #[inline]
     fn start_send(self: Pin<&mut Self>, message: M) -> Result<(), Self::Error> {
-        self.0
-            .unbounded_send(message)
-            .map_err(mpsc::TrySendError::into_send_error)
+        self.0.unbounded_send(message).map_err(mpsc::TrySendError::into_send_error)
     }
 
     #[inline]

@@ -72,12 +72,10 @@ fn evidence(group: &mut BenchmarkGroup<'_, WallTime>, size: usize, sub: &Fsm, su
         bencher.iter(|| proof.certificate());
     });
     group.bench_function(BenchmarkId::new("check", size), |bencher| {
-        bencher.iter(
-            || match certificate::check(black_box(&evidence), sub, sup) {
-                Ok(()) => {}
-                Err(invalid) => panic!("of size {size}: {invalid}"),
-            },
-        );
+        bencher.iter(|| match certificate::check(black_box(&evidence), sub, sup) {
+            Ok(()) => {}
+            Err(invalid) => panic!("of size {size}: {invalid}"),
+        });
     });
 }
 
@@ -101,31 +99,19 @@ fn row(
 }
 
 fn subtyping(criterion: &mut Criterion) {
-    row(criterion, "streaming", &SIZES, 1_000, |ahead| {
-        (source(ahead), source(0))
-    });
-    row(criterion, "k-buffering", &SIZES, 1_000, |ahead| {
-        (kernel(ahead), kernel(0))
-    });
+    row(criterion, "streaming", &SIZES, 1_000, |ahead| (source(ahead), source(0)));
+    row(criterion, "k-buffering", &SIZES, 1_000, |ahead| (kernel(ahead), kernel(0)));
     row(criterion, "ring, one role", &[3, 30], 30, |roles| {
         (ring(1, roles, true), ring(1, roles, false))
     });
     let trees = |depth| (nested(depth, true, true), nested(depth, true, false));
     let depths = [1, 2, 3, 4, 5, 6, 7];
     row(criterion, "nested choice, trees", &depths, 6, trees);
-    row(
-        criterion,
-        "nested choice, shared",
-        &[10, 30, 100],
-        100,
-        |depth| (nested(depth, false, true), nested(depth, false, false)),
-    );
-    row(criterion, "hospital", &[1], 1, |_| {
-        (eager_hospital(), hospital())
+    row(criterion, "nested choice, shared", &[10, 30, 100], 100, |depth| {
+        (nested(depth, false, true), nested(depth, false, false))
     });
-    row(criterion, "hospital, CONCUR'19", &[1], 1, |_| {
-        (eager_client(), client())
-    });
+    row(criterion, "hospital", &[1], 1, |_| (eager_hospital(), hospital()));
+    row(criterion, "hospital, CONCUR'19", &[1], 1, |_| (eager_client(), client()));
 }
 
 /// k-MC of systems that are safe, by size; the least k is searched for.
@@ -158,16 +144,10 @@ fn safe(
 fn model_checking(criterion: &mut Criterion) {
     safe(criterion, "streaming", &[10, 30, 100], streaming_roles);
     safe(criterion, "k-buffering", &[10, 30, 100], buffering_roles);
-    safe(criterion, "ring", &[10, 30], |roles| {
-        ring_roles(roles, false)
-    });
-    safe(criterion, "nested choice", &[3, 4, 5], |depth| {
-        nested_roles(depth, true)
-    });
+    safe(criterion, "ring", &[10, 30], |roles| ring_roles(roles, false));
+    safe(criterion, "nested choice", &[3, 4, 5], |depth| nested_roles(depth, true));
     // Eight roles, of which the least k is the size.
-    safe(criterion, "8peers-30msg-k30", &[10, 20, 30], |messages| {
-        pairs(4, messages)
-    });
+    safe(criterion, "8peers-30msg-k30", &[10, 20, 30], |messages| pairs(4, messages));
 }
 
 criterion_group! {

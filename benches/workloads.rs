@@ -8,10 +8,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Limits, StateId};
 /// Enough for 1,000 actions that are done early, and for trees of 100,000 states.
 #[must_use]
 pub fn limits() -> Limits {
-    Limits::default()
-        .anticipation(10_000)
-        .steps(50_000_000)
-        .configurations(10_000_000)
+    Limits::default().anticipation(10_000).steps(50_000_000).configurations(10_000_000)
 }
 
 /// A reception without payload.
@@ -30,9 +27,8 @@ pub fn send(peer: &str, label: &str) -> Action {
 #[must_use]
 pub fn lasso(role: &str, first: &[Action], again: &[Action]) -> Fsm {
     let mut builder = Fsm::builder(role);
-    let states: Vec<StateId> = (0..first.len() + again.len())
-        .map(|_| builder.add_state())
-        .collect();
+    let states: Vec<StateId> =
+        (0..first.len() + again.len()).map(|_| builder.add_state()).collect();
     for (index, action) in first.iter().chain(again).enumerate() {
         let next = states.get(index + 1).unwrap_or(&states[first.len()]);
         builder.add_transition(states[index], action.clone(), *next);
@@ -68,12 +64,7 @@ pub fn kernel(ahead: usize) -> Fsm {
     lasso(
         "k",
         &vec![send("s", "ready"); ahead],
-        &[
-            send("s", "ready"),
-            receive("s", "value"),
-            receive("t", "ready"),
-            send("t", "value"),
-        ],
+        &[send("s", "ready"), receive("s", "value"), receive("t", "ready"), send("t", "value")],
     )
 }
 
@@ -94,14 +85,8 @@ pub fn ring(index: usize, count: usize, sends_first: bool) -> Fsm {
 pub fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
     // What is done first, what may follow, each leading to the next level.
     let level: &[(Action, &[&str])] = match sub {
-        true => &[
-            (send("b", "m"), &["r", "s", "u"]),
-            (send("b", "p"), &["r", "s"]),
-        ],
-        false => &[
-            (receive("b", "r"), &["m", "p", "q"]),
-            (receive("b", "s"), &["m", "p"]),
-        ],
+        true => &[(send("b", "m"), &["r", "s", "u"]), (send("b", "p"), &["r", "s"])],
+        false => &[(receive("b", "r"), &["m", "p", "q"]), (receive("b", "s"), &["m", "p"])],
     };
     let mut builder = Fsm::builder("a");
     let initial = builder.add_state();
@@ -118,11 +103,7 @@ pub fn nested(depth: usize, tree: bool, sub: bool) -> Fsm {
                     if tree {
                         next.push(end);
                     }
-                    let action = if sub {
-                        receive("b", label)
-                    } else {
-                        send("b", label)
-                    };
+                    let action = if sub { receive("b", label) } else { send("b", label) };
                     builder.add_transition(middle, action, end);
                 }
             }
@@ -154,9 +135,7 @@ pub fn buffering_roles(ahead: usize) -> Vec<Fsm> {
 /// `optimised`.
 #[must_use]
 pub fn ring_roles(count: usize, optimised: bool) -> Vec<Fsm> {
-    (0..count)
-        .map(|index| ring(index, count, optimised || index == 0))
-        .collect()
+    (0..count).map(|index| ring(index, count, optimised || index == 0)).collect()
 }
 
 /// The machines of nested choice: T_n and the dual of T'_n.
@@ -251,9 +230,7 @@ pub fn eager_client() -> Fsm {
 fn machine(role: &str, transitions: &[(usize, Action, usize)]) -> Fsm {
     let mut builder = Fsm::builder(role);
     let last = transitions.iter().map(|&(from, _, to)| from.max(to)).max();
-    let states: Vec<StateId> = (0..=last.unwrap_or(0))
-        .map(|_| builder.add_state())
-        .collect();
+    let states: Vec<StateId> = (0..=last.unwrap_or(0)).map(|_| builder.add_state()).collect();
     for (from, action, to) in transitions {
         builder.add_transition(states[*from], action.clone(), states[*to]);
     }
@@ -273,10 +250,7 @@ pub fn pairs(count: usize, messages: usize) -> Vec<Fsm> {
     (0..count)
         .flat_map(|pair| {
             let (left, right) = (format!("l{pair}"), format!("r{pair}"));
-            [
-                role(left.clone(), right.clone(), "a", "b"),
-                role(right, left, "b", "a"),
-            ]
+            [role(left.clone(), right.clone(), "a", "b"), role(right, left, "b", "a")]
         })
         .collect()
 }

@@ -189,10 +189,7 @@ impl Line {
     fn new(queue: UnboundedSender<Label>, seed: u32, count: &Arc<Count>) -> Self {
         Self {
             queue,
-            faults: Faults {
-                state: seed,
-                count: Arc::clone(count),
-            },
+            faults: Faults { state: seed, count: Arc::clone(count) },
             bit: Arc::default(),
         }
     }
@@ -201,10 +198,7 @@ impl Line {
 impl Faults {
     /// How many times the next message arrives.
     fn copies(&mut self) -> usize {
-        self.state = self
-            .state
-            .wrapping_mul(1_664_525)
-            .wrapping_add(1_013_904_223);
+        self.state = self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         match self.state >> 30 {
             0 => {
                 self.count.lost.fetch_add(1, Ordering::Relaxed);
@@ -230,10 +224,7 @@ impl Sink<Label> for Line {
     }
 
     fn start_send(mut self: Pin<&mut Self>, message: Label) -> std::result::Result<(), SendError> {
-        self.bit.store(
-            matches!(message, Label::D1(_) | Label::A1(_)),
-            Ordering::Relaxed,
-        );
+        self.bit.store(matches!(message, Label::D1(_) | Label::A1(_)), Ordering::Relaxed);
         let copies = self.faults.copies();
         for _ in 0..copies {
             self.queue.start_send(message.clone())?;
@@ -297,18 +288,10 @@ fn roles(count: &Arc<Count>) -> (S, R) {
     let (to_receiver, from_sender) = mpsc::unbounded();
     let (to_sender, from_receiver) = mpsc::unbounded();
     let line = Line::new(to_receiver, 1, count);
-    let ear = Ear {
-        queue: from_receiver,
-        bit: Arc::clone(&line.bit),
-        silence: None,
-    };
+    let ear = Ear { queue: from_receiver, bit: Arc::clone(&line.bit), silence: None };
     let back = Line::new(to_sender, 2, count);
-    let s = S {
-        r: Bidirectional::new(line, ear),
-    };
-    let r = R {
-        s: Bidirectional::new(back, from_sender),
-    };
+    let s = S { r: Bidirectional::new(line, ear) };
+    let r = R { s: Bidirectional::new(back, from_sender) };
     (s, r)
 }
 
@@ -330,10 +313,7 @@ pub async fn run() -> Result<Outcome> {
     let (mut s, mut r) = roles(&count);
     let (done, finished) = oneshot::channel();
     let all = async {
-        tokio::try_join!(
-            sender(&mut s, text.as_bytes()),
-            receiver(&mut r, text.len(), done),
-        )
+        tokio::try_join!(sender(&mut s, text.as_bytes()), receiver(&mut r, text.len(), done),)
     };
     let received = tokio::select! {
         stopped = all => match stopped?.0 {},

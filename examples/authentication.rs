@@ -156,8 +156,5 @@ pub async fn run() -> Result<[Access; 3]> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    rumpsteak_examples::conclude(
-        run().await,
-        [Access::Granted, Access::Denied, Access::Cancelled],
-    )
+    rumpsteak_examples::conclude(run().await, [Access::Granted, Access::Denied, Access::Cancelled])
 }

@@ -154,11 +154,7 @@ pub async fn run() -> Result<Vec<(u32, bool)>> {
     let mut roles = Roles::default();
     let (done, finished) = oneshot::channel();
     let all = async {
-        tokio::try_join!(
-            client(&mut roles.c, 6),
-            server(&mut roles.s),
-            log(&mut roles.l, 7, done),
-        )
+        tokio::try_join!(client(&mut roles.c, 6), server(&mut roles.s), log(&mut roles.l, 7, done),)
     };
     tokio::select! {
         stopped = all => match stopped?.0 {},
@@ -167,15 +163,8 @@ pub async fn run() -> Result<Vec<(u32, bool)>> {
 }
 
 /// Half of six is three, which is odd: three times three and one is ten, and so on.
-const EXPECTED: [(u32, bool); 7] = [
-    (6, false),
-    (3, true),
-    (10, false),
-    (5, true),
-    (16, false),
-    (8, false),
-    (4, false),
-];
+const EXPECTED: [(u32, bool); 7] =
+    [(6, false), (3, true), (10, false), (5, true), (16, false), (8, false), (4, false)];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {

@@ -129,11 +129,7 @@ pub async fn sink(role: &mut T, count: i32, done: oneshot::Sender<i32>) -> Resul
 
 /// The sum of the first five values that the sink receives.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut s,
-        mut k,
-        mut t,
-    } = Roles::default();
+    let Roles { mut s, mut k, mut t } = Roles::default();
     let (done, finished) = oneshot::channel();
     let all = async { tokio::try_join!(source(&mut s), kernel(&mut k), sink(&mut t, 5, done)) };
     tokio::select! {

@@ -121,14 +121,8 @@ type ElevatorRest = Send<
 
 #[session]
 enum ElevatorChoice {
-    OpenDoor(
-        OpenDoor,
-        Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>,
-    ),
-    Stay(
-        Stay,
-        Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>,
-    ),
+    OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
+    Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
 }
 
 #[session(Door)]
@@ -166,16 +160,11 @@ struct Record(Mutex<Vec<Event>>);
 impl Record {
     fn add(&self, event: Event) {
         println!("{event:?}");
-        self.0
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .push(event);
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(event);
     }
 
     fn into_events(self) -> Vec<Event> {
-        self.0
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -287,14 +276,8 @@ pub fn first_unsafe_move(events: &[Event]) -> Option<u32> {
 /// The number of times that the door opened and that the elevator moved, and the first move with
 /// the door open.
 pub fn summary(events: &[Event]) -> (usize, usize, Option<u32>) {
-    let opened = events
-        .iter()
-        .filter(|event| matches!(event, Event::Opens))
-        .count();
-    let moved = events
-        .iter()
-        .filter(|event| matches!(event, Event::Moves(_)))
-        .count();
+    let opened = events.iter().filter(|event| matches!(event, Event::Opens)).count();
+    let moved = events.iter().filter(|event| matches!(event, Event::Moves(_))).count();
     (opened, moved, first_unsafe_move(events))
 }
 

@@ -15,11 +15,7 @@ fn signal() -> Matrix {
     let quarter = [Complex32::ONE, Complex32::I, -Complex32::ONE, -Complex32::I];
     let mut index = 0;
     [(); 8].map(|()| {
-        let impulse = if index == 0 {
-            Complex32::ONE
-        } else {
-            Complex32::ZERO
-        };
+        let impulse = if index == 0 { Complex32::ONE } else { Complex32::ZERO };
         let row = vec![impulse, Complex32::ONE, quarter[index % 4]];
         index += 1;
         row
@@ -40,9 +36,8 @@ pub async fn transform(order: Order) -> Result<Rows> {
     let rows = fft::run(&mut roles, signal(), order).await?;
     Ok(rows.map(|row| {
         println!("{row:?}");
-        let mut values = row
-            .into_iter()
-            .map(|value| (value.re.round() as i32, value.im.round() as i32));
+        let mut values =
+            row.into_iter().map(|value| (value.re.round() as i32, value.im.round() as i32));
         [(); 3].map(|()| values.next().unwrap_or_default())
     }))
 }

@@ -106,12 +106,7 @@ pub struct Stay {
 
 async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> Result<Infallible> {
     try_run(role, async |mut session: Patient<'_>| {
-        let mut stay = Stay {
-            accepted: 0,
-            refused: 0,
-            ahead: 0,
-            reports: Vec::new(),
-        };
+        let mut stay = Stay { accepted: 0, refused: 0, ahead: 0, reports: Vec::new() };
         // The readings whose answers are due.
         let mut due = VecDeque::new();
         for day in days {

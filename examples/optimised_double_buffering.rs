@@ -20,27 +20,16 @@ use plain::{K, KernelLoop, Ready, Roles, S, pass_on, sink, source};
 pub type OptimisedKernel = Send<S, Ready, KernelLoop>;
 
 async fn optimised_kernel(role: &mut K) -> Result<Infallible> {
-    try_run(role, async |session: OptimisedKernel<'_>| {
-        pass_on(session.send(Ready).await?).await
-    })
-    .await
+    try_run(role, async |session: OptimisedKernel<'_>| pass_on(session.send(Ready).await?).await)
+        .await
 }
 
 /// The sum of the first five values that the sink receives.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut s,
-        mut k,
-        mut t,
-    } = Roles::default();
+    let Roles { mut s, mut k, mut t } = Roles::default();
     let (done, finished) = oneshot::channel();
-    let all = async {
-        tokio::try_join!(
-            source(&mut s),
-            optimised_kernel(&mut k),
-            sink(&mut t, 5, done)
-        )
-    };
+    let all =
+        async { tokio::try_join!(source(&mut s), optimised_kernel(&mut k), sink(&mut t, 5, done)) };
     tokio::select! {
         stopped = all => match stopped?.0 {},
         Ok(sum) = finished => Ok(sum),

@@ -54,11 +54,7 @@ async fn optimised_ring_c(role: &mut C, mut held: i32) -> Result<Infallible> {
 
 /// What `a` holds after four laps.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut a,
-        mut b,
-        mut c,
-    } = Roles::default();
+    let Roles { mut a, mut b, mut c } = Roles::default();
     let (done, finished) = oneshot::channel();
     let all = async {
         tokio::try_join!(

@@ -45,18 +45,10 @@ async fn optimised_ring_b(role: &mut B, mut held: i32) -> Result<Infallible> {
 
 /// What `a` holds after four laps.
 pub async fn run() -> Result<i32> {
-    let Roles {
-        mut a,
-        mut b,
-        mut c,
-    } = Roles::default();
+    let Roles { mut a, mut b, mut c } = Roles::default();
     let (done, finished) = oneshot::channel();
     let all = async {
-        tokio::try_join!(
-            ring_a(&mut a, 1, 4, done),
-            optimised_ring_b(&mut b, 1),
-            ring_c(&mut c, 1),
-        )
+        tokio::try_join!(ring_a(&mut a, 1, 4, done), optimised_ring_b(&mut b, 1), ring_c(&mut c, 1),)
     };
     tokio::select! {
         stopped = all => match stopped?.0 {},

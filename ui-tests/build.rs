@@ -1,8 +1,5 @@
 //! Verifies the sessions of this package, and those of the cases in `ui/`.
-#![allow(
-    clippy::print_stdout,
-    reason = "that is how a build script talks to Cargo"
-)]
+#![allow(clippy::print_stdout, reason = "that is how a build script talks to Cargo")]
 
 use std::path::{Path, PathBuf};
 

@@ -14,13 +14,7 @@ const MEASURED: [&str; 4] = [
 ];
 
 /// Whose versions the report states.
-const PEERS: [&str; 5] = [
-    "rumpsteak",
-    "ferrite-session",
-    "mpstthree",
-    "rustfft",
-    "tokio",
-];
+const PEERS: [&str; 5] = ["rumpsteak", "ferrite-session", "mpstthree", "rustfft", "tokio"];
 
 fn main() -> io::Result<()> {
     rumpsteak_build::configure()

@@ -25,12 +25,7 @@ struct Row {
 }
 
 const fn row(name: &'static str, protocol: &'static str, sessions: &'static [&'static str]) -> Row {
-    Row {
-        name,
-        protocol,
-        library: None,
-        sessions,
-    }
+    Row { name, protocol, library: None, sessions }
 }
 
 const FFT: &[&str] = &[
@@ -40,67 +35,21 @@ const FFT: &[&str] = &[
 /// In the order of the paper.
 const ROWS: [Row; 17] = [
     row("two_adder", "two_adder", &["Client", "Server"]),
-    row(
-        "three_adder",
-        "three_adder",
-        &["AdderA", "AdderB", "AdderC"],
-    ),
+    row("three_adder", "three_adder", &["AdderA", "AdderB", "AdderC"]),
     row("streaming", "streaming", &["Source", "Sink"]),
-    row(
-        "optimised_streaming",
-        "streaming",
-        &["OptimisedSource", "Sink"],
-    ),
+    row("optimised_streaming", "streaming", &["OptimisedSource", "Sink"]),
     row("ring", "ring", &["RingA", "RingB", "RingC"]),
-    row(
-        "optimised_ring",
-        "ring",
-        &["RingA", "OptimisedRingB", "OptimisedRingC"],
-    ),
+    row("optimised_ring", "ring", &["RingA", "OptimisedRingB", "OptimisedRingC"]),
     row("ring_choice", "ring_choice", &["RingA", "RingB", "RingC"]),
-    row(
-        "optimised_ring_choice",
-        "ring_choice",
-        &["RingA", "OptimisedRingB", "RingC"],
-    ),
-    row(
-        "double_buffering",
-        "double_buffering",
-        &["Source", "Kernel", "Sink"],
-    ),
-    row(
-        "optimised_double_buffering",
-        "double_buffering",
-        &["Source", "OptimisedKernel", "Sink"],
-    ),
-    row(
-        "alternating_bit",
-        "alternating_bit",
-        &["Sender", "Receiver"],
-    ),
-    row(
-        "elevator",
-        "elevator",
-        &["UserSession", "ElevatorSession", "DoorSession"],
-    ),
-    Row {
-        library: Some("fft/plain.rs"),
-        ..row("fft", "fft", FFT)
-    },
-    Row {
-        library: Some("fft/optimised.rs"),
-        ..row("optimised_fft", "fft", FFT)
-    },
-    row(
-        "authentication",
-        "authentication",
-        &["Service", "Client", "Authenticator"],
-    ),
-    row(
-        "client_server_log",
-        "client_server_log",
-        &["Client", "Server", "Log"],
-    ),
+    row("optimised_ring_choice", "ring_choice", &["RingA", "OptimisedRingB", "RingC"]),
+    row("double_buffering", "double_buffering", &["Source", "Kernel", "Sink"]),
+    row("optimised_double_buffering", "double_buffering", &["Source", "OptimisedKernel", "Sink"]),
+    row("alternating_bit", "alternating_bit", &["Sender", "Receiver"]),
+    row("elevator", "elevator", &["UserSession", "ElevatorSession", "DoorSession"]),
+    Row { library: Some("fft/plain.rs"), ..row("fft", "fft", FFT) },
+    Row { library: Some("fft/optimised.rs"), ..row("optimised_fft", "fft", FFT) },
+    row("authentication", "authentication", &["Service", "Client", "Authenticator"]),
+    row("client_server_log", "client_server_log", &["Client", "Server", "Log"]),
     row("hospital", "hospital", &["Patient", "Hospital"]),
 ];
 
@@ -170,13 +119,7 @@ const FIG_6: [(&str, [u8; 4]); 11] = [
 
 fn features(participants: usize, marks: [u8; 4]) -> Features {
     let [choice, recursion, infinite, reordering] = marks.map(|mark| mark == 1);
-    Features {
-        participants,
-        choice,
-        recursion,
-        infinite,
-        reordering,
-    }
+    Features { participants, choice, recursion, infinite, reordering }
 }
 
 #[test]
@@ -212,11 +155,7 @@ fn the_hospital_is_verified_and_is_no_k_mc() {
     let found = judge(hospital, &verdicts());
     // The patient may be any number of answers behind, the hospital none.
     assert_eq!(found.ahead, [None, Some(0)]);
-    assert!(
-        matches!(found.kmc, kmc::Verdict::Undecided { .. }),
-        "{:?}",
-        found.kmc
-    );
+    assert!(matches!(found.kmc, kmc::Verdict::Undecided { .. }), "{:?}", found.kmc);
     assert_eq!(found.capacities, None);
 }
 
@@ -239,15 +178,9 @@ fn the_rows_are_the_examples() {
 #[test]
 fn each_program_exits_with_zero() {
     let test = std::env::current_exe().unwrap();
-    let folder = test
-        .parent()
-        .and_then(Path::parent)
-        .unwrap()
-        .join("examples");
+    let folder = test.parent().and_then(Path::parent).unwrap().join("examples");
     for Row { name, .. } in &ROWS {
-        let program = folder
-            .join(name)
-            .with_extension(std::env::consts::EXE_EXTENSION);
+        let program = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         if !program.exists() {
             println!("skipped: `{name}` was not built");
             continue;
@@ -263,20 +196,12 @@ fn each_program_exits_with_zero() {
 
 fn verdicts() -> Verdicts {
     let path = Path::new(env!("OUT_DIR")).join(verdict::PATH);
-    Verdicts::parse(
-        &fs::read_to_string(path).unwrap(),
-        env!("CARGO_PKG_VERSION"),
-    )
-    .unwrap()
+    Verdicts::parse(&fs::read_to_string(path).unwrap(), env!("CARGO_PKG_VERSION")).unwrap()
 }
 
 /// Has the verifier judge the sessions of an example.
 fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
-    let written: Vec<Fsm> = row
-        .sessions
-        .iter()
-        .map(|name| machine(row, name, verdicts))
-        .collect();
+    let written: Vec<Fsm> = row.sessions.iter().map(|name| machine(row, name, verdicts)).collect();
     let projected = projections(row.protocol);
     let limits = Limits::default();
 
@@ -364,9 +289,7 @@ fn projections(protocol: &str) -> Vec<Fsm> {
         panic!("{protocol}: one protocol is expected");
     };
     let roles = protocol.roles().iter();
-    roles
-        .map(|role| protocol.project(role).unwrap().fsm)
-        .collect()
+    roles.map(|role| protocol.project(role).unwrap().fsm).collect()
 }
 
 /// Whether a role chooses, or is told what another one chose.
@@ -407,12 +330,7 @@ fn page() -> String {
     let mut page = INTRODUCTION.to_owned();
     let verdicts = verdicts();
     for row in &ROWS {
-        let Findings {
-            features,
-            ahead,
-            kmc,
-            capacities,
-        } = judge(row, &verdicts);
+        let Findings { features, ahead, kmc, capacities } = judge(row, &verdicts);
         let mark = |holds| if holds { "✓" } else { "" };
         let _ = writeln!(
             page,
@@ -433,11 +351,7 @@ fn page() -> String {
 
 /// The verdict: all rows are safe, so how far roles are ahead.
 fn safe(ahead: &[Option<usize>]) -> String {
-    match ahead
-        .iter()
-        .copied()
-        .reduce(|most, next| Some(most?.max(next?)))
-    {
+    match ahead.iter().copied().reduce(|most, next| Some(most?.max(next?))) {
         Some(Some(0)) => "safe".to_owned(),
         Some(Some(most)) => format!("safe, {most} ahead"),
         _ => "safe, without a bound".to_owned(),
@@ -462,9 +376,7 @@ fn room(channels: &[(String, Occupancy, usize)]) -> String {
     if channels.iter().all(|channel| text(channel) == first) {
         return format!("{first} each");
     }
-    let each = channels
-        .iter()
-        .map(|channel| format!("{}: {}", channel.0, text(channel)));
+    let each = channels.iter().map(|channel| format!("{}: {}", channel.0, text(channel)));
     each.collect::<Vec<_>>().join(", ")
 }
 

@@ -108,9 +108,6 @@ fn the_machine_of_a_session() -> Result<(), rumpsteak_fsm::text::ParseError> {
     );
     let last = bottom_up.transitions().last().unwrap();
     assert_eq!((last.source, last.sends, last.peer), (4, true, "T"));
-    assert_eq!(
-        (last.label, last.payload, last.target),
-        ("Value", &["i32"][..], 1)
-    );
+    assert_eq!((last.label, last.payload, last.target), ("Value", &["i32"][..], 1));
     Ok(())
 }

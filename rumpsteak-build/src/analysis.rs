@@ -102,11 +102,8 @@ impl Analysis {
         let mut roots = package.roots.clone();
         let sources = configuration.sources.iter();
         roots.extend(sources.map(|source| source_root(&base, source)));
-        let mut protocols = Protocols::load(
-            &base,
-            &configuration.protocols,
-            &configuration.limits.scribble(),
-        );
+        let mut protocols =
+            Protocols::load(&base, &configuration.protocols, &configuration.limits.scribble());
         if configuration.generate {
             protocols.watch_folders();
         }
@@ -114,18 +111,13 @@ impl Analysis {
         let tree = crate_tree::walk(&roots, cfg, limits.modules);
         let mut generator = Generator::new(&protocols, &base, configuration.generate);
         let wanted = tree.inclusions.iter();
-        let generated: Vec<Rc<Generated>> = wanted
-            .map(|inclusion| generator.generate(&inclusion.item))
-            .collect();
+        let generated: Vec<Rc<Generated>> =
+            wanted.map(|inclusion| generator.generate(&inclusion.item)).collect();
         let machines = generator.warnings();
         let files = generated.iter().map(|generated| generated.file.clone());
         let tree = crate_tree::graft(tree, cfg, limits.modules, files);
         let pairs = Pairs::new(&tree, &protocols);
-        let context = Context {
-            tree: &tree,
-            protocols: &protocols,
-            pairs: &pairs,
-        };
+        let context = Context { tree: &tree, protocols: &protocols, pairs: &pairs };
         let accepted = &configuration.closed_systems;
         let mut judgement = judgement::judge(context, limits, accepted);
         let included = tree.inclusions.iter().zip(&generated);
@@ -148,23 +140,12 @@ impl Analysis {
                 limits.modules
             ));
         }
-        Ok(Analysis {
-            base,
-            package,
-            tree,
-            protocols,
-            findings,
-            warnings,
-        })
+        Ok(Analysis { base, package, tree, protocols, findings, warnings })
     }
 
     /// The generated files with code: paths below `OUT_DIR`, and texts.
     fn generated(&self) -> impl Iterator<Item = (&str, &str)> {
-        let modules = self
-            .tree
-            .files
-            .iter()
-            .filter_map(|file| file.generated.as_ref());
+        let modules = self.tree.files.iter().filter_map(|file| file.generated.as_ref());
         modules.map(|file| (file.path.as_str(), file.text.as_str()))
     }
 
@@ -201,11 +182,7 @@ impl Analysis {
     fn announce(&self) {
         let mut watched: BTreeSet<PathBuf> = BTreeSet::from([self.base.join("Cargo.toml")]);
         watched.extend(self.package.folders.iter().map(path_clean::clean));
-        let read = self
-            .tree
-            .files
-            .iter()
-            .filter(|file| file.generated.is_none());
+        let read = self.tree.files.iter().filter(|file| file.generated.is_none());
         watched.extend(read.map(|file| file.path.clone()));
         watched.extend(self.tree.awaited.iter().cloned());
         watched.extend(self.protocols.looked_at.iter().cloned());
@@ -229,10 +206,7 @@ impl Analysis {
 /// A file that the build script names is the root of a crate of its own.
 fn source_root(base: &PackageRoot, source: &Path) -> Root {
     let name = source.file_stem().unwrap_or_default();
-    let target = Target {
-        kind: TargetKind::Source,
-        name: name.to_string_lossy().into_owned(),
-    };
+    let target = Target { kind: TargetKind::Source, name: name.to_string_lossy().into_owned() };
     let path = base.join(source);
     Root { target, path }
 }

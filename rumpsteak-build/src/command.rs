@@ -99,9 +99,7 @@ impl Configuration {
         let base = PackageRoot::new(folder);
         let protocols = Protocols::load(&base, &self.protocols, &self.limits.scribble());
         let files = protocols.files.iter();
-        let broken = files
-            .filter(|file| !file.diagnostics.is_empty())
-            .map(Report::of_file);
+        let broken = files.filter(|file| !file.diagnostics.is_empty()).map(Report::of_file);
         let reports: Vec<Report> = unreadable(&protocols).chain(broken).collect();
         if let Some(report) = Report::join(reports) {
             return Err(report);
@@ -224,9 +222,7 @@ impl Check {
     #[must_use]
     pub fn gravest(&self) -> Option<Gravity> {
         let problems = self.problems.iter().map(|problem| problem.gravity);
-        problems
-            .chain(self.reports.iter().map(Report::gravity))
-            .max()
+        problems.chain(self.reports.iter().map(Report::gravity)).max()
     }
 }
 

@@ -126,10 +126,8 @@ impl Configuration {
             paths.iter().map(|path| path.to_string_lossy()).collect()
         };
         let mut limits = self.limits;
-        let limits: Map<String, Value> = limits
-            .by_name()
-            .map(|(name, limit)| (name.to_owned(), Value::from(*limit)))
-            .collect();
+        let limits: Map<String, Value> =
+            limits.by_name().map(|(name, limit)| (name.to_owned(), Value::from(*limit))).collect();
         let value = json!({
             "version": VERSION,
             "protocols": paths(&self.protocols),
@@ -162,11 +160,8 @@ mod tests {
         write(&text);
         let read = Configuration::read(&out_dir);
         assert_eq!(format!("{read:?}"), format!("{:?}", Some(configuration)));
-        for broken in [
-            &text[..40],
-            &text.replace(VERSION, "0.0.0"),
-            &text.replace(": 1,", ": -1,"),
-        ] {
+        for broken in [&text[..40], &text.replace(VERSION, "0.0.0"), &text.replace(": 1,", ": -1,")]
+        {
             write(broken);
             assert!(Configuration::read(&out_dir).is_none(), "{broken}");
         }

@@ -36,10 +36,7 @@ pub(crate) struct Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cause {
     /// Two options of one choice have the same label.
-    AmbiguousChoice {
-        subject: Box<Subject>,
-        defect: Defect,
-    },
+    AmbiguousChoice { subject: Box<Subject>, defect: Defect },
     /// Something is wrong with another item, and its own macro says so.
     BrokenItem { name: String },
     /// A file of protocols has errors.
@@ -55,10 +52,7 @@ pub(crate) enum Cause {
     /// A second `protocol!(…)` of one protocol in a crate.
     IncludedTwice { name: String },
     /// A file beside a `.scr` file is no machine for the role that it is named after.
-    Machine {
-        file: String,
-        problem: MachineProblem,
-    },
+    Machine { file: String, problem: MachineProblem },
     /// A name does not stand for what it should stand for.
     Name { path: String, problem: NameProblem },
     /// The build script was not asked for the code of this protocol.
@@ -73,11 +67,7 @@ pub(crate) enum Cause {
         protocol: usize,
     },
     /// The peer is a role of another protocol than `role`, which the session plays.
-    OtherProtocol {
-        path: String,
-        peer: String,
-        role: RoleName,
-    },
+    OtherProtocol { path: String, peer: String, role: RoleName },
     /// Several protocols have this name, in the first two of these files.
     ProtocolDeclaredTwice { wanted: String, files: [usize; 2] },
     /// A `type` contains itself.
@@ -97,21 +87,11 @@ pub(crate) enum Cause {
     /// It is not known whether the closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
-    Unjudged {
-        subject: Box<Subject>,
-        error: VerifyError,
-    },
+    Unjudged { subject: Box<Subject>, error: VerifyError },
     /// No message of the protocol has the name of the label.
-    UnknownLabel {
-        path: String,
-        label: String,
-        protocol: usize,
-    },
+    UnknownLabel { path: String, label: String, protocol: usize },
     /// A role has routes to two structs that play the same role.
-    TwoStructs {
-        role: RoleName,
-        structs: [String; 2],
-    },
+    TwoStructs { role: RoleName, structs: [String; 2] },
     /// No protocol has this name.
     UnknownProtocol { wanted: String },
     /// The protocol has no such role, or several of which none is written like this.
@@ -119,16 +99,9 @@ pub(crate) enum Cause {
     /// The protocol is there to be called by others only.
     UnplayableProtocol { wanted: String },
     /// The closed system is not safe. The session by this name takes the last step of the run.
-    UnsafeSystem {
-        set: String,
-        run: Box<Run>,
-        session: Option<String>,
-    },
+    UnsafeSystem { set: String, run: Box<Run>, session: Option<String> },
     /// Subtyping has no answer for the projection.
-    UnsupportedProtocol {
-        subject: Box<Subject>,
-        defect: Defect,
-    },
+    UnsupportedProtocol { subject: Box<Subject>, defect: Defect },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }
@@ -174,11 +147,7 @@ pub(crate) enum MachineProblem {
     /// It is no session type.
     Defect(Defect),
     /// The text is no machine.
-    NoMachine {
-        text: Arc<NamedText>,
-        span: Range<usize>,
-        message: String,
-    },
+    NoMachine { text: Arc<NamedText>, span: Range<usize>, message: String },
     /// It holds none, or several.
     Number { number: usize, role: Role },
     /// It is the machine of another role.
@@ -264,11 +233,7 @@ impl Place {
 
 impl Cause {
     pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
-        Fault {
-            place: Place::new(item, token),
-            cause: self,
-            note: None,
-        }
+        Fault { place: Place::new(item, token), cause: self, note: None }
     }
 
     /// The protocol that a name stands for, by position.

@@ -19,14 +19,8 @@ impl NamedText {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let (name, text) = (name.into(), text.into());
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let line_starts = std::iter::once(0)
-            .chain(breaks.map(|(index, _)| index + 1))
-            .collect();
-        Self {
-            name,
-            text,
-            line_starts,
-        }
+        let line_starts = std::iter::once(0).chain(breaks.map(|(index, _)| index + 1)).collect();
+        Self { name, text, line_starts }
     }
 
     /// `span` cut to what is in the text, its ends moved out to whole characters.

@@ -54,9 +54,7 @@ impl From<ErrorKind> for Error {
     #[cold]
     #[inline(never)]
     fn from(kind: ErrorKind) -> Self {
-        Self {
-            kind: Box::new(kind),
-        }
+        Self { kind: Box::new(kind) }
     }
 }
 
@@ -185,15 +183,8 @@ impl fmt::Display for ErrorKind {
                 f,
                 "the session of `{role}` returned the end of another session; both roles are poisoned"
             ),
-            Self::Misplaced {
-                role,
-                route,
-                belongs,
-            } => {
-                write!(
-                    f,
-                    "`{role}` cannot begin a session: its route to `{route}` "
-                )?;
+            Self::Misplaced { role, route, belongs } => {
+                write!(f, "`{role}` cannot begin a session: its route to `{route}` ")?;
                 match belongs {
                     Some((role, peer)) => write!(f, "is that of `{role}` to `{peer}`"),
                     None => f.write_str("is that of another set of roles"),
@@ -204,22 +195,12 @@ impl fmt::Display for ErrorKind {
                 "role `{role}` is poisoned: an earlier session of it did not reach its end; \
                  reset the role together with its peers"
             ),
-            Self::Transport {
-                role, peer, action, ..
-            } => {
+            Self::Transport { role, peer, action, .. } => {
                 failed(f, role, peer, *action)?;
                 f.write_str(": the transport failed")
             }
-            Self::Unexpected {
-                role,
-                peer,
-                legal,
-                came,
-            } => {
-                write!(
-                    f,
-                    "`{role}` got `{came}` from `{peer}` but can only receive "
-                )?;
+            Self::Unexpected { role, peer, legal, came } => {
+                write!(f, "`{role}` got `{came}` from `{peer}` but can only receive ")?;
                 alternatives(f, legal)
             }
         }

@@ -235,9 +235,7 @@ impl<const N: usize> Schedule<N> {
 
 impl<const N: usize> fmt::Debug for Schedule<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Schedule")
-            .field("running", &self.running)
-            .finish_non_exhaustive()
+        f.debug_struct("Schedule").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
@@ -342,9 +340,7 @@ mod models {
     fn wakes_from_two_threads_race() {
         model(|| {
             let signals = [Signal::new(), Signal::new()];
-            let others = signals
-                .clone()
-                .map(|signal| thread::spawn(move || signal.ring()));
+            let others = signals.clone().map(|signal| thread::spawn(move || signal.ring()));
             block_on(join((signals[0].wait(1), signals[1].wait(1))));
             for other in others {
                 other.join().unwrap();
@@ -366,10 +362,7 @@ mod models {
                 })
             };
             block_on(async {
-                join((signal.wait(1), async {
-                    done.store(true, Ordering::Relaxed)
-                }))
-                .await;
+                join((signal.wait(1), async { done.store(true, Ordering::Relaxed) })).await;
                 assert!(!is_polling());
             });
             other.join().unwrap();

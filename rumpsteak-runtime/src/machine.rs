@@ -34,12 +34,7 @@ impl Machine {
         initial: usize,
         transitions: &'static [Transition],
     ) -> Self {
-        Self {
-            role,
-            states,
-            initial,
-            transitions,
-        }
+        Self { role, states, initial, transitions }
     }
 
     /// The name of the role.
@@ -68,12 +63,7 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            role,
-            states,
-            initial,
-            transitions,
-        } = self;
+        let Self { role, states, initial, transitions } = self;
         write!(f, "{role}: {states} states from {initial}")?;
         for transition in *transitions {
             write!(f, ", {transition}")?;
@@ -112,14 +102,7 @@ impl Transition {
         payload: &'static [&'static str],
         target: usize,
     ) -> Self {
-        Self {
-            source,
-            sends,
-            peer,
-            label,
-            payload,
-            target,
-        }
+        Self { source, sends, peer, label, payload, target }
     }
 }
 

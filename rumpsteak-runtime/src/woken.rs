@@ -53,10 +53,7 @@ impl Woken {
 impl ProcessWaker {
     /// The waker of the process with this bit.
     pub(crate) fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
-        Arc::new(Self {
-            woken: Arc::clone(woken),
-            bit,
-        })
+        Arc::new(Self { woken: Arc::clone(woken), bit })
     }
 }
 
@@ -67,10 +64,7 @@ impl Wake for ProcessWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // A thread that is shutting down polls nothing.
-        if POLLED_HERE
-            .try_with(Cell::get)
-            .is_ok_and(|set| set == self.woken.address())
-        {
+        if POLLED_HERE.try_with(Cell::get).is_ok_and(|set| set == self.woken.address()) {
             self.woken.add_here(self.bit);
         } else if self.woken.elsewhere.fetch_or(self.bit, Ordering::AcqRel) == 0 {
             self.woken.task.wake();
@@ -107,9 +101,7 @@ pub(crate) struct Polling {
 impl Polling {
     /// Marks that this thread polls the set at `address`.
     pub(crate) fn enter(address: usize) -> Self {
-        Self {
-            outer: POLLED_HERE.with(|set| set.replace(address)),
-        }
+        Self { outer: POLLED_HERE.with(|set| set.replace(address)) }
     }
 }
 

@@ -188,10 +188,8 @@ fn resolve(tree: &Tree, scopes: &[Scope], module: usize, path: &[String]) -> BTr
 fn paths(module: &Module) -> HashSet<Vec<String>> {
     let mut paths = HashSet::new();
     let items = module.items.iter();
-    let mut open: Vec<TokenStream> = items
-        .filter(|item| !matches!(item, Item::Use(_)))
-        .map(ToTokens::to_token_stream)
-        .collect();
+    let mut open: Vec<TokenStream> =
+        items.filter(|item| !matches!(item, Item::Use(_))).map(ToTokens::to_token_stream).collect();
     while let Some(tokens) = open.pop() {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

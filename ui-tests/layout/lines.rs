@@ -33,8 +33,7 @@ impl Lines {
         if !attributes.contains("Long because") {
             let line = signature.span().start().line;
             let length = body.span().end().line - line + 1;
-            self.functions
-                .push((signature.ident.to_string(), line, length));
+            self.functions.push((signature.ident.to_string(), line, length));
         }
     }
 }

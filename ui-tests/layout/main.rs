@@ -17,15 +17,8 @@ use std::{collections::BTreeMap, env, fs, path::PathBuf, process};
 use lines::Lines;
 use tree::{Package, Tree, packages};
 
-const PUBLISHED: [&str; 7] = [
-    "build",
-    "cargo-rumpsteak",
-    "contract",
-    "fsm",
-    "runtime",
-    "runtime-macros",
-    "scribble",
-];
+const PUBLISHED: [&str; 7] =
+    ["build", "cargo-rumpsteak", "contract", "fsm", "runtime", "runtime-macros", "scribble"];
 const FOR_TESTS: [&str; 3] = ["layout", "oracle", "ui-tests"];
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with
@@ -47,16 +40,8 @@ fn a_cycle_is_found_through_a_facade() {
     fs::create_dir_all(folder.join("room")).unwrap();
     let root = folder.join("lib.rs");
     fs::write(&root, "mod room;\nmod user;\n").unwrap();
-    fs::write(
-        folder.join("room/mod.rs"),
-        "mod item;\npub use item::Item;\n",
-    )
-    .unwrap();
-    fs::write(
-        folder.join("user.rs"),
-        "use crate::room::Item;\npub struct User(Item);\n",
-    )
-    .unwrap();
+    fs::write(folder.join("room/mod.rs"), "mod item;\npub use item::Item;\n").unwrap();
+    fs::write(folder.join("user.rs"), "use crate::room::Item;\npub struct User(Item);\n").unwrap();
     let cycles = |item: &str| {
         fs::write(folder.join("room/item.rs"), item).unwrap();
         imports::cycles(&Tree::read(&root))
@@ -80,9 +65,7 @@ fn no_module_imports_from_itself_through_others() {
     check(|package| {
         let targets = package.targets.iter().filter(|(kind, _)| kind != "test");
         let cycles = targets.flat_map(|(_, root)| imports::cycles(&Tree::read(root)));
-        cycles
-            .map(|cycle| format!("import cycle in {}:{cycle}", package.name))
-            .collect()
+        cycles.map(|cycle| format!("import cycle in {}:{cycle}", package.name)).collect()
     });
 }
 
@@ -117,9 +100,7 @@ fn comments_are_narrow() {
                     is_code = false;
                     continue;
                 };
-                is_code ^= comment
-                    .trim_start_matches(['/', '!', ' '])
-                    .starts_with("```");
+                is_code ^= comment.trim_start_matches(['/', '!', ' ']).starts_with("```");
                 // Neither code nor a row of a table can be broken.
                 if columns > COMMENT && !is_code && !line.ends_with('|') {
                     let path = path.display();
@@ -137,12 +118,7 @@ fn the_source_is_not_longer_than_agreed() {
     let (mut product, mut tests) = (0, 0);
     let packages = packages();
     let is_there = |name: &&str| packages.iter().any(|package| package.name == **name);
-    assert!(
-        PUBLISHED
-            .iter()
-            .chain(&FOR_TESTS)
-            .all(|name| is_there(&name))
-    );
+    assert!(PUBLISHED.iter().chain(&FOR_TESTS).all(|name| is_there(&name)));
     for package in &packages {
         let name = package.name.as_str();
         if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {

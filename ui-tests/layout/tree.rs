@@ -40,12 +40,7 @@ pub(crate) fn packages() -> Vec<Package> {
     let package = |package: &Value| Package {
         name: text(&package["name"]).replacen("rumpsteak-", "", 1),
         folder: Path::new(&text(&package["manifest_path"])).with_file_name(""),
-        targets: package["targets"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(target)
-            .collect(),
+        targets: package["targets"].as_array().unwrap().iter().map(target).collect(),
     };
     let packages = metadata["packages"].as_array().unwrap().iter();
     let mut packages: Vec<Package> = packages.map(package).collect();
@@ -59,10 +54,7 @@ impl Package {
         let mut files = Vec::new();
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {
-            for path in fs::read_dir(folder)
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-            {
+            for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
                 if path.is_dir() && !path.join("Cargo.toml").exists() && !path.ends_with("target") {
                     folders.push(path);
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -113,12 +105,7 @@ impl Tree {
 
     fn module(&mut self, items: Vec<Item>, file: usize, folder: &Path, parent: usize) -> usize {
         let module = self.modules.len();
-        self.modules.push(Module {
-            file,
-            parent,
-            children: HashMap::new(),
-            items: Vec::new(),
-        });
+        self.modules.push(Module { file, parent, children: HashMap::new(), items: Vec::new() });
         for item in items.into_iter().filter(|item| !is_for_tests(item)) {
             let Item::Mod(item) = item else {
                 self.modules[module].items.push(item);
@@ -138,9 +125,7 @@ impl Tree {
                     self.file(path, &inside, module)
                 }
             };
-            self.modules[module]
-                .children
-                .insert(item.ident.to_string(), child);
+            self.modules[module].children.insert(item.ident.to_string(), child);
         }
         module
     }

@@ -46,10 +46,7 @@ pub type Take = Receive<Giver, Gift, End>;
 ///
 /// Those of the session.
 pub async fn give(role: &mut Giver, gift: Rc<str>) -> Result<()> {
-    try_run(role, async |s: Give<'_>| {
-        Ok(((), s.send(Gift(gift)).await?))
-    })
-    .await
+    try_run(role, async |s: Give<'_>| Ok(((), s.send(Gift(gift)).await?))).await
 }
 
 /// Takes.

@@ -14,10 +14,7 @@ fn session(roles: &mut Roles, numbers: &[i32]) -> AllocationInfo {
     let Roles(p, q) = roles;
     measure(|| {
         let sums = block_on(try_join(producer(p, numbers), consumer(q)));
-        assert_eq!(
-            sums.ok(),
-            Some((numbers.iter().sum(), numbers.iter().sum()))
-        );
+        assert_eq!(sums.ok(), Some((numbers.iter().sum(), numbers.iter().sum())));
     })
 }
 
@@ -53,11 +50,7 @@ fn the_runner_allocates_once_for_each_process() {
 #[test]
 fn a_lap_allocates_nothing() {
     let lap = |hops| {
-        let ring::Roles {
-            mut x,
-            mut y,
-            mut z,
-        } = ring::Roles::default();
+        let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
         measure(|| {
             let (x, _, _) = block_on(join((first(&mut x, hops), second(&mut y), third(&mut z))));
             assert!(matches!(x, Err(Stopped::After(after)) if after >= hops));

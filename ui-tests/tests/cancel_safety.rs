@@ -1,10 +1,7 @@
 //! What the "Cancel safety" sections say: an action polled by reference loses nothing, one that is
 //! dropped poisons.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
 use std::future::ready;
 
@@ -18,9 +15,7 @@ use rumpsteak_ui_tests::numbers::{self, Consumer, Next, Number, Producer, Stop, 
 use rumpsteak_ui_tests::ping::{Client, Ping, Pong, Roles, Server, client, server};
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
 #[test]

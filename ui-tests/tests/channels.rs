@@ -1,9 +1,6 @@
 //! Channels: the capacities that the build script proved, and what holds for queues of each kind.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -38,12 +35,8 @@ fn queue<M>(capacity: Capacity) -> (QueueSender<M>, QueueReceiver<M>) {
 }
 
 /// Every kind, each with room for one message at least.
-const KINDS: [Capacity; 4] = [
-    Capacity::AtMost(1),
-    Capacity::Growable,
-    Capacity::Waits(1),
-    Capacity::Waits(3),
-];
+const KINDS: [Capacity; 4] =
+    [Capacity::AtMost(1), Capacity::Growable, Capacity::Waits(1), Capacity::Waits(3)];
 
 fn message_of(panic: Box<dyn std::any::Any + std::marker::Send>) -> String {
     *panic.downcast::<String>().unwrap()
@@ -66,11 +59,9 @@ fn the_roles_get_the_capacities_that_were_proven() {
 fn sessions_run_within_the_capacities() {
     let Roles(mut p, mut q) = Roles::default();
     for many in [0, 1, 15, 16, 17, 1_000] {
-        let sums = block_on(try_join(
-            producer(&mut p, &(0..many).collect::<Vec<_>>()),
-            consumer(&mut q),
-        ))
-        .unwrap();
+        let sums =
+            block_on(try_join(producer(&mut p, &(0..many).collect::<Vec<_>>()), consumer(&mut q)))
+                .unwrap();
         assert_eq!(sums, (many * (many - 1) / 2, many * (many - 1) / 2));
     }
 }
@@ -223,11 +214,9 @@ fn a_full_queue_returns_the_message() {
 
 #[test]
 fn no_message_outlives_its_receiver() {
-    for (capacity, many) in [
-        (Capacity::AtMost(2), 2),
-        (Capacity::Waits(2), 2),
-        (Capacity::Growable, 100),
-    ] {
+    for (capacity, many) in
+        [(Capacity::AtMost(2), 2), (Capacity::Waits(2), 2), (Capacity::Growable, 100)]
+    {
         let alive = Arc::new(());
         let (mut tx, rx) = queue(capacity);
         block_on(async {
@@ -330,12 +319,9 @@ fn two_threads_lose_nothing() {
 /// A sender that is faster than its receiver, or slower, on another thread.
 #[test]
 fn two_threads_stream_in_order() {
-    for capacity in [
-        Capacity::Growable,
-        Capacity::Waits(1),
-        Capacity::Waits(2),
-        Capacity::Waits(100),
-    ] {
+    for capacity in
+        [Capacity::Growable, Capacity::Waits(1), Capacity::Waits(2), Capacity::Waits(100)]
+    {
         const MANY: u32 = often(100_000);
         let (mut tx, mut rx) = queue(capacity);
         let sender = thread::spawn(move || {

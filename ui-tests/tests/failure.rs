@@ -30,19 +30,13 @@ async fn an_aborted_task_wakes_the_peer() {
     was_asked.await.unwrap();
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
-    assert_eq!(
-        closed(waiting.await.unwrap()),
-        ("c", "s", Action::Receive(&["Pong"]))
-    );
+    assert_eq!(closed(waiting.await.unwrap()), ("c", "s", Action::Receive(&["Pong"])));
 }
 
 /// The error of a client that returned the end of another session.
 fn assert_foreign<T: std::fmt::Debug>(result: Result<T>) {
     let kind = result.as_ref().map_err(Error::kind);
-    assert!(
-        matches!(kind, Err(ErrorKind::ForeignEnd { role: "c" })),
-        "{result:?}"
-    );
+    assert!(matches!(kind, Err(ErrorKind::ForeignEnd { role: "c" })), "{result:?}");
 }
 
 #[test]
@@ -67,19 +61,13 @@ fn what_was_sent_before_the_failure_still_arrives() {
         }
     }));
     assert_eq!(seen, [1, 2]);
-    assert_eq!(
-        closed(result),
-        ("q", "p", Action::Receive(&["Number", "Stop"]))
-    );
+    assert_eq!(closed(result), ("q", "p", Action::Receive(&["Number", "Stop"])));
 }
 
 #[test]
 fn a_reset_connects_roles_of_several_sets() {
     let [mut first, second] = two();
-    let Roles {
-        s: mut far,
-        c: gone,
-    } = second;
+    let Roles { s: mut far, c: gone } = second;
     drop(gone);
     block_on(async {
         let mut dropped = Box::pin(client(&mut first.c, 1));
@@ -92,10 +80,7 @@ fn a_reset_connects_roles_of_several_sets() {
     assert_eq!(answer.unwrap(), 2);
     served.unwrap();
     // The server of the first set is alone now, with the question of the session that was dropped.
-    assert_eq!(
-        closed(block_on(server(&mut first.s))),
-        ("s", "c", Action::Send("Pong"))
-    );
+    assert_eq!(closed(block_on(server(&mut first.s))), ("s", "c", Action::Send("Pong")));
 }
 
 /// Two independent pairs of roles.
@@ -105,13 +90,7 @@ fn two() -> [Roles; 2] {
 
 #[test]
 fn sessions_that_swap_their_ends_are_both_refused() {
-    let [
-        Roles { mut s, mut c },
-        Roles {
-            s: mut s2,
-            c: mut c2,
-        },
-    ] = two();
+    let [Roles { mut s, mut c }, Roles { s: mut s2, c: mut c2 }] = two();
     let (to_first, from_second) = futures::channel::oneshot::channel();
     let (to_second, from_first) = futures::channel::oneshot::channel();
     let (first, second, _) = block_on(join3(
@@ -134,13 +113,7 @@ fn sessions_that_swap_their_ends_are_both_refused() {
 
 #[test]
 fn sessions_that_swap_their_states_are_both_refused() {
-    let [
-        Roles { mut s, mut c },
-        Roles {
-            s: mut s2,
-            c: mut c2,
-        },
-    ] = two();
+    let [Roles { mut s, mut c }, Roles { s: mut s2, c: mut c2 }] = two();
     let (to_first, from_second) = futures::channel::oneshot::channel();
     let (to_second, from_first) = futures::channel::oneshot::channel();
     let (first, second, _) = block_on(join3(
@@ -153,13 +126,8 @@ fn sessions_that_swap_their_states_are_both_refused() {
         }),
         try_run(&mut c2, async |s: Client<'_>| {
             to_first.send(s).unwrap();
-            let (Pong(answer), end) = from_first
-                .await
-                .unwrap()
-                .send(Ping(2))
-                .await?
-                .receive()
-                .await?;
+            let (Pong(answer), end) =
+                from_first.await.unwrap().send(Ping(2)).await?.receive().await?;
             Ok::<_, Error>((answer, end))
         }),
         join(server(&mut s), server(&mut s2)),
@@ -188,14 +156,11 @@ fn a_failed_send_returns_its_label() {
     let Roles { s, mut c } = Roles::default();
     drop(s);
     let mut returned = None;
-    let result = block_on(try_run(
-        &mut c,
-        async |s: Client<'_>| -> Result<((), End<'_, C>)> {
-            let unsent = s.send_or_return(Ping(7)).await.unwrap_err();
-            returned = unsent.label;
-            Err(unsent.error)
-        },
-    ));
+    let result = block_on(try_run(&mut c, async |s: Client<'_>| -> Result<((), End<'_, C>)> {
+        let unsent = s.send_or_return(Ping(7)).await.unwrap_err();
+        returned = unsent.label;
+        Err(unsent.error)
+    }));
     assert_eq!(returned, Some(Ping(7)));
     assert_eq!(closed(result), ("c", "s", Action::Send("Ping")));
 
@@ -221,12 +186,8 @@ fn an_unexpected_label_names_what_was_legal_and_what_came() {
     let (mut tx, rx) = far.into_inner().unwrap();
     assert!(tx.try_send(Label::Ping(Ping(0))).is_ok());
     let result = block_on(client(&mut c, 1));
-    let Err(ErrorKind::Unexpected {
-        role: "c",
-        peer: "s",
-        legal: ["Pong"],
-        came: "Ping",
-    }) = result.as_ref().map_err(Error::kind)
+    let Err(ErrorKind::Unexpected { role: "c", peer: "s", legal: ["Pong"], came: "Ping" }) =
+        result.as_ref().map_err(Error::kind)
     else {
         panic!("{result:?}");
     };
@@ -243,32 +204,20 @@ fn an_unexpected_label_in_a_branch_names_all_that_were_legal() {
     let (near, far) = <Channel<numbers::Label> as Pair<Channel<numbers::Label>>>::pair();
     let mut q = numbers::Q(near);
     let (mut tx, _rx) = far.into_inner().unwrap();
-    assert!(
-        tx.try_send(numbers::Label::Number(numbers::Number(1)))
-            .is_ok()
-    );
+    assert!(tx.try_send(numbers::Label::Number(numbers::Number(1))).is_ok());
     assert!(tx.try_send(numbers::Label::Total(numbers::Sum(1))).is_ok());
     let error = block_on(consumer(&mut q)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`q` got `sum` from `p` but can only receive `Number` or `Stop`"
-    );
+    assert_eq!(error.to_string(), "`q` got `sum` from `p` but can only receive `Number` or `Stop`");
 }
 
 #[test]
 fn a_dropped_peer_is_a_closed_peer() {
     let numbers::Roles(mut p, q) = numbers::Roles::default();
     drop(q);
-    assert_eq!(
-        closed(block_on(producer(&mut p, &[1]))),
-        ("p", "q", Action::Send("Number"))
-    );
+    assert_eq!(closed(block_on(producer(&mut p, &[1]))), ("p", "q", Action::Send("Number")));
     let ping::Roles { mut s, c } = Roles::default();
     drop(c);
-    assert_eq!(
-        closed(block_on(server(&mut s))),
-        ("s", "c", Action::Receive(&["Ping"]))
-    );
+    assert_eq!(closed(block_on(server(&mut s))), ("s", "c", Action::Receive(&["Ping"])));
 }
 
 #[test]
@@ -284,13 +233,7 @@ fn errors_explain_themselves() {
     );
     let legal = &["a", "b", "c"];
     assert_eq!(
-        ErrorKind::Unexpected {
-            role,
-            peer: "s",
-            legal,
-            came: "d"
-        }
-        .to_string(),
+        ErrorKind::Unexpected { role, peer: "s", legal, came: "d" }.to_string(),
         "`k` got `d` from `s` but can only receive `a`, `b` or `c`"
     );
 }

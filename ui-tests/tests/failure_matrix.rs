@@ -119,24 +119,15 @@ struct Mint {
 
 impl Mint {
     fn new(session: u32) -> Self {
-        Self {
-            session,
-            alive: Arc::new(()),
-        }
+        Self { session, alive: Arc::new(()) }
     }
 
     fn payload(&self) -> Counted {
-        Counted {
-            session: self.session,
-            _alive: Arc::clone(&self.alive),
-        }
+        Counted { session: self.session, _alive: Arc::clone(&self.alive) }
     }
 
     fn check(&self, payload: &Counted) {
-        assert_eq!(
-            payload.session, self.session,
-            "a message of another session"
-        );
+        assert_eq!(payload.session, self.session, "a message of another session");
     }
 
     /// How many payloads exist.
@@ -225,27 +216,22 @@ type Outcome = Option<(&'static str, Action)>;
 /// failed because `peer` was closed.
 fn expected(place: Place) -> [Outcome; 2] {
     match place {
-        Place::BeforeFirstAction => [
-            Some(("v", Action::Receive(&["First"]))),
-            Some(("v", Action::Receive(&["Third"]))),
-        ],
-        Place::BetweenActions => [
-            Some(("v", Action::Receive(&["Second"]))),
-            Some(("v", Action::Receive(&["Third"]))),
-        ],
+        Place::BeforeFirstAction => {
+            [Some(("v", Action::Receive(&["First"]))), Some(("v", Action::Receive(&["Third"])))]
+        }
+        Place::BetweenActions => {
+            [Some(("v", Action::Receive(&["Second"]))), Some(("v", Action::Receive(&["Third"])))]
+        }
         // `p` does not wait for the victim but for `w`, which waits for the victim.
-        Place::InSendThatWaits => [
-            Some(("w", Action::Receive(&["Fourth"]))),
-            Some(("v", Action::Receive(&["Third"]))),
-        ],
-        Place::InReceiveThatWaits => [
-            Some(("v", Action::Send("More"))),
-            Some(("v", Action::Receive(&["Over"]))),
-        ],
-        Place::InsideBranch => [
-            Some(("v", Action::Receive(&["Last"]))),
-            Some(("v", Action::Receive(&["Over"]))),
-        ],
+        Place::InSendThatWaits => {
+            [Some(("w", Action::Receive(&["Fourth"]))), Some(("v", Action::Receive(&["Third"])))]
+        }
+        Place::InReceiveThatWaits => {
+            [Some(("v", Action::Send("More"))), Some(("v", Action::Receive(&["Over"])))]
+        }
+        Place::InsideBranch => {
+            [Some(("v", Action::Receive(&["Last"]))), Some(("v", Action::Receive(&["Over"])))]
+        }
         // Nothing was left to do: only the victim's own session has failed.
         Place::AtEnd => [None, None],
     }
@@ -262,12 +248,7 @@ struct Halt {
 impl Halt {
     /// Never stops.
     fn never() -> Self {
-        Self {
-            place: None,
-            cause: Cause::Drop,
-            reached: Arc::default(),
-            go: oneshot::channel().1,
-        }
+        Self { place: None, cause: Cause::Drop, reached: Arc::default(), go: oneshot::channel().1 }
     }
 
     async fn at(&mut self, place: Place) -> Result<(), Failed> {
@@ -315,9 +296,7 @@ async fn victim(role: &mut V, mint: &Mint, halt: &mut Halt) -> Result<(), Failed
         halt.at(Place::BeforeFirstAction).await?;
         let s = s.send(First(mint.payload())).await?;
         halt.at(Place::BetweenActions).await?;
-        let s = halt
-            .during(Place::InSendThatWaits, s.send(Second(mint.payload())))
-            .await?;
+        let s = halt.during(Place::InSendThatWaits, s.send(Second(mint.payload()))).await?;
         let s = s.send(Third(mint.payload())).await?;
         let choice = halt.during(Place::InReceiveThatWaits, s.branch()).await?;
         let s = match choice {
@@ -394,11 +373,7 @@ fn every_cause_at_every_place() {
 }
 
 fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
-    let Roles {
-        mut v,
-        mut p,
-        mut w,
-    } = Roles::default();
+    let Roles { mut v, mut p, mut w } = Roles::default();
     bound(&mut v, &mut p);
     let v = Arc::new(Mutex::new(v));
     let mint = Mint::new(1);
@@ -410,12 +385,7 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
         fail(
             Arc::clone(&v).try_lock_owned().unwrap(),
             mint.clone(),
-            Halt {
-                place: Some(place),
-                cause,
-                reached: Arc::clone(&reached),
-                go,
-            },
+            Halt { place: Some(place), cause, reached: Arc::clone(&reached), go },
         ),
     );
     let (open, gate) = oneshot::channel::<()>();
@@ -467,10 +437,7 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
     // Poisoned or clean.
     let mut v = Arc::try_unwrap(v).unwrap().into_inner();
     assert!(v.is_poisoned());
-    assert_eq!(
-        [p.is_poisoned(), w.is_poisoned()],
-        expected.map(|outcome| outcome.is_some())
-    );
+    assert_eq!([p.is_poisoned(), w.is_poisoned()], expected.map(|outcome| outcome.is_some()));
 
     // No further session over these routes, not even for roles whose own session ended, and no
     // message in them.
@@ -499,12 +466,10 @@ fn scenario(place: Place, cause: Cause, before_reset: BeforeReset) {
         let mut halt = Halt::never();
         let mut session = [
             Peer::new(async {
-                victim(&mut roles.v, &later, &mut halt)
-                    .await
-                    .map_err(|failed| match failed {
-                        Failed::Session(error) => error,
-                        Failed::Process => panic!("never halted"),
-                    })
+                victim(&mut roles.v, &later, &mut halt).await.map_err(|failed| match failed {
+                    Failed::Session(error) => error,
+                    Failed::Process => panic!("never halted"),
+                })
             }),
             Peer::new(prompt(&mut roles.p, &later, more)),
             Peer::new(watcher(&mut roles.w, &later, ready(()))),
@@ -534,34 +499,16 @@ fn refused(v: &mut V, p: &mut P, w: &mut W, expected: [Outcome; 2], later: &Mint
         matches!(&again, Err(Failed::Session(error)) if matches!(error.kind(), ErrorKind::Poisoned { role: "v" })),
         "{again:?}"
     );
-    match (
-        now(prompt(p, later, true)).map_err(Error::into_kind),
-        expected[0],
-    ) {
+    match (now(prompt(p, later, true)).map_err(Error::into_kind), expected[0]) {
         (Err(ErrorKind::Poisoned { role: "p" }), Some(_))
-        | (
-            Err(ErrorKind::Closed {
-                peer: "v",
-                action: Action::Receive(&["First"]),
-                ..
-            }),
-            None,
-        ) => {}
+        | (Err(ErrorKind::Closed { peer: "v", action: Action::Receive(&["First"]), .. }), None) => {
+        }
         other => panic!("{other:?}"),
     }
-    match (
-        now(watcher(w, later, ready(()))).map_err(Error::into_kind),
-        expected[1],
-    ) {
+    match (now(watcher(w, later, ready(()))).map_err(Error::into_kind), expected[1]) {
         (Err(ErrorKind::Poisoned { role: "w" }), Some(_))
-        | (
-            Err(ErrorKind::Closed {
-                peer: "v",
-                action: Action::Receive(&["Third"]),
-                ..
-            }),
-            None,
-        ) => {}
+        | (Err(ErrorKind::Closed { peer: "v", action: Action::Receive(&["Third"]), .. }), None) => {
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -703,7 +650,5 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn now_pending<T>(future: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> bool {
-    future
-        .poll(&mut Context::from_waker(Waker::noop()))
-        .is_pending()
+    future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
 }

@@ -28,11 +28,7 @@ fn all_processes_end_and_return_their_values() {
 
 #[test]
 fn a_process_that_fails_wakes_the_others() {
-    let ring::Roles {
-        mut x,
-        mut y,
-        mut z,
-    } = ring::Roles::default();
+    let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
     let (x, y, z) = block_on(join((first(&mut x, 3_000), second(&mut y), third(&mut z))));
     assert!(matches!(x, Err(Stopped::After(3_000))), "{x:?}");
     closed(y);
@@ -127,16 +123,9 @@ fn a_task_that_never_waits_yields() {
     let polls = [const { AtomicUsize::new(0) }; 2];
     let count = Arc::new(Count(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&count));
-    let mut both = pin!(join((
-        counted(&polls[0], forever()),
-        counted(&polls[1], forever()),
-    )));
+    let mut both = pin!(join((counted(&polls[0], forever()), counted(&polls[1], forever()),)));
     for round in 1..=3 {
-        assert!(
-            both.as_mut()
-                .poll(&mut Context::from_waker(&waker))
-                .is_pending()
-        );
+        assert!(both.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         // The task wakes itself, and both had their turns.
         assert_eq!(count.0.load(Ordering::SeqCst), round);
         for polls in &polls {
@@ -147,15 +136,8 @@ fn a_task_that_never_waits_yields() {
 
 #[test]
 fn roles_that_run_for_ever_leave_time_for_others() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let ring::Roles {
-        mut x,
-        mut y,
-        mut z,
-    } = ring::Roles::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
     runtime.block_on(async {
         let ring = join((first(&mut x, u64::MAX), second(&mut y), third(&mut z)));
         let limit = tokio::time::timeout(Duration::from_millis(20), ring).await;
@@ -224,11 +206,7 @@ fn a_panic_propagates_and_poisons_all() {
 
 #[test]
 fn dropping_the_set_wakes_peers_elsewhere() {
-    let ring::Roles {
-        mut x,
-        mut y,
-        mut z,
-    } = ring::Roles::default();
+    let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
     let elsewhere = thread::spawn(move || block_on(third(&mut z)));
     {
         let mut two = pin!(join((first(&mut x, u64::MAX), second(&mut y))));
@@ -236,11 +214,7 @@ fn dropping_the_set_wakes_peers_elsewhere() {
         block_on(poll_fn(|context| {
             polled += 1;
             assert!(two.as_mut().poll(context).is_pending());
-            if polled < 5 {
-                Poll::Pending
-            } else {
-                Poll::Ready(())
-            }
+            if polled < 5 { Poll::Pending } else { Poll::Ready(()) }
         }));
     }
     assert!(x.is_poisoned() && y.is_poisoned());

@@ -2,10 +2,7 @@
 //! leaked, ends that cannot be told apart. All of it is refused when a session begins or ends, and
 //! no peer waits for ever.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of a test: a panic is a failure"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
 use std::cell::Cell;
 use std::future::pending;
@@ -68,10 +65,7 @@ type First = Receive<A, Note, End>;
 type Second = Receive<A, Note, End>;
 
 async fn a(role: &mut A) -> Result<()> {
-    try_run(role, async |s: Sender<'_>| {
-        Ok(((), s.send(Note(1)).await?.send(Note(2)).await?))
-    })
-    .await
+    try_run(role, async |s: Sender<'_>| Ok(((), s.send(Note(1)).await?.send(Note(2)).await?))).await
 }
 
 async fn b(role: &mut B) -> Result<u8> {
@@ -111,10 +105,7 @@ fn routes_of_two_sets_are_exchanged() {
     // The route to `one.c` is in `two`, which closes it.
     let refused = a(&mut two.a).now_or_never().unwrap();
     assert_eq!(refused.unwrap_err().to_string(), text);
-    assert_eq!(
-        refusals(&mut one),
-        [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]
-    );
+    assert_eq!(refusals(&mut one), [text, NOBODY_SENDS_TO_B, NOBODY_SENDS_TO_C]);
     // A reset mends both.
     one.reset();
     let (sent, b, c) = block_on(join3(a(&mut one.a), b(&mut one.b), c(&mut one.c)));
@@ -180,12 +171,7 @@ fn leaked() -> ping::Roles {
     let mut roles = ping::Roles::default();
     let ended = block_on(try_run(&mut roles.c, async |s: Client<'_>| {
         mem::forget(s.send(Ping(1)).await?);
-        Err::<((), _), Error>(
-            ErrorKind::Poisoned {
-                role: "some reason",
-            }
-            .into(),
-        )
+        Err::<((), _), Error>(ErrorKind::Poisoned { role: "some reason" }.into())
     }));
     assert!(ended.is_err() && roles.c.is_poisoned());
     roles
@@ -218,10 +204,7 @@ fn peers_of_a_leaked_session_wait_as_long_as_its_role_is_left_alone() {
         Some(c)
     });
     for ended in [dropped, reset, refused] {
-        assert_eq!(
-            closed(ended.unwrap()),
-            ("s", "c", Action::Receive(&["Ping"]))
-        );
+        assert_eq!(closed(ended.unwrap()), ("s", "c", Action::Receive(&["Ping"])));
     }
 }
 

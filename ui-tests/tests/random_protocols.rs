@@ -107,9 +107,8 @@ impl Player {
                         };
                         assert_eq!(note.number, *received, "lost, doubled or out of order");
                         *received += 1;
-                        let way = ways
-                            .iter()
-                            .find(|way| way.action.message.to_string() == note.label);
+                        let way =
+                            ways.iter().find(|way| way.action.message.to_string() == note.label);
                         way.expect("a message that the protocol allows").target
                     }
                 };
@@ -126,29 +125,20 @@ impl Player {
 fn system(rng: &mut Rng) -> Option<System> {
     let shape = Shape::random(rng);
     let protocol = Global::random(rng, &shape);
-    let projections: Vec<Fsm> = (0..shape.roles)
-        .map(|role| protocol.project(role))
-        .collect::<Option<_>>()?;
-    let limits = Limits::default()
-        .anticipation(16)
-        .configurations(1_000)
-        .steps(2_000);
+    let projections: Vec<Fsm> =
+        (0..shape.roles).map(|role| protocol.project(role)).collect::<Option<_>>()?;
+    let limits = Limits::default().anticipation(16).configurations(1_000).steps(2_000);
     // The generator leaves it to others to find out whether a protocol makes sense.
     let projected = System::new(projections.clone()).ok()?;
     let few = Limits::default().configurations(1_000).queue(4);
-    if !matches!(
-        kmc::check(&projected, &few).verdict,
-        kmc::Verdict::Safe { .. }
-    ) {
+    if !matches!(kmc::check(&projected, &few).verdict, kmc::Verdict::Safe { .. }) {
         return None;
     }
     let mut machines = projections.clone();
     for (role, machine) in machines.iter_mut().enumerate() {
         let others = projections.iter().enumerate();
-        let peers: Vec<Fsm> = others
-            .filter(|(other, _)| *other != role)
-            .map(|(_, peer)| peer.clone())
-            .collect();
+        let peers: Vec<Fsm> =
+            others.filter(|(other, _)| *other != role).map(|(_, peer)| peer.clone()).collect();
         for _ in 0..rng.usize(..4) {
             let mutation = Mutation::gentle(rng);
             if let Some(rewritten) = mutate(machine, mutation, rng)
@@ -254,10 +244,8 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
         }
     }
     let count = players.len();
-    let handles: Vec<JoinHandle<Ended>> = players
-        .into_iter()
-        .map(|player| tokio::spawn(player.play()))
-        .collect();
+    let handles: Vec<JoinHandle<Ended>> =
+        players.into_iter().map(|player| tokio::spawn(player.play())).collect();
     let victim = (rng.usize(..100) < 40).then(|| rng.usize(..count));
     if let Some(victim) = victim {
         tally.cancelled += 1;
@@ -268,14 +256,9 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
     }
     let mut ended = vec![];
     for (index, handle) in handles.into_iter().enumerate() {
-        let result = timeout(Duration::from_secs(60), handle)
-            .await
-            .unwrap_or_else(|_| {
-                panic!(
-                    "seed {seed}: role {index} hangs; {capacities:?}\n{:?}",
-                    system.machines()
-                )
-            });
+        let result = timeout(Duration::from_secs(60), handle).await.unwrap_or_else(|_| {
+            panic!("seed {seed}: role {index} hangs; {capacities:?}\n{:?}", system.machines())
+        });
         match result {
             Ok(how) => ended.push(how),
             Err(error) if error.is_cancelled() => assert_eq!(victim, Some(index), "seed {seed}"),
@@ -292,11 +275,7 @@ async fn play(system: &System, seed: u64, rng: &mut Rng, tally: &mut Tally) {
     if ended.len() == count && ended.iter().all(|how| *how == Ended::Complete) {
         tally.complete += 1;
     }
-    assert_eq!(
-        Arc::strong_count(&alive),
-        1,
-        "seed {seed}: a message is left"
-    );
+    assert_eq!(Arc::strong_count(&alive), 1, "seed {seed}: a message is left");
     tally.systems += 1;
     tally.actions += actions.load(Ordering::Relaxed);
 }

@@ -69,19 +69,13 @@ fn direction() -> (Tx, Rx) {
 
 fn roles() -> (C, S) {
     let ((to_s, from_c), (to_c, from_s)) = (direction(), direction());
-    (
-        C(Bidirectional::new(to_s, from_s)),
-        S(Bidirectional::new(to_c, from_c)),
-    )
+    (C(Bidirectional::new(to_s, from_s)), S(Bidirectional::new(to_c, from_c)))
 }
 
 /// A sink that fails, at once or when it is flushed.
 fn broken(at_once: bool) -> Tx {
     let sink = futures::sink::unfold((), move |(), _: Label| async move {
-        Err::<(), _>(io::Error::new(
-            io::ErrorKind::BrokenPipe,
-            "the cable is cut",
-        ))
+        Err::<(), _>(io::Error::new(io::ErrorKind::BrokenPipe, "the cable is cut"))
     });
     if at_once {
         let (tx, _) = mpsc::unbounded();
@@ -107,26 +101,17 @@ fn the_end_of_a_stream_is_a_closed_route() {
     let S(route) = s;
     let (to_c, from_c) = route.into_inner().unwrap();
     drop(to_c);
-    assert_eq!(
-        closed(block_on(client(&mut c, 1))),
-        ("c", "s", Action::Receive(&["Pong"]))
-    );
+    assert_eq!(closed(block_on(client(&mut c, 1))), ("c", "s", Action::Receive(&["Pong"])));
     drop(from_c);
 }
 
 #[test]
 fn an_error_of_the_stream_is_the_source() {
     let (tx, _rx) = direction();
-    let rx = stream::iter([Err(io::Error::new(
-        io::ErrorKind::InvalidData,
-        "not a message",
-    ))]);
+    let rx = stream::iter([Err(io::Error::new(io::ErrorKind::InvalidData, "not a message"))]);
     let mut c = C(Bidirectional::new(tx, Box::pin(rx)));
     let error = block_on(client(&mut c, 1)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`c` cannot receive `Pong` from `s`: the transport failed"
-    );
+    assert_eq!(error.to_string(), "`c` cannot receive `Pong` from `s`: the transport failed");
     let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
     assert_eq!(source.kind(), io::ErrorKind::InvalidData);
     assert!(c.is_poisoned());
@@ -134,14 +119,9 @@ fn an_error_of_the_stream_is_the_source() {
 
 #[test]
 fn an_error_of_the_sink_is_the_source() {
-    for (at_once, kind) in [
-        (true, io::ErrorKind::NotConnected),
-        (false, io::ErrorKind::BrokenPipe),
-    ] {
-        let mut c = C(Bidirectional::new(
-            broken(at_once),
-            Box::pin(stream::pending()),
-        ));
+    for (at_once, kind) in [(true, io::ErrorKind::NotConnected), (false, io::ErrorKind::BrokenPipe)]
+    {
+        let mut c = C(Bidirectional::new(broken(at_once), Box::pin(stream::pending())));
         let mut returned = None;
         let failed = try_run(&mut c, async |s: Client<'_>| {
             let unsent = s.send_or_return(Ping(1)).await.unwrap_err();
@@ -150,13 +130,7 @@ fn an_error_of_the_sink_is_the_source() {
         });
         let error = block_on(failed).unwrap_err();
         assert!(
-            matches!(
-                error.kind(),
-                ErrorKind::Transport {
-                    action: Action::Send("Ping"),
-                    ..
-                }
-            ),
+            matches!(error.kind(), ErrorKind::Transport { action: Action::Send("Ping"), .. }),
             "{error:?}"
         );
         let source = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
@@ -171,12 +145,7 @@ fn an_aborted_session_drops_both_halves() {
     let (mut c, mut s) = roles();
     let failing = try_run(&mut s, async |s: Server<'_>| {
         let (Ping(_), _s) = s.receive().await?;
-        Err::<((), _), Error>(
-            ErrorKind::Poisoned {
-                role: "some reason",
-            }
-            .into(),
-        )
+        Err::<((), _), Error>(ErrorKind::Poisoned { role: "some reason" }.into())
     });
     let (failed, waiting) = block_on(join(failing, client(&mut c, 1)));
     assert!(failed.is_err());

@@ -65,16 +65,10 @@ async fn processes_are_tasks_on_any_thread() {
     assert_eq!(producer.await.unwrap().unwrap(), 6);
     assert_eq!(consumer.await.unwrap().unwrap(), 6);
 
-    let ring::Roles {
-        mut x,
-        mut y,
-        mut z,
-    } = ring::Roles::default();
+    let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
     tokio::spawn(async move { second(&mut y).await });
     tokio::spawn(async move { third(&mut z).await });
-    let x = tokio::spawn(async move { first(&mut x, 30).await })
-        .await
-        .unwrap();
+    let x = tokio::spawn(async move { first(&mut x, 30).await }).await.unwrap();
     assert!(matches!(x, Err(Stopped::After(30))), "{x:?}");
 }
 
@@ -104,10 +98,7 @@ fn one_session_may_have_two_names() {
         let (Pong(answer), end) = s.send(Ping(0)).await?.receive().await?;
         Ok::<_, Error>((answer, end))
     });
-    assert_eq!(
-        block_on(try_join(checked, server(&mut s))).unwrap(),
-        (1, ())
-    );
+    assert_eq!(block_on(try_join(checked, server(&mut s))).unwrap(), (1, ()));
 }
 
 #[test]
@@ -146,10 +137,7 @@ fn a_process_may_have_errors_of_its_own() {
     let (asked, served) = block_on(join(asked, server(&mut s)));
     assert!(matches!(asked, Err(Own::TooSmall(2))), "{asked:?}");
     served.unwrap();
-    assert!(matches!(
-        Own::from(Error::from(ErrorKind::Poisoned { role: "c" })),
-        Own::Session
-    ));
+    assert!(matches!(Own::from(Error::from(ErrorKind::Poisoned { role: "c" })), Own::Session));
 }
 
 #[test]
@@ -180,10 +168,7 @@ fn states_show_where_they_are() {
             r#"Select { role: "p", peer: "q", labels: ["Number", "Stop"] }"#
         );
         let s = s.select(numbers::Stop).await?;
-        assert_eq!(
-            format!("{s:?}"),
-            r#"Receive { role: "p", peer: "q", label: "sum" }"#
-        );
+        assert_eq!(format!("{s:?}"), r#"Receive { role: "p", peer: "q", label: "sum" }"#);
         let (_, end) = s.receive().await?;
         assert_eq!(format!("{end:?}"), r#"End { role: "p" }"#);
         Ok::<_, Error>(((), end))
@@ -201,10 +186,7 @@ fn states_show_where_they_are() {
         let numbers::Next::Stop(_, s) = next else {
             panic!("a number that nobody sent");
         };
-        assert_eq!(
-            format!("{s:?}"),
-            r#"Send { role: "q", peer: "p", label: "sum" }"#
-        );
+        assert_eq!(format!("{s:?}"), r#"Send { role: "q", peer: "p", label: "sum" }"#);
         Ok::<_, Error>(((), s.send(numbers::Sum(0)).await?))
     });
     block_on(try_join(sending, receiving)).unwrap();

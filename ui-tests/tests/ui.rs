@@ -24,9 +24,6 @@ fn mistakes_do_not_compile() {
     );
     // The inner cargo inherits OUT_DIR, where the verdicts are, from `cargo test`. A test binary
     // that is run by hand has none, and each case would say so instead of what it is about.
-    assert!(
-        env::var_os("OUT_DIR").is_some(),
-        "run this test through `cargo test`"
-    );
+    assert!(env::var_os("OUT_DIR").is_some(), "run this test through `cargo test`");
     trybuild::TestCases::new().compile_fail("ui/*.rs");
 }

@@ -1,9 +1,6 @@
 //! Sets of roles: every route ends where its type says, whatever the order of fields and roles.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "tests state what must hold, also in their helpers"
-)]
+#![allow(clippy::unwrap_used, reason = "tests state what must hold, also in their helpers")]
 
 use std::future::poll_fn;
 
@@ -32,11 +29,7 @@ struct A {
 // The same peers in another order, and without names.
 #[derive(Role)]
 #[message(Note)]
-struct B(
-    #[route(D)] Channel<Note>,
-    #[route(C)] Channel<Note>,
-    #[route(A)] Channel<Note>,
-);
+struct B(#[route(D)] Channel<Note>, #[route(C)] Channel<Note>, #[route(A)] Channel<Note>);
 
 #[derive(Role)]
 #[message(Note)]
@@ -80,19 +73,10 @@ where
 {
     let note = || Note(R::NAME, P::NAME);
     block_on(async {
-        poll_fn(|context| from.route().poll_ready(context))
-            .await
-            .unwrap();
+        poll_fn(|context| from.route().poll_ready(context)).await.unwrap();
         from.route().start_send(note()).unwrap();
-        poll_fn(|context| from.route().poll_flush(context))
-            .await
-            .unwrap();
-        assert_eq!(
-            poll_fn(|context| to.route().poll_receive(context))
-                .await
-                .unwrap(),
-            note()
-        );
+        poll_fn(|context| from.route().poll_flush(context)).await.unwrap();
+        assert_eq!(poll_fn(|context| to.route().poll_receive(context)).await.unwrap(), note());
     });
 }
 
@@ -110,13 +94,7 @@ fn check(a: &mut A, b: &mut B, c: &mut C, d: &mut D) {
 
 #[test]
 fn routes_are_wired_by_type() {
-    let Named {
-        mut d,
-        mut a,
-        idle: Idle,
-        mut c,
-        mut b,
-    } = Named::default();
+    let Named { mut d, mut a, idle: Idle, mut c, mut b } = Named::default();
     check(&mut a, &mut b, &mut c, &mut d);
     let Unnamed(mut b, mut a, mut d, mut c) = Unnamed::default();
     check(&mut a, &mut b, &mut c, &mut d);

@@ -41,11 +41,7 @@ pub fn figures() -> Vec<Figure> {
         name,
         title,
         about,
-        x: XAxis {
-            label: "",
-            log: false,
-            names: &["a package with this build-dependency"],
-        },
+        x: XAxis { label: "", log: false, names: &["a package with this build-dependency"] },
         y,
         series: TOOLS
             .iter()
@@ -69,11 +65,7 @@ pub fn figures() -> Vec<Figure> {
         tree(
             TREE_TIME,
             "Build cost: the dependency tree, in time",
-            YAxis {
-                label: "CPU-seconds of a clean build",
-                log: false,
-                scale: 1.0,
-            },
+            YAxis { label: "CPU-seconds of a clean build", log: false, scale: 1.0 },
             time_cases,
             "A package with a `build.rs` that does nothing, and one build-dependency: all CPU-seconds, user and system, of `cargo build` in the \
              development profile, not incremental. Linking and running the build script are included.",
@@ -81,11 +73,7 @@ pub fn figures() -> Vec<Figure> {
         tree(
             TREE_CRATES,
             "Build cost: the dependency tree, in crates",
-            YAxis {
-                label: "crates",
-                log: false,
-                scale: 1.0,
-            },
+            YAxis { label: "crates", log: false, scale: 1.0 },
             crates_cases,
             "How many crates `cargo tree` shows below these packages, the build-dependency itself included.",
         ),
@@ -94,21 +82,10 @@ pub fn figures() -> Vec<Figure> {
             title: "Build cost: a package with some protocols",
             about: "A package with 1, 10 and 50 protocols, each with three roles whose sessions are written by hand, as in \
                     `examples/workflows/hybrid/double_buffering.rs`: seconds of `cargo build` in the development profile.",
-            x: XAxis {
-                label: "protocols",
-                log: false,
-                names: &[],
-            },
-            y: YAxis {
-                label: "seconds",
-                log: true,
-                scale: 1.0,
-            },
+            x: XAxis { label: "protocols", log: false, names: &[] },
+            y: YAxis { label: "seconds", log: true, scale: 1.0 },
             series: [
-                (
-                    CLEAN,
-                    "with all dependencies, the runtime included; not incremental",
-                ),
+                (CLEAN, "with all dependencies, the runtime included; not incremental"),
                 (SOURCE, "again, with one source file changed; incremental"),
                 (PROTOCOL, "again, with one protocol changed; incremental"),
                 (NOTHING, "again: what cargo takes by itself"),
@@ -175,11 +152,9 @@ fn protocols_cases(x: u64, _: Mode) -> Result<Vec<Case>> {
         package.build(true)?;
         Ok(package)
     })));
-    for (series, file) in [
-        (SOURCE, Some("src/p0.rs")),
-        (PROTOCOL, Some("protocols/p0.scr")),
-        (NOTHING, None),
-    ] {
+    for (series, file) in
+        [(SOURCE, Some("src/p0.rs")), (PROTOCOL, Some("protocols/p0.scr")), (NOTHING, None)]
+    {
         let warm = Rc::clone(&warm);
         cases.push(
             Case::new(PROTOCOLS, series, x, Unit::Seconds, move || {
@@ -269,10 +244,7 @@ impl Package {
         for index in 0..count {
             let name = format!("{NAME}{index}");
             modules += &format!("pub mod p{index};\n");
-            package.write(
-                &format!("protocols/p{index}.scr"),
-                &protocol.replace(NAME, &name),
-            )?;
+            package.write(&format!("protocols/p{index}.scr"), &protocol.replace(NAME, &name))?;
             // Without the processes, which the example shares with others.
             let own: String = sessions
                 .lines()
@@ -294,9 +266,7 @@ impl Package {
             std::process::id(),
             NEXT.fetch_add(1, Ordering::Relaxed)
         );
-        let package = Self {
-            folder: env::temp_dir().join(name),
-        };
+        let package = Self { folder: env::temp_dir().join(name) };
         let manifest = format!(
             "[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n"
         );
@@ -345,8 +315,7 @@ impl Package {
     /// [`Error::Wrong`] with what the compiler says; [`Error::Io`] if there is no cargo.
     pub fn build(&self, incremental: bool) -> Result<()> {
         let setting = format!("build.incremental={incremental}");
-        self.cargo(&["build", "--offline", "--config", &setting])
-            .map(drop)
+        self.cargo(&["build", "--offline", "--config", &setting]).map(drop)
     }
 
     /// Removes what was built.
@@ -420,9 +389,7 @@ impl Drop for Package {
 
 /// A dependency on a crate of this project, as a manifest has it.
 fn ours(folder: &str) -> Result<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(folder);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let path = path.canonicalize().map_err(Error::io(&path))?;
     // A basic string of TOML escapes as Rust does what may be in a path.
     Ok(format!("{{ path = {:?} }}", path.display().to_string()))
@@ -447,8 +414,6 @@ fn children_cpu() -> Result<f64> {
     };
     match (ticks(16), ticks(17)) {
         (Some(user), Some(system)) => Ok((user + system) as f64 / TICKS),
-        _ => Err(Error::wrong(
-            "the system does not tell how long processes ran",
-        )),
+        _ => Err(Error::wrong("the system does not tell how long processes ran")),
     }
 }

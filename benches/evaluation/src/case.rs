@@ -45,9 +45,7 @@ impl Mode {
     /// The mode of this [`name`](Self::name).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Quick, Self::Full]
-            .into_iter()
-            .find(|mode| mode.name() == name)
+        [Self::Quick, Self::Full].into_iter().find(|mode| mode.name() == name)
     }
 }
 
@@ -66,12 +64,7 @@ pub enum Unit {
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Seconds,
-        Self::CpuSeconds,
-        Self::PerSecond,
-        Self::Count,
-    ];
+    pub const ALL: [Self; 4] = [Self::Seconds, Self::CpuSeconds, Self::PerSecond, Self::Count];
 
     /// Its name in the stored results.
     #[must_use]
@@ -150,15 +143,7 @@ impl Case {
         unit: Unit,
         measure: impl FnMut() -> Result<Sample> + 'static,
     ) -> Self {
-        Self {
-            figure,
-            series,
-            x,
-            unit,
-            samples: None,
-            isolated: None,
-            measure: Box::new(measure),
-        }
+        Self { figure, series, x, unit, samples: None, isolated: None, measure: Box::new(measure) }
     }
 
     /// A case that runs `run` as often as fills [`Mode::sample_time`]; its samples are the seconds
@@ -171,9 +156,7 @@ impl Case {
         run: impl FnMut() -> Result<()> + 'static,
     ) -> Self {
         let mut timed = Timed::new(mode.sample_time(), run);
-        Self::new(figure, series, x, Unit::Seconds, move || {
-            Ok(Sample::of(timed.sample()?))
-        })
+        Self::new(figure, series, x, Unit::Seconds, move || Ok(Sample::of(timed.sample()?)))
     }
 
     /// Like [`timed`](Self::timed); its samples are how many values a second pass, if each run
@@ -232,11 +215,7 @@ struct Timed<R> {
 
 impl<R: FnMut() -> Result<()>> Timed<R> {
     fn new(least: Duration, run: R) -> Self {
-        Self {
-            least,
-            run,
-            runs: None,
-        }
+        Self { least, run, runs: None }
     }
 
     /// The seconds of one run, on average over a sample.

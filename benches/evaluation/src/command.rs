@@ -13,9 +13,8 @@ use crate::{Error, Mode, Result, figures, report};
 ///
 /// [`Error::Usage`], [`Error::UnknownFigure`], and those of measuring and rendering.
 pub fn run(arguments: &[String]) -> Result<()> {
-    let (command, rest) = arguments
-        .split_first()
-        .ok_or_else(|| Error::Usage("nothing to do".to_owned()))?;
+    let (command, rest) =
+        arguments.split_first().ok_or_else(|| Error::Usage("nothing to do".to_owned()))?;
     match command.as_str() {
         "run" => {
             let plan = plan(rest)?;

@@ -34,16 +34,8 @@ pub fn figures() -> Vec<Figure> {
         title,
         about: "COORDINATION'21, Fig. 3: so many sessions one after the other. *Reused*: roles and channels are made once. *One-shot*: each message takes with it the \
                 channel of what follows, as in sesh and mpstthree, but asynchronous. All roles in one task of tokio's runtime of one thread.",
-        x: XAxis {
-            label: "sessions",
-            log: false,
-            names: &[],
-        },
-        y: YAxis {
-            label: "time (µs)",
-            log: false,
-            scale: 1e6,
-        },
+        x: XAxis { label: "sessions", log: false, names: &[] },
+        y: YAxis { label: "time (µs)", log: false, scale: 1e6 },
         series: vec![
             series("reused", Of::Ours, "fresh roles, then so many sessions"),
             series(
@@ -66,22 +58,14 @@ pub fn figures() -> Vec<Figure> {
                 log: false,
                 names: &["adder", "ring", "double buffering"],
             },
-            y: YAxis {
-                label: "time (µs)",
-                log: true,
-                scale: 1e6,
-            },
+            y: YAxis { label: "time (µs)", log: true, scale: 1e6 },
             series: vec![
                 series(
                     "tokio 1",
                     Of::Ours,
                     "all roles in one task, by `try_join`, as in the paper",
                 ),
-                series(
-                    "join",
-                    Of::Ours,
-                    "all roles in one task, by `rumpsteak_runtime::join`",
-                ),
+                series("join", Of::Ours, "all roles in one task, by `rumpsteak_runtime::join`"),
                 series("mpstthree", Of::Peer, "it starts a thread for each role"),
             ],
             points: |_| vec![0, 1, 2],
@@ -90,11 +74,7 @@ pub fn figures() -> Vec<Figure> {
         },
         reuse(ADDER, "One-shot and reused channels: adder", reused_adder),
         reuse(RING, "One-shot and reused channels: ring", reused_ring),
-        reuse(
-            BUFFERS,
-            "One-shot and reused channels: double buffering",
-            reused_buffers,
-        ),
+        reuse(BUFFERS, "One-shot and reused channels: double buffering", reused_buffers),
         Figure {
             name: RING_ORDERS,
             title: "Ring, with delays",
@@ -104,11 +84,7 @@ pub fn figures() -> Vec<Figure> {
                 log: false,
                 names: &["none", "b", "c", "b and c"],
             },
-            y: YAxis {
-                label: "time (ms)",
-                log: false,
-                scale: 1e3,
-            },
+            y: YAxis { label: "time (ms)", log: false, scale: 1e3 },
             series: vec![series(
                 "ours",
                 Of::Ours,
@@ -128,11 +104,7 @@ pub fn figures() -> Vec<Figure> {
                 log: false,
                 names: &["none", "weak", "strong"],
             },
-            y: YAxis {
-                label: "time (ms)",
-                log: false,
-                scale: 1e3,
-            },
+            y: YAxis { label: "time (ms)", log: false, scale: 1e3 },
             series: vec![
                 series(
                     "ours",
@@ -200,10 +172,7 @@ fn frameworks(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     expect(&received.map_err(Error::wrong)?, &ring::EXPECTED)
                 }),
             ),
-            case(
-                "mpstthree",
-                Box::new(|| expect(&ring::mpst::lap()?, &ring::EXPECTED)),
-            ),
+            case("mpstthree", Box::new(|| expect(&ring::mpst::lap()?, &ring::EXPECTED))),
         ],
         2 => {
             let values = [
@@ -228,11 +197,7 @@ fn frameworks(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 case(
                     "join",
                     Box::new(move || {
-                        let buffers::Roles {
-                            mut s,
-                            mut k,
-                            mut t,
-                        } = Default::default();
+                        let buffers::Roles { mut s, mut k, mut t } = Default::default();
                         let source =
                             buffers::source(&mut s, double_buffering::halves(&second), None);
                         let all = (source, buffers::kernel(&mut k, None), buffers::sink(&mut t));
@@ -380,7 +345,5 @@ async fn pass_on(
         Kernel::Weak => try_join3(source, buffers::weak_kernel(k, delay), sink).await,
         Kernel::Optimised => try_join3(source, buffers::optimised_kernel(k, delay), sink).await,
     };
-    received
-        .map(|((), (), received)| received)
-        .map_err(Error::wrong)
+    received.map(|((), (), received)| received).map_err(Error::wrong)
 }

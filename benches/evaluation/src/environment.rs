@@ -39,12 +39,7 @@ impl Environment {
             cpu,
             cores: std::thread::available_parallelism().map_or(0, |cores| cores.get() as u64),
             memory,
-            os: format!(
-                "{}, {} {}",
-                distribution(),
-                std::env::consts::OS,
-                kernel.trim()
-            ),
+            os: format!("{}, {} {}", distribution(), std::env::consts::OS, kernel.trim()),
             rustc: said_by("rustc", "--version"),
             peers: env!("EVALUATION_PEERS").to_owned(),
             sources: env!("EVALUATION_SOURCES").to_owned(),

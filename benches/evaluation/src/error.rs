@@ -58,11 +58,9 @@ impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(why) => write!(formatter, "{why}\n\n{}", crate::usage::USAGE),
-            Self::UnknownFigure { name, known } => write!(
-                formatter,
-                "there is no figure `{name}`; there are {}",
-                known.join(", ")
-            ),
+            Self::UnknownFigure { name, known } => {
+                write!(formatter, "there is no figure `{name}`; there are {}", known.join(", "))
+            }
             Self::Corrupt { file, line, why } => {
                 write!(formatter, "{}:{line}: {why}", file.display())
             }

@@ -83,16 +83,9 @@ pub enum Of {
 /// The series of this project in the runtime figures of PPoPP'22. `optimised` says what the
 /// optimised processes do otherwise.
 pub(crate) fn ours(optimised: &'static str) -> Vec<Series> {
-    let series = |name, about| Series {
-        name,
-        of: Of::Ours,
-        about,
-    };
+    let series = |name, about| Series { name, of: Of::Ours, about };
     vec![
-        series(
-            "plain, join",
-            "the processes in one task, by `rumpsteak_runtime::join`",
-        ),
+        series("plain, join", "the processes in one task, by `rumpsteak_runtime::join`"),
         series("optimised, join", optimised),
         series("plain, tokio 1", "a task for each process, one thread"),
         series("optimised, tokio 1", optimised),

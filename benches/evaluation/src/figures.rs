@@ -23,9 +23,8 @@ pub fn all() -> Vec<Figure> {
 /// [`Error::UnknownFigure`].
 pub fn named(names: &[String]) -> Result<Vec<Figure>> {
     let all = all();
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| all.iter().all(|figure| figure.name != name.as_str()))
+    if let Some(unknown) =
+        names.iter().find(|name| all.iter().all(|figure| figure.name != name.as_str()))
     {
         return Err(Error::UnknownFigure {
             name: unknown.clone(),

@@ -75,10 +75,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         }
         let status = command.status().map_err(Error::io(&program))?;
         if !status.success() {
-            return Err(Error::Wrong(format!(
-                "figure {} was not measured",
-                figure.name
-            )));
+            return Err(Error::Wrong(format!("figure {} was not measured", figure.name)));
         }
     }
     Store::open(&plan.data())?.compact()?;
@@ -98,12 +95,7 @@ pub fn measure(plan: &Plan) -> Result<()> {
         let points = (figure.points)(plan.mode);
         for (index, &x) in points.iter().enumerate() {
             let cases = (figure.cases)(x, plan.mode)?;
-            let at = format!(
-                "{} x = {x} ({} of {})",
-                figure.name,
-                index + 1,
-                points.len()
-            );
+            let at = format!("{} x = {x} ({} of {})", figure.name, index + 1, points.len());
             if !plan.again && is_stored(&store, &environment, &cases, plan.mode) {
                 println!("{at}: stored");
                 continue;
@@ -191,10 +183,9 @@ fn take(case: &mut Case, mode: Mode) -> Result<Sample> {
         Some(timeout) => take_isolated(case, mode, timeout),
     }
     .map_err(|error| match error {
-        Error::Wrong(why) => Error::Wrong(format!(
-            "{}, {}, x = {}: {why}",
-            case.figure, case.series, case.x
-        )),
+        Error::Wrong(why) => {
+            Error::Wrong(format!("{}, {}, x = {}: {why}", case.figure, case.series, case.x))
+        }
         other => other,
     })
 }
@@ -224,9 +215,7 @@ fn take_isolated(case: &Case, mode: Mode, timeout: Duration) -> Result<Sample> {
     };
     let mut said = String::new();
     if let Some(mut stdout) = child.stdout.take() {
-        stdout
-            .read_to_string(&mut said)
-            .map_err(Error::io(&program))?;
+        stdout.read_to_string(&mut said).map_err(Error::io(&program))?;
     }
     if !status.success() {
         return Err(Error::Wrong(format!("the process ended with {status}")));
@@ -262,9 +251,9 @@ fn read_sample(said: &str) -> Option<Sample> {
             value: value.parse().ok()?,
             peak: peak.parse().ok().filter(|&peak| peak > 0),
         }),
-        ["timeout", time] => Some(Sample::TimedOut(
-            Duration::try_from_secs_f64(time.parse().ok()?).ok()?,
-        )),
+        ["timeout", time] => {
+            Some(Sample::TimedOut(Duration::try_from_secs_f64(time.parse().ok()?).ok()?))
+        }
         _ => None,
     }
 }
@@ -273,9 +262,7 @@ fn read_sample(said: &str) -> Option<Sample> {
 #[must_use]
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes * 1024)
 }
@@ -301,9 +288,7 @@ fn program() -> Result<PathBuf> {
 
 /// The date and time in UTC, to the minute.
 fn now() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     date(seconds)
 }
 
@@ -331,12 +316,7 @@ fn date(seconds: u64) -> String {
         days -= length;
         month += 1;
     }
-    format!(
-        "{year}-{month:02}-{:02} {:02}:{:02} UTC",
-        days + 1,
-        time / 3600,
-        time / 60 % 60
-    )
+    format!("{year}-{month:02}-{:02} {:02}:{:02} UTC", days + 1, time / 3600, time / 60 % 60)
 }
 
 #[cfg(test)]
@@ -356,23 +336,11 @@ mod tests {
     fn a_sample_of_another_process_is_read_or_refused() {
         assert_eq!(
             read_sample("noise\nvalue 2.5e-3 peak 4096\n"),
-            Some(Sample::Value {
-                value: 0.0025,
-                peak: Some(4096)
-            })
+            Some(Sample::Value { value: 0.0025, peak: Some(4096) })
         );
         assert_eq!(read_sample("value 7e0 peak 0"), Some(Sample::of(7.0)));
-        assert_eq!(
-            read_sample("timeout 10"),
-            Some(Sample::TimedOut(Duration::from_secs(10)))
-        );
-        for wrong in [
-            "",
-            "value",
-            "value x peak 0",
-            "timeout -1",
-            "value 1 peak 1 1",
-        ] {
+        assert_eq!(read_sample("timeout 10"), Some(Sample::TimedOut(Duration::from_secs(10))));
+        for wrong in ["", "value", "value x peak 0", "timeout -1", "value 1 peak 1 1"] {
             assert_eq!(read_sample(wrong), None, "{wrong}");
         }
     }

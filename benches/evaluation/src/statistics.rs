@@ -26,11 +26,7 @@ impl Quartiles {
             let (below, above) = (place.floor() as usize, place.ceil() as usize);
             sorted[below] + (sorted[above] - sorted[below]) * place.fract()
         };
-        Some(Self {
-            low: at(0.25),
-            median: at(0.5),
-            high: at(0.75),
-        })
+        Some(Self { low: at(0.25), median: at(0.5), high: at(0.75) })
     }
 
     /// Whether the middle halves have values in common: a difference of the medians is then within

@@ -61,11 +61,7 @@ impl Row {
     ///
     /// The member that is missing or is not what it should be.
     pub fn from_json(value: &Value) -> Result<Self, String> {
-        let member = |name: &str| {
-            value
-                .get(name)
-                .ok_or_else(|| format!("`{name}` is missing"))
-        };
+        let member = |name: &str| value.get(name).ok_or_else(|| format!("`{name}` is missing"));
         let text = |name: &str| {
             let member = member(name)?;
             let text = member.as_str();
@@ -144,18 +140,13 @@ impl Store {
         for file in files {
             store.read(&file)?;
         }
-        if let Some(row) = store
-            .rows
-            .values()
-            .find(|row| !store.environments.contains_key(&row.environment))
+        if let Some(row) =
+            store.rows.values().find(|row| !store.environments.contains_key(&row.environment))
         {
             return Err(Error::Corrupt {
                 file: store.file(&row.figure),
                 line: 1,
-                why: format!(
-                    "environment `{}` of a row is not in {ENVIRONMENTS}",
-                    row.environment
-                ),
+                why: format!("environment `{}` of a row is not in {ENVIRONMENTS}", row.environment),
             });
         }
         Ok(store)
@@ -165,11 +156,8 @@ impl Store {
         let text = fs::read_to_string(file).map_err(Error::io(file))?;
         let environments = file.ends_with(ENVIRONMENTS);
         for (index, line) in text.lines().enumerate() {
-            let corrupt = |why: String| Error::Corrupt {
-                file: file.to_path_buf(),
-                line: index + 1,
-                why,
-            };
+            let corrupt =
+                |why: String| Error::Corrupt { file: file.to_path_buf(), line: index + 1, why };
             let value: Value =
                 serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
             if environments {
@@ -187,15 +175,12 @@ impl Store {
     /// The row of this place.
     #[must_use]
     pub fn row(&self, figure: &str, series: &str, x: u64, mode: Mode) -> Option<&Row> {
-        self.rows
-            .get(&(figure.to_owned(), series.to_owned(), x, mode.name()))
+        self.rows.get(&(figure.to_owned(), series.to_owned(), x, mode.name()))
     }
 
     /// All rows of a figure in this mode, by series and x.
     pub fn rows<'a>(&'a self, figure: &'a str, mode: Mode) -> impl Iterator<Item = &'a Row> {
-        self.rows
-            .values()
-            .filter(move |row| row.figure == figure && row.mode == mode)
+        self.rows.values().filter(move |row| row.figure == figure && row.mode == mode)
     }
 
     /// The environment of this [id](Environment::id).
@@ -213,10 +198,7 @@ impl Store {
         fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
         let id = environment.id();
         if !self.environments.contains_key(&id) {
-            append(
-                &self.folder.join(ENVIRONMENTS),
-                &[environment.to_json().to_string()],
-            )?;
+            append(&self.folder.join(ENVIRONMENTS), &[environment.to_json().to_string()])?;
             self.environments.insert(id, environment.clone());
         }
         for row in rows {
@@ -261,12 +243,7 @@ impl Store {
 }
 
 fn place(row: &Row) -> Place {
-    (
-        row.figure.clone(),
-        row.series.clone(),
-        row.x,
-        row.mode.name(),
-    )
+    (row.figure.clone(), row.series.clone(), row.x, row.mode.name())
 }
 
 /// Adds lines to a file, in one write.

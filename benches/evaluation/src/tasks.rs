@@ -12,10 +12,7 @@ use crate::{Error, Result};
 ///
 /// [`Error::Wrong`] if the system has no resources for it.
 pub(crate) fn one_thread() -> Result<Runtime> {
-    Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .map_err(Error::wrong)
+    Builder::new_current_thread().enable_time().build().map_err(Error::wrong)
 }
 
 /// A runtime of tokio with two threads beside the caller's, which waits.
@@ -24,11 +21,7 @@ pub(crate) fn one_thread() -> Result<Runtime> {
 ///
 /// [`Error::Wrong`] if the system has no resources for it.
 pub(crate) fn two_threads() -> Result<Runtime> {
-    Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_time()
-        .build()
-        .map_err(Error::wrong)
+    Builder::new_multi_thread().worker_threads(2).enable_time().build().map_err(Error::wrong)
 }
 
 /// Checks a result.

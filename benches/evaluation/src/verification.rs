@@ -64,11 +64,7 @@ pub fn figures() -> Vec<Figure> {
                     of: Of::Ours,
                     about: "subtyping of the machines in which equal subtrees are one state",
                 },
-                Series {
-                    name: SHARED_KMC,
-                    of: Of::Ours,
-                    about: "k-MC of these machines",
-                },
+                Series { name: SHARED_KMC, of: Of::Ours, about: "k-MC of these machines" },
             ]),
             nested_points,
             nested_cases,
@@ -90,10 +86,7 @@ pub fn figures() -> Vec<Figure> {
             ours(&[]),
             ring_points,
             ring_cases,
-            &[
-                ("k-MC (published)", &KMC_RING),
-                ("Rumpsteak (published)", &RUMPSTEAK_RING),
-            ],
+            &[("k-MC (published)", &KMC_RING), ("Rumpsteak (published)", &RUMPSTEAK_RING)],
             "The ring has more than two roles, so SoundBinary cannot express it.",
         ),
         figure(
@@ -116,16 +109,9 @@ pub fn figures() -> Vec<Figure> {
 
 /// What this project measures in each figure.
 fn ours(more: &[Series]) -> Vec<Series> {
-    let series = |name, about| Series {
-        name,
-        of: Of::Ours,
-        about,
-    };
+    let series = |name, about| Series { name, of: Of::Ours, about };
     let mut all = vec![
-        series(
-            FIRST,
-            "subtyping of machines that no algorithm has seen before",
-        ),
+        series(FIRST, "subtyping of machines that no algorithm has seen before"),
         series(
             AGAIN,
             "the same question once more, as a build script compares one projection with several types",
@@ -164,16 +150,8 @@ fn figure(
         name,
         title,
         about,
-        x: XAxis {
-            label: x,
-            log: false,
-            names: &[],
-        },
-        y: YAxis {
-            label: "running time in seconds",
-            log: true,
-            scale: 1.0,
-        },
+        x: XAxis { label: x, log: false, names: &[] },
+        y: YAxis { label: "running time in seconds", log: true, scale: 1.0 },
         series,
         points,
         cases,
@@ -212,22 +190,14 @@ fn buffering_points(mode: Mode) -> Vec<u64> {
 type Pairs = Vec<(Fsm, Fsm)>;
 
 fn streaming_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
-    let question = Question {
-        figure: STREAMING,
-        x,
-        mode,
-    };
+    let question = Question { figure: STREAMING, x, mode };
     let mut cases = question.subtyping(|x| vec![(source(x), source(0))]);
     cases.push(question.kmc(KMC, streaming_roles));
     Ok(cases)
 }
 
 fn nested_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
-    let question = Question {
-        figure: NESTED,
-        x,
-        mode,
-    };
+    let question = Question { figure: NESTED, x, mode };
     let pairs = |tree| move |x| vec![(nested(x, tree, true), nested(x, tree, false))];
     let mut cases = vec![];
     if x <= 7 {
@@ -240,26 +210,16 @@ fn nested_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
 }
 
 fn ring_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
-    let question = Question {
-        figure: RING,
-        x,
-        mode,
-    };
+    let question = Question { figure: RING, x, mode };
     let mut cases = question.subtyping(|roles| {
-        (1..roles)
-            .map(|role| (ring(role, roles, true), ring(role, roles, false)))
-            .collect()
+        (1..roles).map(|role| (ring(role, roles, true), ring(role, roles, false))).collect()
     });
     cases.push(question.kmc(KMC, |roles| ring_roles(roles, true)));
     Ok(cases)
 }
 
 fn buffering_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
-    let question = Question {
-        figure: BUFFERING,
-        x,
-        mode,
-    };
+    let question = Question { figure: BUFFERING, x, mode };
     let mut cases = question.subtyping(|x| vec![(kernel(x), kernel(0))]);
     cases.push(question.kmc(KMC, buffering_roles));
     Ok(cases)
@@ -284,18 +244,13 @@ impl Question {
         });
         let read = self.case(READ, move |x| {
             let text = |machine: &Fsm| dot::print(machine);
-            let texts: Vec<_> = pairs(x)
-                .iter()
-                .map(|(sub, sup)| (text(sub), text(sup)))
-                .collect();
+            let texts: Vec<_> = pairs(x).iter().map(|(sub, sup)| (text(sub), text(sup))).collect();
             mean(
                 least,
                 || (),
                 |()| {
-                    let read: Result<Pairs> = texts
-                        .iter()
-                        .map(|(sub, sup)| Ok((parsed(sub)?, parsed(sup)?)))
-                        .collect();
+                    let read: Result<Pairs> =
+                        texts.iter().map(|(sub, sup)| Ok((parsed(sub)?, parsed(sup)?))).collect();
                     judge(&read?)
                 },
             )
@@ -340,11 +295,9 @@ impl Question {
         };
         // What a machine can number, it can also hold.
         let size = x as usize;
-        Case::new(figure, series, x, Unit::Seconds, move || {
-            Ok(Sample::of(seconds(size)?))
-        })
-        .samples(samples)
-        .isolated(Duration::from_secs(timeout))
+        Case::new(figure, series, x, Unit::Seconds, move || Ok(Sample::of(seconds(size)?)))
+            .samples(samples)
+            .isolated(Duration::from_secs(timeout))
     }
 }
 
@@ -369,10 +322,7 @@ fn judge(pairs: &Pairs) -> Result<()> {
 
 fn parsed(text: &str) -> Result<Fsm> {
     let machines = dot::parse(black_box(text)).map_err(Error::wrong)?;
-    machines
-        .into_iter()
-        .next()
-        .ok_or_else(|| Error::wrong("a text without a machine"))
+    machines.into_iter().next().ok_or_else(|| Error::wrong("a text without a machine"))
 }
 
 /// The seconds of one run, on average over as many as take `least` together. Neither the making of
@@ -450,31 +400,16 @@ const RUMPSTEAK_STREAMING: [(u64, f64); 11] = [
 ];
 
 /// Nested choice, column SoundBinary.
-const SOUND_BINARY_NESTED: [(u64, f64); 5] = [
-    (1, 0.002295),
-    (2, 0.004504),
-    (3, 0.016347),
-    (4, 0.224858),
-    (5, 4.692525),
-];
+const SOUND_BINARY_NESTED: [(u64, f64); 5] =
+    [(1, 0.002295), (2, 0.004504), (3, 0.016347), (4, 0.224858), (5, 4.692525)];
 
 /// Nested choice, column k-MC.
-const KMC_NESTED: [(u64, f64); 5] = [
-    (1, 0.006554),
-    (2, 0.014901),
-    (3, 0.072423),
-    (4, 1.515528),
-    (5, 41.688068),
-];
+const KMC_NESTED: [(u64, f64); 5] =
+    [(1, 0.006554), (2, 0.014901), (3, 0.072423), (4, 1.515528), (5, 41.688068)];
 
 /// Nested choice, column Rumpsteak.
-const RUMPSTEAK_NESTED: [(u64, f64); 5] = [
-    (1, 0.000702),
-    (2, 0.000755),
-    (3, 0.001745),
-    (4, 0.007656),
-    (5, 0.157548),
-];
+const RUMPSTEAK_NESTED: [(u64, f64); 5] =
+    [(1, 0.000702), (2, 0.000755), (3, 0.001745), (4, 0.007656), (5, 0.157548)];
 
 /// Ring, column k-MC.
 const KMC_RING: [(u64, f64); 15] = [
@@ -571,11 +506,7 @@ mod tests {
     /// What does not hold is no sample.
     #[test]
     fn a_wrong_answer_is_an_error() {
-        let question = Question {
-            figure: STREAMING,
-            x: 3,
-            mode: Mode::Quick,
-        };
+        let question = Question { figure: STREAMING, x: 3, mode: Mode::Quick };
         // The source that sends ahead is no supertype …
         let mut swapped = question.first(FIRST, |x| vec![(source(0), source(x))]);
         let error = (swapped.measure)().map(drop);

@@ -56,14 +56,7 @@ fn store(name: &str, rows: Vec<Row>) -> (PathBuf, Store) {
 #[test]
 fn quartiles_are_interpolated() {
     let quartiles = Quartiles::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
-    assert_eq!(
-        quartiles,
-        Quartiles {
-            low: 1.75,
-            median: 2.5,
-            high: 3.25
-        }
-    );
+    assert_eq!(quartiles, Quartiles { low: 1.75, median: 2.5, high: 3.25 });
     assert_eq!(quartiles.spread(), 0.6);
     let one = Quartiles::of(&[7.0]).unwrap();
     assert_eq!((one.low, one.median, one.high), (7.0, 7.0, 7.0));
@@ -84,42 +77,22 @@ fn quartiles_overlap_if_they_have_a_value_in_common() {
 #[test]
 fn three_digits_count() {
     let shown = [0.0, 1234.5, 123.45, 12.345, 1.2345, 0.012345, 1e-7, 1e12].map(digits);
-    assert_eq!(
-        shown,
-        [
-            "0", "1234", "123", "12.3", "1.23", "0.0123", "1.00e-7", "1.00e12"
-        ]
-    );
+    assert_eq!(shown, ["0", "1234", "123", "12.3", "1.23", "0.0123", "1.00e-7", "1.00e12"]);
 }
 
 #[test]
 fn a_later_row_replaces_an_earlier_one_on_disk_too() {
     let first = row("fig6-streaming", "plain, join", 10, &[1.0]);
-    let second = Row {
-        samples: vec![2.0, 3.0],
-        peak: Some(4096),
-        ..first.clone()
-    };
-    let quick = Row {
-        mode: Mode::Quick,
-        ..first.clone()
-    };
-    let slow = Row {
-        samples: vec![],
-        timed_out: Some(10.0),
-        x: 20,
-        ..first.clone()
-    };
+    let second = Row { samples: vec![2.0, 3.0], peak: Some(4096), ..first.clone() };
+    let quick = Row { mode: Mode::Quick, ..first.clone() };
+    let slow = Row { samples: vec![], timed_out: Some(10.0), x: 20, ..first.clone() };
     let rows = vec![first.clone(), quick.clone(), second.clone(), slow.clone()];
     let (folder, _) = store("replaces", rows);
 
     let read = Store::open(&folder.join("data")).unwrap();
     let stored = read.rows("fig6-streaming", Mode::Full).cloned();
     assert_eq!(stored.collect::<Vec<_>>(), [second, slow]);
-    assert_eq!(
-        read.row("fig6-streaming", "plain, join", 10, Mode::Quick),
-        Some(&quick)
-    );
+    assert_eq!(read.row("fig6-streaming", "plain, join", 10, Mode::Quick), Some(&quick));
     assert_eq!(read.environment(&first.environment), Some(&environment()));
 
     let lines = || fs::read_to_string(folder.join("data/fig6-streaming.jsonl")).unwrap();
@@ -132,9 +105,7 @@ fn a_later_row_replaces_an_earlier_one_on_disk_too() {
 
 #[test]
 fn a_corrupt_line_is_named() {
-    let good = row("fig6-streaming", "plain, join", 10, &[1.0])
-        .to_json()
-        .to_string();
+    let good = row("fig6-streaming", "plain, join", 10, &[1.0]).to_json().to_string();
     let without = |name: &str| {
         let mut value: serde_json::Value = serde_json::from_str(&good).unwrap();
         value.as_object_mut().unwrap().remove(name);
@@ -144,29 +115,14 @@ fn a_corrupt_line_is_named() {
         ("{".to_owned(), "EOF while parsing"),
         ("7".to_owned(), "`mode` is missing"),
         (without("samples"), "`samples` is missing"),
-        (
-            good.replace("[1.0]", "[\"1\"]"),
-            "`samples` is not a list of numbers",
-        ),
-        (
-            good.replace("[1.0]", "[]"),
-            "there are either samples or `timed_out`",
-        ),
+        (good.replace("[1.0]", "[\"1\"]"), "`samples` is not a list of numbers"),
+        (good.replace("[1.0]", "[]"), "there are either samples or `timed_out`"),
         (good.replace("full", "fast"), "`mode` cannot be `fast`"),
-        (
-            good.replace("per second", "per hour"),
-            "`unit` cannot be `per hour`",
-        ),
-        (
-            good.replace("\"x\":10", "\"x\":-1"),
-            "`x` is not a whole number",
-        ),
+        (good.replace("per second", "per hour"), "`unit` cannot be `per hour`"),
+        (good.replace("\"x\":10", "\"x\":-1"), "`x` is not a whole number"),
     ];
     for (line, expected) in cases {
-        let (folder, _) = store(
-            "corrupt",
-            vec![row("fig6-streaming", "plain, join", 5, &[1.0])],
-        );
+        let (folder, _) = store("corrupt", vec![row("fig6-streaming", "plain, join", 5, &[1.0])]);
         let file = folder.join("data/fig6-streaming.jsonl");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, format!("{text}{line}\n")).unwrap();
@@ -179,10 +135,7 @@ fn a_corrupt_line_is_named() {
 
 #[test]
 fn a_row_without_its_environment_is_refused() {
-    let (folder, _) = store(
-        "environment",
-        vec![row("fig6-streaming", "plain, join", 5, &[1.0])],
-    );
+    let (folder, _) = store("environment", vec![row("fig6-streaming", "plain, join", 5, &[1.0])]);
     fs::remove_file(folder.join("data/environments.jsonl")).unwrap();
     let error = Store::open(&folder.join("data")).unwrap_err();
     assert!(
@@ -217,10 +170,7 @@ fn streaming(name: &str, [optimised, plain, original, ferrite]: [f64; 4]) -> (Pa
 
 fn verdict(store: &Store, figures: &[Figure], what: &str) -> (String, Verdict) {
     let claims = claims(&Data::new(store, figures));
-    let claim = claims
-        .iter()
-        .find(|claim| claim.what.contains(what))
-        .unwrap();
+    let claim = claims.iter().find(|claim| claim.what.contains(what)).unwrap();
     (claim.measured.clone(), claim.verdict)
 }
 
@@ -237,10 +187,7 @@ fn claims_pass_or_fall_short_by_the_results() {
         of("best of `ferrite-session`"),
         ("6.00× at 50 (`optimised, join`)".to_owned(), Verdict::Short)
     );
-    assert_eq!(
-        of("best of `mpstthree`"),
-        (String::new(), Verdict::Unmeasured)
-    );
+    assert_eq!(of("best of `mpstthree`"), (String::new(), Verdict::Unmeasured));
     assert_eq!(
         of("(a window of five values) against `plain, join`"),
         ("1.20× at 50".to_owned(), Verdict::Short)
@@ -256,10 +203,7 @@ fn the_worst_x_decides() {
     store.add(&environment(), rows).unwrap();
     assert_eq!(
         verdict(&store, &figures, "best of `rumpsteak` 0.1"),
-        (
-            "3.00× at 50 (`optimised, join`), least 1.50× at 10".to_owned(),
-            Verdict::Short
-        )
+        ("3.00× at 50 (`optimised, join`), least 1.50× at 10".to_owned(), Verdict::Short)
     );
 }
 
@@ -288,26 +232,15 @@ fn the_page_says_where_a_peer_is_better_and_what_is_noise() {
         text.contains("`rumpsteak 0.1, one task` is better than the best of ours: 1.25× at 50."),
         "{text}"
     );
-    assert!(
-        text.contains("| processor | a processor, 2 cores |"),
-        "{text}"
-    );
-    assert!(
-        text.contains("| plain, join | 4.01 (3.99–4.03) |"),
-        "{text}"
-    );
+    assert!(text.contains("| processor | a processor, 2 cores |"), "{text}");
+    assert!(text.contains("| plain, join | 4.01 (3.99–4.03) |"), "{text}");
     assert!(!text.contains("quick** mode"), "{text}");
 
     let page = render(&folder).unwrap();
     assert_eq!(fs::read_to_string(page).unwrap(), text);
     let picture = fs::read_to_string(folder.join("fig6-streaming.svg")).unwrap();
     assert_eq!(picture, plot::draw(&figures[0], &data).unwrap());
-    for text in [
-        "<svg",
-        "optimised, join",
-        "ferrite-session, tokio 1",
-        "Streaming",
-    ] {
+    for text in ["<svg", "optimised, join", "ferrite-session, tokio 1", "Streaming"] {
         assert!(picture.contains(text), "{text}");
     }
     assert!(!picture.contains("mpstthree"), "nothing was measured of it");
@@ -321,15 +254,9 @@ fn delays_save_what_the_paper_says_or_not() {
         ..row("coordination-fig4", "ours", x, &[seconds])
     };
     let (_, mut store) = store("delays", vec![lap(0, 0.006), lap(3, 0.002)]);
-    assert_eq!(
-        verdict(&store, &figures, "ring with delays"),
-        ("67 %".to_owned(), Verdict::Pass)
-    );
+    assert_eq!(verdict(&store, &figures, "ring with delays"), ("67 %".to_owned(), Verdict::Pass));
     store.add(&environment(), vec![lap(3, 0.003)]).unwrap();
-    assert_eq!(
-        verdict(&store, &figures, "ring with delays"),
-        ("50 %".to_owned(), Verdict::Short)
-    );
+    assert_eq!(verdict(&store, &figures, "ring with delays"), ("50 %".to_owned(), Verdict::Short));
     assert_eq!(
         verdict(&store, &figures, "strong optimisation"),
         (String::new(), Verdict::Unmeasured)

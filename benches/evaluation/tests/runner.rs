@@ -41,10 +41,7 @@ fn other_command_lines_are_refused_with_the_usage() {
         ("report --again", "`report` measures nothing"),
         ("list all", "cannot `list all`"),
         ("rin", "cannot `rin`"),
-        (
-            "sample fig6-streaming",
-            "`sample` is for this program alone",
-        ),
+        ("sample fig6-streaming", "`sample` is for this program alone"),
     ] {
         let error = command::run(&words(line)).unwrap_err();
         assert!(matches!(error, Error::Usage(_)), "{line}: {error}");
@@ -57,15 +54,10 @@ fn other_command_lines_are_refused_with_the_usage() {
 
 #[test]
 fn a_plan_has_the_named_figures_in_the_order_of_the_report() {
-    let plan = command::plan(&words(
-        "--folder here coordination-fig4 --again fig6-streaming",
-    ))
-    .unwrap();
+    let plan =
+        command::plan(&words("--folder here coordination-fig4 --again fig6-streaming")).unwrap();
     let names = plan.figures.iter().map(|figure| figure.name);
-    assert_eq!(
-        names.collect::<Vec<_>>(),
-        ["fig6-streaming", "coordination-fig4"]
-    );
+    assert_eq!(names.collect::<Vec<_>>(), ["fig6-streaming", "coordination-fig4"]);
     assert_eq!((plan.mode, plan.again), (Mode::Full, true));
     assert_eq!(plan.data(), PathBuf::from("here/data"));
 }
@@ -75,11 +67,7 @@ fn each_case_belongs_to_a_series_of_its_figure_and_names_are_used_once() {
     let figures = figures::all();
     for (index, figure) in figures.iter().enumerate() {
         let later = &figures[index + 1..];
-        assert!(
-            later.iter().all(|other| other.name != figure.name),
-            "{}",
-            figure.name
-        );
+        assert!(later.iter().all(|other| other.name != figure.name), "{}", figure.name);
         for mode in [Mode::Quick, Mode::Full] {
             for x in (figure.points)(mode) {
                 let cases = (figure.cases)(x, mode).unwrap();
@@ -127,26 +115,12 @@ fn counting(points: fn(Mode) -> Vec<u64>) -> Figure {
         name: "counting",
         title: "Counting",
         about: "",
-        x: XAxis {
-            label: "x",
-            log: false,
-            names: &[],
-        },
-        y: YAxis {
-            label: "y",
-            log: false,
-            scale: 1.0,
-        },
-        series: vec![Series {
-            name: "x",
-            of: Of::Ours,
-            about: "",
-        }],
+        x: XAxis { label: "x", log: false, names: &[] },
+        y: YAxis { label: "y", log: false, scale: 1.0 },
+        series: vec![Series { name: "x", of: Of::Ours, about: "" }],
         points,
         cases: |x, _| {
-            let case = Case::new("counting", "x", x, Unit::Count, move || {
-                Ok(Sample::of(x as f64))
-            });
+            let case = Case::new("counting", "x", x, Unit::Count, move || Ok(Sample::of(x as f64)));
             Ok(vec![case.samples(2)])
         },
         notes: "",
@@ -213,12 +187,7 @@ fn samples_are_taken_in_turns_and_a_case_that_timed_out_leaves() {
 
 #[test]
 fn a_wrong_output_stops_with_the_name_of_the_case() {
-    let case = Case::timed("f", "s", 7, Mode::Quick, || {
-        Err(Error::wrong("5 instead of 4"))
-    });
+    let case = Case::timed("f", "s", 7, Mode::Quick, || Err(Error::wrong("5 instead of 4")));
     let error = runner::rounds(vec![case], Mode::Quick, &Environment::here()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "wrong output: f, s, x = 7: 5 instead of 4"
-    );
+    assert_eq!(error.to_string(), "wrong output: f, s, x = 7: 5 instead of 4");
 }

@@ -54,12 +54,7 @@ fn the_figures_are_the_four_of_the_paper_with_what_it_published() {
         for &(series, count, x, seconds) in all {
             let values = published(figure, series);
             assert_eq!(values.len(), count, "{} {series}", figure.name);
-            assert_eq!(
-                values.last(),
-                Some(&(x, seconds)),
-                "{} {series}",
-                figure.name
-            );
+            assert_eq!(values.last(), Some(&(x, seconds)), "{} {series}", figure.name);
         }
     }
 }
@@ -68,17 +63,10 @@ fn the_figures_are_the_four_of_the_paper_with_what_it_published() {
 fn the_points_are_those_of_the_paper_and_ten_times_beyond() {
     for figure in figures() {
         let full = (figure.points)(Mode::Full);
-        let paper: Vec<u64> = published(&figure, "Rumpsteak (published)")
-            .iter()
-            .map(|&(x, _)| x)
-            .collect();
+        let paper: Vec<u64> =
+            published(&figure, "Rumpsteak (published)").iter().map(|&(x, _)| x).collect();
         assert_eq!(full[..paper.len()], paper, "{}", figure.name);
-        assert_eq!(
-            full.last(),
-            Some(&(10 * paper.last().unwrap())),
-            "{}",
-            figure.name
-        );
+        assert_eq!(full.last(), Some(&(10 * paper.last().unwrap())), "{}", figure.name);
         // What the quick mode measures is among it.
         for x in (figure.points)(Mode::Quick) {
             assert!(full.contains(&x), "{} {x}", figure.name);

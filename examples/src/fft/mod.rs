@@ -76,16 +76,7 @@ pub type Matrix = [Row; 8];
 /// Dropping the future poisons the roles.
 pub async fn run(roles: &mut Roles, rows: Matrix, order: Order) -> Result<Matrix> {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = begin(rows);
-    let Roles {
-        p0,
-        p1,
-        p2,
-        p3,
-        p4,
-        p5,
-        p6,
-        p7,
-    } = roles;
+    let Roles { p0, p1, p2, p3, p4, p5, p6, p7 } = roles;
     let (x0, x1, x2, x3, x4, x5, x6, x7) = match order {
         Order::Plain => {
             use plain::*;

@@ -182,10 +182,7 @@ pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
 type Exchange<'s, R, P, C> = Send<'s, R, P, Column, Receive<'s, R, P, Column, C>>;
 
 /// What all processes do: the three butterflies of the process with this number.
-#[allow(
-    clippy::type_complexity,
-    reason = "the type is the list of what is done, as in a session"
-)]
+#[allow(clippy::type_complexity, reason = "the type is the list of what is done, as in a session")]
 async fn exchanges<'s, R, A, B, C>(
     session: Exchange<'s, R, A, Exchange<'s, R, B, Exchange<'s, R, C, End<'s, R>>>>,
     row: Row,
@@ -200,10 +197,7 @@ where
     B: Role,
     C: Role,
 {
-    let mut rows = Rows {
-        copy: row.clone(),
-        row,
-    };
+    let mut rows = Rows { copy: row.clone(), row };
     let session = exchange(session, &mut rows, number, 0).await?;
     let session = exchange(session, &mut rows, number, 1).await?;
     let session = exchange(session, &mut rows, number, 2).await?;

@@ -4,9 +4,7 @@ use rustfft::FftPlanner;
 use super::{Matrix, Order, Roles, run};
 
 fn transform(roles: &mut Roles, rows: Matrix, order: Order) -> Matrix {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(run(roles, rows, order)).unwrap()
 }
 
@@ -17,11 +15,7 @@ fn matrix(columns: usize) -> Matrix {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         f32::from((state >> 16) as u16) / 32_768.0 - 1.0
     };
-    [(); 8].map(|()| {
-        (0..columns)
-            .map(|_| Complex32::new(value(), value()))
-            .collect()
-    })
+    [(); 8].map(|()| (0..columns).map(|_| Complex32::new(value(), value())).collect())
 }
 
 fn rustfft(rows: &Matrix) -> Matrix {

@@ -128,14 +128,8 @@ pub type ElevatorRest = Send<
 
 #[session]
 pub enum ElevatorChoice {
-    OpenDoor(
-        OpenDoor,
-        Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>,
-    ),
-    Stay(
-        Stay,
-        Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>,
-    ),
+    OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
+    Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
 }
 
 #[session(Door)]

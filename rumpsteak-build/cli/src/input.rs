@@ -26,11 +26,7 @@ impl Reader {
     /// A notice that says why it cannot be read, or that it is empty, too long or not text.
     pub(crate) fn read(&mut self, path: &Path, what: &str) -> Result<Arc<NamedText>, Notice> {
         let stdin = path == Path::new("-");
-        let name = if stdin {
-            "<stdin>".to_owned()
-        } else {
-            path.display().to_string()
-        };
+        let name = if stdin { "<stdin>".to_owned() } else { path.display().to_string() };
 
         let bytes = if stdin {
             if std::mem::replace(&mut self.stdin_read, true) {
@@ -68,10 +64,7 @@ impl Reader {
 
 fn read_all(input: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
-    input
-        .take((LIMIT_MIB << 20) + 1)
-        .read_to_end(&mut bytes)
-        .map(|_| bytes)
+    input.take((LIMIT_MIB << 20) + 1).read_to_end(&mut bytes).map(|_| bytes)
 }
 
 fn unreadable(path: &Path, name: &str, what: &str, error: &io::Error) -> Notice {
@@ -90,11 +83,7 @@ fn unreadable(path: &Path, name: &str, what: &str, error: &io::Error) -> Notice 
 fn similar(path: &Path) -> Option<String> {
     let wanted = path.to_str()?;
     let folder = path.parent()?;
-    let here = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
+    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let beside = here.read_dir().ok()?.flatten();
     let names: Vec<String> = beside
         .filter_map(|entry| Some(folder.join(entry.file_name()).to_str()?.to_owned()))

@@ -25,18 +25,12 @@ pub(crate) struct Answer {
 impl Answer {
     /// The answer that says no more than why.
     pub(crate) fn because(reason: impl Into<String>) -> Self {
-        Self {
-            reason: Some(reason.into()),
-            ..Self::default()
-        }
+        Self { reason: Some(reason.into()), ..Self::default() }
     }
 
     /// The answer of a search that a limit ended.
     pub(crate) fn limited(limit: Limit) -> Self {
-        Self {
-            limit: Some(limit),
-            ..Self::because(limit.to_string())
-        }
+        Self { limit: Some(limit), ..Self::because(limit.to_string()) }
     }
 
     /// `verdict`, `bound`, `limit`, `run` and `reason`: always all of them, in this order. Those
@@ -186,10 +180,7 @@ fn end(run: &Run) -> Value {
         })
     });
     let waits = run.waits.iter().map(|wait| {
-        let actions = wait
-            .transitions
-            .iter()
-            .map(|(_, action)| action.to_string());
+        let actions = wait.transitions.iter().map(|(_, action)| action.to_string());
         json!({"role": wait.role.as_str(), "for": actions.collect::<Vec<_>>()})
     });
     json!({

@@ -35,11 +35,7 @@ impl Machine {
     pub(crate) fn idle(role: Role, file: String) -> Self {
         let mut builder = Fsm::builder(role);
         let only = builder.add_state();
-        Self {
-            fsm: builder.build(only),
-            file,
-            places: vec![],
-        }
+        Self { fsm: builder.build(only), file, places: vec![] }
     }
 
     /// Marks the transitions that a defect is about.
@@ -69,10 +65,8 @@ pub(crate) fn read(
     scribble: &Scribble,
     terminal: &mut Terminal,
 ) -> Result<Vec<Machine>, Notice> {
-    let source = reader.read(
-        path,
-        "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`",
-    )?;
+    let source =
+        reader.read(path, "machines, such as `digraph k { 0 -> 1 [label=\"s!ready\"]; }`")?;
     let form = Form::detect(&source.text);
     // What is nothing else is taken for types.
     let is_scribble = path.extension().is_some_and(|extension| extension == "scr")
@@ -96,9 +90,7 @@ pub(crate) fn read(
         Machine {
             fsm: named.fsm,
             file: source.name.clone(),
-            places: spans
-                .map(|span| Some((Arc::clone(&source), span)))
-                .collect(),
+            places: spans.map(|span| Some((Arc::clone(&source), span))).collect(),
         }
     };
     Ok(machines.into_iter().map(machine).collect())
@@ -132,11 +124,7 @@ pub(crate) fn of_projections(module: &Module, projections: Vec<Projection>) -> V
             let (text, range) = module.place(*origin);
             Some((Arc::clone(text), range))
         });
-        Machine {
-            file: module.name().to_owned(),
-            places: places.collect(),
-            fsm: projection.fsm,
-        }
+        Machine { file: module.name().to_owned(), places: places.collect(), fsm: projection.fsm }
     };
     projections.into_iter().map(machine).collect()
 }
@@ -158,14 +146,8 @@ fn described(form: Form) -> &'static str {
 /// # Errors
 /// There is no machine of this role, or there are several and no role to pick by.
 pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine, Notice> {
-    let roles: Vec<Role> = machines
-        .iter()
-        .map(|machine| machine.fsm.role().clone())
-        .collect();
-    let name = machines
-        .first()
-        .map(|machine| machine.file.clone())
-        .unwrap_or_default();
+    let roles: Vec<Role> = machines.iter().map(|machine| machine.fsm.role().clone()).collect();
+    let name = machines.first().map(|machine| machine.file.clone()).unwrap_or_default();
     let names: Vec<&str> = roles.iter().map(Role::as_str).collect();
 
     let count = machines.len();
@@ -178,10 +160,10 @@ pub(crate) fn pick(machines: Vec<Machine>, role: Option<&str>) -> Result<Machine
             let notice = Notice::error(format!("`{name}` holds no machine of `{role}`"));
             Err(notice.help(meant(role, &names, "it holds")))
         }
-        (_, _, Some(role)) => Err(Notice::error(format!(
-            "`{name}` holds several machines of `{role}`"
-        ))
-        .help("leave one of them in the file")),
+        (_, _, Some(role)) => {
+            Err(Notice::error(format!("`{name}` holds several machines of `{role}`"))
+                .help("leave one of them in the file"))
+        }
         (_, _, None) => Err(Notice::error(format!(
             "`{name}` holds {count} machines, and two are compared at a time"
         ))
@@ -200,10 +182,9 @@ pub(crate) fn defect(machine: &Machine, defect: &Defect) -> Notice {
 fn marks(machine: &Fsm, defect: &Defect) -> Vec<(TransitionId, &'static str)> {
     match defect {
         Defect::Mixed { send, receive, .. } => vec![(*send, "sends"), (*receive, "receives")],
-        Defect::Nondeterministic {
-            transitions: [first, second],
-            ..
-        } => vec![(*second, "the same again"), (*first, "first here")],
+        Defect::Nondeterministic { transitions: [first, second], .. } => {
+            vec![(*second, "the same again"), (*first, "first here")]
+        }
         Defect::SelfMessage { transition, .. } => vec![(*transition, "to itself")],
         Defect::Undirected { state, peers } => {
             let first = |peer: &Role| {

@@ -69,10 +69,7 @@ pub(crate) fn load(
         imported.map_err(|error| unreadable.push(error)).ok()
     };
     let contents = ScrModule::load(source, place.as_deref(), &Limits::default(), find);
-    Module {
-        contents,
-        unreadable,
-    }
+    Module { contents, unreadable }
 }
 
 /// Whether a text declares protocols.
@@ -121,11 +118,7 @@ impl Module {
     /// # Errors
     /// See [`pick`].
     pub(crate) fn pick(&self, wanted: Option<&str>) -> Result<&Protocol, Notice> {
-        let names = self
-            .contents
-            .protocols
-            .iter()
-            .map(|protocol| protocol.name().as_str());
+        let names = self.contents.protocols.iter().map(|protocol| protocol.name().as_str());
         let names: Vec<&str> = names.collect();
         let position = pick(self.name(), &names, wanted, "projected")?;
         Ok(&self.contents.protocols[position])
@@ -136,9 +129,7 @@ impl Module {
         &'a self,
         diagnostics: &'a [Diagnostic],
     ) -> impl Iterator<Item = Notice> + 'a {
-        diagnostics
-            .iter()
-            .map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
+        diagnostics.iter().map(|diagnostic| Notice::of_diagnostic(&self.contents.texts, diagnostic))
     }
 
     /// Reports what is doubtful in the module, but no error.
@@ -188,11 +179,10 @@ pub(crate) fn pick(
 ) -> Result<usize, Notice> {
     match (wanted, names) {
         (None, [_]) => Ok(0),
-        (_, []) => Err(
-            Notice::error(format!("`{file}` holds no protocol that can be {done}")).help(format!(
+        (_, []) => Err(Notice::error(format!("`{file}` holds no protocol that can be {done}"))
+            .help(format!(
                 "`aux` protocols and those with parameters are {done} where others call them"
-            )),
-        ),
+            ))),
         (None, _) => {
             let listed = list(names.iter().copied());
             Err(Notice::error(format!("`{file}` holds several protocols"))

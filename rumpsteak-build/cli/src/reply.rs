@@ -29,11 +29,7 @@ pub(crate) enum Words {
 impl Reply {
     /// An answer without words: the reasons were reported.
     pub(crate) fn object(outcome: Outcome, object: Value) -> Self {
-        Self {
-            outcome,
-            words: vec![],
-            object,
-        }
+        Self { outcome, words: vec![], object }
     }
 
     /// Writes the answer, in the form that was asked for.

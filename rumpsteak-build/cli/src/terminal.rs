@@ -57,11 +57,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// The terminal of this process.
     pub(crate) fn new(colour: Colour) -> Self {
-        Self {
-            colour,
-            codes: BTreeSet::new(),
-            failure: None,
-        }
+        Self { colour, codes: BTreeSet::new(), failure: None }
     }
 
     /// Writes to standard output.
@@ -70,10 +66,7 @@ impl Terminal {
             return;
         }
         let mut out = io::stdout().lock();
-        self.failure = out
-            .write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .err();
+        self.failure = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
     }
 
     /// Whether diagnostics are to be coloured.

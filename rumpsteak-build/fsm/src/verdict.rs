@@ -135,10 +135,9 @@ impl fmt::Display for Limit {
         let (setting, value) = self.parts();
         match self {
             Self::Anticipation(_) => write!(f, "more than {value} actions would be pending"),
-            Self::Branching(_) => write!(
-                f,
-                "more than {value} choices of the supertype would be passed over at once"
-            ),
+            Self::Branching(_) => {
+                write!(f, "more than {value} choices of the supertype would be passed over at once")
+            }
             Self::Configurations(_) => write!(f, "the system has more than {value} configurations"),
             Self::Queue(_) => write!(f, "a queue would hold more than {value} messages"),
             Self::Steps(_) => write!(f, "more than {value} actions would have to be compared"),

@@ -80,9 +80,7 @@ impl Case {
                 "NotSubtype" => Relation::NotSubtype,
                 other => panic!("{name}: {other}"),
             },
-            visits: visits
-                .strip_prefix("visits ")
-                .and_then(|visits| visits.parse().ok()),
+            visits: visits.strip_prefix("visits ").and_then(|visits| visits.parse().ok()),
             outcome: match outcome {
                 "Safe" => Outcome::Safe,
                 "Unending" => Outcome::Unending,

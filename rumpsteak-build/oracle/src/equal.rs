@@ -20,9 +20,7 @@ pub fn equal(left: &Fsm, right: &Fsm) -> bool {
             return false;
         }
         for transition in left.transitions_from(p) {
-            let same = right
-                .transitions_from(q)
-                .find(|t| t.action == transition.action);
+            let same = right.transitions_from(q).find(|t| t.action == transition.action);
             match same {
                 Some(same) => pending.push((transition.target, same.target)),
                 None => return false,

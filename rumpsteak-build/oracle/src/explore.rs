@@ -317,10 +317,7 @@ impl System {
         let mut successors = vec![];
         for (machine, fsm) in self.machines.iter().enumerate() {
             for transition in fsm.transitions_from(configuration.states[machine]) {
-                let step = Step {
-                    machine,
-                    transition: transition.id,
-                };
+                let step = Step { machine, transition: transition.id };
                 if let Some(next) = self.fire(configuration, step) {
                     successors.push((step, next));
                 }
@@ -346,9 +343,7 @@ impl System {
         let fsm = &self.machines[machine];
         let state = configuration.states[machine];
         !fsm.is_terminal(state)
-            && fsm
-                .transitions_from(state)
-                .all(|t| t.action.direction == Direction::Receive)
+            && fsm.transitions_from(state).all(|t| t.action.direction == Direction::Receive)
     }
 
     /// The faults that `configuration` alone shows.
@@ -431,10 +426,8 @@ impl System {
             let received = self.receives(&graph, (sender, receiver));
             for (node, configuration) in graph.configurations.iter().enumerate() {
                 let terminal = self.machines[receiver].is_terminal(configuration.states[receiver]);
-                let Some(front) = configuration
-                    .queues
-                    .get(&(sender, receiver))
-                    .and_then(VecDeque::front)
+                let Some(front) =
+                    configuration.queues.get(&(sender, receiver)).and_then(VecDeque::front)
                 else {
                     continue;
                 };
@@ -457,17 +450,10 @@ impl System {
 
         let mut findings: Vec<Finding> = found
             .into_values()
-            .map(|(_, node, fault)| Finding {
-                fault,
-                run: graph.run(node),
-            })
+            .map(|(_, node, fault)| Finding { fault, run: graph.run(node) })
             .collect();
         findings.sort_by_key(|f| (f.run.len(), f.fault));
-        Report {
-            findings,
-            configurations: graph.configurations.len(),
-            coverage,
-        }
+        Report { findings, configurations: graph.configurations.len(), coverage }
     }
 
     /// Whether sends may block while a channel holds as many messages as `capacities` says (none if
@@ -478,11 +464,7 @@ impl System {
         capacities: &BTreeMap<(usize, usize), usize>,
         configurations: usize,
     ) -> Option<bool> {
-        let limits = Limits {
-            queue: 0,
-            configurations,
-            steps: usize::MAX,
-        };
+        let limits = Limits { queue: 0, configurations, steps: usize::MAX };
         let room = |channel| capacities.get(&channel).copied().unwrap_or(0);
         let graph = Graph::with_room(self, self.initial(), &limits, 0, room);
         if graph.cut.contains(&true) {
@@ -533,11 +515,7 @@ impl System {
             let waits = |node: usize| self.only_receives(&graph.configurations[node], machine);
             let found = self.endless(&graph, waits, |step| step.machine != machine);
             if let Some((run, steps)) = found {
-                return Some(Neglect {
-                    machine,
-                    run,
-                    steps,
-                });
+                return Some(Neglect { machine, run, steps });
             }
         }
         for channel in self.used_channels() {
@@ -546,11 +524,7 @@ impl System {
                 step.machine != channel.1 || self.channel(step.machine, step.transition) != channel
             });
             if let Some((run, steps)) = found {
-                return Some(Neglect {
-                    machine: channel.1,
-                    run,
-                    steps,
-                });
+                return Some(Neglect { machine: channel.1, run, steps });
             }
         }
         None
@@ -625,10 +599,8 @@ impl System {
     ) -> Option<bool> {
         let (reached, graph) = match fault {
             Fault::Abandoned { sender, receiver } => {
-                let Some(front) = configuration
-                    .queues
-                    .get(&(sender, receiver))
-                    .and_then(VecDeque::front)
+                let Some(front) =
+                    configuration.queues.get(&(sender, receiver)).and_then(VecDeque::front)
                 else {
                     return Some(false);
                 };
@@ -715,10 +687,7 @@ impl System {
             if offers.is_empty() {
                 offers.push_str("finished");
             }
-            text.push_str(&format!(
-                "      {} in state {state}: {offers}\n",
-                fsm.role()
-            ));
+            text.push_str(&format!("      {} in state {state}: {offers}\n", fsm.role()));
         }
         for (&(sender, receiver), queue) in &configuration.queues {
             let messages: Vec<_> = queue.iter().map(Message::to_string).collect();
@@ -827,9 +796,7 @@ impl Graph {
     }
 
     fn moves(&self, node: usize, machine: usize) -> bool {
-        self.edges[node]
-            .iter()
-            .any(|(step, _)| step.machine == machine)
+        self.edges[node].iter().any(|(step, _)| step.machine == machine)
     }
 
     /// For each node, whether a path leads from it to a node that is `good`.

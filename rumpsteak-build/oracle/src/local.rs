@@ -42,14 +42,7 @@ impl Error for LocalError {}
 pub fn local(role: &str, text: &str) -> Result<Fsm, LocalError> {
     let mut builder = Fsm::builder(role);
     let initial = builder.add_state();
-    let mut reader = Reader {
-        text,
-        offset: 0,
-        builder,
-        variables: vec![],
-        end: None,
-        depth: 0,
-    };
+    let mut reader = Reader { text, offset: 0, builder, variables: vec![], end: None, depth: 0 };
     reader.body(initial)?;
     reader.space();
     match reader.offset == text.len() {
@@ -157,9 +150,7 @@ impl<'a> Reader<'a> {
     fn word(&mut self) -> Result<&'a str, LocalError> {
         self.space();
         let rest = &self.text[self.offset..];
-        let end = rest
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         if end == 0 {
             return self.fail("a word must stand here");
         }
@@ -184,9 +175,6 @@ impl<'a> Reader<'a> {
     }
 
     fn fail<T>(&self, message: &str) -> Result<T, LocalError> {
-        Err(LocalError {
-            offset: self.offset,
-            message: message.to_owned(),
-        })
+        Err(LocalError { offset: self.offset, message: message.to_owned() })
     }
 }

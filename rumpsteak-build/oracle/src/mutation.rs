@@ -217,9 +217,7 @@ fn hoist(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
         draft.states[state].iter().all(|(_, target)| {
             let (left, right) = (&draft.states[*target], &draft.states[pattern]);
             left.len() == right.len()
-                && right
-                    .iter()
-                    .all(|(action, _)| left.iter().any(|(other, _)| other == action))
+                && right.iter().all(|(action, _)| left.iter().any(|(other, _)| other == action))
         })
     };
     let bold = rng.usize(..100) < 25;

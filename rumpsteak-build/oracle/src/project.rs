@@ -28,9 +28,7 @@ impl Global {
     pub fn project(&self, role: usize) -> Option<Fsm> {
         let nodes = graph(self);
         let party = |node: &Node| {
-            node.message
-                .as_ref()
-                .is_some_and(|(from, to, ..)| *from == role || *to == role)
+            node.message.as_ref().is_some_and(|(from, to, ..)| *from == role || *to == role)
         };
         // Where the role takes part no more it has come to its end, whether the protocol ends there
         // or others go on for ever: `b` in `choice at d { l() from d to c; rec X { m() from d to c;
@@ -65,21 +63,16 @@ impl Global {
                     continue;
                 };
                 let action = match *from == role {
-                    true => Action::send(
-                        role_name(*to).to_string(),
-                        label.as_str(),
-                        payload.as_slice(),
-                    ),
+                    true => {
+                        Action::send(role_name(*to).to_string(), label.as_str(), payload.as_slice())
+                    }
                     false => Action::receive(
                         role_name(*from).to_string(),
                         label.as_str(),
                         payload.as_slice(),
                     ),
                 };
-                targets
-                    .entry(action)
-                    .or_default()
-                    .extend(&nodes[place].next);
+                targets.entry(action).or_default().extend(&nodes[place].next);
             }
             // It may be over, but it may also go on.
             if !targets.is_empty() && places.iter().any(|&place| !goes_on[place]) {
@@ -101,9 +94,7 @@ impl Global {
             }
         }
         let fsm = builder.build(initial);
-        let decided = ids
-            .keys()
-            .all(|places| sends_are_decided(&nodes, role, places, &party));
+        let decided = ids.keys().all(|places| sends_are_decided(&nodes, role, places, &party));
         (decided && fsm.check_directed().is_ok()).then_some(fsm)
     }
 
@@ -120,9 +111,7 @@ impl Global {
 
         (0..roles.unwrap_or(0)).all(|role| {
             let is_party = |node: &Node| {
-                node.message
-                    .as_ref()
-                    .is_some_and(|(from, to, ..)| *from == role || *to == role)
+                node.message.as_ref().is_some_and(|(from, to, ..)| *from == role || *to == role)
             };
             let occurs = reaching(&nodes, &is_party);
             // Greatest fixed point: some way, endless or to the end, has no message of the role.
@@ -179,11 +168,7 @@ fn sends_are_decided(
             .filter_map(|place| nodes[place].message.as_ref())
             .filter(|(from, ..)| *from == role)
             .map(|(_, to, label, payload)| {
-                Action::send(
-                    role_name(*to).to_string(),
-                    label.as_str(),
-                    payload.as_slice(),
-                )
+                Action::send(role_name(*to).to_string(), label.as_str(), payload.as_slice())
             })
             .collect()
     };
@@ -216,19 +201,10 @@ fn graph(global: &Global) -> Vec<Node> {
 /// scope.
 fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Node>) -> usize {
     let index = nodes.len();
-    nodes.push(Node {
-        message: None,
-        next: vec![],
-    });
+    nodes.push(Node { message: None, next: vec![] });
     match global {
         Global::End => {}
-        Global::Message {
-            from,
-            to,
-            label,
-            payload,
-            then,
-        } => {
+        Global::Message { from, to, label, payload, then } => {
             nodes[index].message = Some((*from, *to, label.clone(), *payload));
             let next = flatten(then, loops, nodes);
             nodes[index].next.push(next);

@@ -104,24 +104,14 @@ impl Global {
     /// and under a different label. That is what makes most of them project.
     pub fn random(rng: &mut Rng, shape: &Shape) -> Self {
         let roles: Vec<usize> = (0..shape.roles).collect();
-        Generator {
-            rng,
-            shape,
-            loops: 0,
-        }
-        .global(&roles, &[], shape.size)
+        Generator { rng, shape, loops: 0 }.global(&roles, &[], shape.size)
     }
 
     /// The roles `a`, `b`, … of a protocol of this shape, in the order of the text.
     pub fn scribble(&self, name: &str, roles: usize) -> String {
-        let roles: Vec<String> = (0..roles)
-            .map(|role| format!("role {}", role_name(role)))
-            .collect();
-        format!(
-            "global protocol {name}({}) {{\n{}}}\n",
-            roles.join(", "),
-            Body(self, 1)
-        )
+        let roles: Vec<String> =
+            (0..roles).map(|role| format!("role {}", role_name(role))).collect();
+        format!("global protocol {name}({}) {{\n{}}}\n", roles.join(", "), Body(self, 1))
     }
 }
 
@@ -163,10 +153,7 @@ impl Generator<'_> {
                         self.message(from, to, label, then)
                     }
                 };
-                Global::Rec {
-                    name,
-                    body: Box::new(body),
-                }
+                Global::Rec { name, body: Box::new(body) }
             }
             // Some roles leave for good.
             93..97 if scope.len() > 2 => {
@@ -197,11 +184,8 @@ impl Generator<'_> {
     fn choice(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let (at, first) = self.pair(scope);
         // Who tells whom, the same in every branch.
-        let mut others: Vec<usize> = scope
-            .iter()
-            .copied()
-            .filter(|&role| role != at && role != first)
-            .collect();
+        let mut others: Vec<usize> =
+            scope.iter().copied().filter(|&role| role != at && role != first).collect();
         self.rng.shuffle(&mut others);
         let mut telling = vec![(at, first)];
         for other in others {
@@ -223,11 +207,7 @@ impl Generator<'_> {
                     global = self.message(from, to, (branch + offset) % self.shape.labels, global);
                     if (from, to) != telling[0] && self.rng.usize(..100) < 8 {
                         let (from, to) = telling[0];
-                        let (from, to) = if self.rng.bool() {
-                            (from, to)
-                        } else {
-                            (to, from)
-                        };
+                        let (from, to) = if self.rng.bool() { (from, to) } else { (to, from) };
                         let label = self.rng.usize(..self.shape.labels);
                         global = self.message(from, to, label, global);
                     }
@@ -243,13 +223,7 @@ impl Generator<'_> {
             true => None,
             false => self.rng.choice(SORTS),
         };
-        Global::Message {
-            from,
-            to,
-            label: format!("l{label}"),
-            payload,
-            then: Box::new(then),
-        }
+        Global::Message { from, to, label: format!("l{label}"), payload, then: Box::new(then) }
     }
 
     /// Two different roles of `scope`, which has at least two.
@@ -269,13 +243,7 @@ impl fmt::Display for Body<'_> {
         let indent = "  ".repeat(depth);
         match global {
             Global::End => Ok(()),
-            Global::Message {
-                from,
-                to,
-                label,
-                payload,
-                then,
-            } => {
+            Global::Message { from, to, label, payload, then } => {
                 let (from, to) = (role_name(*from), role_name(*to));
                 let payload = payload.unwrap_or_default();
                 writeln!(f, "{indent}{label}({payload}) from {from} to {to};")?;
@@ -290,11 +258,7 @@ impl fmt::Display for Body<'_> {
                 writeln!(f)
             }
             Global::Rec { name, body } => {
-                writeln!(
-                    f,
-                    "{indent}rec X{name} {{\n{}{indent}}}",
-                    Body(body, depth + 1)
-                )
+                writeln!(f, "{indent}rec X{name} {{\n{}{indent}}}", Body(body, depth + 1))
             }
             Global::Continue(name) => writeln!(f, "{indent}continue X{name};"),
         }

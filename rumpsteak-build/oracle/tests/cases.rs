@@ -10,11 +10,7 @@ use rumpsteak_oracle::{
     paper::{self, Answer},
 };
 
-const LIMITS: Limits = Limits {
-    queue: 4,
-    configurations: 20_000,
-    steps: usize::MAX,
-};
+const LIMITS: Limits = Limits { queue: 4, configurations: 20_000, steps: usize::MAX };
 
 fn machine(case: &Case, role: &str, text: &str) -> Fsm {
     let machine = local(role, text).unwrap_or_else(|e| panic!("{}, {role}: {e}", case.name));
@@ -25,9 +21,7 @@ fn machine(case: &Case, role: &str, text: &str) -> Fsm {
 /// The machine of the role, as `text` gives it, and those of its peers.
 fn machines(case: &Case, text: &str) -> Vec<Fsm> {
     let roles = std::iter::once((case.role, text)).chain(case.peers.iter().copied());
-    roles
-        .map(|(role, text)| machine(case, role, text))
-        .collect()
+    roles.map(|(role, text)| machine(case, role, text)).collect()
 }
 
 fn system(case: &Case, text: &str) -> System {
@@ -72,10 +66,7 @@ fn the_rewritten_systems_do_what_the_table_says() {
         };
         if outcome != case.outcome {
             let run = first.map_or(String::new(), |f| system.describe(&f.run));
-            wrong.push(format!(
-                "{}: {outcome:?}, not {:?}\n{run}",
-                case.name, case.outcome
-            ));
+            wrong.push(format!("{}: {outcome:?}, not {:?}\n{run}", case.name, case.outcome));
         }
         // A subtype starves at worst: the rest would contradict soundness.
         if case.relation != Relation::NotSubtype {
@@ -97,11 +88,7 @@ fn the_algorithm_of_the_paper_finds_what_the_table_says() {
             wrong.push(format!("{}: {least:?}, not {:?}", case.name, case.visits));
         }
         // It is sound.
-        assert!(
-            least.is_none() || case.relation == Relation::Subtype,
-            "{}",
-            case.name
-        );
+        assert!(least.is_none() || case.relation == Relation::Subtype, "{}", case.name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -167,10 +154,7 @@ fn systems_do_what_the_table_says() {
             (Verdict::Undecided(_), None) => Outcome::Unending,
         };
         if !agree(outcome, case.outcome) {
-            wrong.push(format!(
-                "{}: {outcome:?}, not {:?}",
-                case.name, case.outcome
-            ));
+            wrong.push(format!("{}: {outcome:?}, not {:?}", case.name, case.outcome));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -17,26 +17,13 @@ fn protocols_are_reproducible_and_differ() {
     let texts: BTreeSet<String> = (0..200).map(text).collect();
     assert_eq!(text(7), text(7));
     assert!(texts.len() > 150, "{} of 200 differ", texts.len());
-    for word in [
-        "rec X0 {",
-        "continue X0;",
-        "choice at",
-        "} or {",
-        "(i32)",
-        "role f",
-    ] {
+    for word in ["rec X0 {", "continue X0;", "choice at", "} or {", "(i32)", "role f"] {
         assert!(texts.iter().any(|text| text.contains(word)), "no {word}");
     }
 }
 
 fn message(from: usize, to: usize, label: &str, then: Global) -> Global {
-    Global::Message {
-        from,
-        to,
-        label: label.into(),
-        payload: None,
-        then: Box::new(then),
-    }
+    Global::Message { from, to, label: label.into(), payload: None, then: Box::new(then) }
 }
 
 #[test]
@@ -78,10 +65,7 @@ fn balance() {
         }),
     };
     // c is served in every lap, or never.
-    let told = looping(
-        message(1, 2, "x", Global::Continue(0)),
-        message(1, 2, "y", Global::End),
-    );
+    let told = looping(message(1, 2, "x", Global::Continue(0)), message(1, 2, "y", Global::End));
     assert!(told.is_balanced());
     assert!(looping(Global::Continue(0), Global::End).is_balanced());
     // c waits while the others go round.
@@ -103,25 +87,15 @@ fn mutations_give_directed_machines() {
                 assert_eq!(mutated.check_directed(), Ok(()));
                 assert_eq!(mutated.role(), machine.role());
                 assert_eq!(mutated.reachable().count(), mutated.len());
-                made.entry(mutation)
-                    .or_default()
-                    .insert(format!("{mutated:?}"));
+                made.entry(mutation).or_default().insert(format!("{mutated:?}"));
             }
         }
     }
     for mutation in Mutation::ALL {
-        assert!(
-            made.contains_key(&mutation),
-            "{mutation:?} was never possible"
-        );
+        assert!(made.contains_key(&mutation), "{mutation:?} was never possible");
     }
     // Only `c!done` and `b?y` are single actions in a row.
-    assert_eq!(
-        made[&Mutation::Swap].len(),
-        1,
-        "{:?}",
-        made[&Mutation::Swap]
-    );
+    assert_eq!(made[&Mutation::Swap].len(), 1, "{:?}", made[&Mutation::Swap]);
 }
 
 #[test]
@@ -133,10 +107,7 @@ fn a_swap_and_a_hoist() {
         mutated.expect("it is possible")
     };
     let expect = |text: &str| local("a", text).expect("a local type");
-    assert_eq!(
-        mutated("b!x.c?y.end", Mutation::Swap),
-        expect("c?y.b!x.end")
-    );
+    assert_eq!(mutated("b!x.c?y.end", Mutation::Swap), expect("c?y.b!x.end"));
     assert_eq!(
         mutated("b?{l.c!x.end, r.c!x.end}", Mutation::Hoist),
         expect("c!x.b?{l.end, r.end}")
@@ -145,16 +116,10 @@ fn a_swap_and_a_hoist() {
         mutated("b?x.c!{l.end, r.end}", Mutation::Hoist),
         expect("c!{l.b?x.end, r.b?x.end}")
     );
-    assert_eq!(
-        mutated("b!{x.end, y.end}", Mutation::Narrow).transition_count(),
-        1
-    );
+    assert_eq!(mutated("b!{x.end, y.end}", Mutation::Narrow).transition_count(), 1);
     // An unrolled loop is the same loop; the copy leads back to the original.
     let unrolled = mutated("rec X . b!x . X", Mutation::Unroll);
-    assert_eq!(
-        format!("{unrolled:?}"),
-        "a: 2 states from 0, 0 -b!x-> 1, 1 -b!x-> 0"
-    );
+    assert_eq!(format!("{unrolled:?}"), "a: 2 states from 0, 0 -b!x-> 1, 1 -b!x-> 0");
 }
 
 #[test]

@@ -1,11 +1,7 @@
 //! Proposals for random protocols: every one of them passes the naive explorer, alone and with
 //! those of the other roles.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    reason = "in a test an unwrap is an assertion"
-)]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
 use fastrand::Rng;
 use rumpsteak_fsm::{
@@ -15,18 +11,11 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{Coverage, Global, Limits, Shape, System, seeds};
 
-const EQUAL: Costs<'static> = Costs {
-    latency: &|_, _| 1,
-    work: 1,
-};
+const EQUAL: Costs<'static> = Costs { latency: &|_, _| 1, work: 1 };
 
 /// Asserts that nothing goes wrong, and says whether all of the system was seen.
 fn explore(machines: Vec<Fsm>, what: &str) -> bool {
-    let limits = Limits {
-        queue: 8,
-        configurations: 3_000,
-        steps: 1_000,
-    };
+    let limits = Limits { queue: 8, configurations: 3_000, steps: 1_000 };
     let found = System::new(machines).unwrap().explore(&limits);
     assert_eq!(found.immediate(), None, "{what}");
     found.coverage != Coverage::Partial
@@ -34,12 +23,8 @@ fn explore(machines: Vec<Fsm>, what: &str) -> bool {
 
 #[test]
 fn every_proposal_passes_the_explorer() {
-    let options = Options {
-        window: 2,
-        candidates: 12,
-        states: 200,
-        limits: Budget::default().steps(50_000),
-    };
+    let options =
+        Options { window: 2, candidates: 12, states: 200, limits: Budget::default().steps(50_000) };
     let (mut systems, mut proposals, mut all, mut together, mut refused) = (0, 0, 0, 0, 0);
     let seeds = seeds(120);
     for seed in seeds.clone() {

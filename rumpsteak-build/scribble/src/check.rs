@@ -38,13 +38,9 @@ pub struct Checked {
 /// Linear in the text and in the unfolded protocols, which [`Limits`] bound.
 pub fn check(module: &Module) -> Checked {
     let imports = module.imports.iter();
-    let unsupported = imports
-        .map(|import| syntax_errors::unsupported(Construct::IMPORT, import.span))
-        .collect();
-    let source = Source {
-        module,
-        imports: vec![None; module.imports.len()],
-    };
+    let unsupported =
+        imports.map(|import| syntax_errors::unsupported(Construct::IMPORT, import.span)).collect();
+    let source = Source { module, imports: vec![None; module.imports.len()] };
     check_sources(&[source], &Limits::default(), unsupported)
 }
 
@@ -74,9 +70,7 @@ fn check_sources(
         })
         .collect();
     order.sort_by_key(|&at| program.protocols[at].decl.auxiliary);
-    let own = sources
-        .first()
-        .map_or(0, |source| source.module.protocols.len());
+    let own = sources.first().map_or(0, |source| source.module.protocols.len());
     let mut entered = vec![false; program.protocols.len()];
     let mut found = Vec::new();
     for at in order {
@@ -102,10 +96,7 @@ fn check_sources(
         }
     });
     diagnostic::sort(&mut diagnostics);
-    Checked {
-        protocols: protocols.collect(),
-        diagnostics,
-    }
+    Checked { protocols: protocols.collect(), diagnostics }
 }
 
 /// A well-formed protocol, as a global type. Cheap to clone.
@@ -158,11 +149,7 @@ impl Protocol {
                 Err(found) => diagnostics.extend(found),
             }
         }
-        if diagnostics.is_empty() {
-            Ok(projections)
-        } else {
-            Err(diagnostics)
-        }
+        if diagnostics.is_empty() { Ok(projections) } else { Err(diagnostics) }
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).

@@ -24,10 +24,6 @@ impl Default for Limits {
     /// 200,000 states and 5,000,000 steps: more than any protocol in use needs, and no more than
     /// some seconds in an unoptimised build script.
     fn default() -> Self {
-        Self {
-            global_states: 200_000,
-            local_states: 200_000,
-            projection_steps: 5_000_000,
-        }
+        Self { global_states: 200_000, local_states: 200_000, projection_steps: 5_000_000 }
     }
 }

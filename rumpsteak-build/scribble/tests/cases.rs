@@ -30,16 +30,7 @@ fn place(texts: &Texts, span: Span) -> String {
 }
 
 fn show(texts: &Texts, diagnostic: &Diagnostic) -> String {
-    let Diagnostic {
-        code,
-        message,
-        primary,
-        label,
-        secondary,
-        notes,
-        help,
-        ..
-    } = diagnostic;
+    let Diagnostic { code, message, primary, label, secondary, notes, help, .. } = diagnostic;
     // `error[S0123]: ` and `  = help: ` stand before them in 80 columns.
     for (text, width) in [(Some(message), 66), (help.as_ref(), 70)] {
         let width_of_text = text.map_or(0, |text| text.chars().count());
@@ -93,15 +84,9 @@ fn run(texts: &Texts) -> Outcome {
         }
     }
     Outcome {
-        errors: diagnostics
-            .iter()
-            .map(|diagnostic| show(&loaded, diagnostic))
-            .collect(),
+        errors: diagnostics.iter().map(|diagnostic| show(&loaded, diagnostic)).collect(),
         machines,
-        codes: diagnostics
-            .iter()
-            .map(|diagnostic| diagnostic.code)
-            .collect(),
+        codes: diagnostics.iter().map(|diagnostic| diagnostic.code).collect(),
     }
 }
 
@@ -135,10 +120,7 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
         // The old expectations, in whatever order.
         while let Some(kind @ ("```errors" | "```dot")) = lines.peek().copied() {
             shows_machines |= kind == "```dot";
-            lines
-                .by_ref()
-                .take_while(|&line| line != "```")
-                .for_each(drop);
+            lines.by_ref().take_while(|&line| line != "```").for_each(drop);
         }
         let outcome = run(&texts);
         codes.extend(outcome.codes);
@@ -155,10 +137,8 @@ fn check_file(path: &Path, codes: &mut BTreeSet<Code>) {
 #[test]
 fn every_protocol_is_judged_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let mut codes = BTreeSet::new();
     for path in paths {
@@ -166,12 +146,7 @@ fn every_protocol_is_judged_as_expected() {
     }
 
     // These need huge inputs or special calls, and have tests of their own.
-    let elsewhere = [
-        Code::TextTooLong,
-        Code::TooLarge,
-        Code::ProjectionTooLarge,
-        Code::NoSuchRole,
-    ];
+    let elsewhere = [Code::TextTooLong, Code::TooLarge, Code::ProjectionTooLarge, Code::NoSuchRole];
     let missing: Vec<_> = Code::ALL
         .iter()
         .filter(|code| !codes.contains(code) && !elsewhere.contains(code))

@@ -64,42 +64,15 @@ const ACCEPTED: &[(&str, &str)] = &[
         "bad/safety/stuckmsg/fourparty/Test02a.scr",
         "the choice after the equal beginning is D's; the others repeat beside it",
     ),
-    (
-        "bad/safety/stuckmsg/fourparty/Test02b.scr",
-        "the choice after the equal beginning is B's",
-    ),
-    (
-        "bad/safety/stuckmsg/threeparty/Test02.scr",
-        "A chooses after the equal beginning",
-    ),
-    (
-        "bad/safety/stuckmsg/twoparty/Test01b.scr",
-        "A chooses after the equal beginning",
-    ),
-    (
-        "bad/safety/stuckmsg/twoparty/Test04.scr",
-        "the choice after the equal beginning is B's",
-    ),
-    (
-        "bad/safety/waitfor/threeparty/Test04.scr",
-        "A chooses after the equal beginning",
-    ),
-    (
-        "bad/syntax/consistentchoicesubj/Test07a.scr",
-        "C is told by A or by B, and can tell which",
-    ),
-    (
-        "bad/syntax/consistentchoicesubj/Test07b.scr",
-        "C is told by A or by B, and can tell which",
-    ),
-    (
-        "bad/syntax/disamb/globals/gprotocoldecl/GProtocolDecl01.scr",
-        "a role may be unused",
-    ),
-    (
-        "bad/syntax/disamb/globals/gprotocoldecl/GProtocolDecl04.scr",
-        "a role may be unused",
-    ),
+    ("bad/safety/stuckmsg/fourparty/Test02b.scr", "the choice after the equal beginning is B's"),
+    ("bad/safety/stuckmsg/threeparty/Test02.scr", "A chooses after the equal beginning"),
+    ("bad/safety/stuckmsg/twoparty/Test01b.scr", "A chooses after the equal beginning"),
+    ("bad/safety/stuckmsg/twoparty/Test04.scr", "the choice after the equal beginning is B's"),
+    ("bad/safety/waitfor/threeparty/Test04.scr", "A chooses after the equal beginning"),
+    ("bad/syntax/consistentchoicesubj/Test07a.scr", "C is told by A or by B, and can tell which"),
+    ("bad/syntax/consistentchoicesubj/Test07b.scr", "C is told by A or by B, and can tell which"),
+    ("bad/syntax/disamb/globals/gprotocoldecl/GProtocolDecl01.scr", "a role may be unused"),
+    ("bad/syntax/disamb/globals/gprotocoldecl/GProtocolDecl04.scr", "a role may be unused"),
     (
         "bad/wfchoice/enabling/threeparty/Test03b.scr",
         "A may choose again without having received anything",
@@ -108,10 +81,7 @@ const ACCEPTED: &[(&str, &str)] = &[
         "bad/wfchoice/enabling/twoparty/Test01b.scr",
         "C may send again without having received anything",
     ),
-    (
-        "bad/wfchoice/gdo/params/Test02.scr",
-        "the choice after the equal beginning is B's",
-    ),
+    ("bad/wfchoice/gdo/params/Test02.scr", "the choice after the equal beginning is B's"),
 ];
 
 /// Accepted by Scribble-Java and refused here, with the code and the reason.
@@ -141,11 +111,8 @@ fn run(root: &Path, file: &str) -> Outcome {
     errors.extend(checked.diagnostics);
     let mut exhaustive = true;
     for protocol in &checked.protocols {
-        let projections: Result<Vec<_>, _> = protocol
-            .roles()
-            .iter()
-            .map(|role| protocol.project(role))
-            .collect();
+        let projections: Result<Vec<_>, _> =
+            protocol.roles().iter().map(|role| protocol.project(role)).collect();
         match projections {
             Ok(projections) => {
                 let machines = projections.into_iter().map(|found| found.fsm).collect();
@@ -153,12 +120,7 @@ fn run(root: &Path, file: &str) -> Outcome {
                 let search = Search::default().configurations(20_000);
                 let found = explore(&system, &search);
                 let unsafe_run = matches!(found.verdict, Verdict::Unsafe(_));
-                assert!(
-                    !unsafe_run,
-                    "{file}, {}: {:?}",
-                    protocol.name(),
-                    found.verdict
-                );
+                assert!(!unsafe_run, "{file}, {}: {:?}", protocol.name(), found.verdict);
                 assert_eq!(found.starvation, None, "{file}, {}", protocol.name());
                 exhaustive &= found.coverage.exhaustive;
             }
@@ -188,10 +150,7 @@ fn scribble_java_agrees_or_the_reason_is_known() {
             ("reject", true) if ACCEPTED.iter().any(|known| known.0 == file) => accepted.push(file),
             ("accept", false) => {
                 let code = outcome.errors[0].code.as_str();
-                if REFUSED
-                    .iter()
-                    .any(|known| (known.0, known.1) == (file, code))
-                {
+                if REFUSED.iter().any(|known| (known.0, known.1) == (file, code)) {
                     refused.push(file);
                 } else {
                     surprises.push(format!("{file}: {:?}", outcome.errors));
@@ -207,14 +166,6 @@ fn scribble_java_agrees_or_the_reason_is_known() {
         println!("{group}: expected {verdict}, found {ours}: {count}");
     }
     assert_eq!(surprises, Vec::<String>::new());
-    assert_eq!(
-        accepted.len(),
-        ACCEPTED.len(),
-        "no longer accepted, only {accepted:?}"
-    );
-    assert_eq!(
-        refused.len(),
-        REFUSED.len(),
-        "no longer refused, only {refused:?}"
-    );
+    assert_eq!(accepted.len(), ACCEPTED.len(), "no longer accepted, only {accepted:?}");
+    assert_eq!(refused.len(), REFUSED.len(), "no longer refused, only {refused:?}");
 }

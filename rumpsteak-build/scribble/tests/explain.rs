@@ -14,10 +14,7 @@ fn codes(source: &str) -> Vec<Code> {
             diagnostics.extend(protocol.project(role).err().unwrap_or_default());
         }
     }
-    diagnostics
-        .iter()
-        .map(|diagnostic| diagnostic.code)
-        .collect()
+    diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
 /// The protocol behind a heading.

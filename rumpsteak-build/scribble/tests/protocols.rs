@@ -78,10 +78,7 @@ fn every_protocol_is_safe_and_of_the_known_size() {
     let mut sizes = Vec::new();
     for file in files() {
         let source = text(&file);
-        assert!(
-            source.starts_with("// "),
-            "{file} does not say where it is from"
-        );
+        assert!(source.starts_with("// "), "{file} does not say where it is from");
         let wide = source.lines().find(|line| line.chars().count() > 90);
         assert_eq!(wide, None, "{file}");
         let parsed = parse(&source);

@@ -37,9 +37,7 @@ fn project(source: &str) -> Result<Vec<Fsm>, Vec<Diagnostic>> {
     }
     let protocol = &checked.protocols[0];
     let projections = protocol.roles().iter().map(|role| protocol.project(role));
-    projections
-        .map(|projection| projection.map(|found| found.fsm))
-        .collect()
+    projections.map(|projection| projection.map(|found| found.fsm)).collect()
 }
 
 /// No run of the system goes wrong, as far as it is explored.
@@ -66,23 +64,13 @@ impl Anything<'_> {
     fn message(&mut self, from: usize, to: usize) {
         let label = self.random.usize(..3);
         let payload = ["", "", "Int"][self.random.usize(..3)];
-        write!(
-            self.text,
-            "m{label}({payload}) from {} to {}; ",
-            role(from),
-            role(to)
-        )
-        .unwrap();
+        write!(self.text, "m{label}({payload}) from {} to {}; ", role(from), role(to)).unwrap();
     }
 
     /// Says whether something can follow.
     fn block(&mut self, size: usize, chooser: Option<usize>) -> bool {
         let mut chooser = chooser;
-        for _ in 0..self
-            .random
-            .usize(..size + 1)
-            .max(usize::from(chooser.is_some()))
-        {
+        for _ in 0..self.random.usize(..size + 1).max(usize::from(chooser.is_some())) {
             let (from, to) = pair(self.random, self.roles);
             let from = chooser.take().unwrap_or(from);
             match self.random.usize(..10) {
@@ -129,13 +117,8 @@ impl Anything<'_> {
                     }
                     let players: Vec<_> =
                         players.into_iter().map(|p| role(p).to_string()).collect();
-                    write!(
-                        self.text,
-                        "do Q{}({}); ",
-                        self.random.usize(..2),
-                        players.join(", ")
-                    )
-                    .unwrap();
+                    write!(self.text, "do Q{}({}); ", self.random.usize(..2), players.join(", "))
+                        .unwrap();
                 }
             }
         }
@@ -145,23 +128,12 @@ impl Anything<'_> {
 
 fn anything(random: &mut Rng) -> String {
     let roles = 2 + random.usize(..4);
-    let header: Vec<_> = (0..roles)
-        .map(|number| format!("role {}", role(number)))
-        .collect();
+    let header: Vec<_> = (0..roles).map(|number| format!("role {}", role(number))).collect();
     let header = header.join(", ");
     let mut source = String::new();
-    for heading in [
-        "global protocol P",
-        "aux global protocol Q0",
-        "aux global protocol Q1",
-    ] {
-        let mut anything = Anything {
-            random,
-            roles,
-            text: String::new(),
-            loops: Vec::new(),
-            names: 0,
-        };
+    for heading in ["global protocol P", "aux global protocol Q0", "aux global protocol Q1"] {
+        let mut anything =
+            Anything { random, roles, text: String::new(), loops: Vec::new(), names: 0 };
         anything.block(4, None);
         let text = anything.text;
         writeln!(source, "{heading}({header}) {{ {text}}}").unwrap();
@@ -356,9 +328,7 @@ fn what_merging_accepts_is_accepted() {
         let random = &mut Rng::with_seed(seed.wrapping_mul(3).wrapping_add(1 << 32));
         let roles = 2 + random.usize(..5);
         let global = Global::random(random, roles, 5, 0);
-        let header: Vec<_> = (0..roles)
-            .map(|number| format!("role {}", role(number)))
-            .collect();
+        let header: Vec<_> = (0..roles).map(|number| format!("role {}", role(number))).collect();
         let mut source = format!("global protocol P({}) {{ ", header.join(", "));
         global.print(&mut source);
         source += "}";

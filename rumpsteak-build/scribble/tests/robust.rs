@@ -127,9 +127,7 @@ fn random_bytes() {
             .map(|_| match random.usize(..4) {
                 0 => random.u8(..),
                 _ => random
-                    .choice([
-                        "{", "}", "(", "*", ")", "/", "\"", ";", "a", "\n", "é", "\r",
-                    ])
+                    .choice(["{", "}", "(", "*", ")", "/", "\"", ";", "a", "\n", "é", "\r"])
                     .unwrap()
                     .as_bytes()[0],
             })
@@ -232,19 +230,9 @@ fn a_hundred_thousand_nested_recursions_without_a_message_between() {
 
 #[test]
 fn a_hundred_thousand_open_brackets_of_each_kind() {
-    for open in [
-        "{",
-        "(",
-        "<",
-        "[",
-        "(*",
-        "/*",
-        "choice at A {",
-        "par {",
-        "rec X {",
-        "m(x: y{",
-        "do Q<a(",
-    ] {
+    for open in
+        ["{", "(", "<", "[", "(*", "/*", "choice at A {", "par {", "rec X {", "m(x: y{", "do Q<a("]
+    {
         let source = format!("global protocol P(role A) {{ {}", open.repeat(DEPTH));
         assert!(run(&source) >= 1, "{open}");
     }
@@ -271,26 +259,16 @@ fn doubling(depth: usize, call: &str) -> String {
     let mut source = "global protocol P(role A, role B) { do P0(A, B); }\n".to_owned();
     for level in 0..depth {
         let call = call.replace("NEXT", &format!("do P{}(A, B);", level + 1));
-        writeln!(
-            source,
-            "aux global protocol P{level}(role A, role B) {{ {call} }}"
-        )
-        .unwrap();
+        writeln!(source, "aux global protocol P{level}(role A, role B) {{ {call} }}").unwrap();
     }
-    writeln!(
-        source,
-        "aux global protocol P{depth}(role A, role B) {{ m() from A to B; }}"
-    )
-    .unwrap();
+    writeln!(source, "aux global protocol P{depth}(role A, role B) {{ m() from A to B; }}")
+        .unwrap();
     source
 }
 
 #[test]
 fn calls_in_branches_are_shared() {
-    let source = doubling(
-        40,
-        "choice at A { l() from A to B; NEXT } or { r() from A to B; NEXT }",
-    );
+    let source = doubling(40, "choice at A { l() from A to B; NEXT } or { r() from A to B; NEXT }");
     assert_eq!(accepted(&source), 42);
 }
 
@@ -309,13 +287,7 @@ fn calls_in_sequence_meet_the_limit() {
     };
     assert_eq!(error.code, Code::TooLarge);
     assert_eq!(error.message, "the protocol has more than 200000 states");
-    assert!(
-        error
-            .help
-            .as_ref()
-            .unwrap()
-            .contains("`Limits::global_states`")
-    );
+    assert!(error.help.as_ref().unwrap().contains("`Limits::global_states`"));
 
     assert_eq!(accepted(&doubling(10, "NEXT NEXT")), 1_025);
 }
@@ -328,20 +300,8 @@ fn the_limits_of_projection_are_answers() {
     let (modules, _) = Modules::load(source, |_| None);
     let limits = Limits::default();
     for (name, limits) in [
-        (
-            "local_states",
-            Limits {
-                local_states: 2,
-                ..limits
-            },
-        ),
-        (
-            "projection_steps",
-            Limits {
-                projection_steps: 1,
-                ..limits
-            },
-        ),
+        ("local_states", Limits { local_states: 2, ..limits }),
+        ("projection_steps", Limits { projection_steps: 1, ..limits }),
     ] {
         let checked = modules.check(&limits);
         let errors = checked.protocols[0].project(&"C".into()).unwrap_err();
@@ -372,11 +332,8 @@ fn many_errors_take_no_time() {
     }
     source += ") {";
     for number in 5_000..10_000 {
-        write!(
-            source,
-            "m() from A to Role{number}x; continue Rec{number}; do Q{number}(A); "
-        )
-        .unwrap();
+        write!(source, "m() from A to Role{number}x; continue Rec{number}; do Q{number}(A); ")
+            .unwrap();
     }
     source += "}";
     assert_eq!(run(&source), 15_000);

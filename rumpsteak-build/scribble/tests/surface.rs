@@ -23,29 +23,21 @@ fn a_transition_remembers_every_interaction_that_it_stands_for() {
         .transitions()
         .map(|transition| {
             let spans = projection.origins(transition.id).iter();
-            let lines: Vec<_> = spans
-                .map(|span| (span.start(), &source[span.range()]))
-                .collect();
+            let lines: Vec<_> = spans.map(|span| (span.start(), &source[span.range()])).collect();
             (transition.action.to_string(), lines)
         })
         .collect();
     let at = |text: &str| source.find(text).unwrap();
     let first = at("x(Int)");
     let second = first + 1 + source[first + 1..].find("x(Int)").unwrap();
-    let x = vec![
-        (first, "x(Int) from B to C;"),
-        (second, "x(Int) from B to C;"),
-    ];
+    let x = vec![(first, "x(Int) from B to C;"), (second, "x(Int) from B to C;")];
     assert_eq!(
         origins,
         [
             // Before the first `x` nothing can have ended.
             ("B?x(Int)".to_owned(), x.clone()),
             ("B?x(Int)".to_owned(), x),
-            (
-                "B?end".to_owned(),
-                vec![(at("end()"), "end() from B to C;")]
-            ),
+            ("B?end".to_owned(), vec![(at("end()"), "end() from B to C;")]),
         ]
     );
 }
@@ -60,21 +52,9 @@ fn equivalent_states_are_one_and_keep_their_origins() {
     let counts: Vec<_> = projection
         .fsm
         .transitions()
-        .map(|transition| {
-            (
-                transition.action.to_string(),
-                projection.origins(transition.id).len(),
-            )
-        })
+        .map(|transition| (transition.action.to_string(), projection.origins(transition.id).len()))
         .collect();
-    assert_eq!(
-        counts,
-        [
-            ("A?l".to_owned(), 1),
-            ("A?r".to_owned(), 1),
-            ("A!z".to_owned(), 2)
-        ]
-    );
+    assert_eq!(counts, [("A?l".to_owned(), 1), ("A?r".to_owned(), 1), ("A!z".to_owned(), 2)]);
 }
 
 #[test]
@@ -96,15 +76,9 @@ fn sorts_and_messages_are_looked_up_in_all_modules() {
     let source = "import base; type <rust> \"std::string::String\" from \"std\" as Str;";
     let (modules, errors) = Modules::load(source, |name| (name == "base").then(|| base.to_owned()));
     assert_eq!(errors, []);
-    assert_eq!(
-        modules.sort("Str").unwrap().external.as_str(),
-        "std::string::String"
-    );
+    assert_eq!(modules.sort("Str").unwrap().external.as_str(), "std::string::String");
     let money = modules.sort("Money").unwrap();
-    assert_eq!(
-        (money.schema.as_str(), money.external.as_str()),
-        ("rust", "crate::Money")
-    );
+    assert_eq!((money.schema.as_str(), money.external.as_str()), ("rust", "crate::Money"));
     assert_eq!(money.span.source().index(), 1);
     assert_eq!(modules.sort("Stop"), None);
     assert_eq!(modules.check(&Limits::default()).diagnostics, []);
@@ -148,9 +122,6 @@ fn all_roles_are_projected_or_all_errors_are_told() {
 
     let checked = check(&parse("global protocol P(role A, role B) { m() from A to B; }").module);
     let roles: Vec<_> = checked.protocols[0].project_all().unwrap();
-    let roles: Vec<_> = roles
-        .iter()
-        .map(|found| found.fsm.role().as_str())
-        .collect();
+    let roles: Vec<_> = roles.iter().map(|found| found.fsm.role().as_str()).collect();
     assert_eq!(roles, ["A", "B"]);
 }

@@ -40,13 +40,10 @@ impl Type {
             return line;
         }
         let inner = indent + 4;
-        let arguments = self.arguments.iter().map(|argument| {
-            format!(
-                "{}{},\n",
-                " ".repeat(inner),
-                argument.print(inner, inner, 1)
-            )
-        });
+        let arguments = self
+            .arguments
+            .iter()
+            .map(|argument| format!("{}{},\n", " ".repeat(inner), argument.print(inner, inner, 1)));
         let arguments: String = arguments.collect();
         format!("{}<\n{arguments}{}>", self.name, " ".repeat(indent))
     }
@@ -76,9 +73,8 @@ pub(super) fn tuple(indent: usize, head: &str, types: &[Type], end: &str) -> Str
         return line;
     }
     let inner = indent + 4;
-    let types = types
-        .iter()
-        .map(|ty| format!("{}{},\n", " ".repeat(inner), ty.print(inner, inner, 1)));
+    let types =
+        types.iter().map(|ty| format!("{}{},\n", " ".repeat(inner), ty.print(inner, inner, 1)));
     format!("{space}{head}(\n{}{space}){end}", types.collect::<String>())
 }
 

@@ -90,10 +90,7 @@ pub(crate) fn load(
     let mut problems = Vec::new();
     let mut machines = Vec::new();
     for role in 0..protocol.projections.len() {
-        let linked = ProtocolRole {
-            protocol: position,
-            role,
-        };
+        let linked = ProtocolRole { protocol: position, role };
         let is_own = |candidate: &&Candidate| is_for(candidate, protocols, linked);
         let own: Vec<&Candidate> = candidates.iter().filter(is_own).collect();
         let (file, read) = match own[..] {
@@ -123,13 +120,9 @@ pub(crate) fn unused(
     let mut warnings = Vec::new();
     for file in &protocols.files {
         for candidate in candidates(folders, &file.path) {
-            let roles = protocols
-                .protocols
-                .iter()
-                .enumerate()
-                .flat_map(|(protocol, loaded)| {
-                    (0..loaded.projections.len()).map(move |role| ProtocolRole { protocol, role })
-                });
+            let roles = protocols.protocols.iter().enumerate().flat_map(|(protocol, loaded)| {
+                (0..loaded.projections.len()).map(move |role| ProtocolRole { protocol, role })
+            });
             let own: Vec<ProtocolRole> = roles
                 .filter(|&linked| {
                     let loaded = &protocols.protocols[linked.protocol];
@@ -174,11 +167,7 @@ fn candidates(folders: &Folders, scr: &Path) -> Vec<Candidate> {
         let path = path.clone();
         Some(Candidate { form, parts, path })
     };
-    folders
-        .machines(folder)
-        .iter()
-        .filter_map(candidate)
-        .collect()
+    folders.machines(folder).iter().filter_map(candidate).collect()
 }
 
 fn is_for(candidate: &Candidate, protocols: &Protocols, linked: ProtocolRole) -> bool {
@@ -209,11 +198,7 @@ fn read(
     let mut machines = parse_named(&text.text, candidate.form).map_err(|error| {
         let (text, span) = (Arc::clone(&text), error.span.clone());
         let message = error.message.clone();
-        MachineProblem::NoMachine {
-            text,
-            span,
-            message,
-        }
+        MachineProblem::NoMachine { text, span, message }
     })?;
     let number = machines.len();
     let role = role.clone();
@@ -224,10 +209,5 @@ fn read(
         let found = fsm.role().clone();
         return Err(MachineProblem::OtherRole { found, role });
     }
-    Ok(Machine {
-        linked,
-        fsm,
-        text,
-        actions,
-    })
+    Ok(Machine { linked, fsm, text, actions })
 }

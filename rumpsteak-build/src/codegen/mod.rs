@@ -94,15 +94,10 @@ impl<'a> Generator<'a> {
                 self.known.insert(key, Rc::clone(&generated));
                 return generated;
             }
-            Ok(_) => Cause::NotGenerated {
-                wanted: wanted.to_owned(),
-            },
+            Ok(_) => Cause::NotGenerated { wanted: wanted.to_owned() },
             Err(cause) => cause,
         };
-        Rc::new(Generated {
-            problems: vec![cause],
-            ..Generated::default()
-        })
+        Rc::new(Generated { problems: vec![cause], ..Generated::default() })
     }
 
     /// The code of all protocols, in the order of their files.
@@ -125,12 +120,7 @@ impl<'a> Generator<'a> {
         let file = &self.protocols.files[protocol.file];
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
-        let mut generated = Generated {
-            file: None,
-            unwritable: None,
-            problems,
-            machines,
-        };
+        let mut generated = Generated { file: None, unwritable: None, problems, machines };
         match code(protocol, file, &generated.machines, krate) {
             Ok(text) => {
                 let path = format!("rumpsteak/{}.rs", self.file_name(position, krate));
@@ -191,14 +181,7 @@ fn code(
             .map_err(|error| unwritable(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {
             let root = (index == 0).then_some((fsm, machine));
-            print_item(
-                &mut sessions,
-                item,
-                root,
-                &names.roles[role],
-                &items[0],
-                &names,
-            );
+            print_item(&mut sessions, item, root, &names.roles[role], &items[0], &names);
         }
     }
     let used = ["Channel", "Message", "Role", "Roles", "session"];
@@ -244,12 +227,7 @@ fn unwritable(protocol: &Loaded, role: usize, error: &Unwritable) -> String {
 /// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin
 /// or end alike, or one that begins or ends as the type that they are in.
 fn repeats(names: &[&str], within: &str) -> bool {
-    let words = |name: &&str| {
-        name::snake(name)
-            .split('_')
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
+    let words = |name: &&str| name::snake(name).split('_').map(str::to_owned).collect::<Vec<_>>();
     let words: Vec<Vec<String>> = names.iter().map(words).collect();
     let alike = |pick: fn(&Vec<String>) -> Option<&String>| {
         let mut picked = words.iter().map(pick);
@@ -272,17 +250,11 @@ fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Nam
         .protocols
         .iter()
         .find(|declared| declared.name.as_str() == protocol.name());
-    let source = declared.and_then(|declared| {
-        file.text(declared.span.source())
-            .text
-            .get(declared.span.range())
-    });
+    let source = declared
+        .and_then(|declared| file.text(declared.span.source()).text.get(declared.span.range()));
     let name = protocol.name();
     // Writing to a string does not fail.
-    let _ = writeln!(
-        text,
-        "\n/// The roles of the protocol `{name}`, wired to each other."
-    );
+    let _ = writeln!(text, "\n/// The roles of the protocol `{name}`, wired to each other.");
     if let Some(source) = source {
         text.push_str("///\n");
         print_fence(text, "scribble", source);
@@ -326,11 +298,7 @@ fn print_role(
         [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
         _ => {
             let peers: Vec<&str> = peers.iter().map(|peer| peer.scribble.as_str()).collect();
-            writeln!(
-                text,
-                "\n/// The role `{scribble}`, which talks to {}.",
-                list(peers)
-            )
+            writeln!(text, "\n/// The role `{scribble}`, which talks to {}.", list(peers))
         }
     };
     let name = protocol.name();
@@ -352,11 +320,7 @@ fn print_role(
     }
     let _ = writeln!(text, "pub struct {} {{", role.ty);
     for peer in peers {
-        let _ = writeln!(
-            text,
-            "    #[route({})]\n    {}: Channel<Label>,",
-            peer.ty, peer.field
-        );
+        let _ = writeln!(text, "    #[route({})]\n    {}: Channel<Label>,", peer.ty, peer.field);
     }
     text.push_str("}\n");
 }
@@ -370,15 +334,8 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
             _ => format!("#[derive({})]\n", all.join(", ")),
         }
     };
-    let _ = writeln!(
-        text,
-        "\n/// The messages of the protocol `{}`.",
-        protocol.name()
-    );
-    text.push_str(&derives(
-        names.labels.iter().all(|label| label.is_debug),
-        &["Message"],
-    ));
+    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
+    text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
     text.push_str(&names.derive_attribute());
     let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
     if repeats(&variants, "Label") {
@@ -386,13 +343,7 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
     }
     text.push_str("pub enum Label {\n");
     let routes = routes(protocol);
-    for LabelName {
-        message,
-        ty,
-        explicit,
-        ..
-    } in &names.labels
-    {
+    for LabelName { message, ty, explicit, .. } in &names.labels {
         let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
         if *explicit {
             let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
@@ -400,21 +351,11 @@ fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
         let _ = writeln!(text, "    {ty}({ty}),");
     }
     text.push_str("}\n");
-    for LabelName {
-        message,
-        ty,
-        payload,
-        is_debug,
-        ..
-    } in &names.labels
-    {
+    for LabelName { message, ty, payload, is_debug, .. } in &names.labels {
         let _ = writeln!(text, "\n/// The message `{message}`.");
         text.push_str(&derives(*is_debug, &[]));
         let head = format!("pub struct {ty}");
-        let fields: Vec<Type> = payload
-            .iter()
-            .map(|ty| Type::name(format!("pub {ty}")))
-            .collect();
+        let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
         match &fields[..] {
             [] => text.push_str(&format!("{head};")),
             fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
@@ -429,11 +370,7 @@ fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
     let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
     for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
         for transition in projection.fsm.transitions() {
-            let Action {
-                direction,
-                peer,
-                message,
-            } = transition.action;
+            let Action { direction, peer, message } = transition.action;
             let of_message = routes.entry(message).or_default();
             let route = format!("from `{role}` to `{peer}`");
             if *direction == Direction::Send
@@ -449,9 +386,7 @@ fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
         _ => "between several roles".to_owned(),
     };
     let routes = routes.into_iter();
-    routes
-        .map(|(message, routes)| (message, told(routes)))
-        .collect()
+    routes.map(|(message, routes)| (message, told(routes))).collect()
 }
 
 impl Item {
@@ -477,11 +412,7 @@ fn print_item(
             Some(machine) => format!("`{}`", one_line(machine.file_name())),
             None => "the protocol".to_owned(),
         };
-        let _ = writeln!(
-            text,
-            "/// What [`{}`] does, in the order of {order}.",
-            role.ty
-        );
+        let _ = writeln!(text, "/// What [`{}`] does, in the order of {order}.", role.ty);
         // Mermaid has words for every machine.
         if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
             text.push_str("///\n");
@@ -490,26 +421,15 @@ fn print_item(
         text.push_str(&names.session_attribute(Some(&role.ty)));
     }
     match item {
-        Item::Chain {
-            name,
-            nominal,
-            session: ty,
-        } => {
+        Item::Chain { name, nominal, session: ty } => {
             if root.is_none() {
                 let _ = writeln!(text, "/// A part of [`{session}`].");
                 text.push_str(&names.session_attribute(None));
             }
             print_chain(text, "pub ", name, *nominal, ty);
         }
-        Item::Choice {
-            name,
-            direction,
-            peer,
-            options,
-        } => {
-            let peer = names
-                .role(peer)
-                .map_or("", |peer| names.roles[peer].ty.as_str());
+        Item::Choice { name, direction, peer, options } => {
+            let peer = names.role(peer).map_or("", |peer| names.roles[peer].ty.as_str());
             let _ = match direction {
                 Direction::Receive => {
                     writeln!(text, "/// What [`{session}`] may receive from [`{peer}`].")
@@ -518,10 +438,8 @@ fn print_item(
             };
             text.push_str(&names.session_attribute(None));
             let label = |option: &(usize, Type)| &names.labels[option.0];
-            let variants: Vec<&str> = options
-                .iter()
-                .map(|option| label(option).ty.as_str())
-                .collect();
+            let variants: Vec<&str> =
+                options.iter().map(|option| label(option).ty.as_str()).collect();
             if repeats(&variants, name) {
                 text.push_str(VARIANT_NAMES);
             }
@@ -558,11 +476,9 @@ pub(crate) fn session_items(fsm: &Fsm, base: &str) -> Option<String> {
             text.push_str("\n#[session]\n");
         }
         match item {
-            Item::Chain {
-                name,
-                nominal,
-                session,
-            } => print_chain(&mut text, "", name, *nominal, session),
+            Item::Chain { name, nominal, session } => {
+                print_chain(&mut text, "", name, *nominal, session)
+            }
             Item::Choice { name, options, .. } => {
                 let _ = writeln!(text, "enum {name} {{");
                 for (label, then) in options {
@@ -585,11 +501,7 @@ fn print_fence(text: &mut String, language: &str, code: &str) {
     let _ = writeln!(text, "/// {fence}{language}");
     for line in code.lines() {
         let line = one_line(line);
-        let _ = writeln!(
-            text,
-            "{}",
-            format_args!("/// {line}").to_string().trim_end()
-        );
+        let _ = writeln!(text, "{}", format_args!("/// {line}").to_string().trim_end());
     }
     let _ = writeln!(text, "/// {fence}");
 }

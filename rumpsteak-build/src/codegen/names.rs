@@ -135,9 +135,7 @@ impl Names {
     /// The attribute of a derive's input that names the runtime.
     pub(super) fn derive_attribute(&self) -> String {
         let argument = self.crate_argument();
-        argument.map_or(String::new(), |argument| {
-            format!("#[rumpsteak({argument})]\n")
-        })
+        argument.map_or(String::new(), |argument| format!("#[rumpsteak({argument})]\n"))
     }
 
     /// `#[session(K)]`, with the role if there is one.
@@ -168,11 +166,7 @@ impl Names {
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
         }
-        let mut names = Self {
-            krate: krate.to_owned(),
-            taken,
-            ..Self::default()
-        };
+        let mut names = Self { krate: krate.to_owned(), taken, ..Self::default() };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
             names.add_role(role, &mut fields);
@@ -196,10 +190,7 @@ impl Names {
 
     /// Names what a machine speaks of, its own role first.
     pub(super) fn of_machine(fsm: &Fsm) -> Self {
-        let mut names = Self {
-            taken: RESERVED.map(str::to_owned).into(),
-            ..Self::default()
-        };
+        let mut names = Self { taken: RESERVED.map(str::to_owned).into(), ..Self::default() };
         let mut fields = BTreeSet::new();
         names.add_role(fsm.role(), &mut fields);
         for transition in fsm.transitions() {
@@ -219,12 +210,7 @@ impl Names {
         let ty = self.fresh(&name::camel(&scribble), "Role");
         let field = field(&scribble, fields);
         let is_ident = is_ident(&scribble);
-        self.roles.push(RoleName {
-            scribble,
-            ty,
-            field,
-            is_ident,
-        });
+        self.roles.push(RoleName { scribble, ty, field, is_ident });
     }
 
     fn add_label(&mut self, message: Message, payload: &[Payload]) {
@@ -244,11 +230,7 @@ impl Names {
     pub(super) fn fresh(&mut self, proposed: &str, suffix: &str) -> String {
         let plain = (is_ident(proposed)).then(|| proposed.to_owned());
         let suffixed = format!("{proposed}{suffix}");
-        let suffixed = if is_ident(&suffixed) {
-            suffixed
-        } else {
-            suffix.to_owned()
-        };
+        let suffixed = if is_ident(&suffixed) { suffixed } else { suffix.to_owned() };
         let numbers = self.numbers.entry(suffixed.clone()).or_insert(2..);
         let numbered = numbers.map(|number| format!("{suffixed}{number}"));
         let candidates = plain.into_iter().chain([suffixed.clone()]).chain(numbered);
@@ -339,11 +321,7 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
     };
     let is_debug = names.iter().all(|name| PRIMITIVES.contains(&&**name)) && !text.contains("::")
         || ["std::vec::Vec<u8>", "std::string::String"].contains(&text);
-    Ok(Payload {
-        text: text.to_owned(),
-        names,
-        is_debug,
-    })
+    Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
 /// What a sort of this name most likely means.
@@ -397,15 +375,9 @@ pub(super) fn is_ident(text: &str) -> bool {
 
 fn repeated(earlier: &Message, later: &Message, file: &ScrFile) -> String {
     let text = if earlier.label == later.label {
-        format!(
-            "the label `{}` carries two payloads: `{earlier}` and `{later}`",
-            later.label
-        )
+        format!("the label `{}` carries two payloads: `{earlier}` and `{later}`", later.label)
     } else {
-        format!(
-            "the labels `{}` and `{}` differ in case and `_` only",
-            earlier.label, later.label
-        )
+        format!("the labels `{}` and `{}` differ in case and `_` only", earlier.label, later.label)
     };
     format!(
         "{text}\n\nhelp: rename one of the two in {}: in Rust each label is a type of its own",

@@ -30,11 +30,7 @@ const LONGEST: usize = 16;
 #[derive(Debug)]
 pub(super) enum Item {
     /// `type` or, if it is nominal, `struct`.
-    Chain {
-        name: String,
-        nominal: bool,
-        session: Type,
-    },
+    Chain { name: String, nominal: bool, session: Type },
     /// `enum`.
     Choice {
         name: String,
@@ -78,11 +74,7 @@ pub(super) fn items(
         writer.pending.push_back(Pending::Chain(initial));
     } else {
         let session = writer.session(initial, None)?;
-        items.push(Item::Chain {
-            name: root,
-            nominal: false,
-            session,
-        });
+        items.push(Item::Chain { name: root, nominal: false, session });
     }
     while let Some(pending) = writer.pending.pop_front() {
         items.push(match pending {
@@ -137,11 +129,7 @@ impl Writer<'_> {
         let nominal = self.is_nominal(state);
         let session = self.actions(state, nominal.then_some(state))?;
         let name = self.chains.get(&state).cloned().unwrap_or_default();
-        Ok(Item::Chain {
-            name,
-            nominal,
-            session,
-        })
+        Ok(Item::Chain { name, nominal, session })
     }
 
     fn choice(&mut self, state: StateId) -> Result<Item, Unwritable> {
@@ -157,12 +145,7 @@ impl Writer<'_> {
             peer = action.peer.to_string();
         }
         let name = self.choices.get(&state).cloned().unwrap_or_default();
-        Ok(Item::Choice {
-            name,
-            direction,
-            peer,
-            options,
-        })
+        Ok(Item::Choice { name, direction, peer, options })
     }
 
     /// What a state is called where it follows something; `within` is the state of the item that
@@ -174,11 +157,7 @@ impl Writer<'_> {
                 let named = state == self.fsm.initial()
                     || self.entries[state.index()] > 1
                     || self.cuts.contains(&state);
-                if named {
-                    Ok(self.named(state, within))
-                } else {
-                    self.actions(state, within)
-                }
+                if named { Ok(self.named(state, within)) } else { self.actions(state, within) }
             }
             _ => self.select(state, within),
         }
@@ -262,10 +241,7 @@ impl Writer<'_> {
                 name
             }
         };
-        Ok(Type::apply(
-            constructor,
-            vec![Type::name(peer), Type::name(choice)],
-        ))
+        Ok(Type::apply(constructor, vec![Type::name(peer), Type::name(choice)]))
     }
 
     fn peer(&self, action: &Action) -> Result<String, Unwritable> {
@@ -276,9 +252,7 @@ impl Writer<'_> {
     }
 
     fn label(&self, action: &Action) -> Result<usize, Unwritable> {
-        self.names
-            .label(&action.message)
-            .ok_or_else(|| Unwritable::Unknown(action.clone()))
+        self.names.label(&action.message).ok_or_else(|| Unwritable::Unknown(action.clone()))
     }
 }
 

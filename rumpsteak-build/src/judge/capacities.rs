@@ -89,10 +89,8 @@ pub(crate) fn find(
         let composed = machines.iter().map(|(_, machine)| (*machine).clone());
         if let Some(channels) = prove(composed.collect(), &limits) {
             let id = number(tree, &members);
-            let names: BTreeMap<ItemId, &Role> = machines
-                .iter()
-                .map(|(id, machine)| (*id, machine.role()))
-                .collect();
+            let names: BTreeMap<ItemId, &Role> =
+                machines.iter().map(|(id, machine)| (*id, machine.role())).collect();
             for &member in &members {
                 let queues = queues(tree, member, &names, &channels);
                 found.insert(member, (id, queues));
@@ -156,9 +154,8 @@ fn prove(machines: Vec<Fsm>, limits: &Limits) -> Option<Vec<(Role, Role, String)
         Vec::new()
     };
     let choose = |channel: ChannelCapacity| {
-        let in_one_session = once
-            .iter()
-            .find(|other| other.from == channel.from && other.to == channel.to);
+        let in_one_session =
+            once.iter().find(|other| other.from == channel.from && other.to == channel.to);
         let in_one_session = match in_one_session.map(|other| other.occupancy) {
             Some(Occupancy::AtMost(most)) => most,
             _ => 0,
@@ -207,9 +204,5 @@ fn queues(
             let capacity = channel.map_or_else(none, |(_, _, capacity)| capacity.clone());
             Some((route.index, to.to_string(), capacity))
         };
-    role.routes
-        .iter()
-        .zip(peers(tree, member))
-        .filter_map(queue)
-        .collect()
+    role.routes.iter().zip(peers(tree, member)).filter_map(queue).collect()
 }

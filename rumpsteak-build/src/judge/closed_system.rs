@@ -117,8 +117,6 @@ fn judge_one(machines: &[&SessionMachine], limits: &Limits) -> Result<usize, Ref
 /// The token at which a run takes its last step.
 fn last_step(machines: &[&SessionMachine], run: &Run) -> Option<Place> {
     let step = run.steps.last()?;
-    let own = machines
-        .iter()
-        .find(|machine| *machine.fsm.role() == step.role)?;
+    let own = machines.iter().find(|machine| *machine.fsm.role() == step.role)?;
     own.origins.get(step.transition.index()).copied()
 }

@@ -65,12 +65,7 @@ pub(crate) fn problems(
 }
 
 fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<Problem> {
-    let Machine {
-        linked,
-        fsm,
-        text,
-        actions,
-    } = machine;
+    let Machine { linked, fsm, text, actions } = machine;
     let subject = || Subject {
         name: text.name.clone(),
         linked: *linked,

@@ -98,11 +98,7 @@ pub(crate) fn judge(
     limits: &Limits,
     accepted: &BTreeSet<String>,
 ) -> Judgement {
-    let mut judge = Judge {
-        context,
-        limits,
-        found: Judgement::default(),
-    };
+    let mut judge = Judge { context, limits, found: Judgement::default() };
     for id in context.tree.item_ids() {
         if let ItemKind::Session(session) = &*context.tree.item(id).kind
             && let Some(path) = &session.role
@@ -136,9 +132,7 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Judges a session by itself.
     fn root(&mut self, id: ItemId, path: &Path) {
-        let Context {
-            tree, protocols, ..
-        } = self.context;
+        let Context { tree, protocols, .. } = self.context;
         let (role_id, role) = match self.role(id, path) {
             Ok(found) => found,
             Err(cause) => return self.found.faults.add(cause.at(id, path.last_token())),
@@ -166,9 +160,7 @@ impl<'a> Judge<'a> {
         };
         let (session, faults) = resolve_session(self.context, id, role, linked, self.limits.items);
         root.refused = !faults.is_empty();
-        faults
-            .into_iter()
-            .for_each(|fault| self.found.faults.add(fault));
+        faults.into_iter().for_each(|fault| self.found.faults.add(fault));
         if session.linked && !root.refused {
             let own = linked.map(|ProtocolRole { protocol, role }| {
                 protocols.protocols[protocol].role_at(role).clone()
@@ -192,10 +184,7 @@ impl<'a> Judge<'a> {
     /// The role that the argument of `#[session(…)]` names.
     fn role(&self, id: ItemId, path: &Path) -> Result<(ItemId, &'a RolePair), Cause> {
         let Context { tree, pairs, .. } = self.context;
-        let name = |problem| Cause::Name {
-            path: path.to_string(),
-            problem,
-        };
+        let name = |problem| Cause::Name { path: path.to_string(), problem };
         let found = match resolve(tree, tree.item(id).module, path) {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),
@@ -209,9 +198,7 @@ impl<'a> Judge<'a> {
             }
             (_, Some(role)) => Ok((found, role)),
             (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink)),
-            (ItemKind::Broken, None) => Err(Cause::BrokenItem {
-                name: path.last().to_string(),
-            }),
+            (ItemKind::Broken, None) => Err(Cause::BrokenItem { name: path.last().to_string() }),
             _ => Err(name(NameProblem::NoRole)),
         }
     }
@@ -230,9 +217,7 @@ impl<'a> Judge<'a> {
 
     /// Judges the sessions of a protocol as a closed system if one of them is refused.
     fn protocol(&mut self, position: usize, roots: &[(ItemId, usize)], is_accepted: bool) {
-        let Context {
-            tree, protocols, ..
-        } = self.context;
+        let Context { tree, protocols, .. } = self.context;
         let protocol = &protocols.protocols[position];
         let mut members: Vec<Member<'_>> = Vec::new();
         for role in protocol.protocol.roles() {
@@ -255,10 +240,7 @@ impl<'a> Judge<'a> {
             Err(_) if !is_accepted => None,
             Err((gap, _)) => Some(NoteKind::Useless(gap.clone())),
         };
-        let note = note.map(|found| Note {
-            protocol: protocol.name().to_owned(),
-            found,
-        });
+        let note = note.map(|found| Note { protocol: protocol.name().to_owned(), found });
         let bound = judged.ok().filter(|_| is_accepted);
         for (id, _) in roots {
             let Some(root) = self.found.roots.get_mut(id) else {
@@ -281,11 +263,7 @@ impl<'a> Judge<'a> {
     /// Judges the sessions together that a protocol accepts one by one: those of role structs that
     /// can be wired with each other.
     fn together(&mut self, roots: &[Vec<(ItemId, usize)>]) {
-        let Context {
-            tree,
-            protocols,
-            pairs,
-        } = self.context;
+        let Context { tree, protocols, pairs } = self.context;
         let mut wired = BTreeSet::new();
         for (&start, role) in &pairs.roles {
             let Ok(linked) = role.link else { continue };
@@ -302,11 +280,7 @@ impl<'a> Judge<'a> {
                     && let Some(accepted) = &found.accepted
                     && let Some(machine) = &found.machine
                 {
-                    let session = together::Session {
-                        root,
-                        machine,
-                        accepted,
-                    };
+                    let session = together::Session { root, machine, accepted };
                     sessions[role].push(session);
                 }
             }
@@ -344,18 +318,11 @@ impl<'a> Judge<'a> {
                     machine: None,
                 }))
             }
-            Harm::Undecided(limit) => Cause::Undecided {
-                subject: Box::new(subject()),
-                limit,
-            },
-            Harm::Unjudged(error) => Cause::Unjudged {
-                subject: Box::new(subject()),
-                error,
-            },
-            Harm::Combinations(reason) => Cause::UndecidedSystem {
-                set: tree.item(id).name.clone(),
-                reason,
-            },
+            Harm::Undecided(limit) => Cause::Undecided { subject: Box::new(subject()), limit },
+            Harm::Unjudged(error) => Cause::Unjudged { subject: Box::new(subject()), error },
+            Harm::Combinations(reason) => {
+                Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }
+            }
         };
         self.found.faults.add(cause.at(place.item, place.token));
     }
@@ -366,20 +333,13 @@ impl<'a> Judge<'a> {
         let mut members: Vec<Member<'_>> = Vec::new();
         let mut own = Vec::new();
         for &role in set.roles.iter().flatten() {
-            let roots = self
-                .found
-                .roots
-                .iter()
-                .filter(|(_, root)| root.role == role);
+            let roots = self.found.roots.iter().filter(|(_, root)| root.role == role);
             let (ids, roots): (Vec<ItemId>, Vec<&Root>) = roots.unzip();
             own.extend(&ids);
             let names = ids.iter().map(|&id| tree.item(id).name.as_str());
             members.push(Member {
                 name: tree.item(role).name.clone(),
-                sessions: names
-                    .zip(roots)
-                    .map(|(name, root)| session(name, root))
-                    .collect(),
+                sessions: names.zip(roots).map(|(name, root)| session(name, root)).collect(),
             });
         }
         let judged = self.judge_set(set, &members);

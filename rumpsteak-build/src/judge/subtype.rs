@@ -81,25 +81,16 @@ pub(crate) fn judge_machine(
                 machine: None,
             }))
         }
-        Ok(Verdict::Undecided(limit)) => Cause::Undecided {
-            subject: subject(),
-            limit,
-        },
+        Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit },
         Err(VerifyError::Machine(error)) => {
             let (subject, defect) = (subject(), error.defect);
             if error.side == Side::Sub {
-                let cause = Cause::AmbiguousChoice {
-                    subject,
-                    defect: defect.clone(),
-                };
+                let cause = Cause::AmbiguousChoice { subject, defect: defect.clone() };
                 return Err(Box::new((cause, Some(defect))));
             }
             Cause::UnsupportedProtocol { subject, defect }
         }
-        Err(error) => Cause::Unjudged {
-            subject: subject(),
-            error,
-        },
+        Err(error) => Cause::Unjudged { subject: subject(), error },
     };
     Err(Box::new((cause, None)))
 }
@@ -132,20 +123,11 @@ pub(super) fn subject(
     role: ItemId,
     linked: ProtocolRole,
 ) -> Subject {
-    let Context {
-        tree,
-        protocols,
-        pairs,
-    } = context;
+    let Context { tree, protocols, pairs } = context;
     let protocol = &protocols.protocols[linked.protocol];
     let file = &protocols.files[protocol.file];
     let mut labels: BTreeMap<Message, String> = BTreeMap::new();
-    for label in pairs
-        .roles
-        .get(&role)
-        .into_iter()
-        .flat_map(|role| &*role.labels)
-    {
+    for label in pairs.roles.get(&role).into_iter().flat_map(|role| &*role.labels) {
         if let LabelMatch::Found(message) = match_label(label, protocol, file) {
             let written = || label.written.clone();
             labels.entry(message.clone()).or_insert_with(written);
@@ -163,17 +145,9 @@ pub(super) fn subject(
 /// is one, and of several the one nearest to the session in the source.
 fn structs(context: Context<'_>, root: ItemId, position: usize, protocol: &Loaded) -> Vec<String> {
     let Context { tree, pairs, .. } = context;
-    let distance = |id: &ItemId| {
-        (
-            tree.crate_id(*id) != tree.crate_id(root),
-            id.0.abs_diff(root.0),
-        )
-    };
+    let distance = |id: &ItemId| (tree.crate_id(*id) != tree.crate_id(root), id.0.abs_diff(root.0));
     let name = |(role, known): (usize, &Role)| {
-        let wanted = ProtocolRole {
-            protocol: position,
-            role,
-        };
+        let wanted = ProtocolRole { protocol: position, role };
         let plays = pairs.roles.iter().filter(|(_, pair)| {
             let linked = pair.link.as_ref();
             linked.is_ok_and(|linked| *linked == wanted)
@@ -181,11 +155,5 @@ fn structs(context: Context<'_>, root: ItemId, position: usize, protocol: &Loade
         let nearest = plays.map(|(&id, _)| id).min_by_key(distance);
         nearest.map_or_else(|| known.to_string(), |id| tree.item(id).name.clone())
     };
-    protocol
-        .protocol
-        .roles()
-        .iter()
-        .enumerate()
-        .map(name)
-        .collect()
+    protocol.protocol.roles().iter().enumerate().map(name).collect()
 }

@@ -123,32 +123,24 @@ impl Company {
         }
         let parts = chosen.iter().zip(&protocol.projections);
         let parts = parts.map(|(session, projection)| match session {
-            Some(Session {
-                machine, accepted, ..
-            }) => Part::new(&machine.fsm, &projection.fsm, &accepted.proof),
+            Some(Session { machine, accepted, .. }) => {
+                Part::new(&machine.fsm, &projection.fsm, &accepted.proof)
+            }
             None => Part::projection(&projection.fsm),
         });
         let parts: Vec<Part<'_>> = parts.collect();
-        let conditioned = chosen
-            .iter()
-            .flatten()
-            .find(|session| session.accepted.condition.is_some());
+        let conditioned =
+            chosen.iter().flatten().find(|session| session.accepted.condition.is_some());
         let Some(session) = conditioned else {
             return;
         };
         let found = together(&parts, &limits.verifier);
-        let Together {
-            verdict,
-            starvation,
-            condition,
-        } = match found {
+        let Together { verdict, starvation, condition } = match found {
             Ok(found) => found,
             Err(error) => return self.refused.push((session.root, Harm::Unjudged(error))),
         };
         let position = condition.as_ref().map(|(position, _)| *position);
-        let blamed = position
-            .and_then(|position| chosen[position])
-            .unwrap_or(*session);
+        let blamed = position.and_then(|position| chosen[position]).unwrap_or(*session);
         let condition = condition.map(|(_, condition)| condition);
         match verdict {
             Verdict::Safe(()) => {
@@ -159,14 +151,9 @@ impl Company {
             }
             Verdict::Unsafe(run) => {
                 let others = chosen.iter().flatten().map(|session| session.root);
-                let refused = Refused {
-                    refusal: None,
-                    condition,
-                    evidence: Evidence::Run(run),
-                };
+                let refused = Refused { refusal: None, condition, evidence: Evidence::Run(run) };
                 let with = others.filter(|&other| other != blamed.root).collect();
-                self.refused
-                    .push((blamed.root, Harm::Unsafe { refused, with }));
+                self.refused.push((blamed.root, Harm::Unsafe { refused, with }));
             }
             Verdict::Undecided(limit) => {
                 self.refused.push((blamed.root, Harm::Undecided(limit)));

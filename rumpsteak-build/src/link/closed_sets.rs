@@ -62,11 +62,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
                 Cause::Name { path, problem }.at(id, token)
             }));
         }
-        sets.push(ClosedSet {
-            item: id,
-            roles,
-            faults,
-        });
+        sets.push(ClosedSet { item: id, roles, faults });
     }
     (sets, members)
 }

@@ -58,13 +58,10 @@ pub(crate) fn labels(
 
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
     let written = variant.payload_text();
-    let item = variant
-        .payload
-        .as_ref()
-        .and_then(|path| match resolve(tree, module, path) {
-            Resolution::Found(Meaning::Item(id)) => Some(id),
-            _ => None,
-        });
+    let item = variant.payload.as_ref().and_then(|path| match resolve(tree, module, path) {
+        Resolution::Found(Meaning::Item(id)) => Some(id),
+        _ => None,
+    });
     let payloads = match item.map(|id| &*tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
         Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
@@ -73,11 +70,7 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         Some(_) => vec![vec![written.clone()]],
         None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
             let unit = written == "()";
-            vec![if unit {
-                Vec::new()
-            } else {
-                vec![written.clone()]
-            }]
+            vec![if unit { Vec::new() } else { vec![written.clone()] }]
         }
         None => Vec::new(),
     };
@@ -112,21 +105,15 @@ pub(crate) fn match_label<'a>(
         (None, Some(labels)) => labels.iter().flat_map(|l| &protocol.messages[l]).collect(),
         (None, None) => return LabelMatch::Unknown,
     };
-    match named
-        .iter()
-        .find(|message| payload_matches(label, message, file))
-    {
+    match named.iter().find(|message| payload_matches(label, message, file)) {
         Some(message) => LabelMatch::Found(message),
         None => LabelMatch::OtherPayload(named),
     }
 }
 
 fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool {
-    let sorts: Vec<Option<String>> = message
-        .payload
-        .iter()
-        .map(|sort| rust_type(sort, file))
-        .collect();
+    let sorts: Vec<Option<String>> =
+        message.payload.iter().map(|sort| rust_type(sort, file)).collect();
     let matches = |payload: &Vec<String>| {
         payload.len() == sorts.len()
             && payload

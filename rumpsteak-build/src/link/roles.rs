@@ -100,10 +100,7 @@ impl Pairs {
                 Err(_) => (link.protocol.to_string(), link.role.clone()),
             };
             let pair = RolePair {
-                name: RoleName {
-                    protocol,
-                    role: own,
-                },
+                name: RoleName { protocol, role: own },
                 link: followed,
                 labels: labels(tree, item.module, role, &mut last),
             };
@@ -135,10 +132,7 @@ fn follow_link(
         [role] => Ok(ProtocolRole { protocol, role }),
         _ => {
             let wanted = link.role.clone();
-            Err(wrong(
-                link.role_token,
-                Cause::UnknownRole { wanted, protocol },
-            ))
+            Err(wrong(link.role_token, Cause::UnknownRole { wanted, protocol }))
         }
     }
 }

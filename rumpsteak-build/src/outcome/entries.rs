@@ -31,10 +31,8 @@ pub(crate) fn entries(
     word: &Word<'_>,
 ) -> Findings {
     let tree = context.tree;
-    let mut findings = Findings {
-        includes_protocols: includes_protocols(context),
-        ..Findings::default()
-    };
+    let mut findings =
+        Findings { includes_protocols: includes_protocols(context), ..Findings::default() };
     let mut entries = Entries {
         context,
         judgement,
@@ -43,19 +41,11 @@ pub(crate) fn entries(
         bodies: BTreeMap::new(),
         in_failed_root: BTreeSet::new(),
         repeated: repeated(context, judgement),
-        anchors: anchors(
-            context,
-            findings.includes_protocols,
-            &mut findings.unanchored,
-        ),
+        anchors: anchors(context, findings.includes_protocols, &mut findings.unanchored),
         systems: systems(context, judgement, limits),
     };
     entries.find_bodies();
-    let shown: Vec<String> = tree
-        .files
-        .iter()
-        .map(|file| base.show(&file.path))
-        .collect();
+    let shown: Vec<String> = tree.files.iter().map(|file| base.show(&file.path)).collect();
     for id in tree.item_ids() {
         let item = tree.item(id);
         let mut problems = entries.problems(id);
@@ -221,10 +211,7 @@ impl Entries<'_> {
             && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
         {
             let session_name = item.name.clone();
-            let cause = Cause::SeeInclusion {
-                session: session_name,
-                protocol,
-            };
+            let cause = Cause::SeeInclusion { session: session_name, protocol };
             return vec![located(session.name_token, &cause, None)];
         }
         let faults = faults.iter();
@@ -249,12 +236,7 @@ fn machine(fsm: &Fsm) -> verdict::Machine {
             transition.target.index(),
         )
     });
-    (
-        fsm.role().to_string(),
-        fsm.len(),
-        fsm.initial().index(),
-        transitions.collect(),
-    )
+    (fsm.role().to_string(), fsm.len(), fsm.initial().index(), transitions.collect())
 }
 
 /// What two roots of one role have in common if they are one type: the outline, or the module and
@@ -268,11 +250,7 @@ fn systems(
     limits: &Limits,
 ) -> BTreeMap<ItemId, verdict::System> {
     let Context { tree, pairs, .. } = context;
-    let faulty: BTreeSet<CrateId> = judgement
-        .faults
-        .items()
-        .map(|id| tree.crate_id(id))
-        .collect();
+    let faulty: BTreeSet<CrateId> = judgement.faults.items().map(|id| tree.crate_id(id)).collect();
     let mut sessions: BTreeMap<ItemId, Vec<&Fsm>> = BTreeMap::new();
     let mut unknown: BTreeSet<ItemId> = BTreeSet::new();
     for root in judgement.roots.values() {
@@ -318,10 +296,7 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     let mut repeated = BTreeSet::new();
     for (id, Root { role, session, .. }) in roots {
         let outline = session.outline(tree, id);
-        let key = (
-            *role,
-            outline.ok_or_else(|| (tree.item(id).module, alike(id))),
-        );
+        let key = (*role, outline.ok_or_else(|| (tree.item(id).module, alike(id))));
         if seen.contains(&key) {
             repeated.insert(id);
         } else if !unknown(id) {
@@ -335,17 +310,13 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
 /// or one of the binaries of a package without one.
 fn includes_protocols(context: Context<'_>) -> bool {
     let crates = &context.tree.crates;
-    let has_library = crates
-        .iter()
-        .any(|krate| krate.target.kind == TargetKind::Lib);
+    let has_library = crates.iter().any(|krate| krate.target.kind == TargetKind::Lib);
     let is_compiled = |kind| match kind {
         TargetKind::Lib | TargetKind::Source => true,
         TargetKind::Bin => !has_library,
         TargetKind::Bench | TargetKind::Example | TargetKind::Test => false,
     };
-    crates
-        .iter()
-        .any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
+    crates.iter().any(|krate| krate.includes_protocols && is_compiled(krate.target.kind))
 }
 
 /// For each file with errors the roles to report them at: the first one of each target that is
@@ -355,11 +326,7 @@ fn anchors(
     includes_protocols: bool,
     unanchored: &mut Vec<usize>,
 ) -> BTreeMap<ItemId, usize> {
-    let Context {
-        tree,
-        protocols,
-        pairs,
-    } = context;
+    let Context { tree, protocols, pairs } = context;
     if includes_protocols {
         let broken = |file: &usize| !protocols.files[*file].diagnostics.is_empty();
         unanchored.extend((0..protocols.files.len()).filter(broken));

@@ -39,9 +39,7 @@ pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
 
 /// The errors that the macro of an item raises: tokens and texts.
 pub(crate) fn raised(problems: &[Located]) -> Vec<(usize, String)> {
-    let raised = problems
-        .iter()
-        .map(|problem| (problem.token, problem.text.clone()));
+    let raised = problems.iter().map(|problem| (problem.token, problem.text.clone()));
     let mut raised: Vec<_> = raised.collect();
     raised.dedup();
     raised

@@ -18,10 +18,7 @@ pub(crate) fn propagate(tree: &Tree, judgement: &mut Judgement) {
         for (&item, chains) in &root.session.items {
             for chain in chains {
                 if let ResolvedTail::Named { item: named, token } = chain.tail {
-                    users
-                        .entry(named)
-                        .or_default()
-                        .insert(Place::new(item, token));
+                    users.entry(named).or_default().insert(Place::new(item, token));
                 }
             }
         }

@@ -18,21 +18,14 @@ pub(crate) fn warnings(
     judgement: &Judgement,
     base: &PackageRoot,
 ) -> Vec<String> {
-    let Context {
-        tree,
-        protocols,
-        pairs,
-    } = context;
+    let Context { tree, protocols, pairs } = context;
     let mut warnings = Vec::new();
     let linked = pairs.roles.values().flat_map(|role| &role.link);
     let played: BTreeSet<usize> = linked.map(|linked| linked.protocol).collect();
     for (position, protocol) in protocols.protocols.iter().enumerate() {
         if !played.contains(&position) {
             let file = protocols.files[protocol.file].shown();
-            warnings.push(format!(
-                "{file}: no role plays the protocol `{}`",
-                protocol.name()
-            ));
+            warnings.push(format!("{file}: no role plays the protocol `{}`", protocol.name()));
         }
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
@@ -71,9 +64,7 @@ pub(crate) fn unknown_closed_systems<'a>(
 /// What is worth knowing of sessions that all passed: who may wait for ever, and what holds for
 /// these sessions only.
 fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
-    let Context {
-        tree, protocols, ..
-    } = context;
+    let Context { tree, protocols, .. } = context;
     let mut warnings = Vec::new();
     if judgement.faults.items().next().is_some() {
         return warnings;
@@ -116,14 +107,11 @@ fn starving(run: &Run) -> Option<(String, String)> {
 /// Whether some session that could not be read further names the role.
 fn has_failed_root(context: Context<'_>, judgement: &Judgement, role: ItemId) -> bool {
     let tree = context.tree;
-    judgement
-        .faults
-        .items()
-        .any(|id| match &*tree.item(id).kind {
-            ItemKind::Session(session) => session.role.as_ref().is_some_and(|path| {
-                let found = resolve(tree, tree.item(id).module, path);
-                found == Resolution::Found(Meaning::Item(role))
-            }),
-            _ => false,
-        })
+    judgement.faults.items().any(|id| match &*tree.item(id).kind {
+        ItemKind::Session(session) => session.role.as_ref().is_some_and(|path| {
+            let found = resolve(tree, tree.item(id).module, path);
+            found == Resolution::Found(Meaning::Item(role))
+        }),
+        _ => false,
+    })
 }

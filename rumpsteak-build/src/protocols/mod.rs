@@ -100,9 +100,7 @@ impl Protocols {
         for path in paths {
             let path = base.join(path);
             if let Err(error) = loaded.find(&path, &mut files) {
-                loaded
-                    .unreadable
-                    .push((base.show(&path), error.to_string()));
+                loaded.unreadable.push((base.show(&path), error.to_string()));
             }
         }
         for (path, imports) in files {
@@ -116,9 +114,7 @@ impl Protocols {
                         limits,
                     );
                 }
-                Err(error) => loaded
-                    .unreadable
-                    .push((base.show(&path), error.to_string())),
+                Err(error) => loaded.unreadable.push((base.show(&path), error.to_string())),
             }
         }
         loaded
@@ -176,13 +172,8 @@ impl Protocols {
             Some(Arc::new(text))
         };
         // The path is absolute: `PackageRoot::join` has made it so.
-        let ScrModule {
-            texts,
-            modules,
-            protocols,
-            mut diagnostics,
-            warnings,
-        } = ScrModule::load(Arc::new(text), Some(path), limits, find);
+        let ScrModule { texts, modules, protocols, mut diagnostics, warnings } =
+            ScrModule::load(Arc::new(text), Some(path), limits, find);
         self.looked_at.extend(read.keys().cloned());
         self.texts.extend(read);
         let file = self.files.len();
@@ -205,26 +196,14 @@ impl Protocols {
                 let alike = labels.entry(name::normalise(label)).or_default();
                 alike.insert(label.clone());
             }
-            usable.push(Loaded {
-                file,
-                protocol,
-                projections,
-                messages,
-                labels,
-            });
+            usable.push(Loaded { file, protocol, projections, messages, labels });
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.primary);
         diagnostics.dedup();
         if diagnostics.is_empty() {
             self.protocols.append(&mut usable);
         }
-        self.files.push(ScrFile {
-            path: path.to_owned(),
-            texts,
-            modules,
-            diagnostics,
-            warnings,
-        });
+        self.files.push(ScrFile { path: path.to_owned(), texts, modules, diagnostics, warnings });
     }
 
     /// The protocol that a Rust name stands for: the one of exactly this name, or else of the same
@@ -267,10 +246,7 @@ impl Protocols {
 
     /// The names of all declared protocols.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let declared = self
-            .files
-            .iter()
-            .flat_map(|file| &file.modules.root().protocols);
+        let declared = self.files.iter().flat_map(|file| &file.modules.root().protocols);
         declared.map(|protocol| protocol.name.as_str())
     }
 }

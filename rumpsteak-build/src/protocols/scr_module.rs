@@ -56,12 +56,6 @@ impl ScrModule {
             }
         }
         let (diagnostics, warnings) = diagnostics.into_iter().partition(Diagnostic::is_error);
-        Self {
-            texts,
-            modules,
-            protocols: checked.protocols,
-            diagnostics,
-            warnings,
-        }
+        Self { texts, modules, protocols: checked.protocols, diagnostics, warnings }
     }
 }

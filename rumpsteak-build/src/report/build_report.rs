@@ -21,29 +21,21 @@ impl Report {
     pub(crate) fn of_file(file: &ScrFile) -> Self {
         let errors = file.diagnostics.iter();
         Self {
-            notices: errors
-                .map(|error| Notice::of_diagnostic(&file.texts, error))
-                .collect(),
+            notices: errors.map(|error| Notice::of_diagnostic(&file.texts, error)).collect(),
             gravity: file.gravity(),
         }
     }
 
     /// The report of one sentence, with a way out.
     pub(crate) fn of(message: &str, help: &str) -> Self {
-        Self {
-            notices: vec![Notice::error(message).help(help)],
-            gravity: Gravity::BadInput,
-        }
+        Self { notices: vec![Notice::error(message).help(help)], gravity: Gravity::BadInput }
     }
 
     /// Several reports as one. `None` if there are none.
     pub(crate) fn join(reports: Vec<Self>) -> Option<Self> {
         Some(Self {
             gravity: reports.iter().map(|report| report.gravity).max()?,
-            notices: reports
-                .into_iter()
-                .flat_map(|report| report.notices)
-                .collect(),
+            notices: reports.into_iter().flat_map(|report| report.notices).collect(),
         })
     }
 

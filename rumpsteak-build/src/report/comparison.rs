@@ -132,11 +132,7 @@ impl Comparison<'_> {
             .map(|&id| format!("`{}`", self.sub.transition(id).action))
             .collect();
         let shown = shown.join(", ");
-        if skipped == 0 {
-            shown
-        } else {
-            format!("{} and {shown}", count(skipped, "other action"))
-        }
+        if skipped == 0 { shown } else { format!("{} and {shown}", count(skipped, "other action")) }
     }
 }
 
@@ -172,10 +168,7 @@ pub fn among_peers(evidence: &Evidence) -> String {
             let how_far = if coverage.exhaustive {
                 String::new()
             } else {
-                format!(
-                    " as long as no queue holds more than {}",
-                    count(coverage.bound, "message")
-                )
+                format!(" as long as no queue holds more than {}", count(coverage.bound, "message"))
             };
             format!(
                 "among these very peers nothing goes wrong{how_far}, but others may follow the same protocol"
@@ -191,32 +184,24 @@ fn marks(rule: Rule) -> (&'static str, &'static str, &'static str) {
     match rule {
         Rule::Forgotten => ("forgotten", "goes on for ever without it", "never done"),
         Rule::InputBeforeOutput => ("input-before-output", "received before …", "… this is sent"),
-        Rule::InputNotHandled => (
-            "input-not-handled",
-            "this is taken there instead",
-            "the peer may send this",
-        ),
-        Rule::InputNotReached => (
-            "input-not-reached",
-            "waits for this",
-            "its peers may go on with this",
-        ),
+        Rule::InputNotHandled => {
+            ("input-not-handled", "this is taken there instead", "the peer may send this")
+        }
+        Rule::InputNotReached => {
+            ("input-not-reached", "waits for this", "its peers may go on with this")
+        }
         Rule::InputsFromOnePeer => (
             "inputs-from-one-peer",
             "received before …",
             "… this, which comes first from the same peer",
         ),
         Rule::OutputNotOffered => ("output-not-offered", "this is sent", "this is taken there"),
-        Rule::OutputNotReached => (
-            "output-not-reached",
-            "this is sent",
-            "its peers may go on with this",
-        ),
-        Rule::OutputsToOnePeer => (
-            "outputs-to-one-peer",
-            "sent before …",
-            "… this, which goes first to the same peer",
-        ),
+        Rule::OutputNotReached => {
+            ("output-not-reached", "this is sent", "its peers may go on with this")
+        }
+        Rule::OutputsToOnePeer => {
+            ("outputs-to-one-peer", "sent before …", "… this, which goes first to the same peer")
+        }
         Rule::PayloadDiffers => ("payload-differs", "this payload", "its peers have this one"),
         // A rule of a later version of the library.
         _ => ("other", "this", "against this"),

@@ -81,23 +81,14 @@ impl Excerpt {
     pub(super) fn snippets(&self) -> Vec<Snippet<'_, Annotation<'_>>> {
         let mut texts: Vec<(&Arc<NamedText>, Vec<_>)> = Vec::new();
         for (index, mark) in self.marks.iter().enumerate() {
-            let kind = if index == 0 {
-                AnnotationKind::Primary
-            } else {
-                AnnotationKind::Context
-            };
-            let known = texts
-                .iter_mut()
-                .find(|(text, _)| Arc::ptr_eq(text, &mark.text));
+            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let known = texts.iter_mut().find(|(text, _)| Arc::ptr_eq(text, &mark.text));
             match known {
                 Some((_, marks)) => marks.push((kind, mark)),
                 None => texts.push((&mark.text, vec![(kind, mark)])),
             }
         }
-        texts
-            .into_iter()
-            .map(|(text, marks)| snippet(text, &marks))
-            .collect()
+        texts.into_iter().map(|(text, marks)| snippet(text, &marks)).collect()
     }
 }
 
@@ -111,8 +102,7 @@ fn snippet<'a>(
     let (line, range) = text.lines(start.unwrap_or(0)..end.unwrap_or(0));
     let annotations = marks.iter().map(|(kind, mark)| {
         let label = (!mark.label.is_empty()).then(|| visible(&mark.label));
-        kind.span(mark.span.start - range.start..mark.span.end - range.start)
-            .label(label)
+        kind.span(mark.span.start - range.start..mark.span.end - range.start).label(label)
     });
     Snippet::source(&text.text[range.clone()])
         .line_start(line)
@@ -219,9 +209,8 @@ mod tests {
         const LABELS: [&str; 4] = ["", "x", "the other one", "wide 漢字"];
         let mut random = fastrand::Rng::with_seed(0x2545_f491_4f6c_dd1d);
         for _ in 0..1_000 {
-            let source: String = (0..random.usize(..80))
-                .map(|_| PIECES[random.usize(..PIECES.len())])
-                .collect();
+            let source: String =
+                (0..random.usize(..80)).map(|_| PIECES[random.usize(..PIECES.len())]).collect();
             let mut offset = || match random.usize(..8) {
                 0 => usize::MAX - random.usize(..3),
                 _ => random.usize(..source.len() + 3),

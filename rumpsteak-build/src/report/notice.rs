@@ -111,11 +111,7 @@ impl Notice {
     /// An error of a Scribble module, with the texts of the module and of its imports.
     #[must_use]
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
-        let level = if diagnostic.is_error() {
-            Self::error
-        } else {
-            Self::warning
-        };
+        let level = if diagnostic.is_error() { Self::error } else { Self::warning };
         let mut notice = level(diagnostic.message.clone());
         notice.code = Some(diagnostic.code.as_str());
         notice.excerpt = Excerpt::of_spans(
@@ -152,11 +148,7 @@ impl Notice {
                 group = group.element(level.message(visible(text)));
             }
         }
-        let renderer = if colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         // Each by itself: a group after another one would be set apart by an empty margin.
         let mut text = renderer.render(std::slice::from_ref(&group));
         for group in &rest {
@@ -187,9 +179,6 @@ mod tests {
              two\n  = help: mend it"
         );
         let styled = notice.render(true);
-        assert!(
-            styled.starts_with("\x1b[1m\x1b[91merror[S0301]"),
-            "{styled:?}"
-        );
+        assert!(styled.starts_with("\x1b[1m\x1b[91merror[S0301]"), "{styled:?}");
     }
 }

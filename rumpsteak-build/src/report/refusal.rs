@@ -37,13 +37,7 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal {
-        subject,
-        action,
-        with,
-        refused,
-        machine,
-    } = refusal;
+    let Refusal { subject, action, with, refused, machine } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -123,17 +117,11 @@ pub(crate) fn unsupported_protocol(
         }
         other => other.to_string(),
     };
-    let transitions = state
-        .into_iter()
-        .flat_map(|state| projection.fsm.transitions_from(state));
-    let spans: BTreeSet<_> = transitions
-        .flat_map(|transition| projection.origins(transition.id))
-        .copied()
-        .collect();
-    let marks: Vec<_> = spans
-        .into_iter()
-        .map(|span| (span, "this may come next".to_owned()))
-        .collect();
+    let transitions = state.into_iter().flat_map(|state| projection.fsm.transitions_from(state));
+    let spans: BTreeSet<_> =
+        transitions.flat_map(|transition| projection.origins(transition.id)).copied().collect();
+    let marks: Vec<_> =
+        spans.into_iter().map(|span| (span, "this may come next".to_owned())).collect();
     let excerpt = if marks.is_empty() {
         String::new()
     } else {
@@ -156,10 +144,7 @@ fn beyond_subtyping(
     let roles = protocol.protocol.roles();
     match condition {
         Condition::NarrowedChoice { option, .. } => {
-            let (label, peer) = (
-                subject.label(&option.message),
-                subject.role(&option.peer, roles),
-            );
+            let (label, peer) = (subject.label(&option.message), subject.role(&option.peer, roles));
             let headline = format!(
                 "unsafe choice: `{name}` leaves out an option that other roles rely on: it does \
                  not send `{label}` to `{peer}` here"
@@ -197,10 +182,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
                 "all other roles as the protocol has them".to_owned()
             } else {
                 let sessions = with.iter().map(String::as_str).collect::<Vec<_>>();
-                format!(
-                    "{} and all other roles as the protocol has them",
-                    list(sessions)
-                )
+                format!("{} and all other roles as the protocol has them", list(sessions))
             };
             let _ = write!(
                 text,
@@ -209,11 +191,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
                 run.chart().trim_end()
             );
         }
-        Evidence::NoRun(Coverage {
-            exhaustive,
-            bound,
-            configurations,
-        }) => {
+        Evidence::NoRun(Coverage { exhaustive, bound, configurations }) => {
             let how_far = if *exhaustive {
                 format!("all {configurations} configurations were explored")
             } else {
@@ -308,19 +286,13 @@ impl Words<'_> {
         let mut seen: BTreeSet<StateId> = [self.refusal.sup_state].into();
         let mut layer = vec![self.refusal.sup_state];
         while !layer.is_empty() {
-            let transitions = || {
-                layer
-                    .iter()
-                    .flat_map(|&state| self.projection.fsm.transitions_from(state))
-            };
+            let transitions =
+                || layer.iter().flat_map(|&state| self.projection.fsm.transitions_from(state));
             if let Some(found) = transitions().find(|transition| transition.action == wanted) {
                 return Some(found.id);
             }
             let targets: Vec<StateId> = transitions().map(|transition| transition.target).collect();
-            layer = targets
-                .into_iter()
-                .filter(|&target| seen.insert(target))
-                .collect();
+            layer = targets.into_iter().filter(|&target| seen.insert(target)).collect();
         }
         None
     }

@@ -42,12 +42,7 @@ impl Deed {
 impl Broken<'_> {
     /// What is wrong.
     pub(super) fn sentence(&self) -> String {
-        let Self {
-            subject,
-            place,
-            role,
-            ..
-        } = self;
+        let Self { subject, place, role, .. } = self;
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
         match self.rule {

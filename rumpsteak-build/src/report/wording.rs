@@ -85,12 +85,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
             last(path)
         ),
-        Cause::OtherPayload {
-            path,
-            carried,
-            messages,
-            protocol,
-        } => other_payload(path, carried.as_deref(), messages, loaded(*protocol).0),
+        Cause::OtherPayload { path, carried, messages, protocol } => {
+            other_payload(path, carried.as_deref(), messages, loaded(*protocol).0)
+        }
         Cause::OtherProtocol { path, peer, role } => format!(
             "`{path}` is a role of another protocol: it plays `{peer}`, this session plays `{role}`\n\n\
              help: name the struct that plays a role of `{}`",
@@ -127,10 +124,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              different enums\n\
              help: write the item once for each role"
         ),
-        Cause::TwoStructs {
-            role,
-            structs: [first, second],
-        } => format!(
+        Cause::TwoStructs { role, structs: [first, second] } => format!(
             "`{first}` and `{second}` both play `{role}`, which is one peer of this role\n\n\
              help: give the role one route to it; two variants of a role belong to two sets of roles"
         ),
@@ -151,11 +145,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Unjudged { subject, error } => {
             format!("`{}` could not be verified: {error}", subject.name)
         }
-        Cause::UnknownLabel {
-            path,
-            label,
-            protocol,
-        } => unknown_label(path, label, loaded(*protocol)),
+        Cause::UnknownLabel { path, label, protocol } => {
+            unknown_label(path, label, loaded(*protocol))
+        }
         Cause::UnknownProtocol { wanted } => unknown_protocol(wanted, protocols),
         Cause::UnknownRole { wanted, protocol } => unknown_role(wanted, loaded(*protocol)),
         Cause::UnplayableProtocol { wanted } => format!(
@@ -237,11 +229,7 @@ fn machine_text(file: &str, problem: &MachineProblem) -> String {
         MachineProblem::Defect(defect) => {
             format!("the machine in {file} is no session type: {defect}")
         }
-        MachineProblem::NoMachine {
-            text,
-            span,
-            message,
-        } => {
+        MachineProblem::NoMachine { text, span, message } => {
             let excerpt = Excerpt::of_place(text, span.clone(), message);
             format!("{file} is no machine\n\n{excerpt}")
         }
@@ -278,12 +266,7 @@ fn unknown_protocol(wanted: &str, protocols: &Protocols) -> String {
 }
 
 fn unknown_role(wanted: &str, (protocol, file): (&Loaded, &ScrFile)) -> String {
-    let roles: Vec<&str> = protocol
-        .protocol
-        .roles()
-        .iter()
-        .map(|role| role.as_str())
-        .collect();
+    let roles: Vec<&str> = protocol.protocol.roles().iter().map(|role| role.as_str()).collect();
     let advice = match (&protocol.roles(wanted)[..], similar(wanted, &roles)) {
         ([_, _, ..], _) => {
             let same = protocol.roles(wanted).into_iter();
@@ -308,11 +291,8 @@ fn unknown_label(path: &str, label: &str, (protocol, file): (&Loaded, &ScrFile))
         ),
         None => format!("the messages of the protocol are {}", list(known)),
     };
-    let name = if last(path) == label {
-        String::new()
-    } else {
-        format!(" (of the variant `{label}`)")
-    };
+    let name =
+        if last(path) == label { String::new() } else { format!(" (of the variant `{label}`)") };
     format!(
         "the protocol `{}` has no message `{path}`{name}\n\n{}\n\nhelp: {advice}",
         protocol.name(),
@@ -356,10 +336,7 @@ fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
                 message: label.to_string(),
                 peer: peer.to_string(),
             };
-            format!(
-                "`{session}` {}, and the system of `{set}` {failure}",
-                deed.told()
-            )
+            format!("`{session}` {}, and the system of `{set}` {failure}", deed.told())
         }
         _ => format!("the system of `{set}` {failure}"),
     };

@@ -45,17 +45,8 @@ impl ResolvedSession {
                 }
             }
         }
-        let Builder {
-            fsm,
-            origins,
-            states,
-            ..
-        } = machine;
-        SessionMachine {
-            fsm: fsm.build(initial),
-            origins,
-            states,
-        }
+        let Builder { fsm, origins, states, .. } = machine;
+        SessionMachine { fsm: fsm.build(initial), origins, states }
     }
 }
 
@@ -114,20 +105,14 @@ impl Builder<'_> {
     /// The state at which a chain is done with its actions.
     fn tail(&mut self, item: ItemId, tail: &ResolvedTail) -> StateId {
         match tail {
-            ResolvedTail::Choice {
-                direction,
-                token,
-                peer,
-                choice,
-            } => {
+            ResolvedTail::Choice { direction, token, peer, choice } => {
                 let key = (*choice, *direction, peer.role.to_string());
                 if let Some(&state) = self.choices.get(&key) {
                     return state;
                 }
                 let state = self.state(Place::new(item, *token));
                 self.choices.insert(key, state);
-                self.pending
-                    .push(Pending::Choice(*choice, *direction, peer.clone(), state));
+                self.pending.push(Pending::Choice(*choice, *direction, peer.clone(), state));
                 state
             }
             ResolvedTail::End { token } => self.end(Place::new(item, *token)),
@@ -148,11 +133,7 @@ impl Builder<'_> {
             session::Direction::Receive => Direction::Receive,
             session::Direction::Send => Direction::Send,
         };
-        let action = Action {
-            peer: peer.role.clone(),
-            direction,
-            message: message.clone(),
-        };
+        let action = Action { peer: peer.role.clone(), direction, message: message.clone() };
         self.fsm.add_transition(from, action, to);
         self.origins.push(origin);
     }

@@ -28,12 +28,7 @@ impl ResolvedSession {
                     .map(|action| (action.direction, action.peer.item, action.label.index)),
             );
             match &chain.tail {
-                ResolvedTail::Choice {
-                    direction,
-                    peer,
-                    choice,
-                    ..
-                } => {
+                ResolvedTail::Choice { direction, peer, choice, .. } => {
                     outline.choice = Some((*direction, peer.item));
                     item = *choice;
                 }
@@ -82,12 +77,7 @@ impl ResolvedSession {
                 step(constructor, &action.peer, Some(&action.label.name), None)
             }));
             steps.push(match &chain.tail {
-                ResolvedTail::Choice {
-                    direction,
-                    peer,
-                    choice,
-                    ..
-                } => {
+                ResolvedTail::Choice { direction, peer, choice, .. } => {
                     let constructor = match direction {
                         Direction::Receive => "branch",
                         Direction::Send => "select",

@@ -105,43 +105,23 @@ impl Resolver<'_> {
                 let peer = self.peer(id, &action.peer);
                 let label = self.label(id, &action.label);
                 let (direction, token) = (action.direction, action.constructor.last_token());
-                Some(ResolvedAction {
-                    direction,
-                    token,
-                    peer: peer?,
-                    label: label?,
-                })
+                Some(ResolvedAction { direction, token, peer: peer?, label: label? })
             })
             .collect();
         let token = chain.tail.path().last_token();
         let tail = match &chain.tail {
-            Tail::Choice {
-                direction,
-                peer,
-                choice,
-                ..
-            } => {
+            Tail::Choice { direction, peer, choice, .. } => {
                 let peer = self.peer(id, peer);
                 let choice = self.session(id, choice, true);
-                ResolvedTail::Choice {
-                    direction: *direction,
-                    token,
-                    peer: peer?,
-                    choice: choice?,
-                }
+                ResolvedTail::Choice { direction: *direction, token, peer: peer?, choice: choice? }
             }
             Tail::End(_) => ResolvedTail::End { token },
             Tail::Itself(_) => ResolvedTail::Named { item: id, token },
-            Tail::Named(path) => ResolvedTail::Named {
-                item: self.session(id, path, false)?,
-                token,
-            },
+            Tail::Named(path) => {
+                ResolvedTail::Named { item: self.session(id, path, false)?, token }
+            }
         };
-        Some(ResolvedChain {
-            option,
-            actions: actions.into_iter().collect::<Option<_>>()?,
-            tail,
-        })
+        Some(ResolvedChain { option, actions: actions.into_iter().collect::<Option<_>>()?, tail })
     }
 
     fn fault(&mut self, item: ItemId, token: usize, cause: Cause) {
@@ -195,15 +175,8 @@ impl Resolver<'_> {
 
     fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {
         let found = self.resolve(id, path)?;
-        let Context {
-            tree,
-            protocols,
-            pairs,
-        } = self.context;
-        let name = |problem| Cause::Name {
-            path: path.to_string(),
-            problem,
-        };
+        let Context { tree, protocols, pairs } = self.context;
+        let name = |problem| Cause::Name { path: path.to_string(), problem };
         let pair = pairs.roles.get(&found);
         let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
             path: path.to_string(),
@@ -256,9 +229,7 @@ impl Resolver<'_> {
     }
 
     fn label(&mut self, id: ItemId, path: &Path) -> Option<ResolvedLabel> {
-        let Context {
-            tree, protocols, ..
-        } = self.context;
+        let Context { tree, protocols, .. } = self.context;
         // A label type may be of another package: then the enum names it as the session does.
         let item = match resolve(tree, tree.item(id).module, path) {
             Resolution::Found(Meaning::Item(found)) => Some(found),
@@ -272,11 +243,7 @@ impl Resolver<'_> {
         let cause = match self.labels.get(&item.ok_or(&*written)) {
             Some(&index) => {
                 let label = &self.role.labels[index];
-                let resolved = |message| ResolvedLabel {
-                    index,
-                    name: label.name.clone(),
-                    message,
-                };
+                let resolved = |message| ResolvedLabel { index, name: label.name.clone(), message };
                 let Some(linked) = self.linked else {
                     // Without a protocol, the types are what the message carries.
                     let payload = label.payloads.first().into_iter().flatten();
@@ -311,10 +278,7 @@ impl Resolver<'_> {
                     },
                 }
             }
-            None => Cause::NoLabel {
-                path: path.to_string(),
-                role: self.role.name.clone(),
-            },
+            None => Cause::NoLabel { path: path.to_string(), role: self.role.name.clone() },
         };
         self.fault(id, path.last_token(), cause);
         None
@@ -323,7 +287,5 @@ impl Resolver<'_> {
 
 /// The item that a path stands for has an error, which its own macro raises.
 fn broken_item(path: &Path) -> Cause {
-    Cause::BrokenItem {
-        name: path.last().to_string(),
-    }
+    Cause::BrokenItem { name: path.last().to_string() }
 }

@@ -76,10 +76,7 @@ pub(crate) enum ResolvedTail {
 impl ResolvedSession {
     /// What a root reaches that was not read.
     pub(crate) fn nothing(root: ItemId) -> Self {
-        Self {
-            items: BTreeMap::from([(root, Vec::new())]),
-            linked: false,
-        }
+        Self { items: BTreeMap::from([(root, Vec::new())]), linked: false }
     }
 
     /// The chain that an item begins with, through items that only name another one, and its item.

@@ -56,14 +56,8 @@ impl Cfg {
     /// A configuration of which only the features are known, by their names in `Cargo.toml`.
     #[must_use]
     pub fn from_features(features: impl IntoIterator<Item = String>) -> Self {
-        let features = features
-            .into_iter()
-            .map(|feature| variable(&feature))
-            .collect();
-        Self {
-            features,
-            values: BTreeMap::new(),
-        }
+        let features = features.into_iter().map(|feature| variable(&feature)).collect();
+        Self { features, values: BTreeMap::new() }
     }
 
     /// The value of the predicate between the parentheses of `#[cfg(…)]`.
@@ -88,14 +82,10 @@ impl Cfg {
             [TokenTree::Group(group)] if group.delimiter() == Delimiter::Parenthesis => {
                 let content: Vec<TokenTree> = group.stream().into_iter().collect();
                 let operands = split_commas(&content);
-                let mut values = operands
-                    .into_iter()
-                    .map(|inner| self.predicate(inner, depth - 1));
+                let mut values = operands.into_iter().map(|inner| self.predicate(inner, depth - 1));
                 match name {
                     "all" => values.fold(CfgValue::True, CfgValue::and),
-                    "any" => !values
-                        .map(|value| !value)
-                        .fold(CfgValue::True, CfgValue::and),
+                    "any" => !values.map(|value| !value).fold(CfgValue::True, CfgValue::and),
                     "not" => values.next().map_or(CfgValue::Unknown, |value| !value),
                     _ => CfgValue::Unknown,
                 }
@@ -193,9 +183,7 @@ mod tests {
             ("PATH", "/bin"),
         ];
         let cfg = Cfg::from_vars(vars.map(|(key, value)| (key.to_owned(), value.to_owned())));
-        let Some(tokens) = lex(predicate) else {
-            panic!("{predicate}")
-        };
+        let Some(tokens) = lex(predicate) else { panic!("{predicate}") };
         assert_eq!(cfg.evaluate(tokens), expected, "{predicate}");
     }
 
@@ -217,16 +205,9 @@ mod tests {
 
     #[test]
     fn what_cargo_does_not_say_is_unknown() {
-        for predicate in [
-            "test",
-            "doc",
-            "debug_assertions",
-            "loom",
-            "backend = \"x\"",
-            "",
-            "all(",
-            "=",
-        ] {
+        for predicate in
+            ["test", "doc", "debug_assertions", "loom", "backend = \"x\"", "", "all(", "="]
+        {
             if lex(predicate).is_some() {
                 check(predicate, CfgValue::Unknown);
             }
@@ -252,14 +233,8 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_unknown() {
-        check(
-            &format!("{}unix{}", "not(".repeat(62), ")".repeat(62)),
-            CfgValue::True,
-        );
-        check(
-            &format!("{}unix{}", "not(".repeat(5_000), ")".repeat(5_000)),
-            CfgValue::Unknown,
-        );
+        check(&format!("{}unix{}", "not(".repeat(62), ")".repeat(62)), CfgValue::True);
+        check(&format!("{}unix{}", "not(".repeat(5_000), ")".repeat(5_000)), CfgValue::Unknown);
     }
 
     #[test]

@@ -213,13 +213,8 @@ pub(crate) fn graft(
     most_modules: usize,
     files: impl IntoIterator<Item = Option<Rc<GeneratedFile>>>,
 ) -> Tree {
-    let mut walker = Walker {
-        cfg,
-        included: BTreeSet::new(),
-        most_modules,
-        tree,
-        sources: BTreeMap::new(),
-    };
+    let mut walker =
+        Walker { cfg, included: BTreeSet::new(), most_modules, tree, sources: BTreeMap::new() };
     for (position, file) in files.into_iter().enumerate() {
         if let Some(file) = file {
             walker.graft(position, &file);
@@ -278,32 +273,15 @@ impl Walker<'_> {
         let Root { target, path } = root;
         let name = target.name.replace('-', "_");
         let target = target.clone();
-        self.tree.crates.push(Crate {
-            target,
-            name,
-            root: module,
-            includes_protocols: false,
-        });
+        self.tree.crates.push(Crate { target, name, root: module, includes_protocols: false });
         let Some(source) = self.read(path) else {
             return self.await_file(path);
         };
         let file = source.file;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let children = folder.clone();
-        let place = Place {
-            file,
-            folder,
-            children,
-            inline: false,
-            ancestors: vec![file],
-        };
-        let pending = vec![Pending {
-            module,
-            source,
-            body: 0,
-            condition: CfgValue::True,
-            place,
-        }];
+        let place = Place { file, folder, children, inline: false, ancestors: vec![file] };
+        let pending = vec![Pending { module, source, body: 0, condition: CfgValue::True, place }];
         self.modules(pending);
     }
 
@@ -316,13 +294,7 @@ impl Walker<'_> {
 
     fn add_module(&mut self, name: String, krate: CrateId, parent: Option<ModuleId>) -> ModuleId {
         let (names, imports) = (BTreeMap::new(), Vec::new());
-        self.tree.modules.push(Module {
-            name,
-            krate,
-            parent,
-            names,
-            imports,
-        });
+        self.tree.modules.push(Module { name, krate, parent, names, imports });
         ModuleId(self.tree.modules.len() - 1)
     }
 
@@ -351,11 +323,7 @@ impl Walker<'_> {
         let no_rust = read.as_ref().err().copied();
         let source = read.ok().map(|bodies| Rc::new(Source { file, bodies }));
         self.sources.insert(path.clone(), source.clone());
-        self.tree.files.push(File {
-            path,
-            generated,
-            no_rust,
-        });
+        self.tree.files.push(File { path, generated, no_rust });
         source
     }
 
@@ -386,11 +354,7 @@ impl Walker<'_> {
                     match self.read(&path) {
                         Some(source) if self.included.insert((module, source.file)) => {
                             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-                            let mut place = Place {
-                                file: source.file,
-                                folder,
-                                ..place.clone()
-                            };
+                            let mut place = Place { file: source.file, folder, ..place.clone() };
                             place.ancestors.push(source.file);
                             pending.push(Pending {
                                 module,
@@ -453,13 +417,7 @@ impl Walker<'_> {
         let Some(module) = self.add_child(parent, name.to_owned(), part.visibility) else {
             return;
         };
-        pending.push(Pending {
-            module,
-            source,
-            body,
-            condition,
-            place,
-        });
+        pending.push(Pending { module, source, body, condition, place });
     }
 
     /// Adds a module below another one, unless there are too many.
@@ -512,13 +470,7 @@ impl Walker<'_> {
         };
         let mut ancestors = outer.ancestors.clone();
         ancestors.push(file);
-        let place = Place {
-            file,
-            folder,
-            children,
-            inline: false,
-            ancestors,
-        };
+        let place = Place { file, folder, children, inline: false, ancestors };
         Some((source, place))
     }
 
@@ -538,11 +490,8 @@ impl Walker<'_> {
         }
         let parent = inclusion.module;
         let (name, condition) = (inclusion.item.module(), inclusion.condition);
-        let visibility = if inclusion.item.is_public() {
-            Visibility::Public
-        } else {
-            Visibility::Private
-        };
+        let visibility =
+            if inclusion.item.is_public() { Visibility::Public } else { Visibility::Private };
         let source = match self.sources.get(&path) {
             Some(known) => known.clone(),
             None => self.add_source(path, Some(Rc::clone(generated)), &generated.text),
@@ -560,13 +509,7 @@ impl Walker<'_> {
                 inline: false,
                 ancestors: vec![file],
             };
-            self.modules(vec![Pending {
-                module,
-                source,
-                body: 0,
-                condition,
-                place,
-            }]);
+            self.modules(vec![Pending { module, source, body: 0, condition, place }]);
         }
     }
 
@@ -583,21 +526,14 @@ impl Walker<'_> {
 impl Module {
     fn declare(&mut self, name: String, visibility: Visibility, meaning: Meaning) {
         let known = self.names.entry(name).or_default();
-        known.push(Named {
-            visibility,
-            meaning,
-        });
+        known.push(Named { visibility, meaning });
     }
 }
 
 impl Place {
     /// The folder from which `#[path]` counts.
     fn base(&self) -> &Path {
-        if self.inline {
-            &self.children
-        } else {
-            &self.folder
-        }
+        if self.inline { &self.children } else { &self.folder }
     }
 
     /// The place of an inline module, with `explicit` as its `#[path]`.
@@ -606,10 +542,6 @@ impl Place {
             Some(explicit) => self.base().join(explicit),
             None => self.children.join(name),
         };
-        Self {
-            children,
-            inline: true,
-            ..self.clone()
-        }
+        Self { children, inline: true, ..self.clone() }
     }
 }

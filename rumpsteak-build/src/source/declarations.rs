@@ -96,35 +96,22 @@ pub(crate) struct NoRust {
 pub(crate) fn read(text: &str, cfg: &Cfg) -> Result<Vec<Body>, NoRust> {
     let tokens: TokenStream = without_prelude(text.to_owned()).parse().map_err(|error| {
         let error: proc_macro2::LexError = error;
-        NoRust {
-            byte: error.span().byte_range().start,
-            line: error.span().start().line,
-        }
+        NoRust { byte: error.span().byte_range().start, line: error.span().start().line }
     })?;
-    let empty = || Body {
-        condition: CfgValue::True,
-        parts: Vec::new(),
-    };
+    let empty = || Body { condition: CfgValue::True, parts: Vec::new() };
     let mut bodies = vec![empty()];
     let mut pending = vec![(0, tokens)];
     while let Some((position, tokens)) = pending.pop() {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let items = scan(&tokens, cfg);
-        let present = items
-            .items
-            .iter()
-            .filter(|item| item.condition != CfgValue::False);
+        let present = items.items.iter().filter(|item| item.condition != CfgValue::False);
         let parts = present.filter_map(|item| {
             let kind = part(item, cfg, |body| {
                 bodies.push(empty());
                 pending.push((bodies.len() - 1, body));
                 bodies.len() - 1
             });
-            Some(Part {
-                condition: item.condition,
-                visibility: item.visibility,
-                kind: kind?,
-            })
+            Some(Part { condition: item.condition, visibility: item.visibility, kind: kind? })
         });
         let parts = parts.collect();
         let condition = items.condition;
@@ -153,11 +140,7 @@ fn part(
         RawKind::Use(tree) => PartKind::Imports(imports(tree, item.visibility)),
         RawKind::ExternCrate { name, alias } => {
             let is_self = *name == "self";
-            let name = if is_self {
-                "crate".to_owned()
-            } else {
-                text(name)
-            };
+            let name = if is_self { "crate".to_owned() } else { text(name) };
             PartKind::Imports(vec![Import {
                 visibility: item.visibility,
                 leading_colon: false,
@@ -175,11 +158,7 @@ fn part(
                 matches!(&pair[0], TokenTree::Ident(ident) if ident == "include_protocols")
                     && is_punct(&pair[1], '!')
             };
-            return item
-                .tokens
-                .windows(2)
-                .any(calls)
-                .then_some(PartKind::IncludesProtocols);
+            return item.tokens.windows(2).any(calls).then_some(PartKind::IncludesProtocols);
         }
         RawKind::Enum(name) | RawKind::Struct(name) | RawKind::Type(name) => {
             let line = name.span().start().line;
@@ -192,19 +171,11 @@ fn part(
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
     let fields = || ItemKind::Other(message::field_types(tokens()));
-    if let Some(session) = item
-        .attributes
-        .iter()
-        .find(|attribute| attribute.is("session"))
-    {
+    if let Some(session) = item.attributes.iter().find(|attribute| attribute.is("session")) {
         let arguments = session.arguments().unwrap_or_default();
         return SessionItem::parse(arguments, tokens()).map_or(ItemKind::Broken, ItemKind::Session);
     }
-    let derives = |name| {
-        item.attributes
-            .iter()
-            .any(|attribute| attribute.derives(name))
-    };
+    let derives = |name| item.attributes.iter().any(|attribute| attribute.derives(name));
     match &item.kind {
         RawKind::Struct(_) if derives("Role") => {
             RoleItem::parse(derive_input(item, &ROLE_ATTRIBUTES, cfg))
@@ -234,10 +205,7 @@ fn derive_input(item: &RawItem<'_>, declared: &[&str], cfg: &Cfg) -> TokenStream
     let mut tokens = TokenStream::new();
     for attribute in &item.attributes {
         if declared.contains(&&*attribute.name) {
-            let span = attribute
-                .content
-                .first()
-                .map_or_else(Span::call_site, TokenTree::span);
+            let span = attribute.content.first().map_or_else(Span::call_site, TokenTree::span);
             let mut mark = Punct::new('#', Spacing::Alone);
             mark.set_span(span);
             let content = attribute.content.iter().cloned().collect();
@@ -329,18 +297,9 @@ fn imports(tree: Tokens<'_>, visibility: Visibility) -> Vec<Import> {
                 tree => is_glob |= is_punct(tree, '*'),
             }
         }
-        let name = if is_glob {
-            None
-        } else {
-            name.or_else(|| path.last().cloned())
-        };
+        let name = if is_glob { None } else { name.or_else(|| path.last().cloned()) };
         if !is_branch && (is_glob || !path.is_empty() && name.as_deref() != Some("_")) {
-            imports.push(Import {
-                visibility,
-                leading_colon,
-                path,
-                name,
-            });
+            imports.push(Import { visibility, leading_colon, path, name });
         }
     }
     imports
@@ -353,11 +312,7 @@ fn without_prelude(mut text: String) -> String {
         text.replace_range(..'\u{feff}'.len_utf8(), "   ");
     }
     let is_attribute = |rest: &str| rest.trim_start().starts_with('[');
-    if text
-        .trim_start()
-        .strip_prefix("#!")
-        .is_some_and(|rest| !is_attribute(rest))
-    {
+    if text.trim_start().strip_prefix("#!").is_some_and(|rest| !is_attribute(rest)) {
         let end = text.find('\n').unwrap_or(text.len());
         text.replace_range(..end, &" ".repeat(end));
     }
@@ -392,11 +347,7 @@ mod tests {
         let inline = format!("{}{}", "mod m {".repeat(20_000), "}".repeat(20_000));
         assert_eq!(read(&inline).unwrap().len(), 20_001);
         assert!(read(&"(".repeat(100_000)).is_err());
-        let types = format!(
-            "struct S({}u8{});",
-            "Vec<".repeat(100_000),
-            ">".repeat(100_000)
-        );
+        let types = format!("struct S({}u8{});", "Vec<".repeat(100_000), ">".repeat(100_000));
         assert_eq!(read(&types).unwrap()[0].parts.len(), 1);
     }
 

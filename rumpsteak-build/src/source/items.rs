@@ -192,8 +192,7 @@ impl<'t> Cursor<'t> {
 
     /// Whether the identifier there is one of these words.
     fn word(&self, ahead: usize, words: &[&str]) -> bool {
-        self.ident(ahead)
-            .is_some_and(|ident| words.iter().any(|word| ident == word))
+        self.ident(ahead).is_some_and(|ident| words.iter().any(|word| ident == word))
     }
 
     /// The group there, if it has these brackets.
@@ -241,13 +240,7 @@ impl<'t> Cursor<'t> {
             return None;
         }
         let tokens = &self.tokens[first..self.next];
-        Some(RawItem {
-            attributes,
-            condition,
-            visibility,
-            kind,
-            tokens,
-        })
+        Some(RawItem { attributes, condition, visibility, kind, tokens })
     }
 
     fn attributes(&mut self, cfg: &Cfg) -> (Vec<Attribute>, CfgValue) {
@@ -261,9 +254,7 @@ impl<'t> Cursor<'t> {
             let mut pending = vec![Attribute::new(group.stream().into_iter().collect())];
             while let Some(attribute) = pending.pop() {
                 if attribute.is_plain && attribute.is("cfg") {
-                    let value = attribute
-                        .arguments()
-                        .map(|predicate| cfg.evaluate(predicate));
+                    let value = attribute.arguments().map(|predicate| cfg.evaluate(predicate));
                     condition = condition.and(value.unwrap_or(CfgValue::Unknown));
                 } else if attribute.is_plain && attribute.is("cfg_attr") {
                     let arguments = attribute.arguments().unwrap_or_default();
@@ -331,11 +322,7 @@ impl<'t> Cursor<'t> {
             }
             "crate" if ahead > 0 => {
                 let is_renamed = self.word(ahead + 2, &["as"]);
-                let alias = if is_renamed {
-                    self.ident(ahead + 3)
-                } else {
-                    name
-                };
+                let alias = if is_renamed { self.ident(ahead + 3) } else { name };
                 let kind = match (name, alias) {
                     (Some(name), Some(alias)) => RawKind::ExternCrate { name, alias },
                     _ => RawKind::Other,
@@ -397,9 +384,7 @@ impl<'t> Cursor<'t> {
 }
 
 /// What may stand before the keyword of an item.
-const QUALIFIERS: [&str; 7] = [
-    "async", "const", "default", "extern", "gen", "safe", "unsafe",
-];
+const QUALIFIERS: [&str; 7] = ["async", "const", "default", "extern", "gen", "safe", "unsafe"];
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
@@ -414,9 +399,8 @@ mod tests {
     use super::*;
 
     fn tokens(source: &str) -> Vec<TokenTree> {
-        let tokens: TokenStream = source
-            .parse()
-            .unwrap_or_else(|error| panic!("{source}: {error}"));
+        let tokens: TokenStream =
+            source.parse().unwrap_or_else(|error| panic!("{source}: {error}"));
         tokens.into_iter().collect()
     }
 
@@ -437,11 +421,7 @@ mod tests {
                 RawKind::Type(name) => format!("type {name}"),
                 RawKind::Use(tree) => format!(
                     "use {}",
-                    tree.iter()
-                        .cloned()
-                        .collect::<TokenStream>()
-                        .to_string()
-                        .replace(' ', "")
+                    tree.iter().cloned().collect::<TokenStream>().to_string().replace(' ', "")
                 ),
             };
             match item.visibility {
@@ -449,11 +429,7 @@ mod tests {
                 Visibility::Public => format!("pub {kind}"),
             }
         };
-        scan(&tokens, &Cfg::default())
-            .items
-            .iter()
-            .map(show)
-            .collect()
+        scan(&tokens, &Cfg::default()).items.iter().map(show).collect()
     }
 
     #[test]
@@ -528,19 +504,13 @@ mod tests {
             kinds("protocol!(pub A); rumpsteak_runtime::protocol! { A } protocol::m!(A);"),
             ["protocol pub A", "protocol A", "other"]
         );
-        assert_eq!(
-            kinds("include!(concat!(env!(\"OUT_DIR\"), \"/a.rs\"));"),
-            ["other"]
-        );
+        assert_eq!(kinds("include!(concat!(env!(\"OUT_DIR\"), \"/a.rs\"));"), ["other"]);
     }
 
     #[test]
     fn half_typed_items_cost_only_themselves() {
         assert_eq!(kinds("fn f() { let x = } struct A;"), ["other", "struct A"]);
-        assert_eq!(
-            kinds("mod; use; type; pub"),
-            ["other", "use ", "other", "pub other"]
-        );
+        assert_eq!(kinds("mod; use; type; pub"), ["other", "use ", "other", "pub other"]);
     }
 
     #[test]

@@ -118,15 +118,10 @@ pub(crate) fn package(folder: &Path) -> Result<Package, String> {
         }
     }
     folders.retain(|folder| folder.is_dir());
-    let roots = roots.into_iter().map(|((_, kind, name), path)| Root {
-        target: Target { kind, name },
-        path,
-    });
-    Ok(Package {
-        roots: roots.collect(),
-        default_features: default_features(&manifest),
-        folders,
-    })
+    let roots = roots
+        .into_iter()
+        .map(|((_, kind, name), path)| Root { target: Target { kind, name }, path });
+    Ok(Package { roots: roots.collect(), default_features: default_features(&manifest), folders })
 }
 
 /// What Cargo calls a kind of target, and where it looks for it.
@@ -138,40 +133,18 @@ struct Kind {
 }
 
 const KINDS: [Kind; 4] = [
-    Kind {
-        kind: TargetKind::Bin,
-        key: "bin",
-        auto: "autobins",
-        folder: "src/bin",
-    },
-    Kind {
-        kind: TargetKind::Example,
-        key: "example",
-        auto: "autoexamples",
-        folder: "examples",
-    },
-    Kind {
-        kind: TargetKind::Test,
-        key: "test",
-        auto: "autotests",
-        folder: "tests",
-    },
-    Kind {
-        kind: TargetKind::Bench,
-        key: "bench",
-        auto: "autobenches",
-        folder: "benches",
-    },
+    Kind { kind: TargetKind::Bin, key: "bin", auto: "autobins", folder: "src/bin" },
+    Kind { kind: TargetKind::Example, key: "example", auto: "autoexamples", folder: "examples" },
+    Kind { kind: TargetKind::Test, key: "test", auto: "autotests", folder: "tests" },
+    Kind { kind: TargetKind::Bench, key: "bench", auto: "autobenches", folder: "benches" },
 ];
 
 impl Kind {
     /// The file of a target that the manifest names without a path.
     fn conventional(&self, package: &Path, name: &str, package_name: &str) -> Option<PathBuf> {
         let folder = package.join(self.folder);
-        let mut candidates = vec![
-            folder.join(format!("{name}.rs")),
-            folder.join(name).join("main.rs"),
-        ];
+        let mut candidates =
+            vec![folder.join(format!("{name}.rs")), folder.join(name).join("main.rs")];
         if self.kind == TargetKind::Bin && name == package_name {
             candidates.push(package.join("src/main.rs"));
         }

@@ -47,22 +47,12 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
     {
         return Resolution::Found(meaning);
     }
-    let segments: Vec<String> = path
-        .segments
-        .iter()
-        .map(|s| s.unraw().to_string())
-        .collect();
-    let mut query = Query {
-        tree,
-        from: module,
-        known: BTreeMap::new(),
-    };
+    let segments: Vec<String> = path.segments.iter().map(|s| s.unraw().to_string()).collect();
+    let mut query = Query { tree, from: module, known: BTreeMap::new() };
     let found = query.path(module, path.leading_colon, &segments, 0);
     match found.len() {
         0 => Resolution::Nothing,
-        1 => found
-            .first()
-            .map_or(Resolution::Nothing, |&meaning| Resolution::Found(meaning)),
+        1 => found.first().map_or(Resolution::Nothing, |&meaning| Resolution::Found(meaning)),
         _ => Resolution::Ambiguous(found.into_iter().collect()),
     }
 }
@@ -112,21 +102,11 @@ impl Query<'_> {
             _ if leading_colon => self.library(first).into_iter().collect(),
             "crate" => [Meaning::Module(self.tree.crates[krate.0].root)].into(),
             "self" => [Meaning::Module(module)].into(),
-            "super" => self
-                .tree
-                .module(module)
-                .parent
-                .map(Meaning::Module)
-                .into_iter()
-                .collect(),
+            "super" => self.tree.module(module).parent.map(Meaning::Module).into_iter().collect(),
             name => {
                 let found = self.name(module, name, module, depth);
                 // A name of the module hides that of a package.
-                if found.is_empty() {
-                    self.library(name).into_iter().collect()
-                } else {
-                    found
-                }
+                if found.is_empty() { self.library(name).into_iter().collect() } else { found }
             }
         };
         for segment in segments {
@@ -151,11 +131,7 @@ impl Query<'_> {
         let is_library = |krate: &&crate::source::crate_tree::Crate| {
             krate.target.kind == crate::source::manifest::TargetKind::Lib && krate.name == name
         };
-        self.tree
-            .crates
-            .iter()
-            .find(is_library)
-            .map(|krate| Meaning::Module(krate.root))
+        self.tree.crates.iter().find(is_library).map(|krate| Meaning::Module(krate.root))
     }
 
     /// What `name` means in `module`, written in `from`.
@@ -178,18 +154,8 @@ impl Query<'_> {
 
         let mut found: BTreeSet<Meaning> = BTreeSet::new();
         let items = declared.names.get(name).map_or(&[][..], Vec::as_slice);
-        found.extend(
-            items
-                .iter()
-                .filter(|item| visible(item.visibility))
-                .map(|item| item.meaning),
-        );
-        let imports = || {
-            declared
-                .imports
-                .iter()
-                .filter(|import| visible(import.visibility))
-        };
+        found.extend(items.iter().filter(|item| visible(item.visibility)).map(|item| item.meaning));
+        let imports = || declared.imports.iter().filter(|import| visible(import.visibility));
         for import in imports().filter(|import| import.name.as_deref() == Some(name)) {
             found.extend(self.import(module, import, depth));
         }

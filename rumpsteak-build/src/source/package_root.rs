@@ -23,10 +23,7 @@ impl PackageRoot {
             manifest.is_ok_and(|text| text.lines().any(|line| line.starts_with("[workspace")))
         };
         let workspace = folder.ancestors().find(declares_workspace);
-        Self {
-            workspace: workspace.unwrap_or(&folder).to_owned(),
-            folder,
-        }
+        Self { workspace: workspace.unwrap_or(&folder).to_owned(), folder }
     }
 
     /// A path that the user gave, from the package's folder on.
@@ -58,7 +55,6 @@ impl PackageRoot {
         let parts: Vec<_> = shown.iter().map(|part| part.to_string_lossy()).collect();
         let text = parts.join("/");
         // The root of the file system is a part of its own.
-        text.strip_prefix("//")
-            .map_or(text.clone(), |rest| format!("/{rest}"))
+        text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"))
     }
 }

@@ -113,22 +113,14 @@ fn a_role_that_may_be_one_of_two_is_none() {
 
 #[test]
 fn files_that_include_each_other_are_read_once() {
-    let mut files = vec![(
-        "src/lib.rs".to_owned(),
-        "#[cfg(x)] mod m { include!(\"0.inc\"); }".to_owned(),
-    )];
+    let mut files =
+        vec![("src/lib.rs".to_owned(), "#[cfg(x)] mod m { include!(\"0.inc\"); }".to_owned())];
     for level in 0..40 {
         let next = (level + 1) % 40;
         let text = format!("include!(\"{next}.inc\");\n").repeat(3);
-        files.push((
-            format!("src/{level}.inc"),
-            format!("struct L{level};\n{text}"),
-        ));
+        files.push((format!("src/{level}.inc"), format!("struct L{level};\n{text}")));
     }
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     assert!(check(&package("inclusions", &files)).holds());
 }
 
@@ -138,15 +130,9 @@ fn nested_modules_that_include_each_other_end_at_the_limit_of_modules() {
     let deep = |next: &str| text.replace("x.inc", next);
     let mut files = vec![("src/lib.rs".to_owned(), deep("0.inc"))];
     for level in 0..30 {
-        files.push((
-            format!("src/{level}.inc"),
-            deep(&format!("{}.inc", level + 1)),
-        ));
+        files.push((format!("src/{level}.inc"), deep(&format!("{}.inc", level + 1))));
     }
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (&**path, &**text))
-        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     let check = check(&package("nested-inclusions", &files));
     let is_said = |warning: &String| warning.contains("`Limits::modules`");
     assert!(check.warnings.iter().any(is_said), "{:?}", check.warnings);

@@ -46,20 +46,14 @@ fn problems(check: &Check, folder: &Path) -> Vec<String> {
         let file = problem
             .file
             .rsplit_once(&*name)
-            .map_or(problem.file.as_str(), |(_, rest)| {
-                rest.trim_start_matches('/')
-            });
+            .map_or(problem.file.as_str(), |(_, rest)| rest.trim_start_matches('/'));
         let first = problem.text.lines().next().unwrap_or_default();
         format!("{file}:{}:{}: {first}", problem.line, problem.column)
     });
-    let reports = check.reports.iter().map(|report| {
-        report
-            .to_string()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    });
+    let reports = check
+        .reports
+        .iter()
+        .map(|report| report.to_string().lines().next().unwrap_or_default().to_owned());
     problems.chain(reports).collect()
 }
 
@@ -85,11 +79,7 @@ fn a_package_that_holds() {
     let source = format!("{ROLES}{LOOP}#[session(K)] type Kernel = Send<S, Ready, Loop>;");
     let check = check("holds", &[("src/lib.rs", &source)], &[]);
     assert_eq!(
-        (
-            check.summary.protocols,
-            check.summary.sessions,
-            check.summary.verified
-        ),
+        (check.summary.protocols, check.summary.sessions, check.summary.verified),
         (1, 1, 1)
     );
     let without: Vec<_> = check
@@ -166,10 +156,7 @@ fn every_refusal_names_its_token_and_the_way_out() {
         "Send<S, Value, Loop>",
         "src/lib.rs:8:33: `Kernel` sends `Value` to `S`, but here the protocol has `k` do something else: it sends `Ready` to `S`",
     );
-    says(
-        &text,
-        "help: send `Ready` to `S` here, or extend the protocol",
-    );
+    says(&text, "help: send `Ready` to `S` here, or extend the protocol");
 }
 
 #[test]
@@ -263,36 +250,21 @@ fn what_names_may_not_mean() {
             "Send<K, Ready, Loop>",
             "`K` plays the role that this session is of, and no role talks to itself",
         ),
-        (
-            "Send<Free, Ready, Loop>",
-            "the role `Free` is linked to no protocol",
-        ),
-        (
-            "Send<inner, Ready, Loop>",
-            "`inner` is a module, not a type",
-        ),
-        (
-            "Send<Missing, Ready, Loop>",
-            "`Missing` is not declared in the source of this package",
-        ),
+        ("Send<Free, Ready, Loop>", "the role `Free` is linked to no protocol"),
+        ("Send<inner, Ready, Loop>", "`inner` is a module, not a type"),
+        ("Send<Missing, Ready, Loop>", "`Missing` is not declared in the source of this package"),
         (
             "Send<S, Other, Loop>",
             "`Other` is no message of the role that plays `DoubleBuffering::k`",
         ),
         ("Send<S, Ready, Other>", "`Other` is no session"),
-        (
-            "Send<S, Ready, Choice>",
-            "`Choice` is a choice, which is no session by itself",
-        ),
+        ("Send<S, Ready, Choice>", "`Choice` is a choice, which is no session by itself"),
         ("Select<S, Loop>", "`Loop` is a session, not a choice"),
         (
             "Idle",
             "the session `Idle2` never does anything: the items that it names lead back to it",
         ),
-        (
-            "Send<S, Ready, Circle>",
-            "the `type` alias `Circle` contains itself",
-        ),
+        ("Send<S, Ready, Circle>", "the `type` alias `Circle` contains itself"),
     ];
     for (index, (session, expected)) in lines.into_iter().enumerate() {
         let source = format!(
@@ -306,10 +278,7 @@ fn what_names_may_not_mean() {
         );
         let folder = package(&format!("meaning-{index}"), &[("src/lib.rs", &source)]);
         let found = problems(&run(&folder), &folder);
-        assert!(
-            found.iter().any(|problem| problem.ends_with(expected)),
-            "{session}: {found:#?}"
-        );
+        assert!(found.iter().any(|problem| problem.ends_with(expected)), "{session}: {found:#?}");
     }
 }
 
@@ -407,10 +376,7 @@ fn shared_parts_keep_one_meaning() {
 #[test]
 fn links_to_protocols() {
     let with = |from: &str, to: &str| {
-        format!(
-            "{}{LOOP}#[session(K)] type Kernel = Loop;",
-            ROLES.replace(from, to)
-        )
+        format!("{}{LOOP}#[session(K)] type Kernel = Loop;", ROLES.replace(from, to))
     };
     let link = "#[protocol(DoubleBuffering::k)]";
     check(
@@ -420,18 +386,12 @@ fn links_to_protocols() {
     );
     check(
         "link-role",
-        &[(
-            "src/lib.rs",
-            &with(link, "#[protocol(DoubleBuffering::kk)]"),
-        )],
+        &[("src/lib.rs", &with(link, "#[protocol(DoubleBuffering::kk)]"))],
         &["src/lib.rs:2:45: the protocol `DoubleBuffering` has no role `kk`"],
     );
     check(
         "link-twice",
-        &[
-            ("src/lib.rs", &with("", "")),
-            ("protocols/again.scr", PROTOCOL),
-        ],
+        &[("src/lib.rs", &with("", "")), ("protocols/again.scr", PROTOCOL)],
         &[
             "src/lib.rs:1:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
             "src/lib.rs:2:28: the protocol `DoubleBuffering` is declared in protocols/again.scr and in protocols/p.scr",
@@ -472,10 +432,7 @@ fn a_file_that_calls_itself_otherwise() {
         panic!("{reports:#?}");
     };
     let lines: Vec<&str> = report.lines().collect();
-    assert_eq!(
-        lines[0],
-        "error[S0213]: the module in `Basket.scr` calls itself `shop.Baskett`"
-    );
+    assert_eq!(lines[0], "error[S0213]: the module in `Basket.scr` calls itself `shop.Baskett`");
     says(report, "expected `shop.Basket`");
     says(report, "protocols/shop/Basket.scr:1:8");
     assert_eq!(
@@ -504,10 +461,7 @@ fn imported_protocols() {
             ),
             (
                 "protocols/lib/Base.scr",
-                &PROTOCOL.replace(
-                    "global protocol DoubleBuffering",
-                    "aux global protocol Loop",
-                ),
+                &PROTOCOL.replace("global protocol DoubleBuffering", "aux global protocol Loop"),
             ),
             (
                 "src/lib.rs",
@@ -526,10 +480,7 @@ fn imported_protocols() {
             ),
             (
                 "protocols/lib/Base.scr",
-                &PROTOCOL.replace(
-                    "global protocol DoubleBuffering",
-                    "aux global protocol Loop",
-                ),
+                &PROTOCOL.replace("global protocol DoubleBuffering", "aux global protocol Loop"),
             ),
             (
                 "src/lib.rs",
@@ -554,10 +505,7 @@ fn payloads() {
         ("pub struct Value { pub number: i32, }", "i32"),
         ("pub struct Value(pub std::string::String);", "Str"),
         ("pub struct Value(pub Vec<(u8, my::Type)>);", "Bytes"),
-        (
-            "pub struct Value { pub a: f32, pub b: Option<Box<u8>> }",
-            "f32, Opt",
-        ),
+        ("pub struct Value { pub a: f32, pub b: Option<Box<u8>> }", "f32, Opt"),
         ("pub enum Value { A, B }", "Value"),
         ("pub use elsewhere::Value;", "Anything"),
         ("pub struct Value(pub u8);", "Foreign"),
@@ -574,10 +522,7 @@ fn payloads() {
         );
         check(
             &format!("payload-{index}"),
-            &[
-                ("protocols/p.scr", &protocol),
-                ("src/lib.rs", &source(payload)),
-            ],
+            &[("protocols/p.scr", &protocol), ("src/lib.rs", &source(payload))],
             &[],
         );
     }
@@ -611,10 +556,7 @@ fn a_struct_that_is_the_only_label() {
         )
     };
     for (index, (message, label)) in [
-        (
-            "#[derive(Message)] pub struct Value(pub i32);",
-            "value(i32)",
-        ),
+        ("#[derive(Message)] pub struct Value(pub i32);", "value(i32)"),
         ("#[derive(Message)] pub struct Value;", "value()"),
         (
             "#[derive(Debug, Message)] #[label(\"count\")] pub struct Value { pub number: i32 }",
@@ -626,28 +568,19 @@ fn a_struct_that_is_the_only_label() {
     {
         check(
             &format!("only-label-{index}"),
-            &[
-                ("protocols/p.scr", &protocol(label)),
-                ("src/lib.rs", &source(message, "Value")),
-            ],
+            &[("protocols/p.scr", &protocol(label)), ("src/lib.rs", &source(message, "Value"))],
             &[],
         );
     }
     let value = "#[derive(Message)] pub struct Value(pub i32);";
     check(
         "only-label-other",
-        &[
-            ("protocols/p.scr", &protocol("value(i32)")),
-            ("src/lib.rs", &source(value, "Other")),
-        ],
+        &[("protocols/p.scr", &protocol("value(i32)")), ("src/lib.rs", &source(value, "Other"))],
         &["src/lib.rs:7:48: `Other` is no message of the role that plays `P::a`"],
     );
     check(
         "only-label-payload",
-        &[
-            ("protocols/p.scr", &protocol("value(u8)")),
-            ("src/lib.rs", &source(value, "Value")),
-        ],
+        &[("protocols/p.scr", &protocol("value(u8)")), ("src/lib.rs", &source(value, "Value"))],
         &[
             "src/lib.rs:7:48: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
             "src/lib.rs:8:51: `Value` carries `i32`, but the message of the protocol `P` is `value(u8)`",
@@ -676,11 +609,7 @@ pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
     };
     let waiting = |name: &str, protocol_name: &str, give: &str| -> Vec<String> {
         let source = source(protocol_name, give);
-        let check = check(
-            name,
-            &[("protocols/p.scr", protocol), ("src/lib.rs", &source)],
-            &[],
-        );
+        let check = check(name, &[("protocols/p.scr", protocol), ("src/lib.rs", &source)], &[]);
         let waits = |warning: &&String| warning.contains("for ever");
         check.warnings.iter().filter(waits).cloned().collect()
     };
@@ -702,14 +631,10 @@ pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
     let both = format!("{narrowed} #[session(A)] type Once = Send<B, Stop, End>;");
     assert_eq!(waiting("starve-both", "Q", &both).len(), 1);
     // A refused session is told of first.
-    let source = source(
-        "Q",
-        &format!("{narrowed} #[session(C)] type Wrong = Receive<B, Again, End>;"),
-    );
-    let folder = package(
-        "starve-refused",
-        &[("protocols/p.scr", protocol), ("src/lib.rs", &source)],
-    );
+    let source =
+        source("Q", &format!("{narrowed} #[session(C)] type Wrong = Receive<B, Again, End>;"));
+    let folder =
+        package("starve-refused", &[("protocols/p.scr", protocol), ("src/lib.rs", &source)]);
     let check = run(&folder);
     assert_eq!(check.problems.len(), 1);
     assert!(!check.warnings.iter().any(|w| w.contains("for ever")));
@@ -723,10 +648,7 @@ fn limits_are_answers() {
     let limits = Limits::default().steps(1);
     let check = verified(configure().protocols("protocols").limits(limits), &folder);
     let text = &check.problems[0].text;
-    begins(
-        text,
-        "`Kernel` could not be verified: more than 1 actions would have to be compared",
-    );
+    begins(text, "`Kernel` could not be verified: more than 1 actions would have to be compared");
     says(text, "limits(Limits::default().steps(10))");
 }
 
@@ -742,12 +664,7 @@ fn a_package_of_too_many_modules_is_not_read_to_its_end() {
             "the package has more than {most} modules, and the rest was not read: raise \
              `Limits::modules` in build.rs"
         );
-        assert_eq!(
-            check.warnings.contains(&warned),
-            is_cut,
-            "{:?}",
-            check.warnings
-        );
+        assert_eq!(check.warnings.contains(&warned), is_cut, "{:?}", check.warnings);
     }
 }
 
@@ -755,22 +672,15 @@ fn a_package_of_too_many_modules_is_not_read_to_its_end() {
 fn what_cannot_be_read_is_reported() {
     let folder = package("unreadable", &[("src/lib.rs", "")]);
     let check = verified(configure().protocols("missing"), &folder);
-    says(
-        &check.reports[0].to_string(),
-        "cannot read the protocols in `",
-    );
+    says(&check.reports[0].to_string(), "cannot read the protocols in `");
     assert!(!check.holds());
 
     let error = configure().check(&folder.join("src"), &Cfg::default());
-    let Err(report) = error else {
-        panic!("a folder without a manifest was accepted")
-    };
+    let Err(report) = error else { panic!("a folder without a manifest was accepted") };
     says(&format!("{report:?}"), "cannot read");
 
     // No build script has called.
-    let Err(report) = configure().verify() else {
-        panic!("a test is no build script")
-    };
+    let Err(report) = configure().verify() else { panic!("a test is no build script") };
     says(&format!("{report:?}"), "was not called from a build script");
 }
 

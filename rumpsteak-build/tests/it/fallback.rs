@@ -87,11 +87,7 @@ fn a_role_without_a_session_may_be_played_by_anybody() {
              known what the others meet",
     );
     let plain = check("silent-plain", &[], &[LATE]);
-    assert!(
-        !refused(&plain).contains("multiparty"),
-        "{}",
-        refused(&plain)
-    );
+    assert!(!refused(&plain).contains("multiparty"), "{}", refused(&plain));
 }
 
 #[test]
@@ -108,9 +104,7 @@ fn every_session_of_every_role_counts() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fallback/mixed");
     fs::write(folder.join("src/lib.rs"), [ROLES, LATE, EARLY].concat()).unwrap();
     fs::write(folder.join("src/main.rs"), [ROLES, PLAIN].concat()).unwrap();
-    let configuration = configure()
-        .protocols("protocols")
-        .accept_closed_system("Swap");
+    let configuration = configure().protocols("protocols").accept_closed_system("Swap");
     let targets = verified(configuration, &folder);
     assert!(refused(&targets).contains("does not help: the system of all sessions"));
 }

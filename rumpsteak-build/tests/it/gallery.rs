@@ -83,10 +83,7 @@ fn described(code: Code) -> Option<(&'static str, Vec<(&'static str, String)>)> 
         Code::TextTooLong => " ".repeat((64 << 20) + 1),
         _ => return None,
     };
-    Some((
-        "`example.scr` has 64 MiB and one byte.",
-        vec![("example.scr", text)],
-    ))
+    Some(("`example.scr` has 64 MiB and one byte.", vec![("example.scr", text)]))
 }
 
 /// Where an example must be: a module that has a name must have it from its path.
@@ -162,9 +159,7 @@ fn the_gallery_shows_what_is_printed() {
             continue;
         }
         let printed = print(code, &files);
-        let too_wide = printed
-            .lines()
-            .filter(|line| line.chars().count() > COLUMNS);
+        let too_wide = printed.lines().filter(|line| line.chars().count() > COLUMNS);
         wide.extend(too_wide.map(|line| format!("{code}: {line}")));
         let _ = write!(gallery, "\nPrinted:\n\n```text\n{printed}\n```\n{after}");
     }

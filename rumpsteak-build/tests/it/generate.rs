@@ -56,9 +56,7 @@ fn text(name: &str, protocol: &str) -> String {
 fn problem(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
     assert_eq!(code.text, None);
-    let [problem] = &code.problems[..] else {
-        panic!("{:?}", code.problems)
-    };
+    let [problem] = &code.problems[..] else { panic!("{:?}", code.problems) };
     problem.clone()
 }
 
@@ -83,9 +81,7 @@ fn the_code_of_double_buffering() {
             " from double_buffering.scr ("
         ),
     );
-    let (_, expected) = include_str!("generated/double_buffering.rs")
-        .split_once("\n\n")
-        .unwrap();
+    let (_, expected) = include_str!("generated/double_buffering.rs").split_once("\n\n").unwrap();
     assert_eq!(body, expected);
     assert!(Code::is_untouched(&text));
     assert!(!Code::is_untouched(&text.replace("Self", "End")));
@@ -105,10 +101,7 @@ fn the_form_of_the_machine_does_not_matter() {
     let dot = with("form-dot", "protocols/p.k.dot", OPTIMISED);
     says(&dot, "pub type KSession = Send<S, Ready, KLoop>;");
     assert_eq!(dot, with("form-local", "protocols/p.k.local", local));
-    assert_eq!(
-        dot,
-        with("form-named", "protocols/p.DoubleBuffering.k.dot", OPTIMISED)
-    );
+    assert_eq!(dot, with("form-named", "protocols/p.DoubleBuffering.k.dot", OPTIMISED));
 }
 
 /// Every protocol of this repository has code, which passes the build as code that a person writes
@@ -117,15 +110,11 @@ fn the_form_of_the_machine_does_not_matter() {
 fn the_protocols_of_this_repository() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
     let codes = configure().protocols(&folder).code(&folder).unwrap();
-    let failed: Vec<&Code> = codes
-        .iter()
-        .filter(|code| !code.problems.is_empty())
-        .collect();
+    let failed: Vec<&Code> = codes.iter().filter(|code| !code.problems.is_empty()).collect();
     assert!(failed.is_empty(), "{failed:?}");
 
-    let calls = codes
-        .iter()
-        .map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
+    let calls =
+        codes.iter().map(|code| format!("rumpsteak_runtime::protocol!(pub {});\n", code.protocol));
     let source: String = calls.collect();
     let package = package("repository", &[("src/lib.rs", &source)]);
     let verify = || verified(configure().protocols(&folder).generate(), &package);
@@ -134,15 +123,9 @@ fn the_protocols_of_this_repository() {
     assert_eq!(check.summary.sessions, check.summary.verified);
     // As many sessions as roles.
     let roles = |code: &Code| {
-        code.text
-            .iter()
-            .map(|text| text.matches("#[derive(Role)]").count())
-            .sum::<usize>()
+        code.text.iter().map(|text| text.matches("#[derive(Role)]").count()).sum::<usize>()
     };
-    assert_eq!(
-        check.summary.sessions,
-        codes.iter().map(roles).sum::<usize>()
-    );
+    assert_eq!(check.summary.sessions, codes.iter().map(roles).sum::<usize>());
     assert_eq!(codes, configure().protocols(&folder).code(&folder).unwrap());
 }
 
@@ -154,10 +137,7 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
         &[("protocols/p.scr", PROTOCOL), ("protocols/p.k.dot", UNSAFE)],
     );
     let problem = only(&check);
-    assert_eq!(
-        (problem.file.as_str(), problem.line, problem.column),
-        ("src/lib.rs", 1, 34)
-    );
+    assert_eq!((problem.file.as_str(), problem.line, problem.column), ("src/lib.rs", 1, 34));
     let expected = "\
 unsafe reordering: `protocols/p.k.dot` receives `value(i32)` from `s` before it sends `ready` to `s`
 
@@ -187,10 +167,7 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         &[
             ("protocols/double_buffering.scr", PROTOCOL),
             ("protocols/double_buffering.k.dot", OPTIMISED),
-            (
-                "src/lib.rs",
-                "rumpsteak_runtime::protocol!(DoubleBuffering);\n",
-            ),
+            ("src/lib.rs", "rumpsteak_runtime::protocol!(DoubleBuffering);\n"),
         ],
     );
     let limits = Limits::default().steps(1).configurations(1);
@@ -202,13 +179,8 @@ fn a_machine_that_is_not_decided_is_no_failure() {
         verified(configuration, &package)
     };
     let undecided = check(limits, &[]);
-    let [machine, ..] = &undecided.problems[..] else {
-        panic!("{undecided:?}")
-    };
-    assert_eq!(
-        (machine.file.as_str(), machine.gravity),
-        ("src/lib.rs", Gravity::Undecided)
-    );
+    let [machine, ..] = &undecided.problems[..] else { panic!("{undecided:?}") };
+    assert_eq!((machine.file.as_str(), machine.gravity), ("src/lib.rs", Gravity::Undecided));
     // The words of a session that is not decided, and its settings.
     begins(
         &machine.text,
@@ -238,10 +210,8 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
     const EARLY: &str = "digraph b { 0; 1; 2; 0 -> 1 [label=\"a!y\"]; 1 -> 2 [label=\"a?x\"]; }";
     let check = |files: &[(&str, &str)], accepted: &[&str]| {
         let call = ("src/lib.rs", "rumpsteak_runtime::protocol!(Swap);\n");
-        let files: Vec<(&str, &str)> = [("protocols/swap.scr", SWAP), call]
-            .into_iter()
-            .chain(files.iter().copied())
-            .collect();
+        let files: Vec<(&str, &str)> =
+            [("protocols/swap.scr", SWAP), call].into_iter().chain(files.iter().copied()).collect();
         let package = package("together", &files);
         let mut configuration = configure().protocols("protocols").generate();
         for protocol in accepted {
@@ -249,22 +219,13 @@ fn machines_that_are_safe_together_only_are_accepted_together() {
         }
         verified(configuration, &package)
     };
-    let both = [
-        ("protocols/swap.a.dot", LATE),
-        ("protocols/swap.b.dot", EARLY),
-    ];
+    let both = [("protocols/swap.a.dot", LATE), ("protocols/swap.b.dot", EARLY)];
     let said = check(&both, &[]);
     assert_eq!(said.gravest(), Some(Gravity::Fails));
-    ends(
-        &said.problems[0].text,
-        "accept_closed_system(\"Swap\").verify()",
-    );
+    ends(&said.problems[0].text, "accept_closed_system(\"Swap\").verify()");
     let accepted = check(&both, &["Swap"]);
     assert!(accepted.holds(), "{:?}", accepted.problems);
-    assert_eq!(
-        (accepted.summary.sessions, accepted.summary.verified),
-        (2, 2)
-    );
+    assert_eq!((accepted.summary.sessions, accepted.summary.verified), (2, 2));
     let stuck = check(&both[..1], &["Swap"]);
     says(
         &stuck.problems[0].text,
@@ -282,18 +243,8 @@ fn files_that_are_no_machine_of_the_role() {
             "digraph k {",
             "protocols/p.k.dot is no machine\n\n --> protocols/p.k.dot:1:12",
         ),
-        (
-            "no-machine",
-            "p.k.dot",
-            "",
-            "protocols/p.k.dot holds 0 machines",
-        ),
-        (
-            "two",
-            "p.k.dot",
-            "digraph k { 0 } digraph s { 0 }",
-            "protocols/p.k.dot holds 2 machines",
-        ),
+        ("no-machine", "p.k.dot", "", "protocols/p.k.dot holds 0 machines"),
+        ("two", "p.k.dot", "digraph k { 0 } digraph s { 0 }", "protocols/p.k.dot holds 2 machines"),
         (
             "other-role",
             "p.k.dot",
@@ -312,12 +263,7 @@ fn files_that_are_no_machine_of_the_role() {
             "k: s!ready; end",
             "`protocols/p.k.local` ends, but the protocol goes on: `k` still receives `value(i32)` from `s`",
         ),
-        (
-            "unknown",
-            "p.k.local",
-            "k: s!hello; end",
-            "`protocols/p.k.local` sends `hello` to `s`",
-        ),
+        ("unknown", "p.k.local", "k: s!hello; end", "`protocols/p.k.local` sends `hello` to `s`"),
     ] {
         let path = format!("protocols/{file}");
         let check = check(
@@ -356,10 +302,7 @@ fn a_machine_that_nobody_uses_is_a_warning() {
         &[
             ("protocols/p.scr", PROTOCOL),
             ("protocols/p.k.dot", OPTIMISED),
-            (
-                "protocols/ping.scr",
-                "global protocol Ping(role c, role s) { ping() from c to s; }",
-            ),
+            ("protocols/ping.scr", "global protocol Ping(role c, role s) { ping() from c to s; }"),
             ("protocols/ping.z.dot", "digraph z { 0 }"),
         ],
     );
@@ -390,10 +333,7 @@ fn a_call_that_includes_nothing() {
     let broken = check(
         "broken-protocol",
         "Ping",
-        &[(
-            "protocols/p.scr",
-            "global protocol Ping(role c, role s) { ping() form c to s; }",
-        )],
+        &[("protocols/p.scr", "global protocol Ping(role c, role s) { ping() form c to s; }")],
     );
     begins(&broken.problems[0].text, "an error in protocols/p.scr");
 
@@ -402,9 +342,7 @@ fn a_call_that_includes_nothing() {
     let twice = verified(configure().protocols("protocols").generate(), &folder);
     assert_eq!(twice.problems.len(), 1);
     assert!(
-        twice.problems[0]
-            .text
-            .starts_with("a second `protocol!(DoubleBuffering)` in this crate")
+        twice.problems[0].text.starts_with("a second `protocol!(DoubleBuffering)` in this crate")
     );
     assert_eq!(twice.problems[0].line, 2);
 
@@ -484,10 +422,7 @@ fn what_has_no_name_in_rust() {
 #[test]
 fn the_shapes_of_sessions() {
     let long: String = (0..40).map(|n| format!("m{n}() from a to b;\n")).collect();
-    let text = text(
-        "long",
-        &format!("global protocol Long(role a, role b) {{ {long} }}"),
-    );
+    let text = text("long", &format!("global protocol Long(role a, role b) {{ {long} }}"));
     let nested = text.lines().map(|line| line.matches("Send<").count()).max();
     assert!(nested <= Some(16), "{text}");
     assert_eq!(text.matches("pub struct APart").count(), 2, "{text}");

@@ -38,18 +38,11 @@ fn check(name: &str, parts: &[&str]) -> Check {
 /// The problem with the most lines, and how many others there are, each of one line.
 #[track_caller]
 fn main_problem(check: &Check) -> (&Problem, usize) {
-    let (long, short): (Vec<&Problem>, Vec<&Problem>) = check
-        .problems
-        .iter()
-        .partition(|problem| problem.text.contains('\n'));
-    let [problem] = long[..] else {
-        panic!("{:?}", check.problems)
-    };
+    let (long, short): (Vec<&Problem>, Vec<&Problem>) =
+        check.problems.iter().partition(|problem| problem.text.contains('\n'));
+    let [problem] = long[..] else { panic!("{:?}", check.problems) };
     for other in &short {
-        ends(
-            &other.text,
-            "is not verified, because the sessions of `Roles` are not safe together",
-        );
+        ends(&other.text, "is not verified, because the sessions of `Roles` are not safe together");
     }
     (problem, short.len())
 }
@@ -141,18 +134,8 @@ fn what_cannot_be_found_out_is_refused() {
 #[test]
 fn sets_that_are_none() {
     for (name, from, to, expected) in [
-        (
-            "unknown",
-            "t: T }",
-            "t: Tee }",
-            "`Tee` is no role that the build script knows",
-        ),
-        (
-            "label",
-            "t: T }",
-            "t: Ready }",
-            "`Ready` is no role that the build script knows",
-        ),
+        ("unknown", "t: T }", "t: Tee }", "`Tee` is no role that the build script knows"),
+        ("label", "t: T }", "t: Ready }", "`Ready` is no role that the build script knows"),
         ("twice", "t: T }", "t: T, u: T }", "`T` is in a set already"),
         (
             "protocol",
@@ -165,10 +148,7 @@ fn sets_that_are_none() {
         assert_ne!(roles, ROLES);
         let check = check(&format!("none-{name}"), &[&roles, SOURCE, KERNEL, SINK]);
         assert!(
-            check
-                .problems
-                .iter()
-                .any(|problem| problem.text.starts_with(expected)),
+            check.problems.iter().any(|problem| problem.text.starts_with(expected)),
             "{name}: {:?}",
             check.problems
         );
@@ -192,10 +172,7 @@ fn roles_of_two_sets_do_not_mix() {
     let mixed = SINK.replace("Send<K, Ready", "Send<other::A, Ready");
     let mixed = check("mixed-sets", &[ROLES, SOURCE, KERNEL, &mixed, other]);
     assert!(
-        mixed
-            .problems
-            .iter()
-            .any(|problem| problem.text.contains("other::A")),
+        mixed.problems.iter().any(|problem| problem.text.contains("other::A")),
         "{:?}",
         mixed.problems
     );

@@ -32,14 +32,8 @@ fn roles(roles: &[&str], labels: &[&str]) -> String {
             routes.join(", ")
         );
     }
-    let variants: Vec<String> = labels
-        .iter()
-        .map(|label| format!("{label}({label})"))
-        .collect();
-    text += &format!(
-        "#[derive(Message)] pub enum Label {{ {} }} ",
-        variants.join(", ")
-    );
+    let variants: Vec<String> = labels.iter().map(|label| format!("{label}({label})")).collect();
+    text += &format!("#[derive(Message)] pub enum Label {{ {} }} ", variants.join(", "));
     for label in labels {
         text += &format!("pub struct {label}; ");
     }
@@ -98,10 +92,7 @@ fn a_send_that_overtakes_beside_a_role_that_hears_two_is_judged_with_all_roles()
     let last = roles
         + "#[session(A)] type First = Select<B, Choose>;
 #[session] enum Choose { L(L, Receive<C, N, Send<C, R, Send<B, Fin, Receive<C, Fin, End>>>>), S(S, Send<C, R, Send<B, Fin, Receive<C, Fin, End>>>) }";
-    let told = TWO_SPEAKERS.replace(
-        "fin() from c to a;",
-        "fin() from c to a; fin() from a to b;",
-    );
+    let told = TWO_SPEAKERS.replace("fin() from c to a;", "fin() from c to a; fin() from a to b;");
     let checked = check("undirected-safe", &told, &last);
     assert_eq!(problems(&checked), [""; 0]);
     let exact: Vec<&String> = checked.warnings.iter().filter(exact).collect();
@@ -131,11 +122,7 @@ fn an_option_in_which_a_message_is_received_may_not_be_left_out_for_ever() {
 ";
     let again = "#[session(B)] type Second = SecondLoop;
 #[session] struct SecondLoop(Receive<C, Go, Send<C, Again, Self>>);";
-    let checked = check(
-        "orphan",
-        RESULT_AT_THE_END,
-        &[&*roles, others, again].concat(),
-    );
+    let checked = check("orphan", RESULT_AT_THE_END, &[&*roles, others, again].concat());
     assert_eq!(
         problems(&checked),
         [
@@ -151,11 +138,7 @@ fn an_option_in_which_a_message_is_received_may_not_be_left_out_for_ever() {
 
     // Twice round, and then the result.
     let twice = "#[session(B)] type Second = Receive<C, Go, Send<C, Again, Receive<C, Go, Send<C, Again, Receive<C, Go, Send<C, Stop, Receive<A, Result, End>>>>>>>;";
-    let checked = check(
-        "orphan-not",
-        RESULT_AT_THE_END,
-        &[&*roles, others, twice].concat(),
-    );
+    let checked = check("orphan-not", RESULT_AT_THE_END, &[&*roles, others, twice].concat());
     assert_eq!(problems(&checked), [""; 0]);
     assert_eq!(checked.summary.verified, 3);
 }
@@ -179,11 +162,7 @@ fn sessions_that_are_harmless_alone_are_judged_together() {
     let plain = "#[session(D)] type Plain = Receive<B, Done, Send<A, Note, End>>;\n";
 
     // Who waits for ever is warned of, once.
-    let checked = check(
-        "narrow",
-        NOTE_AT_THE_END,
-        &[&*roles, narrow, plain].concat(),
-    );
+    let checked = check("narrow", NOTE_AT_THE_END, &[&*roles, narrow, plain].concat());
     assert_eq!(problems(&checked), [""; 0]);
     let waits = |warning: &&String| warning.contains("may wait for ever");
     assert_eq!(checked.warnings.iter().filter(waits).count(), 1);
@@ -192,10 +171,9 @@ fn sessions_that_are_harmless_alone_are_judged_together() {
     assert_eq!(checked.warnings.iter().filter(waits).count(), 0);
 
     // With both, the note is left behind; also where another session of the role would not.
-    for (name, sessions) in [
-        ("both", [narrow, early].concat()),
-        ("one-of-two", [narrow, plain, early].concat()),
-    ] {
+    for (name, sessions) in
+        [("both", [narrow, early].concat()), ("one-of-two", [narrow, plain, early].concat())]
+    {
         let checked = check(name, NOTE_AT_THE_END, &(roles.clone() + &sessions));
         assert_eq!(
             problems(&checked),

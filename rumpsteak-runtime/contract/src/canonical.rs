@@ -340,10 +340,7 @@ mod tests {
 
     fn canonical(text: &str, keep: &[&str]) -> Canonical {
         let stream = text.parse();
-        Canonical::new(
-            stream.unwrap_or_else(|error| panic!("{text}: {error}")),
-            keep,
-        )
+        Canonical::new(stream.unwrap_or_else(|error| panic!("{text}: {error}")), keep)
     }
 
     fn key(text: &str) -> Key {
@@ -365,9 +362,7 @@ mod tests {
         let text = "#[a::b] struct S { #[keep(x)] f: (u8, #[c] Vec<Vec<u8>>), #![d] /// e\n }";
         let canonical = canonical(text, &["keep"]);
         let tokens = canonical.tokens.iter();
-        let shown: Vec<&str> = tokens
-            .map(|token| &text[token.span().byte_range()])
-            .collect();
+        let shown: Vec<&str> = tokens.map(|token| &text[token.span().byte_range()]).collect();
         assert_eq!(
             shown.join(" "),
             "struct S { # [ keep ( x ) ] f : ( u8 , Vec < Vec < u8 > > ) , # ! [ d ] }"
@@ -388,10 +383,7 @@ mod tests {
     fn types_as_text() {
         for (source, text) in [
             ("std :: vec::Vec< u8 >", "Vec<u8>"),
-            (
-                "::std::collections::HashMap<a::B, (c::D, [u8; 4])>",
-                "HashMap<B,(D,[u8;4])>",
-            ),
+            ("::std::collections::HashMap<a::B, (c::D, [u8; 4])>", "HashMap<B,(D,[u8;4])>"),
             ("Box<dyn Fn(i32) -> i32>", "Box<dyn Fn(i32)->i32>"),
             ("Box<dyn std::fmt::Debug>", "Box<dyn Debug>"),
             ("&'static str", "&'static str"),

@@ -95,12 +95,7 @@ impl MessageItem {
 
 impl MessageVariant {
     fn new(name: Ident, label: Option<String>, payload: Option<Path>, ty: TokenStream) -> Self {
-        Self {
-            label: label.unwrap_or_else(|| name.unraw().to_string()),
-            name,
-            payload,
-            ty,
-        }
+        Self { label: label.unwrap_or_else(|| name.unraw().to_string()), name, payload, ty }
     }
 
     /// The type that the variant carries, as [`canonical::type_text`] writes it.
@@ -130,10 +125,7 @@ fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {
     const ONE_TYPE: &str = "a label carries one type: `Ready(Ready)`";
     let (label, _) = attributes(reader)?;
     let name = reader.ident("expected a label: `Ready(Ready)`")?;
-    let messages = [
-        ONE_TYPE,
-        "a label carries one type: put several values into a struct",
-    ];
+    let messages = [ONE_TYPE, "a label carries one type: put several values into a struct"];
     reader.group(Delimiter::Parenthesis, messages, |inner| {
         inner.visibility();
         let (token, ty) = (inner.index(), inner.ty());

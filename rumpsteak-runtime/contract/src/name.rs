@@ -18,11 +18,7 @@
 #[must_use]
 pub fn normalise(name: &str) -> String {
     let kept: String = kept(name).collect();
-    if kept.is_empty() {
-        plain(name).to_owned()
-    } else {
-        kept
-    }
+    if kept.is_empty() { plain(name).to_owned() } else { kept }
 }
 
 /// The name without `r#`.
@@ -93,11 +89,9 @@ pub fn camel(name: &str) -> String {
 /// ```
 #[must_use]
 pub fn snake(name: &str) -> String {
-    let words = words(name).into_iter().map(|word| {
-        word.chars()
-            .flat_map(char::to_lowercase)
-            .collect::<String>()
-    });
+    let words = words(name)
+        .into_iter()
+        .map(|word| word.chars().flat_map(char::to_lowercase).collect::<String>());
     words.collect::<Vec<_>>().join("_")
 }
 
@@ -115,9 +109,7 @@ fn words(name: &str) -> Vec<String> {
         let rises = character.is_uppercase()
             && (before.is_some_and(|c| c.is_lowercase() || c.is_numeric())
                 || before.is_some_and(char::is_uppercase)
-                    && characters
-                        .get(index + 1)
-                        .is_some_and(|next| next.is_lowercase()));
+                    && characters.get(index + 1).is_some_and(|next| next.is_lowercase()));
         if rises {
             words.push(String::new());
         }

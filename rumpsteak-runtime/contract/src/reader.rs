@@ -174,11 +174,7 @@ impl<'a> Reader<'a> {
         while self.eat_path_separator() {
             segments.push(self.ident("a path goes on with a name after `::`")?);
         }
-        Ok(Path {
-            leading_colon,
-            segments,
-            token,
-        })
+        Ok(Path { leading_colon, segments, token })
     }
 
     /// Steps over a visibility (`pub`, `pub(crate)`, `pub(in path)`) and returns it; empty if there
@@ -262,9 +258,7 @@ impl<'a> Reader<'a> {
         value: &mut Option<TokenStream>,
     ) -> Result<()> {
         self.argument(attribute, value, |inner| {
-            inner
-                .runtime()?
-                .ok_or_else(|| inner.error(EXPECTED_RUNTIME))
+            inner.runtime()?.ok_or_else(|| inner.error(EXPECTED_RUNTIME))
         })
     }
 
@@ -313,11 +307,7 @@ impl<'a> Reader<'a> {
             return Ok(Vec::new());
         }
         let named = self.at_group(Delimiter::Brace);
-        let delimiter = if named {
-            Delimiter::Brace
-        } else {
-            Delimiter::Parenthesis
-        };
+        let delimiter = if named { Delimiter::Brace } else { Delimiter::Parenthesis };
         let messages = [message, "expected `,` or the end of the fields"];
         self.group(delimiter, messages, |inner| {
             inner.list(|reader| {

@@ -124,18 +124,12 @@ impl RoleItem {
 impl Attributes {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let mut attributes = Self::default();
-        let Self {
-            protocol,
-            role,
-            message,
-            krate,
-        } = &mut attributes;
+        let Self { protocol, role, message, krate } = &mut attributes;
         reader.attributes(|attribute, inner| {
             let span = attribute.span();
             match attribute.to_string().as_str() {
-                "protocol" => inner.argument(attribute, protocol, |inner| {
-                    Ok((inner.path(EXPECTED_LINK)?, span))
-                }),
+                "protocol" => inner
+                    .argument(attribute, protocol, |inner| Ok((inner.path(EXPECTED_LINK)?, span))),
                 "role" => inner.argument(attribute, role, |inner| {
                     let token = inner.index();
                     Ok((inner.string(EXPECTED_ROLE)?.value(), token, span))
@@ -179,12 +173,7 @@ impl Link {
             // A message about the role points at the link, which stands for the name as well.
             (None, None) => (name.unraw().to_string(), path.token),
         };
-        Ok(Some(Self {
-            protocol: protocol.clone(),
-            protocol_token: path.token,
-            role,
-            role_token,
-        }))
+        Ok(Some(Self { protocol: protocol.clone(), protocol_token: path.token, role, role_token }))
     }
 }
 
@@ -194,12 +183,7 @@ fn routes(reader: &mut Reader<'_>) -> Result<(Vec<Route>, Option<Span>)> {
     let fields = reader.fields("expected the fields of the role", route)?;
     for (index, field) in fields.into_iter().enumerate() {
         match field.attributes {
-            Some(peer) => routes.push(Route {
-                peer,
-                field: field.name,
-                index,
-                ty: field.ty,
-            }),
+            Some(peer) => routes.push(Route { peer, field: field.name, index, ty: field.ty }),
             None => other = other.or(Some(field.span)),
         }
     }

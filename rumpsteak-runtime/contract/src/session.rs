@@ -195,11 +195,7 @@ impl fmt::Display for Chain {
     /// The session as it is written in source, but for blanks and the closing brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for action in &self.actions {
-            write!(
-                f,
-                "{}<{}, {}, ",
-                action.constructor, action.peer, action.label
-            )?;
+            write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
         match &self.tail {
             Tail::Choice { peer, choice, .. } => {
@@ -237,10 +233,7 @@ fn check_attributes(canonical: &Canonical, item_start: usize, keyword: usize) ->
 }
 
 fn alias(reader: &mut Reader<'_>) -> Result<Form> {
-    reader.punct(
-        '=',
-        "expected `=` and the session that the alias stands for",
-    )?;
+    reader.punct('=', "expected `=` and the session that the alias stands for")?;
     let chain = Chain::read(reader)?;
     if let Tail::Itself(path) = &chain.tail {
         return Err(Error::new(path.span(), NO_SELF_IN_ALIAS));
@@ -250,10 +243,7 @@ fn alias(reader: &mut Reader<'_>) -> Result<Form> {
 }
 
 fn structure(reader: &mut Reader<'_>) -> Result<Form> {
-    let messages = [
-        EXPECTED_STRUCT_BODY,
-        "a session struct has one field: the session",
-    ];
+    let messages = [EXPECTED_STRUCT_BODY, "a session struct has one field: the session"];
     let chain = reader.group(Delimiter::Parenthesis, messages, |reader| {
         let chain = Chain::read(reader)?;
         reader.eat_punct(',');
@@ -267,10 +257,8 @@ fn structure(reader: &mut Reader<'_>) -> Result<Form> {
 }
 
 fn choice(reader: &mut Reader<'_>, canonical: &Canonical) -> Result<Form> {
-    let messages = [
-        "expected `{` and the options of the choice",
-        "expected `,` or `}` after the option",
-    ];
+    let messages =
+        ["expected `{` and the options of the choice", "expected `,` or `}` after the option"];
     reader.group(Delimiter::Brace, messages, |reader| {
         let variants = reader.list(|reader| Variant::read(reader, canonical))?;
         if variants.is_empty() {
@@ -300,13 +288,7 @@ impl Variant {
             reader.eat_punct(',');
             Ok((label, then))
         })?;
-        Ok(Self {
-            name,
-            token,
-            label,
-            then,
-            attributes: canonical.attributes_before(token),
-        })
+        Ok(Self { name, token, label, then, attributes: canonical.attributes_before(token) })
     }
 }
 
@@ -357,12 +339,7 @@ impl Action {
         let label = label(reader)?;
         let then = format!("expected `,` and what follows: `{usage}`, perhaps `End`");
         reader.punct(',', then)?;
-        Ok(Self {
-            direction,
-            constructor,
-            peer,
-            label,
-        })
+        Ok(Self { direction, constructor, peer, label })
     }
 }
 
@@ -381,26 +358,15 @@ impl Tail {
 
     fn choice(reader: &mut Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
         let name = constructor.last();
-        reader.punct(
-            '<',
-            format_args!("`{name}` is written `{name}<Role, Choice>`"),
-        )?;
+        reader.punct('<', format_args!("`{name}` is written `{name}<Role, Choice>`"))?;
         let peer = peer(reader)?;
-        reader.punct(
-            ',',
-            format_args!("expected `,` and the choice: `{name}<Role, Choice>`"),
-        )?;
+        reader.punct(',', format_args!("expected `,` and the choice: `{name}<Role, Choice>`"))?;
         let choice = reader.path("expected the name of the `#[session] enum` with the options")?;
         if Constructor::of(&choice).is_some() || reader.at_punct('<') {
             return Err(Error::new(choice.span(), EXPECTED_CHOICE));
         }
         close_angle(reader, "expected `>` after the choice")?;
-        Ok(Self::Choice {
-            direction,
-            constructor,
-            peer,
-            choice,
-        })
+        Ok(Self::Choice { direction, constructor, peer, choice })
     }
 
     /// The path with which the tail begins: the place to report at.

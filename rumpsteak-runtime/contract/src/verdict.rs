@@ -52,9 +52,7 @@ pub fn stamp(text: &str) -> String {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let step = |hash: u64, word: &[u8; 8]| {
-        (hash ^ u64::from_le_bytes(*word))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
+        (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
     };
     let hash = words.iter().chain([&last]).fold(text.len() as u64, step);
     format!("{hash:016x}")
@@ -268,9 +266,7 @@ impl Verdicts {
         }
         let candidates = lines.iter().map(|line| Entry::parse(line));
         let mut candidates: Vec<Entry> = candidates.collect::<Result<_, _>>()?;
-        prefer(&mut candidates, |entry| {
-            site.krate.as_ref() == Some(&entry.krate)
-        });
+        prefer(&mut candidates, |entry| site.krate.as_ref() == Some(&entry.krate));
         prefer(&mut candidates, |entry| {
             let place = site.place.as_ref();
             place.is_some_and(|(file, line)| *line == entry.line && same_file(file, &entry.file))
@@ -328,22 +324,12 @@ impl Verdicts {
 
 impl Package {
     fn print(&self) -> String {
-        json(&(
-            &self.protocols,
-            &self.generated,
-            &self.unanchored,
-            &self.unreadable,
-        ))
+        json(&(&self.protocols, &self.generated, &self.unanchored, &self.unreadable))
     }
 
     fn parse(line: &str) -> Result<Self, ParseError> {
         let (protocols, generated, unanchored, unreadable) = serde_json::from_str(line)?;
-        Ok(Self {
-            protocols,
-            generated,
-            unanchored,
-            unreadable,
-        })
+        Ok(Self { protocols, generated, unanchored, unreadable })
     }
 }
 
@@ -372,22 +358,12 @@ impl Entry {
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
-            krate: Crate {
-                name,
-                is_executable,
-            },
+            krate: Crate { name, is_executable },
             file,
             line,
             passed,
             problems,
-            proof: Proof {
-                plays: Option::map(plays, role_name),
-                kmc,
-                machine,
-                id,
-                body,
-                system,
-            },
+            proof: Proof { plays: Option::map(plays, role_name), kmc, machine, id, body, system },
         })
     }
 }
@@ -435,10 +411,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(problem) => {
-                write!(
-                    f,
-                    "the verdict file is damaged: {problem}\n\nhelp: run `cargo clean`"
-                )
+                write!(f, "the verdict file is damaged: {problem}\n\nhelp: run `cargo clean`")
             }
             Self::Version { found, expected } => write!(
                 f,

@@ -11,10 +11,7 @@ fn parse(arguments: &str) -> ProtocolItem {
 #[test]
 fn a_name_with_a_visibility_and_attributes() {
     let plain = parse("DoubleBuffering");
-    assert_eq!(
-        (plain.module().as_str(), plain.is_public()),
-        ("double_buffering", false)
-    );
+    assert_eq!((plain.module().as_str(), plain.is_public()), ("double_buffering", false));
     assert_eq!(plain.name_token, 0);
 
     let public = parse("#[doc = \"text\"] pub(crate) DoubleBuffering");

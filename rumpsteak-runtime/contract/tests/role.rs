@@ -4,9 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use rumpsteak_contract::{MessageItem, RoleItem, name};
 
 fn tokens(source: &str) -> TokenStream {
-    source
-        .parse()
-        .unwrap_or_else(|error| panic!("{source}: {error}"))
+    source.parse().unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 fn at(source: &str, span: Span) -> &str {
@@ -18,16 +16,12 @@ fn role(source: &str) -> RoleItem {
 }
 
 fn refuse_role(source: &str) -> String {
-    let Err(error) = RoleItem::parse(tokens(source)) else {
-        panic!("`{source}` was accepted")
-    };
+    let Err(error) = RoleItem::parse(tokens(source)) else { panic!("`{source}` was accepted") };
     format!("{}: {error}", at(source, error.span()))
 }
 
 fn refuse_message(source: &str) -> String {
-    let Err(error) = MessageItem::parse(tokens(source)) else {
-        panic!("`{source}` was accepted")
-    };
+    let Err(error) = MessageItem::parse(tokens(source)) else { panic!("`{source}` was accepted") };
     format!("{}: {error}", at(source, error.span()))
 }
 
@@ -37,15 +31,9 @@ fn a_role_with_named_fields() {
          struct K { #[route(S)] s: Channel, count: HashMap<u8, (u8, fn() -> u8)>, #[route(super::T)] pub t: Channel }";
     let role = role(source);
     let link = role.link.clone().unwrap();
-    assert_eq!(
-        (link.protocol.to_string(), &*link.role),
-        ("DoubleBuffering".to_owned(), "k")
-    );
+    assert_eq!((link.protocol.to_string(), &*link.role), ("DoubleBuffering".to_owned(), "k"));
     assert_eq!(at(source, role.key.span_of(link.role_token)), "k");
-    assert_eq!(
-        at(source, role.key.span_of(link.protocol_token)),
-        "DoubleBuffering"
-    );
+    assert_eq!(at(source, role.key.span_of(link.protocol_token)), "DoubleBuffering");
     assert_eq!(role.message.as_ref().unwrap().to_string(), "Label");
     let routes: Vec<_> = role
         .routes
@@ -55,11 +43,7 @@ fn a_role_with_named_fields() {
     assert_eq!(routes.len(), 2);
     assert_eq!((&*routes[0].0, routes[0].2), ("S", 0));
     assert_eq!(
-        (
-            &*routes[1].0,
-            routes[1].1.as_ref().unwrap().to_string(),
-            routes[1].2
-        ),
+        (&*routes[1].0, routes[1].1.as_ref().unwrap().to_string(), routes[1].2),
         ("super::T", "t".to_owned(), 2)
     );
 }
@@ -82,22 +66,13 @@ fn the_role_is_named_by_link_attribute_or_struct() {
         let token = at(source, role.key.span_of(link.role_token));
         (link.role, token.to_owned())
     };
-    assert_eq!(
-        named("#[protocol(P::k)] struct Kernel;"),
-        ("k".to_owned(), "k".to_owned())
-    );
+    assert_eq!(named("#[protocol(P::k)] struct Kernel;"), ("k".to_owned(), "k".to_owned()));
     assert_eq!(
         named("#[protocol(P)] #[role(\"k\")] struct Kernel;"),
         ("k".to_owned(), "\"k\"".to_owned())
     );
-    assert_eq!(
-        named("#[protocol(P)] struct Kernel;"),
-        ("Kernel".to_owned(), "P".to_owned())
-    );
-    assert_eq!(
-        named("#[protocol(P::r#type)] struct T;"),
-        ("type".to_owned(), "r#type".to_owned())
-    );
+    assert_eq!(named("#[protocol(P)] struct Kernel;"), ("Kernel".to_owned(), "P".to_owned()));
+    assert_eq!(named("#[protocol(P::r#type)] struct T;"), ("type".to_owned(), "r#type".to_owned()));
 }
 
 #[test]
@@ -126,14 +101,8 @@ fn refused_roles() {
         refuse_role("#[protocol] struct K;"),
         "]: `protocol` takes an argument: `#[protocol(…)]`"
     );
-    assert_eq!(
-        refuse_role("#[protocol(P::k)] enum K {}"),
-        "enum: a role is a struct"
-    );
-    assert_eq!(
-        refuse_role("#[route(S)] struct K;"),
-        "route: `#[route(…)]` stands on a field"
-    );
+    assert_eq!(refuse_role("#[protocol(P::k)] enum K {}"), "enum: a role is a struct");
+    assert_eq!(refuse_role("#[route(S)] struct K;"), "route: `#[route(…)]` stands on a field");
     assert_eq!(
         refuse_role("struct K { #[message(M)] s: C }"),
         "message: `#[message(…)]` stands on the struct"
@@ -153,12 +122,7 @@ fn labels_and_their_names() {
     let labels: Vec<_> = message
         .variants
         .iter()
-        .map(|variant| {
-            (
-                variant.label.as_str(),
-                variant.payload.as_ref().map(ToString::to_string),
-            )
-        })
+        .map(|variant| (variant.label.as_str(), variant.payload.as_ref().map(ToString::to_string)))
         .collect();
     assert_eq!(
         labels,
@@ -179,9 +143,7 @@ fn a_struct_is_its_own_only_label() {
         ("struct r#Value;", "Value"),
     ] {
         let message = MessageItem::parse(tokens(source)).unwrap();
-        let [only] = &message.variants[..] else {
-            panic!("{source}")
-        };
+        let [only] = &message.variants[..] else { panic!("{source}") };
         assert_eq!(only.label, label);
         assert_eq!(message.name, only.name);
         assert_eq!(only.payload.as_ref().unwrap().as_ident(), Some(&only.name));

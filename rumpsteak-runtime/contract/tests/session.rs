@@ -6,9 +6,7 @@ use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, T
 fn parse(arguments: &str, item: &str) -> syn::Result<SessionItem> {
     // Both in one text, so that their places differ.
     let text = format!("{item}\n{arguments}");
-    let tokens: TokenStream = text
-        .parse()
-        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     let is_item = |tree: &TokenTree| tree.span().byte_range().start < item.len();
     let (item, arguments) = tokens.into_iter().partition::<Vec<_>, _>(is_item);
     SessionItem::parse(arguments.into_iter().collect(), item.into_iter().collect())
@@ -25,22 +23,14 @@ fn sign(direction: Direction) -> char {
 fn show(chain: &Chain) -> String {
     let mut text = String::new();
     for action in &chain.actions {
-        let Action {
-            direction,
-            constructor,
-            peer,
-            label,
-        } = action;
+        let Action { direction, constructor, peer, label } = action;
         let direction = sign(*direction);
         text += &format!("{peer}{direction}{label}@{} ", constructor.last_token());
     }
     let shown = match &chain.tail {
-        Tail::Choice {
-            direction,
-            peer,
-            choice,
-            ..
-        } => format!("{peer}{}{{{choice}}}", sign(*direction)),
+        Tail::Choice { direction, peer, choice, .. } => {
+            format!("{peer}{}{{{choice}}}", sign(*direction))
+        }
         Tail::End(_) => "end".to_owned(),
         Tail::Itself(_) => "self".to_owned(),
         Tail::Named(path) => path.to_string(),
@@ -65,9 +55,7 @@ fn show_item(arguments: &str, item: &str) -> String {
 
 /// The message, and the token that it points at.
 fn refuse(arguments: &str, item: &str) -> String {
-    let Err(error) = parse(arguments, item) else {
-        panic!("`{item}` was accepted")
-    };
+    let Err(error) = parse(arguments, item) else { panic!("`{item}` was accepted") };
     let text = format!("{item}\n{arguments}");
     format!("{}: {error}", &text[error.span().byte_range()])
 }
@@ -97,10 +85,7 @@ fn the_papers_choices() {
         "enum RingBChoice = Add => A?Add@9 RingB@15 | Sub => A?Add@23 RingB@29"
     );
     assert_eq!(
-        show_item(
-            "",
-            "enum Choice { Continue(Continue, Branch<A, Self>), Stop(Stop, End), }"
-        ),
+        show_item("", "enum Choice { Continue(Continue, Branch<A, Self>), Stop(Stop, End), }"),
         "enum Choice = Continue => A?{Self}@9 | Stop => end@21"
     );
     assert_eq!(
@@ -120,57 +105,30 @@ fn paths_everywhere() {
 
 #[test]
 fn trailing_commas() {
-    assert_eq!(
-        show_item("", "struct A(Send<S, L, End,>,);"),
-        "struct A = S!L@5 end@11"
-    );
-    assert_eq!(
-        show_item("", "enum A { L(L, End,), }"),
-        "enum A = L => end@9"
-    );
+    assert_eq!(show_item("", "struct A(Send<S, L, End,>,);"), "struct A = S!L@5 end@11");
+    assert_eq!(show_item("", "enum A { L(L, End,), }"), "enum A = L => end@9");
 }
 
 #[test]
 fn a_root_may_be_a_struct() {
-    assert_eq!(
-        show_item("K", "struct A(Send<S, L, Self>);"),
-        "struct A = S!L@6 self@12"
-    );
+    assert_eq!(show_item("K", "struct A(Send<S, L, Self>);"), "struct A = S!L@6 self@12");
 }
 
 #[test]
 fn attributes_are_not_counted() {
-    let item = parse(
-        "",
-        "/// Words.\n#[allow(dead_code)] pub struct A(Send<S, L, Self>);",
-    )
-    .unwrap();
+    let item =
+        parse("", "/// Words.\n#[allow(dead_code)] pub struct A(Send<S, L, Self>);").unwrap();
+    assert_eq!(item.key.hash(), parse("", "pub struct A(Send<S, L, Self>);").unwrap().key.hash());
     assert_eq!(
-        item.key.hash(),
-        parse("", "pub struct A(Send<S, L, Self>);")
-            .unwrap()
-            .key
-            .hash()
-    );
-    assert_eq!(
-        parse("", "enum C { /** Words. */ A(A, End) }")
-            .unwrap()
-            .key
-            .hash(),
+        parse("", "enum C { /** Words. */ A(A, End) }").unwrap().key.hash(),
         parse("", "enum C { A(A, End) }").unwrap().key.hash()
     );
 }
 
 #[test]
 fn a_session_of_any_length_is_read_without_recursion() {
-    let long = format!(
-        "type A = {}End{};",
-        "Send<S, L, ".repeat(100_000),
-        ">".repeat(100_000)
-    );
-    let Form::Alias(chain) = parse("", &long).unwrap().form else {
-        panic!()
-    };
+    let long = format!("type A = {}End{};", "Send<S, L, ".repeat(100_000), ">".repeat(100_000));
+    let Form::Alias(chain) = parse("", &long).unwrap().form else { panic!() };
     assert_eq!(chain.actions.len(), 100_000);
 }
 
@@ -216,16 +174,8 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "type A = Send<S, L>;",
             ">: expected `,` and what follows: `Send<Role, Label, Then>`, perhaps `End`",
         ),
-        (
-            "",
-            "type A = Receive<S>;",
-            ">: expected `,` and the label: `Receive<Role, Label, Then>`",
-        ),
-        (
-            "",
-            "type A = Send;",
-            ";: `Send` is written `Send<Role, Label, Then>`",
-        ),
+        ("", "type A = Receive<S>;", ">: expected `,` and the label: `Receive<Role, Label, Then>`"),
+        ("", "type A = Send;", ";: `Send` is written `Send<Role, Label, Then>`"),
         (
             "",
             "type A = Send<'_, S, L, End>;",
@@ -236,11 +186,7 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "type A = Send<S, Value<i32>, End>;",
             "<: a label is a type without arguments: give this one a name of its own",
         ),
-        (
-            "",
-            "type A = Select<S, C, End>;",
-            "End: expected `>` after the choice",
-        ),
+        ("", "type A = Select<S, C, End>;", "End: expected `>` after the choice"),
         (
             "",
             "type A = Select<S, Send<S, L, End>>;",
@@ -271,26 +217,14 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
             "struct A { s: End }",
             "{: expected the session in parentheses: `struct Name(Send<Role, Label, Self>);`",
         ),
-        (
-            "",
-            "struct A(End, End);",
-            "End: a session struct has one field: the session",
-        ),
+        ("", "struct A(End, End);", "End: a session struct has one field: the session"),
         (
             "",
             "struct A(Self);",
             "Self: this session is itself and nothing else: it needs an action before `Self`",
         ),
-        (
-            "",
-            "enum A { }",
-            "}: a choice needs at least one option: `Variant(Label, Session)`",
-        ),
-        (
-            "",
-            "enum A { L }",
-            "}: an option is written `Variant(Label, Session)`",
-        ),
+        ("", "enum A { }", "}: a choice needs at least one option: `Variant(Label, Session)`"),
+        ("", "enum A { L }", "}: an option is written `Variant(Label, Session)`"),
         (
             "",
             "enum A { L(L, Self) }",

@@ -14,10 +14,7 @@ fn step(constructor: &str, names: &[&str], id: Option<u64>) -> Step {
 }
 
 fn my_app(is_executable: bool) -> Crate {
-    Crate {
-        name: "my_app".to_owned(),
-        is_executable,
-    }
+    Crate { name: "my_app".to_owned(), is_executable }
 }
 
 fn entry(kind: Kind, name: &str, is_executable: bool, place: (&str, usize), proof: Proof) -> Entry {
@@ -40,10 +37,7 @@ fn failed(mut entry: Entry, token: usize, text: &str) -> Entry {
 
 fn entries() -> [Entry; 4] {
     let kernel = Proof {
-        plays: Some(RoleName {
-            protocol: "DoubleBuffering".to_owned(),
-            role: "k".to_owned(),
-        }),
+        plays: Some(RoleName { protocol: "DoubleBuffering".to_owned(), role: "k".to_owned() }),
         id: None,
         body: vec![(
             None,
@@ -94,10 +88,7 @@ fn entries() -> [Entry; 4] {
     [
         entry(Kind::Role, "K", true, (FILE, 1), player),
         entry(Kind::Session, "Choice", false, ("src/lib.rs", 3), choice),
-        Entry {
-            passed: false,
-            ..entry(Kind::Session, "Kernel", true, (FILE, 27), kernel)
-        },
+        Entry { passed: false, ..entry(Kind::Session, "Kernel", true, (FILE, 27), kernel) },
         failed(
             entry(Kind::Session, "Loop", true, (FILE, 30), Proof::default()),
             21,
@@ -137,10 +128,7 @@ fn what_is_printed_is_what_is_parsed() {
 #[test]
 fn another_version_is_refused_by_name() {
     // Of another version, nothing but the version need be as it is here.
-    for text in [
-        sample().print("99.0.0"),
-        "99.0.0\n{\"news\": []}".to_owned(),
-    ] {
+    for text in [sample().print("99.0.0"), "99.0.0\n{\"news\": []}".to_owned()] {
         let error = Verdicts::parse(&text, VERSION).unwrap_err();
         assert_eq!(
             error.to_string(),

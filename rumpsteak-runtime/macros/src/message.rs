@@ -23,10 +23,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     if item.variants.is_empty() {
-        return Err(Error::new(
-            item.name.span(),
-            "expected at least one label: `Ready(Ready)`",
-        ));
+        return Err(Error::new(item.name.span(), "expected at least one label: `Ready(Ready)`"));
     }
     for (index, variant) in item.variants.iter().enumerate() {
         check_label(variant, &item.variants[..index])?;
@@ -36,9 +33,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 
 /// Refuses a label whose name or type an earlier one has.
 fn check_label(variant: &MessageVariant, earlier: &[MessageVariant]) -> Result<()> {
-    let MessageVariant {
-        name, label, ty, ..
-    } = variant;
+    let MessageVariant { name, label, ty, .. } = variant;
     let text = ty.to_string();
     for earlier in earlier {
         if same(&earlier.label, label) {
@@ -61,19 +56,10 @@ fn check_label(variant: &MessageVariant, earlier: &[MessageVariant]) -> Result<(
 }
 
 fn implement(item: &MessageItem) -> TokenStream {
-    let MessageItem {
-        name: message,
-        variants,
-        krate,
-        ..
-    } = item;
+    let MessageItem { name: message, variants, krate, .. } = item;
     let pattern = |variant: &MessageVariant| {
         let name = &variant.name;
-        if item.is_struct {
-            quote!(_)
-        } else {
-            quote!(Self::#name(_))
-        }
+        if item.is_struct { quote!(_) } else { quote!(Self::#name(_)) }
     };
     let patterns: Vec<_> = variants.iter().map(pattern).collect();
     let labels = variants.iter().map(|variant| &variant.label);
@@ -103,9 +89,7 @@ fn implement(item: &MessageItem) -> TokenStream {
 
 /// How a label becomes a message, and back.
 fn conversion(item: &MessageItem, tag: usize, variant: &MessageVariant) -> TokenStream {
-    let MessageVariant {
-        name, label, ty, ..
-    } = variant;
+    let MessageVariant { name, label, ty, .. } = variant;
     let (upcast, downcast) = if item.is_struct {
         (quote!(label), quote!(::core::result::Result::Ok(self)))
     } else {

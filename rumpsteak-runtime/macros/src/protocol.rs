@@ -42,12 +42,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 fn module(item: &ProtocolItem, file: &str) -> TokenStream {
-    let ProtocolItem {
-        name,
-        attributes,
-        visibility,
-        ..
-    } = item;
+    let ProtocolItem { name, attributes, visibility, .. } = item;
     let module = Ident::new(&item.module(), Span::call_site().located_at(name.span()));
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");

@@ -99,11 +99,7 @@ fn methods(item: &RoleItem) -> TokenStream {
         &|_, krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
     );
     // A role without routes visits none.
-    let visit = if item.routes.is_empty() {
-        quote!(_)
-    } else {
-        quote!(mut visit)
-    };
+    let visit = if item.routes.is_empty() { quote!(_) } else { quote!(mut visit) };
     quote! {
         #[inline]
         fn for_each_mark<'a>(
@@ -164,9 +160,7 @@ fn implement_route(
     capacity: TokenStream,
 ) -> TokenStream {
     let name = &item.name;
-    let Route {
-        peer, field, ty, ..
-    } = route;
+    let Route { peer, field, ty, .. } = route;
     let member = member(field.as_ref(), route.index);
     let krate = at(&item.krate, ty.span());
     // The seat is a list of slots: the one at `index` is `.1` so many times, then `.0`.
@@ -208,11 +202,7 @@ fn wiring(item: &RoleItem) -> TokenStream {
     let members = item.routes.iter();
     let members = members.map(|route| member(route.field.as_ref(), route.index));
     // A role without routes needs no board.
-    let board = if peers.is_empty() {
-        quote!(_)
-    } else {
-        quote!(board)
-    };
+    let board = if peers.is_empty() { quote!(_) } else { quote!(board) };
     quote! {
         impl<__Board> #krate::private::wiring::Wire<__Board> for #name
         where

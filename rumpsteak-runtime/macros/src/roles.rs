@@ -52,10 +52,7 @@ fn check(set: &SetItem) -> Result<&SetField> {
         }
     }
     set.fields.first().ok_or_else(|| {
-        Error::new(
-            set.name.span(),
-            "expected at least one role: `struct Roles { s: S, k: K }`",
-        )
+        Error::new(set.name.span(), "expected at least one role: `struct Roles { s: S, k: K }`")
     })
 }
 
@@ -97,9 +94,8 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     // All spans are those of the field's type, so that rustc says only once that it is no role.
     let types = set.fields.iter().map(|field| &field.ty);
     let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
-    let slots = placed
-        .iter()
-        .map(|(ty, krate)| quote_spanned!(ty.span()=> <#ty as #krate::Role>::Seat));
+    let slots =
+        placed.iter().map(|(ty, krate)| quote_spanned!(ty.span()=> <#ty as #krate::Role>::Seat));
     let empty = placed.iter().map(|(ty, krate)| {
         quote_spanned!(ty.span()=> <<#ty as #krate::Role>::Seat as ::core::default::Default>::default())
     });

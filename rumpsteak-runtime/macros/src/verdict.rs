@@ -41,10 +41,8 @@ pub(crate) enum Missing {
 /// Looks up the verdict on an item.
 pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Missing> {
     let verdicts = read(name.span()).map_err(Missing::Unverified)?;
-    let krate = std::env::var("CARGO_CRATE_NAME").map(|name| Crate {
-        name,
-        is_executable: std::env::var_os("CARGO_BIN_NAME").is_some(),
-    });
+    let krate = std::env::var("CARGO_CRATE_NAME")
+        .map(|name| Crate { name, is_executable: std::env::var_os("CARGO_BIN_NAME").is_some() });
     // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
     // runs.
     let span = name.span().unwrap();
@@ -54,10 +52,7 @@ pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Mi
     // Generated code is known by its place below `OUT_DIR`.
     let shown = Path::new(&file).strip_prefix(folder("OUT_DIR")).ok();
     let shown = shown.and_then(Path::to_str).unwrap_or(&file);
-    let site = Site {
-        krate: krate.ok(),
-        place: is_known.then(|| (shown.to_owned(), span.line())),
-    };
+    let site = Site { krate: krate.ok(), place: is_known.then(|| (shown.to_owned(), span.line())) };
     let key = key(kind, &name.to_string(), tokens.hash());
     match verdicts.find(&key, &site) {
         Ok(Some(entry)) => Ok(Verdict {
@@ -251,19 +246,15 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
             .iter()
             .map(|problem| error(Span::call_site(), problem))
             .collect(),
-        Err(reason) => error(
-            Span::call_site(),
-            format_args!("the protocols were not verified: {reason}"),
-        ),
+        Err(reason) => {
+            error(Span::call_site(), format_args!("the protocols were not verified: {reason}"))
+        }
     }
 }
 
 /// Why a root has no proof.
 pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
-    error(
-        name.span(),
-        format_args!("`{name}` was not verified: {reason}"),
-    )
+    error(name.span(), format_args!("`{name}` was not verified: {reason}"))
 }
 
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it

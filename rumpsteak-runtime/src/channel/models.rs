@@ -122,10 +122,7 @@ fn send_races_with_receiver_going() {
             sent
         });
         receiver.join().unwrap();
-        assert_eq!(
-            block_on(send(&mut tx, Arc::clone(&alive))),
-            Err(Disconnected)
-        );
+        assert_eq!(block_on(send(&mut tx, Arc::clone(&alive))), Err(Disconnected));
         assert!(sent <= 2);
         drop(tx);
         assert_eq!(Arc::strong_count(&alive), 1);
@@ -245,10 +242,7 @@ fn new_waker_races_with_a_known_one() {
         let mut context = Context::from_waker(Waker::noop());
         assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
         tx.try_send(1).unwrap();
-        assert_eq!(
-            Pin::new(&mut rx).poll_next(&mut context),
-            Poll::Ready(Some(1))
-        );
+        assert_eq!(Pin::new(&mut rx).poll_next(&mut context), Poll::Ready(Some(1)));
         assert!(Pin::new(&mut rx).poll_next(&mut context).is_pending());
         let sender = thread::spawn(move || {
             tx.try_send(2).unwrap();

@@ -72,9 +72,7 @@ impl Parker {
 
 impl WakerSlot {
     pub(super) fn new() -> Self {
-        Self {
-            fresh: Mutex::new(None),
-        }
+        Self { fresh: Mutex::new(None) }
     }
 
     /// Parks with the waker: gives the flags to `say`, which writes them into the word and returns
@@ -136,10 +134,7 @@ pub(super) struct Parking {
 
 impl Parking {
     pub(super) fn new() -> Self {
-        Self {
-            state: AtomicUsize::new(0),
-            wakers: WakerSlot::new(),
-        }
+        Self { state: AtomicUsize::new(0), wakers: WakerSlot::new() }
     }
 
     /// Leaves the waker. The caller must look again afterwards at the thing for which it waits.

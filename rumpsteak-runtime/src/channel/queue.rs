@@ -86,8 +86,4 @@ pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
 }
 
 /// The size of the first ring of a growable queue; small in the models, where queues must grow.
-const FIRST_RING: usize = if cfg!(all(test, rumpsteak_loom)) {
-    1
-} else {
-    8
-};
+const FIRST_RING: usize = if cfg!(all(test, rumpsteak_loom)) { 1 } else { 8 };

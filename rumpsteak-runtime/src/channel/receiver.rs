@@ -83,11 +83,7 @@ impl<M> QueueReceiver<M> {
                 continue;
             }
             let park = |flags| self.consumer.park(empty, flags);
-            if self
-                .shared
-                .receiver
-                .park(&mut self.own, context.waker(), park)
-            {
+            if self.shared.receiver.park(&mut self.own, context.waker(), park) {
                 return Poll::Pending;
             }
         }
@@ -149,9 +145,7 @@ impl<M> Unpin for QueueReceiver<M> {}
 
 impl<M> fmt::Debug for QueueReceiver<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueReceiver")
-            .field("queue", &self.shared.queue)
-            .finish_non_exhaustive()
+        f.debug_struct("QueueReceiver").field("queue", &self.shared.queue).finish_non_exhaustive()
     }
 }
 

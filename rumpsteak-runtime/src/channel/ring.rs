@@ -119,28 +119,16 @@ pub(super) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
     let slots = capacity.checked_next_power_of_two();
     // Positions of twice as many messages must differ.
     let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
-    let Some(slots) = slots else {
-        panic!("no memory for a queue of {capacity} messages")
-    };
+    let Some(slots) = slots else { panic!("no memory for a queue of {capacity} messages") };
     let ring = Arc::new(Ring {
         tail: CacheLine(AtomicUsize::new(0)),
         head: CacheLine(AtomicUsize::new(0)),
-        slots: (0..slots)
-            .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
-            .collect(),
+        slots: (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
         capacity,
     });
-    let producer = Producer {
-        ring: Arc::clone(&ring),
-        tail: 0,
-        limit: capacity * ONE,
-        has_ended: false,
-    };
-    let consumer = Consumer {
-        ring,
-        head: 0,
-        tail: 0,
-    };
+    let producer =
+        Producer { ring: Arc::clone(&ring), tail: 0, limit: capacity * ONE, has_ended: false };
+    let consumer = Consumer { ring, head: 0, tail: 0 };
     (producer, consumer)
 }
 

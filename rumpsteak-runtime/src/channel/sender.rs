@@ -29,13 +29,7 @@ pub struct QueueSender<M> {
 
 impl<M> QueueSender<M> {
     pub(super) fn new(producer: Producer<M>, waits: bool, shared: Arc<Shared<M>>) -> Self {
-        Self {
-            producer,
-            waits,
-            shared,
-            receiver: Unparker::default(),
-            own: Parker::default(),
-        }
+        Self { producer, waits, shared, receiver: Unparker::default(), own: Parker::default() }
     }
 
     /// The names of the queue's roles, and its capacity.

@@ -61,10 +61,7 @@ pub(crate) fn misplaced<R: Participant>(role: &R) -> Option<Misplaced<'_>> {
         if let Some(brand) = mark.brand() {
             let is_here = brand.owner == TypeId::of::<R>() && brand.index == index;
             if !is_here || *set.get_or_insert(brand.set) != brand.set {
-                misplaced.get_or_insert(Misplaced {
-                    place,
-                    belongs: (!is_here).then_some(brand),
-                });
+                misplaced.get_or_insert(Misplaced { place, belongs: (!is_here).then_some(brand) });
             }
         }
         index += 1;

@@ -72,12 +72,7 @@ pub(super) fn failed<R: Role, P: Role>(
     let (role, peer) = (R::NAME, P::NAME);
     match error {
         RouteError::Closed => ErrorKind::Closed { role, peer, action },
-        RouteError::Transport(source) => ErrorKind::Transport {
-            role,
-            peer,
-            action,
-            source,
-        },
+        RouteError::Transport(source) => ErrorKind::Transport { role, peer, action, source },
     }
     .into()
 }
@@ -91,13 +86,7 @@ pub(super) fn unexpected<R: Role, P: Role>(
     legal: &'static [&'static str],
 ) -> Error {
     drop(state);
-    ErrorKind::Unexpected {
-        role: R::NAME,
-        peer: P::NAME,
-        legal,
-        came: message.label(),
-    }
-    .into()
+    ErrorKind::Unexpected { role: R::NAME, peer: P::NAME, legal, came: message.label() }.into()
 }
 
 /// A future of an action was polled after it had given its result.

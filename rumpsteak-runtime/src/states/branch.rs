@@ -42,10 +42,7 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
         const { C::VERIFIED };
-        Branching {
-            state: Some(self.state),
-            names: Names::default(),
-        }
+        Branching { state: Some(self.state), names: Names::default() }
     }
 }
 

@@ -89,9 +89,6 @@ pub(super) fn show<'f, 'a, R: Role, P: Role>(
     labels: &dyn fmt::Debug,
 ) -> fmt::DebugStruct<'f, 'a> {
     let mut shown = f.debug_struct(name);
-    shown
-        .field("role", &R::NAME)
-        .field("peer", &P::NAME)
-        .field(field, labels);
+    shown.field("role", &R::NAME).field("peer", &P::NAME).field(field, labels);
     shown
 }

@@ -44,10 +44,7 @@ impl<'s, R: Role, P, L, C> Receive<'s, R, P, L, C> {
         P: Role,
         C: Session<State = State<'s, R>>,
     {
-        Receiving {
-            state: Some(self.state),
-            names: Names::default(),
-        }
+        Receiving { state: Some(self.state), names: Names::default() }
     }
 }
 

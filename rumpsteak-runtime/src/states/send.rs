@@ -98,11 +98,7 @@ impl<R: Role, P, L, C> Unpin for Sending<'_, R, P, L, C> {}
 impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
     #[inline]
     pub(super) fn new(state: State<'s, R>, label: L) -> Self {
-        Self {
-            state: Some(state),
-            label: Some(label),
-            names: Names::default(),
-        }
+        Self { state: Some(state), label: Some(label), names: Names::default() }
     }
 
     #[inline]
@@ -123,11 +119,7 @@ impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
         let Some(state) = &mut self.state else {
             polled_again();
         };
-        let sent = ready!(poll_transmit::<R, P, L>(
-            state.role,
-            &mut self.label,
-            context
-        ));
+        let sent = ready!(poll_transmit::<R, P, L>(state.role, &mut self.label, context));
         let Some(state) = self.state.take() else {
             polled_again();
         };
@@ -183,10 +175,9 @@ where
         let sending = &mut self.get_mut().sending;
         sending.poll_send(context).map(|sent| match sent {
             Ok(next) => Ok(next),
-            Err((state, error)) => Err(Unsent {
-                error: unsent::<R, P, L>(state, error),
-                label: sending.label.take(),
-            }),
+            Err((state, error)) => {
+                Err(Unsent { error: unsent::<R, P, L>(state, error), label: sending.label.take() })
+            }
         })
     }
 }

@@ -33,10 +33,7 @@ pub struct Bidirectional<Tx, Rx> {
 impl<Tx, Rx> Bidirectional<Tx, Rx> {
     /// A route that sends into `tx` and receives from `rx`.
     pub fn new(tx: Tx, rx: Rx) -> Self {
-        Self {
-            halves: Some((tx, rx)),
-            mark: Mark::new(),
-        }
+        Self { halves: Some((tx, rx)), mark: Mark::new() }
     }
 
     /// Whether this end was closed, because a session over it was aborted.

@@ -38,11 +38,7 @@ impl Queue {
     /// A queue with this capacity, between roles without names.
     #[must_use]
     pub const fn new(capacity: Capacity) -> Self {
-        Self {
-            from: "",
-            to: "",
-            capacity,
-        }
+        Self { from: "", to: "", capacity }
     }
 
     /// The same queue with the names of its roles.

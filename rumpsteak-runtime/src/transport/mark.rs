@@ -36,10 +36,7 @@ impl Mark {
     /// The mark of a route that no session has used.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            in_session: AtomicBool::new(false),
-            brand: OnceLock::new(),
-        }
+        Self { in_session: AtomicBool::new(false), brand: OnceLock::new() }
     }
 
     #[inline]

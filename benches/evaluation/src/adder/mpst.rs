@@ -49,8 +49,5 @@ pub(crate) fn add(first: i32, second: i32) -> Result<Sums> {
     );
     let ended = a.join().and(b.join()).and(c.join());
     ended.map_err(|_| Error::wrong("a role failed"))?;
-    Ok((
-        sums.recv().map_err(Error::wrong)?,
-        sums.recv().map_err(Error::wrong)?,
-    ))
+    Ok((sums.recv().map_err(Error::wrong)?, sums.recv().map_err(Error::wrong)?))
 }

@@ -17,14 +17,9 @@ type Output = Arc<Mutex<Vec<Buffer>>>;
 /// Passes copies of both halves on, and returns what the sink received.
 pub(crate) async fn run(values: Arc<[i32]>) -> Vec<Vec<i32>> {
     let output = Output::default();
-    let kernel = apply_channel(
-        apply_channel(kernel(), source(values)),
-        sink(output.clone()),
-    );
+    let kernel = apply_channel(apply_channel(kernel(), source(values)), sink(output.clone()));
     run_session(kernel).await;
-    let mut output = output
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut output = output.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     std::mem::take(&mut *output)
 }
 

@@ -29,16 +29,8 @@ pub fn figures() -> Vec<Figure> {
         name: NAME,
         title: "Double buffering",
         about: "PPoPP'22, Fig. 6, middle: so many values in two buffers, which the source copies. Each run has fresh roles and channels, as in the paper.",
-        x: XAxis {
-            label: "values in both buffers",
-            log: false,
-            names: &[],
-        },
-        y: YAxis {
-            label: "throughput (values/µs)",
-            log: true,
-            scale: 1e-6,
-        },
+        x: XAxis { label: "values in both buffers", log: false, names: &[] },
+        y: YAxis { label: "throughput (values/µs)", log: true, scale: 1e-6 },
         series: [
             ours_series(same),
             vec![
@@ -53,16 +45,8 @@ pub fn figures() -> Vec<Figure> {
                     "the processes in one task, by `try_join`, as in the paper",
                 ),
                 series("rumpsteak 0.1 optimised, one task", Of::Peer, same),
-                series(
-                    "rumpsteak 0.1, tokio 2",
-                    Of::Peer,
-                    "a task for each process, two threads",
-                ),
-                series(
-                    "ferrite-session, tokio 1",
-                    Of::Peer,
-                    "it starts its own tasks; one thread",
-                ),
+                series("rumpsteak 0.1, tokio 2", Of::Peer, "a task for each process, two threads"),
+                series("ferrite-session, tokio 1", Of::Peer, "it starts its own tasks; one thread"),
                 series(
                     "ferrite-session, tokio 2",
                     Of::Peer,
@@ -129,11 +113,7 @@ pub(crate) fn check(received: &[Vec<i32>], values: &[i32], is_first: bool) -> Re
                 && received.last() == expected.last()
                 && (!is_first || received == expected)
         });
-    if is_right {
-        Ok(())
-    } else {
-        Err(Error::wrong("the sink received other buffers"))
-    }
+    if is_right { Ok(()) } else { Err(Error::wrong("the sink received other buffers")) }
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
@@ -160,15 +140,10 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one(),
             Box::new(|runtime, values| {
                 let (mut s, mut k, mut t) = ours();
-                let (source, kernel) = (
-                    ours::source(&mut s, halves(values), None),
-                    ours::kernel(&mut k, None),
-                );
-                let (sent, passed, received) = runtime.block_on(rumpsteak_runtime::join((
-                    source,
-                    kernel,
-                    ours::sink(&mut t),
-                )));
+                let (source, kernel) =
+                    (ours::source(&mut s, halves(values), None), ours::kernel(&mut k, None));
+                let (sent, passed, received) =
+                    runtime.block_on(rumpsteak_runtime::join((source, kernel, ours::sink(&mut t))));
                 sent.and(passed).and(received).map_err(Error::wrong)
             }),
         )?,
@@ -181,11 +156,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                     ours::source(&mut s, halves(values), None),
                     ours::optimised_kernel(&mut k, None),
                 );
-                let (sent, passed, received) = runtime.block_on(rumpsteak_runtime::join((
-                    source,
-                    kernel,
-                    ours::sink(&mut t),
-                )));
+                let (sent, passed, received) =
+                    runtime.block_on(rumpsteak_runtime::join((source, kernel, ours::sink(&mut t))));
                 sent.and(passed).and(received).map_err(Error::wrong)
             }),
         )?,
@@ -254,10 +226,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one(),
             Box::new(|runtime, values| {
                 let (mut s, mut k, mut t) = theirs();
-                let (source, kernel) = (
-                    theirs::source(&mut s, halves(values)),
-                    theirs::kernel(&mut k),
-                );
+                let (source, kernel) =
+                    (theirs::source(&mut s, halves(values)), theirs::kernel(&mut k));
                 let all = runtime.block_on(try_join3(source, kernel, theirs::sink(&mut t)));
                 all.map(|((), (), received)| received).map_err(Error::wrong)
             }),
@@ -267,10 +237,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one(),
             Box::new(|runtime, values| {
                 let (mut s, mut k, mut t) = theirs();
-                let (source, kernel) = (
-                    theirs::source(&mut s, halves(values)),
-                    original::optimised_kernel(&mut k),
-                );
+                let (source, kernel) =
+                    (theirs::source(&mut s, halves(values)), original::optimised_kernel(&mut k));
                 let all = runtime.block_on(try_join3(source, kernel, theirs::sink(&mut t)));
                 all.map(|((), (), received)| received).map_err(Error::wrong)
             }),
@@ -303,9 +271,6 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
                 Box::new(move |values| Ok(runtime.block_on(ferrite::run(values.clone())))),
             )
         },
-        case(
-            "mpstthree",
-            Box::new(|values| mpst::run(values, false, None)),
-        ),
+        case("mpstthree", Box::new(|values| mpst::run(values, false, None))),
     ])
 }

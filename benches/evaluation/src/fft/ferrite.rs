@@ -19,10 +19,8 @@ pub(super) async fn run(mut rows: Matrix) -> Result<Matrix> {
         let bit = 1 << stage;
         let exchanges = (0..8).filter(|asker| asker & bit == 0).map(|asker| {
             let answerer = asker | bit;
-            let (row, other) = (
-                std::mem::take(&mut rows[asker]),
-                std::mem::take(&mut rows[answerer]),
-            );
+            let (row, other) =
+                (std::mem::take(&mut rows[asker]), std::mem::take(&mut rows[answerer]));
             let exchange = tokio::spawn(exchange(row, other, answerer, stage));
             (asker, answerer, exchange)
         });

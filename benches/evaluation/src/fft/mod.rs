@@ -103,16 +103,12 @@ fn element(row: usize, column: usize) -> Complex32 {
 
 /// The input by rows.
 fn rows(columns: usize) -> Arc<Matrix> {
-    Arc::new(std::array::from_fn(|row| {
-        (0..columns).map(|column| element(row, column)).collect()
-    }))
+    Arc::new(std::array::from_fn(|row| (0..columns).map(|column| element(row, column)).collect()))
 }
 
 /// The input by columns, one after the other.
 fn columns(columns: usize) -> Arc<[Complex32]> {
-    (0..columns)
-        .flat_map(|column| (0..8).map(move |row| element(row, column)))
-        .collect()
+    (0..columns).flat_map(|column| (0..8).map(move |row| element(row, column))).collect()
 }
 
 /// Checks the transform of some columns, or of all of them, by the definition of the transform.
@@ -120,13 +116,10 @@ fn check(columns: usize, is_first: bool, output: impl Fn(usize, usize) -> Comple
     let step = if is_first { 1 } else { (columns / 4).max(1) };
     for column in (0..columns).step_by(step) {
         for row in 0..8 {
-            let expected: Complex32 = (0..8)
-                .map(|from| element(from, column) * turn(row * from % 8, 4))
-                .sum();
+            let expected: Complex32 =
+                (0..8).map(|from| element(from, column) * turn(row * from % 8, 4)).sum();
             if (output(row, column) - expected).norm() > 1e-2 {
-                return Err(Error::wrong(format!(
-                    "row {row} of column {column} is another"
-                )));
+                return Err(Error::wrong(format!("row {row} of column {column} is another")));
             }
         }
     }
@@ -138,16 +131,7 @@ macro_rules! in_tasks {
     ($runtime:expr, $rows:expr, $processes:ident) => {{
         use ours::$processes::*;
         let [x0, x1, x2, x3, x4, x5, x6, x7] = ours::begin($rows);
-        let ours::Roles {
-            p0,
-            p1,
-            p2,
-            p3,
-            p4,
-            p5,
-            p6,
-            p7,
-        } = Default::default();
+        let ours::Roles { p0, p1, p2, p3, p4, p5, p6, p7 } = Default::default();
         macro_rules! start {
             ($process:ident, $role:ident, $row:ident) => {
                 tokio::spawn(async move {
@@ -184,9 +168,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             if output.iter().any(|row| row.len() != count) {
                 return Err(Error::wrong("a row has another length"));
             }
-            check(count, std::mem::take(&mut is_first), |row, column| {
-                output[row][column]
-            })
+            check(count, std::mem::take(&mut is_first), |row, column| output[row][column])
         })
     };
     let on = |series, runtime: Result<Runtime>, mut run: OnRuntime| {
@@ -200,16 +182,12 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             let mut output = black_box(&*values).to_vec();
             algorithm.process_with_scratch(&mut output, &mut scratch);
             let output = black_box(output);
-            check(count, std::mem::take(&mut is_first), |row, column| {
-                output[8 * column + row]
-            })
+            check(count, std::mem::take(&mut is_first), |row, column| output[8 * column + row])
         })
     };
     let run = |runtime: &Runtime, rows, order| {
         let mut roles = ours::Roles::default();
-        runtime
-            .block_on(ours::run(&mut roles, rows, order))
-            .map_err(Error::wrong)
+        runtime.block_on(ours::run(&mut roles, rows, order)).map_err(Error::wrong)
     };
     Ok(vec![
         on(
@@ -263,10 +241,7 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             Box::new(|runtime, rows| runtime.block_on(ferrite::run(ours::begin(rows)))),
         )?,
         processes("mpstthree", Box::new(|rows| mpst::run(ours::begin(rows)))),
-        alone(
-            "rustfft, as in the paper",
-            Arc::new(Butterfly8::new(FftDirection::Forward)),
-        ),
+        alone("rustfft, as in the paper", Arc::new(Butterfly8::new(FftDirection::Forward))),
         alone("rustfft, planner", FftPlanner::new().plan_fft_forward(8)),
     ])
 }

@@ -50,27 +50,13 @@ const STREAMING: &str = "fig6-streaming";
 /// All of them.
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
-    [
-        streaming(data),
-        double_buffering(data),
-        fft(data),
-        delays(data),
-    ]
-    .concat()
+    [streaming(data), double_buffering(data), fft(data), delays(data)].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
-    let ours = [
-        "plain, join",
-        "optimised, join",
-        "plain, tokio 1",
-        "optimised, tokio 1",
-    ];
-    let original = [
-        "rumpsteak 0.1, one task",
-        "rumpsteak 0.1, tokio 1",
-        "rumpsteak 0.1 optimised, tokio 1",
-    ];
+    let ours = ["plain, join", "optimised, join", "plain, tokio 1", "optimised, tokio 1"];
+    let original =
+        ["rumpsteak 0.1, one task", "rumpsteak 0.1, tokio 1", "rumpsteak 0.1 optimised, tokio 1"];
     let ferrite = ["ferrite-session, tokio 1", "ferrite-session, tokio 2"];
     let best = "streaming, our best on one thread against the best of";
     let mut claims = vec![
@@ -101,26 +87,12 @@ fn streaming(data: &Data<'_>) -> Vec<Claim> {
     ];
     for series in ours {
         let what = format!("streaming, `{series}` against `rumpsteak 0.1, tokio 1`");
-        claims.push(at_least(
-            data,
-            STREAMING,
-            &what,
-            &[series],
-            &["rumpsteak 0.1, tokio 1"],
-            None,
-        ));
+        claims.push(at_least(data, STREAMING, &what, &[series], &["rumpsteak 0.1, tokio 1"], None));
     }
     for runner in ["join", "tokio 1", "tokio 2"] {
         let (optimised, plain) = (format!("optimised, {runner}"), format!("plain, {runner}"));
         let what = format!("streaming, `{optimised}` (a window of five values) against `{plain}`");
-        claims.push(at_least(
-            data,
-            STREAMING,
-            &what,
-            &[&optimised],
-            &[&plain],
-            Some(1.5),
-        ));
+        claims.push(at_least(data, STREAMING, &what, &[&optimised], &[&plain], Some(1.5)));
     }
     claims
 }
@@ -139,9 +111,8 @@ fn double_buffering(data: &Data<'_>) -> Vec<Claim> {
 
 fn fft(data: &Data<'_>) -> Vec<Claim> {
     let figure = "fig6-fft";
-    let ours = data
-        .figure(figure)
-        .map_or_else(Vec::new, |figure| names_of(figure, &Of::Ours).collect());
+    let ours =
+        data.figure(figure).map_or_else(Vec::new, |figure| names_of(figure, &Of::Ours).collect());
     let from_5000 = |what, theirs: &str, wanted| {
         at_least_from(data, figure, what, &ours, &[theirs], wanted, 5_000)
     };
@@ -255,9 +226,7 @@ fn at_least_from<'a>(
             Some((x, one, data.ratio(figure, x, one, other)?))
         })
         .collect::<Vec<_>>();
-    let worst = ratios
-        .iter()
-        .min_by(|(_, _, a), (_, _, b)| a.factor.total_cmp(&b.factor));
+    let worst = ratios.iter().min_by(|(_, _, a), (_, _, b)| a.factor.total_cmp(&b.factor));
     let (measured, verdict) = match (worst, ratios.last()) {
         (Some(&(at, _, worst)), Some(&(last, series, ratio))) => {
             let mut text = format!("{}× at {last}", digits(ratio.factor));

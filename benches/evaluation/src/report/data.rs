@@ -30,16 +30,12 @@ impl<'a> Data<'a> {
 
     /// The figures of which something was measured.
     pub fn measured(&self) -> impl Iterator<Item = &'a Figure> {
-        self.figures
-            .iter()
-            .filter(|figure| self.mode(figure.name).is_some())
+        self.figures.iter().filter(|figure| self.mode(figure.name).is_some())
     }
 
     /// The figures of which nothing was measured.
     pub fn missing(&self) -> impl Iterator<Item = &'a Figure> {
-        self.figures
-            .iter()
-            .filter(|figure| self.mode(figure.name).is_none())
+        self.figures.iter().filter(|figure| self.mode(figure.name).is_none())
     }
 
     /// The figure of this name.
@@ -58,9 +54,7 @@ impl<'a> Data<'a> {
 
     /// The rows of a figure that are shown.
     pub fn rows(&self, figure: &'a str) -> impl Iterator<Item = &'a Row> {
-        self.mode(figure)
-            .into_iter()
-            .flat_map(move |mode| self.store.rows(figure, mode))
+        self.mode(figure).into_iter().flat_map(move |mode| self.store.rows(figure, mode))
     }
 
     /// The row of a series at x.
@@ -92,15 +86,9 @@ impl<'a> Data<'a> {
             return None;
         }
         let (a, b) = (Quartiles::of(&one.samples)?, Quartiles::of(&other.samples)?);
-        let factor = if one.unit.more_is_better() {
-            a.median / b.median
-        } else {
-            b.median / a.median
-        };
-        factor.is_finite().then(|| Ratio {
-            factor,
-            is_noise: a.overlaps(&b),
-        })
+        let factor =
+            if one.unit.more_is_better() { a.median / b.median } else { b.median / a.median };
+        factor.is_finite().then(|| Ratio { factor, is_noise: a.overlaps(&b) })
     }
 
     /// Which of these series has the best median at x.
@@ -116,11 +104,7 @@ impl<'a> Data<'a> {
             .filter_map(|series| {
                 let row = self.row(figure, series, x)?;
                 let median = Quartiles::of(&row.samples)?.median;
-                let rank = if row.unit.more_is_better() {
-                    -median
-                } else {
-                    median
-                };
+                let rank = if row.unit.more_is_better() { -median } else { median };
                 Some((rank, series))
             })
             .min_by(|(a, _), (b, _)| a.total_cmp(b))
@@ -141,19 +125,13 @@ impl<'a> Data<'a> {
             .flat_map(|figure| self.rows(figure.name))
             .map(|row| row.environment.as_str())
             .collect();
-        ids.into_iter()
-            .filter_map(|id| Some((id, self.store.environment(id)?)))
-            .collect()
+        ids.into_iter().filter_map(|id| Some((id, self.store.environment(id)?))).collect()
     }
 }
 
 /// The names of the series of this kind.
 pub fn names_of<'f>(figure: &'f Figure, of: &'f Of) -> impl Iterator<Item = &'static str> + 'f {
-    figure
-        .series
-        .iter()
-        .filter(move |series| series.of == *of)
-        .map(|series| series.name)
+    figure.series.iter().filter(move |series| series.of == *of).map(|series| series.name)
 }
 
 /// A number with three digits that count.

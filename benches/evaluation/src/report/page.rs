@@ -32,11 +32,8 @@ fn head(page: &mut String, data: &Data<'_>) {
         page,
         "Made by `cargo run --release -p rumpsteak-evaluation -- run`; `run --quick FIGURE` measures one figure roughly.\n"
     );
-    let modes: BTreeSet<&str> = data
-        .measured()
-        .filter_map(|figure| data.mode(figure.name))
-        .map(Mode::name)
-        .collect();
+    let modes: BTreeSet<&str> =
+        data.measured().filter_map(|figure| data.mode(figure.name)).map(Mode::name).collect();
     if modes.contains(Mode::Quick.name()) {
         line!(
             page,
@@ -58,17 +55,8 @@ fn head(page: &mut String, data: &Data<'_>) {
     }
     line!(page, "| | |\n|---|---|");
     for (_, environment) in environments {
-        line!(
-            page,
-            "| processor | {}, {} cores |",
-            environment.cpu,
-            environment.cores
-        );
-        line!(
-            page,
-            "| memory | {} GB |",
-            digits(environment.memory as f64 / 1e9)
-        );
+        line!(page, "| processor | {}, {} cores |", environment.cpu, environment.cores);
+        line!(page, "| memory | {} GB |", digits(environment.memory as f64 / 1e9));
         line!(page, "| system | {} |", environment.os);
         line!(page, "| compiler | {} |", environment.rustc);
         line!(page, "| peers | {} |", environment.peers);
@@ -77,16 +65,8 @@ fn head(page: &mut String, data: &Data<'_>) {
     if let (Some(first), Some(last)) = (dates.first(), dates.last()) {
         line!(page, "| measured | {first} to {last} |");
     }
-    line!(
-        page,
-        "| mode | {} |",
-        modes.into_iter().collect::<Vec<_>>().join(", ")
-    );
-    line!(
-        page,
-        "| allocator | `GLIBC_TUNABLES={}` |\n",
-        crate::runner::ALLOCATOR
-    );
+    line!(page, "| mode | {} |", modes.into_iter().collect::<Vec<_>>().join(", "));
+    line!(page, "| allocator | `GLIBC_TUNABLES={}` |\n", crate::runner::ALLOCATOR);
     line!(
         page,
         "The series of one x are sampled in turns. Tables have medians, with the quartiles in brackets; each run checks its\n\
@@ -99,10 +79,7 @@ fn head(page: &mut String, data: &Data<'_>) {
 }
 
 fn what_has_to_hold(page: &mut String, data: &Data<'_>) {
-    line!(
-        page,
-        "## What has to hold\n\n| | wanted | measured | |\n|---|---|---|---|"
-    );
+    line!(page, "## What has to hold\n\n| | wanted | measured | |\n|---|---|---|---|");
     for claim in claims(data) {
         line!(
             page,
@@ -158,12 +135,7 @@ fn losses(page: &mut String, data: &Data<'_>) {
 
 fn section(page: &mut String, figure: &Figure, data: &Data<'_>) {
     let name = figure.name;
-    line!(
-        page,
-        "<a id=\"{name}\"></a>\n\n## {}\n\n{}\n",
-        figure.title,
-        figure.about
-    );
+    line!(page, "<a id=\"{name}\"></a>\n\n## {}\n\n{}\n", figure.title, figure.about);
     line!(page, "![{}]({name}.svg)\n", figure.title);
     let xs = data.xs(figure.name);
     line!(page, "{}:\n", figure.y.label);
@@ -177,10 +149,7 @@ fn section(page: &mut String, figure: &Figure, data: &Data<'_>) {
     for series in &figure.series {
         let mut row = format!("| {} |", series.name);
         for &x in &xs {
-            row.push_str(&format!(
-                " {} |",
-                cell(figure, data, series.name, &series.of, x)
-            ));
+            row.push_str(&format!(" {} |", cell(figure, data, series.name, &series.of, x)));
         }
         line!(page, "{row}");
     }
@@ -210,9 +179,7 @@ fn cell(figure: &Figure, data: &Data<'_>, series: &str, of: &Of, x: u64) -> Stri
         return points
             .iter()
             .find(|(at, _)| *at == x)
-            .map_or_else(String::new, |(_, y)| {
-                format!("*{}*", digits(y * figure.y.scale))
-            });
+            .map_or_else(String::new, |(_, y)| format!("*{}*", digits(y * figure.y.scale)));
     }
     data.figure(figure.name)
         .and_then(|figure| data.row(figure.name, series, x))
@@ -224,11 +191,7 @@ fn value(figure: &Figure, row: &Row) -> String {
         (Some(quartiles), _) => {
             let [low, median, high] = [quartiles.low, quartiles.median, quartiles.high]
                 .map(|value| digits(value * figure.y.scale));
-            if row.samples.len() == 1 {
-                median
-            } else {
-                format!("{median} ({low}–{high})")
-            }
+            if row.samples.len() == 1 { median } else { format!("{median} ({low}–{high})") }
         }
         (None, Some(time)) => format!("timed out after {time} s"),
         (None, None) => String::new(),
@@ -266,9 +229,8 @@ fn ratios(page: &mut String, figure: &Figure, data: &Data<'_>, xs: &[u64]) {
     let Some(figure) = data.figure(figure.name) else {
         return;
     };
-    let others = names_of(figure, &Of::Peer)
-        .chain(names_of(figure, &Of::Floor))
-        .collect::<Vec<_>>();
+    let others =
+        names_of(figure, &Of::Peer).chain(names_of(figure, &Of::Floor)).collect::<Vec<_>>();
     if others.is_empty() {
         return;
     }
@@ -278,26 +240,17 @@ fn ratios(page: &mut String, figure: &Figure, data: &Data<'_>, xs: &[u64]) {
         xs.to_vec()
     };
     for x in shown {
-        line!(
-            page,
-            "How many times better ours are, at {} (≈: within noise):\n",
-            at(figure, x)
-        );
+        line!(page, "How many times better ours are, at {} (≈: within noise):\n", at(figure, x));
         line!(page, "| | {} |", others.join(" | "));
         line!(page, "|---|{}", "---:|".repeat(others.len()));
         for ours in names_of(figure, &Of::Ours) {
             let cells = others.iter().map(|other| {
-                data.ratio(figure.name, x, ours, other)
-                    .map_or_else(String::new, |ratio| {
-                        let noise = if ratio.is_noise { "≈ " } else { "" };
-                        format!("{noise}{}", digits(ratio.factor))
-                    })
+                data.ratio(figure.name, x, ours, other).map_or_else(String::new, |ratio| {
+                    let noise = if ratio.is_noise { "≈ " } else { "" };
+                    format!("{noise}{}", digits(ratio.factor))
+                })
             });
-            line!(
-                page,
-                "| {ours} | {} |",
-                cells.collect::<Vec<_>>().join(" | ")
-            );
+            line!(page, "| {ours} | {} |", cells.collect::<Vec<_>>().join(" | "));
         }
         line!(page, "");
     }

@@ -91,12 +91,7 @@ fn lines(figure: &Figure, data: &Data<'_>) -> Vec<Line> {
                     .filter_map(|row| Some((row.x as f64, scaled(Quartiles::of(&row.samples)?))))
                     .collect(),
             };
-            Line {
-                name: series.name.to_owned(),
-                of: series.of.clone(),
-                colour,
-                points,
-            }
+            Line { name: series.name.to_owned(), of: series.of.clone(), colour, points }
         })
         .filter(|line: &Line| !line.points.is_empty())
         .collect()
@@ -193,9 +188,7 @@ where
             let width = if matches!(line.of, Of::Ours) { 2 } else { 1 };
             let style = colour.stroke_width(width);
             let middle = || line.points.iter().map(|(x, y)| (*x, y.median));
-            chart
-                .draw_series(LineSeries::new(middle(), style))
-                .map_err(plot)?;
+            chart.draw_series(LineSeries::new(middle(), style)).map_err(plot)?;
             let spreads = line.points.iter().map(|(x, y)| {
                 PathElement::new(vec![(*x, y.low), (*x, y.high)], colour.stroke_width(1))
             });
@@ -207,9 +200,9 @@ where
                 Of::Peer => chart
                     .draw_series(middle().map(|at| TriangleMarker::new(at, 5, colour.filled())))
                     .map(|_| ()),
-                Of::Floor | Of::Published(_) => chart
-                    .draw_series(middle().map(|at| Cross::new(at, 4, colour)))
-                    .map(|_| ()),
+                Of::Floor | Of::Published(_) => {
+                    chart.draw_series(middle().map(|at| Cross::new(at, 4, colour))).map(|_| ())
+                }
             }
             .map_err(plot)?;
         }

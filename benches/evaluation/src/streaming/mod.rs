@@ -23,16 +23,8 @@ pub fn figures() -> Vec<Figure> {
         name: NAME,
         title: "Streaming",
         about: "PPoPP'22, Fig. 6, left. Each run has fresh roles and channels, as in the paper.",
-        x: XAxis {
-            label: "values",
-            log: false,
-            names: &[],
-        },
-        y: YAxis {
-            label: "throughput (values/µs)",
-            log: true,
-            scale: 1e-6,
-        },
+        x: XAxis { label: "values", log: false, names: &[] },
+        y: YAxis { label: "throughput (values/µs)", log: true, scale: 1e-6 },
         series: [
             ours_series("the same; the source is five values ahead"),
             vec![
@@ -46,26 +38,14 @@ pub fn figures() -> Vec<Figure> {
                     Of::Peer,
                     "both processes in one task, by `try_join`, as in the paper",
                 ),
-                series(
-                    "rumpsteak 0.1, tokio 1",
-                    Of::Peer,
-                    "a task for each process, one thread",
-                ),
+                series("rumpsteak 0.1, tokio 1", Of::Peer, "a task for each process, one thread"),
                 series(
                     "rumpsteak 0.1 optimised, tokio 1",
                     Of::Peer,
                     "the same; the source is five values ahead",
                 ),
-                series(
-                    "rumpsteak 0.1, tokio 2",
-                    Of::Peer,
-                    "a task for each process, two threads",
-                ),
-                series(
-                    "ferrite-session, tokio 1",
-                    Of::Peer,
-                    "it starts its own tasks; one thread",
-                ),
+                series("rumpsteak 0.1, tokio 2", Of::Peer, "a task for each process, two threads"),
+                series("ferrite-session, tokio 1", Of::Peer, "it starts its own tasks; one thread"),
                 series(
                     "ferrite-session, tokio 2",
                     Of::Peer,
@@ -145,10 +125,8 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one_thread(),
             Box::new(move |runtime| {
                 let (mut s, mut t) = ours();
-                let both = join((
-                    ours_::windowed_source(&mut s, black_box(count)),
-                    ours_::sink(&mut t),
-                ));
+                let both =
+                    join((ours_::windowed_source(&mut s, black_box(count)), ours_::sink(&mut t)));
                 let (sent, sum) = runtime.block_on(both);
                 sent.and(sum).map_err(Error::wrong)
             }),
@@ -157,52 +135,28 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "plain, tokio 1",
             one_thread(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    ours(),
-                    ours_::source,
-                    ours_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, ours(), ours_::source, ours_::sink, black_box(count))
             }),
         )?,
         on(
             "optimised, tokio 1",
             one_thread(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    ours(),
-                    ours_::windowed_source,
-                    ours_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, ours(), ours_::windowed_source, ours_::sink, black_box(count))
             }),
         )?,
         on(
             "plain, tokio 2",
             two_threads(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    ours(),
-                    ours_::source,
-                    ours_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, ours(), ours_::source, ours_::sink, black_box(count))
             }),
         )?,
         on(
             "optimised, tokio 2",
             two_threads(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    ours(),
-                    ours_::windowed_source,
-                    ours_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, ours(), ours_::windowed_source, ours_::sink, black_box(count))
             }),
         )?,
         on(
@@ -228,27 +182,16 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             one_thread(),
             Box::new(move |runtime| {
                 let (mut s, mut t) = theirs();
-                let both = try_join(
-                    theirs_::source(&mut s, black_box(count)),
-                    theirs_::sink(&mut t),
-                );
-                runtime
-                    .block_on(both)
-                    .map(|((), sum)| sum)
-                    .map_err(Error::wrong)
+                let both =
+                    try_join(theirs_::source(&mut s, black_box(count)), theirs_::sink(&mut t));
+                runtime.block_on(both).map(|((), sum)| sum).map_err(Error::wrong)
             }),
         )?,
         on(
             "rumpsteak 0.1, tokio 1",
             one_thread(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    theirs(),
-                    theirs_::source,
-                    theirs_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, theirs(), theirs_::source, theirs_::sink, black_box(count))
             }),
         )?,
         on(
@@ -268,38 +211,23 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             "rumpsteak 0.1, tokio 2",
             two_threads(),
             Box::new(move |runtime| {
-                in_tasks!(
-                    runtime,
-                    theirs(),
-                    theirs_::source,
-                    theirs_::sink,
-                    black_box(count)
-                )
+                in_tasks!(runtime, theirs(), theirs_::source, theirs_::sink, black_box(count))
             }),
         )?,
         on(
             "ferrite-session, tokio 1",
             one_thread(),
             Box::new(move |runtime| {
-                Ok(runtime
-                    .block_on(ferrite::stream(black_box(count)))
-                    .iter()
-                    .sum())
+                Ok(runtime.block_on(ferrite::stream(black_box(count))).iter().sum())
             }),
         )?,
         on(
             "ferrite-session, tokio 2",
             two_threads(),
             Box::new(move |runtime| {
-                Ok(runtime
-                    .block_on(ferrite::stream(black_box(count)))
-                    .iter()
-                    .sum())
+                Ok(runtime.block_on(ferrite::stream(black_box(count))).iter().sum())
             }),
         )?,
-        case(
-            "mpstthree",
-            Box::new(move || Ok(mpst::stream(black_box(count))?.iter().sum())),
-        ),
+        case("mpstthree", Box::new(move || Ok(mpst::stream(black_box(count))?.iter().sum()))),
     ])
 }

@@ -42,9 +42,7 @@ pub(super) fn stream(count: i32) -> Result<Vec<i32>> {
             outcome
         },
     );
-    s.join()
-        .and(t.join())
-        .map_err(|_| Error::wrong("a role failed"))?;
+    s.join().and(t.join()).map_err(|_| Error::wrong("a role failed"))?;
     received.recv().map_err(Error::wrong)
 }
 

@@ -81,9 +81,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         return Ok(broken(wrong));
     };
 
-    let limits = Limits::default()
-        .anticipation(arguments.bound)
-        .steps(arguments.steps);
+    let limits = Limits::default().anticipation(arguments.bound).steps(arguments.steps);
     let all = old.roles_with(new);
     let asked: Vec<Role> = match &arguments.role {
         None => all.clone(),
@@ -123,11 +121,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     gravest["old"] = old.name.into();
     gravest["new"] = new.name.into();
     gravest["roles"] = objects.into();
-    Ok(Reply {
-        outcome,
-        words,
-        object: gravest,
-    })
+    Ok(Reply { outcome, words, object: gravest })
 }
 
 /// Reports what is wrong with a version.
@@ -209,37 +203,19 @@ struct Question {
 
 impl Question {
     fn holds(bound: Option<usize>, proof: String) -> Self {
-        let answer = Answer {
-            bound,
-            ..Answer::default()
-        };
-        Self {
-            outcome: Outcome::Holds,
-            object: answer.object(Outcome::Holds),
-            report: None,
-            proof,
-        }
+        let answer = Answer { bound, ..Answer::default() };
+        Self { outcome: Outcome::Holds, object: answer.object(Outcome::Holds), report: None, proof }
     }
 
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
-        Self {
-            outcome,
-            object,
-            report: Some(report),
-            proof: String::new(),
-        }
+        Self { outcome, object, report: Some(report), proof: String::new() }
     }
 }
 
 impl<'a> RolePair<'a> {
     fn new(role: &'a Role, old: &'a Version<'a>, new: &'a Version<'a>, all: &'a [Role]) -> Self {
         let others = all.iter().filter(|other| *other != role).collect();
-        Self {
-            role,
-            old,
-            new,
-            others,
-        }
+        Self { role, old, new, others }
     }
 
     fn answer(&self, limits: &Limits) -> RoleAnswer {
@@ -261,17 +237,9 @@ impl<'a> RolePair<'a> {
             "same" => format!("`{role}` is the same in both\n"),
             "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
             "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
-            _ => format!(
-                "`{role}` of {new} may join peers that run {old}: {}\n",
-                join.proof
-            ),
+            _ => format!("`{role}` of {new} may join peers that run {old}: {}\n", join.proof),
         };
-        RoleAnswer {
-            change,
-            join,
-            stay,
-            line,
-        }
+        RoleAnswer { change, join, stay, line }
     }
 
     /// The way out for a role that may not be upgraded first.
@@ -298,10 +266,8 @@ impl<'a> RolePair<'a> {
     /// May the role as it is in `sub` run with peers as they are in `sup`?
     fn direction(&self, sub: &Version<'_>, sup: &Version<'_>, limits: &Limits) -> Question {
         let role = self.role;
-        let comparison = Comparison {
-            sub: sub.machine_or_idle(role),
-            sup: sup.machine_or_idle(role),
-        };
+        let comparison =
+            Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
         let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
         if own == place {
             return Question::holds(Some(0), String::new());

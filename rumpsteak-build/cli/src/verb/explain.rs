@@ -33,10 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
     let entries: Map<_, _> = codes.iter().map(entry).collect();
     let text = match &codes[..] {
         [code] => code.explanation().to_owned(),
-        codes => codes
-            .iter()
-            .map(|code| format!("{code}  {}\n", gist(*code)))
-            .collect(),
+        codes => codes.iter().map(|code| format!("{code}  {}\n", gist(*code))).collect(),
     };
     Ok(Reply {
         outcome: Outcome::Holds,

@@ -73,10 +73,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
             Some(old) => stale(output, &old, text),
             None => Notice::error(format!("`{}` does not exist", output.display())),
         };
-        terminal.report(&report.help(format!(
-            "run `cargo rumpsteak generate {file} --output {}`",
-            output.display()
-        )));
+        terminal.report(
+            &report.help(format!(
+                "run `cargo rumpsteak generate {file} --output {}`",
+                output.display()
+            )),
+        );
         return Ok(Outcome::Fails);
     }
     std::fs::write(output, text).map_err(|error| unwritable(output, "write", &error))?;
@@ -101,23 +103,15 @@ fn stale(output: &Path, old: &str, new: &str) -> Notice {
     };
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = |left: &mut dyn Iterator<Item = &&str>, right: &mut dyn Iterator<Item = &&str>| {
-        left.zip(right)
-            .take_while(|(left, right)| left == right)
-            .count()
+        left.zip(right).take_while(|(left, right)| left == right).count()
     };
     // The first lines are the stamp, which always differs.
     let head = 2.min(old.len()).min(new.len());
     let start = head + same(&mut old[head..].iter(), &mut new[head..].iter());
-    let end = same(
-        &mut old[start..].iter().rev(),
-        &mut new[start..].iter().rev(),
-    );
+    let end = same(&mut old[start..].iter().rev(), &mut new[start..].iter().rev());
     let show = |sign: char, lines: &[&str]| {
-        let mut text: String = lines
-            .iter()
-            .take(MOST)
-            .map(|line| format!("{sign} {line}\n"))
-            .collect();
+        let mut text: String =
+            lines.iter().take(MOST).map(|line| format!("{sign} {line}\n")).collect();
         if lines.len() > MOST {
             text.push_str(&format!("{sign} … {} further lines\n", lines.len() - MOST));
         }

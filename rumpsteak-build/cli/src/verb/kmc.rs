@@ -75,12 +75,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let mut reader = Reader::default();
     let mut machines = vec![];
     for file in &arguments.files {
-        machines.extend(machines::read(
-            &mut reader,
-            file,
-            &arguments.scribble,
-            terminal,
-        )?);
+        machines.extend(machines::read(&mut reader, file, &arguments.scribble, terminal)?);
     }
     let fsms = machines.iter().map(|machine| machine.fsm.clone()).collect();
     let mut system = System::new(fsms).map_err(|error| no_system(&machines, &error))?;
@@ -94,11 +89,8 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let report = kmc::check(&system, &limits);
     let properties = match arguments.k {
         Some(k) => {
-            let reduction = if arguments.unreduced {
-                Reduction::None
-            } else {
-                Reduction::PartialOrder
-            };
+            let reduction =
+                if arguments.unreduced { Reduction::None } else { Reduction::PartialOrder };
             kmc::check_at(&system, k, reduction, &limits)
         }
         None => report.properties,
@@ -140,19 +132,17 @@ fn no_system(machines: &[Machine], error: &SystemError) -> Notice {
         SystemError::SelfMessage { role, transition } => {
             mark(report, machines, role, *transition, "to itself")
         }
-        SystemError::UnknownPeer {
-            role, transition, ..
-        } => mark(report, machines, role, *transition, "to nobody"),
+        SystemError::UnknownPeer { role, transition, .. } => {
+            mark(report, machines, role, *transition, "to nobody")
+        }
         _ => report,
     }
 }
 
 fn unsafe_system(machines: &[Machine], run: &Run) -> Notice {
     let report = Notice::error(format!("the system is not safe: {}", run.failure));
-    mark_waits(report, machines, run).remark(format!(
-        "a run that leads there:\n{}",
-        run.chart().trim_end()
-    ))
+    mark_waits(report, machines, run)
+        .remark(format!("a run that leads there:\n{}", run.chart().trim_end()))
 }
 
 fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) -> Notice {
@@ -166,9 +156,7 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
     };
     let text = obstacle.to_string();
     let (what, way_out) = split_way_out(&text);
-    let report = report
-        .remark(format!("the bound matters, because {what}"))
-        .maybe_help(way_out);
+    let report = report.remark(format!("the bound matters, because {what}")).maybe_help(way_out);
     match obstacle {
         Obstacle::Blocked(witness) | Obstacle::Dependent(witness) => {
             witnessed(report, machines, witness)
@@ -187,28 +175,17 @@ fn undecided(machines: &[Machine], limit: Limit, obstacle: Option<&Obstacle>) ->
 fn witnessed(report: Notice, machines: &[Machine], witness: &Witness) -> Notice {
     let report = match &witness.flaw {
         Flaw::Blocked { role, send } => mark(report, machines, role, *send, "blocked by the bound"),
-        Flaw::Competing {
-            role,
-            first,
-            second,
-        } => {
+        Flaw::Competing { role, first, second } => {
             let report = mark(report, machines, role, *first, "can be received");
             mark(report, machines, role, *second, "and so can this")
         }
-        Flaw::Partial {
-            role,
-            possible,
-            blocked,
-        } => {
+        Flaw::Partial { role, possible, blocked } => {
             let report = mark(report, machines, role, *blocked, "blocked by the bound");
             mark(report, machines, role, *possible, "possible")
         }
         Flaw::Lost { .. } | Flaw::Waits { .. } => report,
     };
-    let steps = witness
-        .steps
-        .iter()
-        .map(|step| format!("`{}`: `{}`", step.role, step.action));
+    let steps = witness.steps.iter().map(|step| format!("`{}`: `{}`", step.role, step.action));
     if witness.steps.is_empty() {
         report.remark("this is so from the start")
     } else {
@@ -267,17 +244,9 @@ fn findings(properties: &Properties) -> Vec<(&'static str, &'static str, Finding
     };
     vec![
         ("csa", "CSA", form(&properties.mixed)),
-        (
-            "deterministic",
-            "deterministic",
-            form(&properties.nondeterministic),
-        ),
+        ("deterministic", "deterministic", form(&properties.nondeterministic)),
         ("directed", "directed", form(undirected)),
-        (
-            "k_exhaustive",
-            "k-exhaustive",
-            behaviour(&properties.exhaustive),
-        ),
+        ("k_exhaustive", "k-exhaustive", behaviour(&properties.exhaustive)),
         ("k_safe", "k-safe", safe),
         ("progress", "  progress", behaviour(&properties.progress)),
         ("reception", "  reception", behaviour(&properties.reception)),
@@ -300,10 +269,7 @@ fn table(properties: &Properties) -> String {
             Finding::Holds => "yes".to_owned(),
             Finding::Defect(role, defect) => {
                 let defect = defect.to_string();
-                format!(
-                    "no: in the machine of `{role}`, {}",
-                    split_way_out(&defect).0
-                )
+                format!("no: in the machine of `{role}`, {}", split_way_out(&defect).0)
             }
             Finding::Witness(witness) => format!("no: {}", witness.flaw),
             Finding::Unknown => "unknown within the limits".to_owned(),
@@ -315,11 +281,7 @@ fn table(properties: &Properties) -> String {
 
 /// The channels for people, one on each line.
 fn channels(capacities: &Capacities) -> String {
-    let least = if capacities.is_minimal {
-        "the least "
-    } else {
-        ""
-    };
+    let least = if capacities.is_minimal { "the least " } else { "" };
     let mut text = format!("channels, with {least}capacities that are enough:\n");
     for channel in &capacities.channels {
         let occupancy = match channel.occupancy {
@@ -354,11 +316,9 @@ fn channel_objects(capacities: &Capacities) -> Vec<Value> {
 /// The answer as JSON.
 fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capacities>) -> Value {
     let mut object = match verdict {
-        Verdict::Safe { bound } => Answer {
-            bound: Some(*bound),
-            ..Answer::default()
+        Verdict::Safe { bound } => {
+            Answer { bound: Some(*bound), ..Answer::default() }.object(Outcome::Holds)
         }
-        .object(Outcome::Holds),
         Verdict::Unsafe(run) => json::unsafe_run(run),
         Verdict::Undecided { limit, obstacle } => {
             let obstacle = obstacle.as_ref().map(ToString::to_string);
@@ -370,9 +330,7 @@ fn object(verdict: &Verdict, properties: &Properties, capacities: Option<&Capaci
         }
     };
     let found = findings(properties);
-    let values = found
-        .iter()
-        .map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
+    let values = found.iter().map(|(key, _, finding)| ((*key).to_owned(), finding.holds().into()));
     let witnesses = found.iter().filter_map(|(key, _, finding)| match finding {
         Finding::Witness(witness) => Some(((*key).to_owned(), witness_object(witness))),
         _ => None,

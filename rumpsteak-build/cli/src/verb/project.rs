@@ -74,11 +74,8 @@ impl Arguments {
 /// # Errors
 /// A file that cannot be read; a protocol or role that is not in it; a form that cannot say it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let module = modules::read(
-        &mut Reader::default(),
-        &arguments.file,
-        &arguments.scribble.import_path,
-    )?;
+    let module =
+        modules::read(&mut Reader::default(), &arguments.file, &arguments.scribble.import_path)?;
     module.warn(terminal);
     let refuse = |protocol, diagnostics: &[Diagnostic], terminal: &mut Terminal| {
         let reports: Vec<Notice> = module.reports(diagnostics).collect();
@@ -86,10 +83,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             terminal.report(report);
         }
         let reports = reports.iter().map(json::notice).collect();
-        Ok(Reply::object(
-            modules::outcome(diagnostics),
-            object(protocol, &[], reports),
-        ))
+        Ok(Reply::object(modules::outcome(diagnostics), object(protocol, &[], reports)))
     };
     if !module.contents.diagnostics.is_empty() {
         return refuse(None, &module.contents.diagnostics, terminal);

@@ -75,10 +75,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         limits.widening = 0;
     }
     let others = system.iter().map(|machine| &machine.fsm);
-    let peers: Vec<Fsm> = others
-        .filter(|fsm| fsm.role() != sup.fsm.role())
-        .cloned()
-        .collect();
+    let peers: Vec<Fsm> = others.filter(|fsm| fsm.role() != sup.fsm.role()).cloned().collect();
     let comparison = Comparison { sub, sup };
     let verdict = judge(&comparison, &peers, &limits, terminal)?;
     let Comparison { sub, sup } = &comparison;
@@ -98,10 +95,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
             }
-            let answer = Answer {
-                bound: proof.anticipation,
-                ..Answer::default()
-            };
+            let answer = Answer { bound: proof.anticipation, ..Answer::default() };
             let mut object = answer.object(Outcome::Holds);
             object["situations"] = proof.situations.into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
@@ -118,11 +112,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             (Outcome::Undecided, Words::Notice(notice), object)
         }
     };
-    Ok(Reply {
-        outcome,
-        words: vec![words],
-        object,
-    })
+    Ok(Reply { outcome, words: vec![words], object })
 }
 
 /// Judges with the peers, if they and the supertype make a system. Otherwise without them, with a
@@ -153,15 +143,10 @@ fn judge(
         }
     }
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(Accepted {
-            proof,
-            condition: None,
-        }),
-        Verdict::Unsafe(refusal) => Verdict::Unsafe(Refused {
-            refusal: Some(refusal),
-            condition: None,
-            evidence: None,
-        }),
+        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof, condition: None }),
+        Verdict::Unsafe(refusal) => {
+            Verdict::Unsafe(Refused { refusal: Some(refusal), condition: None, evidence: None })
+        }
         Verdict::Undecided(limit) => Verdict::Undecided(limit),
     })
 }

@@ -52,9 +52,7 @@ fn all_errors_of_all_files_are_told() {
         .with("ping.scr", PING)
         .with("syntax.scr", SYNTAX)
         .with("untold.scr", UNTOLD);
-    let run = folder
-        .call("check syntax.scr nowhere.scr untold.scr ping.scr")
-        .exits(2);
+    let run = folder.call("check syntax.scr nowhere.scr untold.scr ping.scr").exits(2);
     // The wording is the library's.
     let titles: Vec<&str> = run
         .stderr
@@ -62,10 +60,7 @@ fn all_errors_of_all_files_are_told() {
         .filter(|line| line.starts_with("error"))
         .map(|line| line.split_inclusive(':').next().unwrap())
         .collect();
-    assert_eq!(
-        titles,
-        ["error[S0104]:", "error[S0104]:", "error:", "error[S0404]:",]
-    );
+    assert_eq!(titles, ["error[S0104]:", "error[S0104]:", "error:", "error[S0404]:",]);
     says(&run.stderr, "error: there is no file `nowhere.scr`\n");
     begins(&run.stdout, "ping.scr: `Ping` is safe: ");
 }
@@ -85,35 +80,21 @@ fn the_status_tells_bad_input_from_a_bad_protocol() {
     folder.call("check untold.scr ping.scr").exits(1);
     folder.call("check untold.scr syntax.scr").exits(2);
     folder.call("check ping.scr --configurations 2").exits(3);
-    folder
-        .call("check ping.scr untold.scr --configurations 2")
-        .exits(1);
+    folder.call("check ping.scr untold.scr --configurations 2").exits(1);
 }
 
 #[test]
 fn a_limit_is_named_with_its_setting() {
     let folder = Folder::new("check_limit").with("ping.scr", PING);
-    let run = folder
-        .call("check ping.scr --configurations 2")
-        .exits(3)
-        .prints("");
+    let run = folder.call("check ping.scr --configurations 2").exits(3).prints("");
     begins(
         &run.stderr,
         "error: undecided whether `Ping` is safe: the system has more than 2 configurations",
     );
-    says(
-        &run.stderr,
-        "help: raise the limit with `--configurations`\n",
-    );
-    let object = folder
-        .call("check ping.scr --configurations 2 --format json")
-        .exits(3)
-        .json();
+    says(&run.stderr, "help: raise the limit with `--configurations`\n");
+    let object = folder.call("check ping.scr --configurations 2 --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
-    assert_eq!(
-        object["limit"],
-        json!({"setting": "configurations", "value": 2})
-    );
+    assert_eq!(object["limit"], json!({"setting": "configurations", "value": 2}));
 }
 
 #[test]
@@ -121,10 +102,7 @@ fn a_state_with_several_peers_is_safe_and_noted() {
     let folder = Folder::new("check_peers").with("peers.scr", TWO_PEERS);
     let run = folder.call("check peers.scr").exits(0);
     begins(&run.stdout, "peers.scr: `Peers` is safe: 3 roles, ");
-    begins(
-        &run.stderr,
-        "note: `C` in `Peers` cannot be written as a session type yet: ",
-    );
+    begins(&run.stderr, "note: `C` in `Peers` cannot be written as a session type yet: ");
     says(&run.stderr, " --> peers.scr:2:");
 }
 
@@ -140,18 +118,10 @@ fn a_file_without_protocols_is_noted() {
 
 #[test]
 fn json_is_one_object_with_every_file() {
-    let folder = Folder::new("check_json")
-        .with("ping.scr", PING)
-        .with("untold.scr", UNTOLD);
-    let object = folder
-        .call("check ping.scr untold.scr --format json")
-        .exits(1)
-        .json();
+    let folder = Folder::new("check_json").with("ping.scr", PING).with("untold.scr", UNTOLD);
+    let object = folder.call("check ping.scr untold.scr --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
-    assert_eq!(
-        object["reason"],
-        object["files"][1]["diagnostics"][0]["message"]
-    );
+    assert_eq!(object["reason"], object["files"][1]["diagnostics"][0]["message"]);
     for field in ["bound", "limit", "run"] {
         assert_eq!(object[field], Value::Null, "{field}");
     }
@@ -170,41 +140,23 @@ fn json_is_one_object_with_every_file() {
     assert_eq!(object["files"][1]["diagnostics"][0]["code"], "S0404");
 
     let safe = folder.call("check ping.scr --format json").exits(0).json();
-    assert_eq!(
-        (&safe["verdict"], &safe["bound"]),
-        (&json!("safe"), &json!(1))
-    );
+    assert_eq!((&safe["verdict"], &safe["bound"]), (&json!("safe"), &json!(1)));
 
-    let missing = folder
-        .call("check nowhere.scr --format json")
-        .exits(2)
-        .json();
+    let missing = folder.call("check nowhere.scr --format json").exits(2).json();
     assert_eq!(missing["verdict"], Value::Null);
     assert_eq!(missing["reason"], "there is no file `nowhere.scr`");
 }
 
 #[test]
 fn messages_as_json_are_one_object_per_line() {
-    let folder = Folder::new("check_lines")
-        .with("ping.scr", PING)
-        .with("untold.scr", UNTOLD);
-    let run = folder
-        .call("check untold.scr ping.scr --format json-lines")
-        .exits(1)
-        .says("");
-    let lines: Vec<Value> = run
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let folder = Folder::new("check_lines").with("ping.scr", PING).with("untold.scr", UNTOLD);
+    let run = folder.call("check untold.scr ping.scr --format json-lines").exits(1).says("");
+    let lines: Vec<Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let summary: Vec<_> = lines
         .iter()
         .map(|line| {
-            (
-                line["kind"].as_str().unwrap(),
-                line["file"].as_str(),
-                line["verdict"].as_str(),
-            )
+            (line["kind"].as_str().unwrap(), line["file"].as_str(), line["verdict"].as_str())
         })
         .collect();
     assert_eq!(
@@ -227,14 +179,7 @@ fn garbage_is_refused_without_a_panic() {
         .with("control.scr", "global \u{0}\u{1b}[31m protocol \u{202e} P(")
         .with("brackets.scr", "{".repeat(100_000))
         .with("long.scr", "x".repeat(1_000_000));
-    for name in [
-        "folder",
-        "empty.scr",
-        "binary.scr",
-        "control.scr",
-        "brackets.scr",
-        "long.scr",
-    ] {
+    for name in ["folder", "empty.scr", "binary.scr", "control.scr", "brackets.scr", "long.scr"] {
         let run = folder.run(["check", name]).exits(2);
         begins(&run.stderr, "error");
         assert!(
@@ -266,12 +211,9 @@ fn deep_nesting_is_no_stack_overflow() {
 fn the_protocols_of_the_papers_are_safe() {
     let protocols = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocols");
     let folder = Folder::new("check_protocols");
-    let files = std::fs::read_dir(protocols)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let files: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|ext| ext == "scr"))
-        .collect();
+    let files = std::fs::read_dir(protocols).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|ext| ext == "scr")).collect();
     assert!(files.len() >= 4, "{files:?}");
     for file in files {
         folder.run(["check".as_ref(), file.as_path()]).exits(0);
@@ -312,9 +254,7 @@ fn a_file_may_call_itself_what_its_path_ends_in() {
         Folder::new("check_module_line_inside/shop").with("Orders.scr", text("shop.Orders"));
     inside.call("check Orders.scr").exits(0);
     // Standard input has no name.
-    folder
-        .run_with_input(["check", "-"], &text("any.Name"))
-        .exits(0);
+    folder.run_with_input(["check", "-"], &text("any.Name")).exits(0);
 
     folder.call("check shop/Basket.scr").exits(1).says(
         "error[S0213]: the module in `Basket.scr` calls itself `shop.Orders`

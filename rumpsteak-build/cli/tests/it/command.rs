@@ -34,10 +34,7 @@ fn help_and_version_are_answers() {
         says(&help.stdout, word);
     }
     let version = folder.call("--version").exits(0);
-    assert_eq!(
-        version.stdout,
-        format!("cargo-rumpsteak {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(version.stdout, format!("cargo-rumpsteak {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -49,13 +46,9 @@ fn a_mistyped_verb_gets_a_suggestion() {
 #[test]
 fn a_missing_file_gets_a_suggestion() {
     let folder = Folder::new("missing_file").with("deep/kernel.dot", MACHINE);
-    folder
-        .call("subtype deep/kernal.dot deep/kernel.dot")
-        .exits(2)
-        .prints("")
-        .says(
-            "error: there is no file `deep/kernal.dot`\nhelp: did you mean `deep/kernel.dot`?\n\n",
-        );
+    folder.call("subtype deep/kernal.dot deep/kernel.dot").exits(2).prints("").says(
+        "error: there is no file `deep/kernal.dot`\nhelp: did you mean `deep/kernel.dot`?\n\n",
+    );
     folder
         .call("subtype nowhere/x.dot deep/kernel.dot")
         .exits(2)
@@ -73,10 +66,7 @@ fn what_is_no_text_file_is_refused() {
     for (file, message) in [
         ("empty.dot", "`empty.dot` is empty"),
         ("blank.dot", "`blank.dot` is empty"),
-        (
-            "garbage.dot",
-            "`garbage.dot` is not text: byte 1 is not UTF-8",
-        ),
+        ("garbage.dot", "`garbage.dot` is not text: byte 1 is not UTF-8"),
         ("folder", "`folder` is a folder"),
     ] {
         for pair in [[file, "good.dot"], ["good.dot", file]] {
@@ -115,33 +105,21 @@ fn a_file_that_may_not_be_read_is_named() {
 #[test]
 fn standard_input_is_a_file_named_dash() {
     let folder = Folder::new("stdin").with("a.dot", MACHINE);
-    folder
-        .run_with_input(["subtype", "-", "a.dot"], MACHINE)
-        .exits(0);
-    folder
-        .run_with_input(["subtype", "a.dot", "-"], MACHINE)
-        .exits(0);
+    folder.run_with_input(["subtype", "-", "a.dot"], MACHINE).exits(0);
+    folder.run_with_input(["subtype", "a.dot", "-"], MACHINE).exits(0);
     folder
         .run_with_input(["subtype", "-", "-"], MACHINE)
         .exits(2)
         .says("error: standard input can only be read once\nhelp: name a file in place of the second `-`\n\n");
-    let run = folder
-        .run_with_input(["subtype", "-", "a.dot"], "graph k {}")
-        .exits(2);
+    let run = folder.run_with_input(["subtype", "-", "a.dot"], "graph k {}").exits(2);
     says(&run.stderr, "<stdin>:1:1");
 }
 
 #[test]
 fn a_bad_machine_is_shown_where_it_is_bad() {
-    let folder = Folder::new("bad_machine")
-        .with("good.dot", MACHINE)
-        .with("mixed.dot", MIXED);
-    folder
-        .call("subtype mixed.dot good.dot")
-        .exits(2)
-        .prints("")
-        .says(
-            "error: the machine of `k`: state 0 both sends and receives\n \
+    let folder = Folder::new("bad_machine").with("good.dot", MACHINE).with("mixed.dot", MIXED);
+    folder.call("subtype mixed.dot good.dot").exits(2).prints("").says(
+        "error: the machine of `k`: state 0 both sends and receives\n \
          --> mixed.dot:2:17\n  \
            |\n\
          2 |   0 -> 1 [label=\"s!ready\"];\n  \
@@ -150,35 +128,22 @@ fn a_bad_machine_is_shown_where_it_is_bad() {
            |                 -------------- receives\n  \
            |\n  \
            = help: let it do one first and the other in a state of its own\n\n",
-        );
+    );
 }
 
 #[test]
 fn a_bad_input_is_an_object_with_json() {
-    let folder = Folder::new("bad_json")
-        .with("good.dot", MACHINE)
-        .with("mixed.dot", MIXED);
-    let run = folder
-        .call("subtype --format json mixed.dot good.dot")
-        .exits(2);
+    let folder = Folder::new("bad_json").with("good.dot", MACHINE).with("mixed.dot", MIXED);
+    let run = folder.call("subtype --format json mixed.dot good.dot").exits(2);
     let object = run.json();
     assert_eq!(object["verdict"], serde_json::Value::Null);
-    assert_eq!(
-        object["reason"],
-        "the machine of `k`: state 0 both sends and receives"
-    );
+    assert_eq!(object["reason"], "the machine of `k`: state 0 both sends and receives");
     let span = &object["error"]["spans"][0];
     assert_eq!(span["file_name"], "mixed.dot");
-    assert_eq!(
-        (&span["line_start"], &span["column_start"]),
-        (&2.into(), &17.into())
-    );
+    assert_eq!((&span["line_start"], &span["column_start"]), (&2.into(), &17.into()));
     assert_eq!(object["error"]["rendered"], run.stderr);
 
-    let missing = folder
-        .call("subtype --format json nowhere.dot good.dot")
-        .exits(2)
-        .json();
+    let missing = folder.call("subtype --format json nowhere.dot good.dot").exits(2).json();
     assert_eq!(missing["reason"], "there is no file `nowhere.dot`");
 }
 
@@ -188,10 +153,7 @@ fn names_cannot_speak_to_the_terminal() {
         "digraph \"\u{1b}[31mk\u{202e}\" { 0 -> 1 [label=\"s!a\"]; 0 -> 1 [label=\"s?b\"]; }";
     let folder = Folder::new("hostile").with("hostile.dot", hostile);
     let run = folder.call("subtype hostile.dot hostile.dot").exits(2);
-    assert!(
-        !run.stderr.contains('\u{1b}') && !run.stderr.contains('\u{202e}'),
-        "{run:?}"
-    );
+    assert!(!run.stderr.contains('\u{1b}') && !run.stderr.contains('\u{202e}'), "{run:?}");
     says(&run.stderr, "\\u{1b}[31mk\\u{202e}");
 }
 
@@ -200,41 +162,23 @@ fn colours_follow_the_option_and_the_environment() {
     let folder = Folder::new("colours");
     let coloured = |arguments: &[&str], environment: &[(&str, &str)]| {
         let mut command = command();
-        command
-            .arg("subtype")
-            .args(["x", "y"])
-            .args(arguments)
-            .current_dir(folder.path());
+        command.arg("subtype").args(["x", "y"]).args(arguments).current_dir(folder.path());
         let output = command.envs(environment.iter().copied()).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         output.stderr.contains(&0x1b)
     };
     assert!(!coloured(&[], &[]), "no terminal");
     assert!(coloured(&["--color", "always"], &[]));
-    assert!(
-        coloured(&["--color=always"], &[("NO_COLOR", "1")]),
-        "the option wins"
-    );
+    assert!(coloured(&["--color=always"], &[("NO_COLOR", "1")]), "the option wins");
     assert!(coloured(&[], &[("CARGO_TERM_COLOR", "always")]));
-    assert!(!coloured(
-        &[],
-        &[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "1")]
-    ));
-    assert!(
-        coloured(&[], &[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "")]),
-        "empty is unset"
-    );
-    assert!(!coloured(
-        &["--color=never"],
-        &[("CARGO_TERM_COLOR", "always")]
-    ));
+    assert!(!coloured(&[], &[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "1")]));
+    assert!(coloured(&[], &[("CARGO_TERM_COLOR", "always"), ("NO_COLOR", "")]), "empty is unset");
+    assert!(!coloured(&["--color=never"], &[("CARGO_TERM_COLOR", "always")]));
 }
 
 #[test]
 fn a_closed_pipe_is_no_panic() {
-    let folder = Folder::new("closed_pipe")
-        .with("a.dot", MACHINE)
-        .with("mixed.dot", MIXED);
+    let folder = Folder::new("closed_pipe").with("a.dot", MACHINE).with("mixed.dot", MIXED);
     for (arguments, status) in [
         (vec!["subtype", "a.dot", "a.dot"], 0),
         (vec!["subtype", "a.dot", "a.dot", "--format=json"], 0),
@@ -252,17 +196,8 @@ fn a_closed_pipe_is_no_panic() {
             .unwrap();
         drop(child.stdout.take());
         let mut stderr = String::new();
-        child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut stderr)
-            .unwrap();
-        assert_eq!(
-            child.wait().unwrap().code(),
-            Some(status),
-            "{arguments:?}: {stderr}"
-        );
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{arguments:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{stderr}");
 
         // Nobody reads anything.
@@ -283,10 +218,7 @@ fn a_closed_pipe_is_no_panic() {
 #[test]
 fn a_full_disk_is_told() {
     let folder = Folder::new("full_disk").with("a.dot", MACHINE);
-    let full = std::fs::File::options()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = command()
         .args(["subtype", "a.dot", "a.dot"])
         .current_dir(folder.path())

@@ -110,13 +110,9 @@ impl Folder {
 /// The command in an environment that says nothing about colours and the folders of builds.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-rumpsteak"));
-    for name in [
-        "NO_COLOR",
-        "CARGO_TERM_COLOR",
-        "TERM",
-        "CARGO_TARGET_DIR",
-        "CARGO_BUILD_BUILD_DIR",
-    ] {
+    for name in
+        ["NO_COLOR", "CARGO_TERM_COLOR", "TERM", "CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"]
+    {
         command.env_remove(name);
     }
     command

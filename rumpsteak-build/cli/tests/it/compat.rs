@@ -53,12 +53,7 @@ struct Pair {
 type Rule = Option<&'static str>;
 
 fn pairs() -> Vec<Pair> {
-    let pair = |name, old: String, new: String, roles| Pair {
-        name,
-        old,
-        new,
-        roles,
-    };
+    let pair = |name, old: String, new: String, roles| Pair { name, old, new, roles };
     let once = |text: &str| shop(text);
     vec![
         // Two ways to write one protocol.
@@ -245,22 +240,12 @@ fn pairs() -> Vec<Pair> {
 
 #[test]
 fn pairs_of_versions() {
-    for Pair {
-        name,
-        old,
-        new,
-        roles,
-    } in pairs()
-    {
-        let folder = Folder::new(&format!("compat_{name}"))
-            .with("old.scr", old)
-            .with("new.scr", new);
+    for Pair { name, old, new, roles } in pairs() {
+        let folder =
+            Folder::new(&format!("compat_{name}")).with("old.scr", old).with("new.scr", new);
         let holds = roles.iter().all(|(_, _, join, _)| join.is_none());
         let status = i32::from(!holds);
-        let object = folder
-            .call("compat old.scr new.scr --format json")
-            .exits(status)
-            .json();
+        let object = folder.call("compat old.scr new.scr --format json").exits(status).json();
         let verdict = |rule: Rule| if rule.is_some() { "unsafe" } else { "safe" };
         let expected: Vec<Value> = roles
             .iter()
@@ -348,9 +333,8 @@ fn a_verdict_as_it_is_told() {
 /// Whoever reads this need not know what a subtype is.
 #[test]
 fn a_missing_branch_is_named() {
-    let folder = Folder::new("compat_missing")
-        .with("old.scr", shop(WITH_HELP))
-        .with("new.scr", shop(LOOP));
+    let folder =
+        Folder::new("compat_missing").with("old.scr", shop(WITH_HELP)).with("new.scr", shop(LOOP));
     folder
         .call("compat old.scr new.scr --role seller")
         .exits(1)
@@ -388,22 +372,13 @@ fn every_refusal_says_what_is_done_and_by_whom() {
             "added_branch",
             "it sends `help` to `seller`, but here `old.scr` has `buyer` do something else: it sends `order(i32)` to `seller`",
         ),
-        (
-            "new_payload",
-            "it sends `price(i64)` to `buyer` with another payload than `old.scr` has",
-        ),
-        (
-            "new_name",
-            "it does not handle `order(i32)`, which `buyer` may send here",
-        ),
+        ("new_payload", "it sends `price(i64)` to `buyer` with another payload than `old.scr` has"),
+        ("new_name", "it does not handle `order(i32)`, which `buyer` may send here"),
         (
             "acknowledged",
             "it receives `bye` from `seller`, but `old.scr` of `buyer` has ended here",
         ),
-        (
-            "acknowledged",
-            "it sends `bye` to `buyer`, but `old.scr` of `seller` has ended here",
-        ),
+        ("acknowledged", "it sends `bye` to `buyer`, but `old.scr` of `seller` has ended here"),
         (
             "removed_role",
             "it ends, but `old.scr` goes on: `log` still receives `entry(i32)` from `seller`",
@@ -425,11 +400,7 @@ fn every_refusal_says_what_is_done_and_by_whom() {
         let run = folder.call("compat old.scr new.scr").exits(1);
         let says =
             |line: &str| line.starts_with("error: ") && line.ends_with(&format!(": {sentence}"));
-        assert!(
-            run.stdout.lines().any(says),
-            "{name}: {sentence}\n{}",
-            run.stdout
-        );
+        assert!(run.stdout.lines().any(says), "{name}: {sentence}\n{}", run.stdout);
     }
 }
 
@@ -452,10 +423,7 @@ fn a_role_that_receives_from_several_peers_is_undecided() {
         &run.stdout,
         "error: undecided whether `C` of `new.scr` may join peers that run `old.scr`\n",
     );
-    let object = folder
-        .call("compat old.scr new.scr --role C --format json")
-        .exits(3)
-        .json();
+    let object = folder.call("compat old.scr new.scr --role C --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
     // Unchanged it may run with anybody.
     folder.call("compat old.scr new.scr --role B").exits(0);
@@ -469,10 +437,7 @@ fn limits_and_bad_calls() {
         .with("new.scr", shop(WITH_HELP))
         .with("broken.scr", "global protocol")
         .with("untold.scr", "global protocol Shop(role a, role b, role c) { choice at a { l() from a to b; x() from a to c; } or { r() from a to b; } }");
-    let run = folder
-        .call("compat old.scr new.scr --role seler")
-        .exits(2)
-        .prints("");
+    let run = folder.call("compat old.scr new.scr --role seler").exits(2).prints("");
     assert_eq!(
         run.stderr,
         "error: neither version has a role `seler`\nhelp: did you mean `seller`?\n\n"
@@ -483,13 +448,8 @@ fn limits_and_bad_calls() {
     folder.call("compat old.scr broken.scr").exits(2).prints("");
     let run = folder.call("compat untold.scr old.scr").exits(2).prints("");
     begins(&run.stderr, "error[S0404]: ");
-    let object = folder
-        .call("compat old.scr broken.scr --format json")
-        .exits(2)
-        .json();
+    let object = folder.call("compat old.scr broken.scr --format json").exits(2).json();
     assert_eq!(object["verdict"], Value::Null);
-    let run = folder
-        .call("compat new.scr old.scr --role buyer --steps 1")
-        .exits(3);
+    let run = folder.call("compat new.scr old.scr --role buyer --steps 1").exits(3);
     says(&run.stdout, "help: raise the limit with `--steps`\n");
 }

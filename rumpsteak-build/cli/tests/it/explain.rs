@@ -16,11 +16,8 @@ fn a_code_is_explained_with_an_example() {
 fn without_a_code_all_are_listed_on_a_line_each() {
     let folder = Folder::new("explain_all");
     let run = folder.call("explain").exits(0).says("");
-    let codes: Vec<&str> = run
-        .stdout
-        .lines()
-        .map(|line| line.split_once("  ").unwrap().0)
-        .collect();
+    let codes: Vec<&str> =
+        run.stdout.lines().map(|line| line.split_once("  ").unwrap().0).collect();
     assert!(codes.len() >= 30 && codes.is_sorted(), "{codes:?}");
     let object = folder.call("explain --format json").exits(0).json();
     assert_eq!(object["codes"].as_object().unwrap().len(), codes.len());
@@ -46,14 +43,8 @@ fn an_unknown_code_is_refused() {
 #[test]
 fn diagnostics_name_the_code_to_ask_for() {
     let folder = Folder::new("explain_hint")
-        .with(
-            "one.scr",
-            "global protocol P(role a, role b) { x() from a to c; }",
-        )
-        .with(
-            "two.scr",
-            "global protocol P(role a, role b) { x() form a to b; }",
-        );
+        .with("one.scr", "global protocol P(role a, role b) { x() from a to c; }")
+        .with("two.scr", "global protocol P(role a, role b) { x() form a to b; }");
     let run = folder.call("check one.scr").exits(1);
     let hint = "for more about this error, try `cargo rumpsteak explain S0202`\n";
     ends(&run.stderr, hint);
@@ -61,10 +52,7 @@ fn diagnostics_name_the_code_to_ask_for() {
     let hint = "for more about these errors (S0104, S0202), try `cargo rumpsteak explain S0104`\n";
     ends(&run.stderr, hint);
     // A line of its own would be no JSON.
-    folder
-        .call("check one.scr --format json-lines")
-        .exits(1)
-        .says("");
+    folder.call("check one.scr --format json-lines").exits(1).says("");
 }
 
 #[test]
@@ -77,15 +65,9 @@ fn what_is_said_of_a_role_that_is_not_there_is_in_its_explanation() {
     };
     let folder = folder.with("example.scr", fence("scribble"));
     let (_, call) = text.split_once("`cargo rumpsteak ").unwrap();
-    let run = folder
-        .call(call.split_once('`').unwrap().0)
-        .exits(2)
-        .prints("");
+    let run = folder.call(call.split_once('`').unwrap().0).exits(2).prints("");
     let (error, hint) = run.stderr.split_once("\n\n").unwrap();
     assert_eq!(error, fence("text").trim_end());
-    assert_eq!(
-        hint,
-        "for more about this error, try `cargo rumpsteak explain S0407`\n"
-    );
+    assert_eq!(hint, "for more about this error, try `cargo rumpsteak explain S0407`\n");
     assert!(run.stderr.lines().all(|line| line.chars().count() <= 80));
 }

@@ -24,11 +24,7 @@ fn machines_are_read_back() {
         ("project ring.scr --format local", Form::Local, 3),
         ("project ring.scr --format cfsm", Form::Cfsm, 3),
         ("optimise ring.scr --role b --format dot", Form::Dot, 1),
-        (
-            "optimise ring.scr --role b --format dot --show 3",
-            Form::Dot,
-            3,
-        ),
+        ("optimise ring.scr --role b --format dot --show 3", Form::Dot, 3),
         ("optimise ring.scr --all-roles --format dot", Form::Dot, 3),
     ] {
         let text = folder.call(line).exits(0).stdout;
@@ -69,15 +65,11 @@ fn session_types_are_rust() {
 /// A file is a file where there is nothing to print, too.
 #[test]
 fn where_no_order_is_faster_the_file_is_empty() {
-    let folder = Folder::new("formats_empty").with(
-        "p.scr",
-        "global protocol P(role a, role b) { x() from a to b; }",
-    );
+    let folder = Folder::new("formats_empty")
+        .with("p.scr", "global protocol P(role a, role b) { x() from a to b; }");
     for form in ["dot", "alias"] {
-        let run = folder
-            .call(&format!("optimise p.scr --role a --format {form}"))
-            .exits(1)
-            .prints("");
+        let run =
+            folder.call(&format!("optimise p.scr --role a --format {form}")).exits(1).prints("");
         begins(&run.stderr, "no order of `a` is faster");
     }
 }
@@ -99,9 +91,7 @@ fn json_is_one_object() {
         object.json();
         let old = folder.call(&format!("{line} --json")).exits(0);
         assert_eq!(old.stdout, object.stdout, "{line}");
-        folder
-            .call(&format!("{line} --json --format json"))
-            .exits(2);
+        folder.call(&format!("{line} --json --format json")).exits(2);
     }
     // `check` prints one object on each line, too.
     let lines = folder.call("check ring.scr --format json-lines").exits(0);

@@ -9,13 +9,8 @@ fn prints_what_the_build_generates() {
     let folder = Folder::new("generate-prints").with("ping.scr", PING);
     let run = folder.call("generate ping.scr");
     assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""));
-    says(
-        &run.stdout,
-        "#[session(C)]\npub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n",
-    );
-    let codes = rumpsteak_build::configure()
-        .protocols("ping.scr")
-        .code(folder.path());
+    says(&run.stdout, "#[session(C)]\npub type CSession = Send<S, Ping, Receive<S, Pong, End>>;\n");
+    let codes = rumpsteak_build::configure().protocols("ping.scr").code(folder.path());
     let code = codes.unwrap_or_else(|report| panic!("{report}")).remove(0);
     assert_eq!(Some(run.stdout), code.text);
 }
@@ -27,9 +22,7 @@ fn a_file_is_written_once_and_checked() {
     assert_eq!(missing.status, Some(1));
     assert!(
         missing.stderr.contains("`ping.rs` does not exist")
-            && missing
-                .stderr
-                .contains("run `cargo rumpsteak generate ping.scr --output ping.rs`"),
+            && missing.stderr.contains("run `cargo rumpsteak generate ping.scr --output ping.rs`"),
         "{}",
         missing.stderr
     );
@@ -37,10 +30,7 @@ fn a_file_is_written_once_and_checked() {
 
     assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
     let written = std::fs::metadata(folder.path().join("ping.rs")).and_then(|file| file.modified());
-    assert_eq!(
-        folder.call("generate ping.scr -o ping.rs --check").status,
-        Some(0)
-    );
+    assert_eq!(folder.call("generate ping.scr -o ping.rs --check").status, Some(0));
     assert_eq!(folder.call("generate ping.scr -o ping.rs").status, Some(0));
     let again = std::fs::metadata(folder.path().join("ping.rs")).and_then(|file| file.modified());
     assert_eq!(written.ok(), again.ok());
@@ -79,11 +69,7 @@ fn an_unsafe_machine_has_no_code() {
         .with("ping.c.local", "c: s?pong<i32>; s!ping<i32>; end");
     let run = folder.call("generate ping.scr -o ping.rs");
     assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""));
-    for expected in [
-        "unsafe reordering: `",
-        "ping.c.local:1:4",
-        "s waits for ping(i32) from c",
-    ] {
+    for expected in ["unsafe reordering: `", "ping.c.local:1:4", "s waits for ping(i32) from c"] {
         says(&run.stderr, expected);
     }
     assert!(!folder.path().join("ping.rs").exists());
@@ -103,24 +89,11 @@ fn calls_that_cannot_be_answered() {
         ("generate bad.scr", 2, "m() form a to a;"),
         ("generate -", 2, "name the file instead of standard input"),
         ("generate two.scr --protocol Ping --check", 2, "--output"),
-        (
-            "generate int.scr",
-            1,
-            "the sort `int` stands for no Rust type",
-        ),
-        (
-            "generate two.scr --protocol Ping -o none/ping.rs",
-            2,
-            "cannot write `none/ping.rs`",
-        ),
+        ("generate int.scr", 1, "the sort `int` stands for no Rust type"),
+        ("generate two.scr --protocol Ping -o none/ping.rs", 2, "cannot write `none/ping.rs`"),
     ] {
         let run = folder.call(line);
-        assert_eq!(
-            (run.status, run.stdout.as_str()),
-            (Some(status), ""),
-            "{line}: {}",
-            run.stderr
-        );
+        assert_eq!((run.status, run.stdout.as_str()), (Some(status), ""), "{line}: {}", run.stderr);
         says(&run.stderr, expected);
     }
     let one = folder.call("generate two.scr --protocol Pong");

@@ -18,10 +18,7 @@ const STREAM: &str = "A: rec x . B!v; x\nB: rec x . A?v; x\n";
 fn a_safe_system_names_its_least_bound_and_every_property() {
     let folder = Folder::new("kmc_safe").with("ping.txt", PING);
     let run = folder.call("kmc ping.txt").exits(0).says("");
-    begins(
-        &run.stdout,
-        "the system of `A` and `B` is safe: 1-MC\nat k = 1, ",
-    );
+    begins(&run.stdout, "the system of `A` and `B` is safe: 1-MC\nat k = 1, ");
     for property in [
         "CSA",
         "deterministic",
@@ -76,14 +73,8 @@ fn channels_have_capacities_and_occupancies() {
     );
     // Session after session, A may be any number of sessions ahead.
     let run = folder.call("kmc once.txt --repeated").exits(0);
-    ends(
-        &run.stdout,
-        "  A to B: capacity 1, may hold any number of messages\n",
-    );
-    let object = folder
-        .call("kmc once.txt --repeated --format json")
-        .exits(0)
-        .json();
+    ends(&run.stdout, "  A to B: capacity 1, may hold any number of messages\n");
+    let object = folder.call("kmc once.txt --repeated --format json").exits(0).json();
     assert_eq!(object["channels"][0]["occupancy"], "unbounded");
 }
 
@@ -91,17 +82,11 @@ fn channels_have_capacities_and_occupancies() {
 fn an_unsafe_system_shows_its_run_and_where_the_roles_wait() {
     let folder = Folder::new("kmc_unsafe").with("deadlock.txt", DEADLOCK);
     let run = folder.call("kmc deadlock.txt").exits(1).says("");
-    begins(
-        &run.stdout,
-        "error: the system is not safe: nobody can move\n --> deadlock.txt:1:4\n",
-    );
+    begins(&run.stdout, "error: the system is not safe: nobody can move\n --> deadlock.txt:1:4\n");
     says(&run.stdout, "`A` waits for `B?x`");
     says(&run.stdout, "`B` waits for `A?y`");
 
-    let object = folder
-        .call("kmc deadlock.txt --format json")
-        .exits(1)
-        .json();
+    let object = folder.call("kmc deadlock.txt --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(object["reason"], "nobody can move");
     assert_eq!(object["run"], json!([]), "it is so from the start");
@@ -120,12 +105,7 @@ fn queues_that_grow_for_ever_are_no_obstacle() {
 #[test]
 fn a_bound_shows_the_properties_there() {
     let folder = Folder::new("kmc_bound").with("ahead.txt", TWO_AHEAD);
-    let at = |k: &str| {
-        folder
-            .run(["kmc", "ahead.txt", "-k", k, "--format=json"])
-            .exits(0)
-            .json()
-    };
+    let at = |k: &str| folder.run(["kmc", "ahead.txt", "-k", k, "--format=json"]).exits(0).json();
     for k in [1, 2, 3] {
         let object = at(&k.to_string());
         assert_eq!(object["k"], k);
@@ -141,38 +121,21 @@ fn a_bound_shows_the_properties_there() {
 #[test]
 fn a_limit_is_named_with_its_option() {
     let folder = Folder::new("kmc_limit").with("ping.txt", PING);
-    let run = folder
-        .call("kmc ping.txt --configurations 1")
-        .exits(3)
-        .says("");
+    let run = folder.call("kmc ping.txt --configurations 1").exits(3).says("");
     begins(&run.stdout, "error: undecided whether the system is safe: ");
-    says(
-        &run.stdout,
-        "help: raise the limit with `--configurations`\n",
-    );
-    let object = folder
-        .call("kmc ping.txt --configurations 1 --format json")
-        .exits(3)
-        .json();
-    assert_eq!(
-        object["limit"],
-        json!({"setting": "configurations", "value": 1})
-    );
+    says(&run.stdout, "help: raise the limit with `--configurations`\n");
+    let object = folder.call("kmc ping.txt --configurations 1 --format json").exits(3).json();
+    assert_eq!(object["limit"], json!({"setting": "configurations", "value": 1}));
     assert_eq!(object["properties"]["k_safe"], Value::Null);
 }
 
 #[test]
 fn a_system_may_be_in_several_files_and_forms() {
     let folder = Folder::new("kmc_files")
-        .with(
-            "a.dot",
-            "digraph A { 0 -> 1 [label=\"B!ping\"]; 1 -> 0 [label=\"B?pong\"]; }",
-        )
+        .with("a.dot", "digraph A { 0 -> 1 [label=\"B!ping\"]; 1 -> 0 [label=\"B?pong\"]; }")
         .with("b.txt", "B: rec x . A?ping; A!pong; x");
     folder.call("kmc a.dot b.txt").exits(0);
-    folder
-        .run_with_input(["kmc", "-", "b.txt"], "A: rec x . B!ping; B?pong; x")
-        .exits(0);
+    folder.run_with_input(["kmc", "-", "b.txt"], "A: rec x . B!ping; B?pong; x").exits(0);
 }
 
 #[test]
@@ -228,10 +191,7 @@ fn the_corpus_has_its_properties() {
             // That tool prints nothing for what is not directed.
             let expected = value(column) == "True";
             if object["properties"][column] != expected {
-                wrong.push(format!(
-                    "{line}: {column} is {}",
-                    object["properties"][column]
-                ));
+                wrong.push(format!("{line}: {column} is {}", object["properties"][column]));
             }
         }
     }
@@ -253,10 +213,8 @@ global protocol Ring(role a, role b, role c) {
         .with("two.scr", format!("{ring}{other}"))
         .with("broken.scr", ring.replace("from c", "form c"));
     let run = folder.call("kmc ring.scr").exits(0).says("");
-    let of_machines = folder.run_with_input(
-        ["kmc", "-"],
-        &folder.call("project ring.scr").exits(0).stdout,
-    );
+    let of_machines =
+        folder.run_with_input(["kmc", "-"], &folder.call("project ring.scr").exits(0).stdout);
     assert_eq!(run.stdout, of_machines.exits(0).stdout);
     folder.run_with_input(["kmc", "-"], ring).exits(0);
 
@@ -265,9 +223,6 @@ global protocol Ring(role a, role b, role c) {
     );
     folder.call("kmc two.scr --protocol Other").exits(0);
     let run = folder.call("kmc broken.scr").exits(2).prints("");
-    begins(
-        &run.stderr,
-        "error[S0104]: expected `from`, found `form`\n --> broken.scr:2:",
-    );
+    begins(&run.stderr, "error[S0104]: expected `from`, found `form`\n --> broken.scr:2:");
     says(&run.stderr, "error: `broken.scr` has errors\n");
 }

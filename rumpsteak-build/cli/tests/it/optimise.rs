@@ -63,14 +63,9 @@ before, up to time 12:
     says(&run.stdout, "\nafter, up to time 10:\n");
 
     // What is printed is read back, and is a subtype.
-    let machine = folder
-        .call("optimise db.scr --role k --format dot")
-        .exits(0)
-        .stdout;
+    let machine = folder.call("optimise db.scr --role k --format dot").exits(0).stdout;
     let projections = folder.call("project db.scr").exits(0).stdout;
-    let folder = folder
-        .with("kernel.dot", machine)
-        .with("db.dot", projections);
+    let folder = folder.with("kernel.dot", machine).with("db.dot", projections);
     folder.call("subtype kernel.dot db.dot --role k").exits(0);
 }
 
@@ -80,10 +75,7 @@ fn the_protocols_of_the_papers() {
     let folder = Folder::new("optimise_papers");
     let alias = |file: &str, role: &str, more: &str| {
         let file = protocols.join(file);
-        let line = format!(
-            "optimise {} --role {role} --format alias {more}",
-            file.display()
-        );
+        let line = format!("optimise {} --role {role} --format alias {more}", file.display());
         folder.call(&line).exits(0).stdout
     };
     assert!(
@@ -113,15 +105,11 @@ fn the_window_grows_with_the_latency() {
     let folder = Folder::new("optimise_window").with("streaming.scr", STREAMING);
     let window = |more: &str| {
         let object = folder
-            .call(&format!(
-                "optimise streaming.scr --role s --format json --window 6 {more}"
-            ))
+            .call(&format!("optimise streaming.scr --role s --format json --window 6 {more}"))
             .exits(0)
             .json();
         assert_eq!(object["verdict"], "safe");
-        object["proposals"][0]["windows"][0]["messages"]
-            .as_u64()
-            .unwrap()
+        object["proposals"][0]["windows"][0]["messages"].as_u64().unwrap()
     };
     assert_eq!(window(""), 2);
     assert_eq!(window("--latency 3"), 4);
@@ -134,9 +122,7 @@ fn what_depends_on_a_message_stays_behind_it() {
     let named = "global protocol P(role a, role b, role c) {
   rec X { v(x: i32) from a to b; w(x: i32) from b to c; ok() from c to a; continue X; }
 }";
-    let annotated = named
-        .replace("x: ", "")
-        .replace("b to c;", "b to c; @\"depends: v\"");
+    let annotated = named.replace("x: ", "").replace("b to c;", "b to c; @\"depends: v\"");
     let free = named.replace("x: ", "");
     let wrong = annotated.replace("depends: v", "depends: z");
     let folder = Folder::new("optimise_data")
@@ -145,12 +131,9 @@ fn what_depends_on_a_message_stays_behind_it() {
         .with("free.scr", free)
         .with("wrong.scr", wrong);
     for file in ["named.scr", "annotated.scr"] {
-        folder
-            .call(&format!("optimise {file} --role b"))
-            .exits(1)
-            .prints(
-                "no order of `b` is faster: it sends nothing that could come before a receive\n",
-            );
+        folder.call(&format!("optimise {file} --role b")).exits(1).prints(
+            "no order of `b` is faster: it sends nothing that could come before a receive\n",
+        );
     }
     let run = folder.call("optimise free.scr --role b").exits(0);
     begins(
@@ -159,26 +142,19 @@ fn what_depends_on_a_message_stays_behind_it() {
              help: if it is made from a message, say so behind the interaction: `w(i32) from b to c; @\"depends: label\"`\n",
     );
     let run = folder.call("optimise wrong.scr --role b").exits(0);
-    begins(
-        &run.stderr,
-        "warning: `b` receives no message `z` that this could depend on\n",
-    );
+    begins(&run.stderr, "warning: `b` receives no message `z` that this could depend on\n");
 }
 
 #[test]
 fn all_roles_together() {
     let folder = Folder::new("optimise_all").with("ring.scr", RING);
-    let run = folder
-        .call("optimise ring.scr --all-roles --format alias --window 1")
-        .exits(0);
+    let run = folder.call("optimise ring.scr --all-roles --format alias --window 1").exits(0);
     begins(&run.stderr, "all roles of `Ring` together: ");
     for role in ["A", "B", "C"] {
         says(&run.stdout, &format!("#[session({role})]"));
     }
-    let object = folder
-        .call("optimise ring.scr --all-roles --format json --window 1")
-        .exits(0)
-        .json();
+    let object =
+        folder.call("optimise ring.scr --all-roles --format json --window 1").exits(0).json();
     assert!(object["after"].as_u64() < object["time"].as_u64());
     assert_eq!(object["proposals"].as_array().unwrap().len(), 3);
 }
@@ -203,31 +179,19 @@ fn calls_that_have_no_answer() {
         .with("endless.scr", endless)
         .with("broken.scr", "global protocol");
     folder.call("optimise ring.scr").exits(2);
-    folder
-        .call("optimise ring.scr --role a --all-roles")
-        .exits(2);
+    folder.call("optimise ring.scr --role a --all-roles").exits(2);
     folder
         .call("optimise ring.scr --role d")
         .exits(2)
         .says("error: `Ring` has no role `d`\nhelp: the roles are `a`, `b` and `c`\n\n");
-    folder
-        .call("optimise ring.scr --role a --latency x")
-        .exits(2);
-    folder
-        .call("optimise ring.scr --role a --latency a:z=3")
-        .exits(2);
+    folder.call("optimise ring.scr --role a --latency x").exits(2);
+    folder.call("optimise ring.scr --role a --latency a:z=3").exits(2);
     folder.call("optimise broken.scr --role a").exits(2);
     folder.call("optimise peers.scr --role C").exits(3);
     // A peer may send items for ever, so nothing that comes behind them may be sent early.
     let run = folder.call("optimise endless.scr --role a").exits(1);
-    says(
-        &run.stdout,
-        "may not take the place of what the protocol says",
-    );
-    let object = folder
-        .call("optimise ring.scr --role a --budget 0 --format json")
-        .exits(3)
-        .json();
+    says(&run.stdout, "may not take the place of what the protocol says");
+    let object = folder.call("optimise ring.scr --role a --budget 0 --format json").exits(3).json();
     assert_eq!(object["verdict"], "undecided");
 }
 
@@ -273,9 +237,6 @@ struct Stop;
         let alias = folder.call(&line).exits(0).stdout;
         let folder = folder.with("src/main.rs", format!("{roles}\n{alias}\nfn main() {{}}\n"));
         let run = folder.call("check").exits(0);
-        assert_eq!(
-            run.stdout, "1 of 1 session verified against 1 protocol\n",
-            "{name}: {run:?}"
-        );
+        assert_eq!(run.stdout, "1 of 1 session verified against 1 protocol\n", "{name}: {run:?}");
     }
 }

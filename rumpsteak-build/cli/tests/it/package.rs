@@ -31,10 +31,7 @@ fn package(test: &str, kernel: &str) -> Folder {
         .with("Cargo.toml", MANIFEST)
         .with("build.rs", BUILD)
         .with("protocols/double_buffering.scr", DOUBLE_BUFFERING)
-        .with(
-            "src/main.rs",
-            format!("{ROLES}{OTHERS}{kernel}\nfn main() {{}}\n"),
-        );
+        .with("src/main.rs", format!("{ROLES}{OTHERS}{kernel}\nfn main() {{}}\n"));
     built(folder, &configure().protocols("protocols"))
 }
 
@@ -47,11 +44,7 @@ fn built(folder: Folder, configuration: &Configuration) -> Folder {
 #[test]
 fn a_safe_package_is_counted() {
     let folder = package("package_safe", SAFE);
-    folder
-        .call("check")
-        .exits(0)
-        .says("")
-        .prints("3 of 3 sessions verified against 1 protocol\n");
+    folder.call("check").exits(0).says("").prints("3 of 3 sessions verified against 1 protocol\n");
     let object = folder.call("check --format json").exits(0).json();
     assert_eq!(
         object,
@@ -66,14 +59,8 @@ fn a_safe_package_is_counted() {
 #[test]
 fn an_unsafe_session_is_shown_at_its_token() {
     let folder = package("package_unsafe", UNSAFE);
-    let run = folder
-        .call("check")
-        .exits(1)
-        .prints("2 of 3 sessions verified against 1 protocol\n");
-    begins(
-        &run.stderr,
-        "error: unsafe reordering: `Kernel` receives `Value` from `S` before ",
-    );
+    let run = folder.call("check").exits(1).prints("2 of 3 sessions verified against 1 protocol\n");
+    begins(&run.stderr, "error: unsafe reordering: `Kernel` receives `Value` from `S` before ");
     let line = [ROLES, OTHERS].concat().lines().count() + 2;
     says(&run.stderr, &format!(" --> src/main.rs:{line}:15\n"));
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");
@@ -81,10 +68,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
 
     let object = folder.call("check --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
-    assert_eq!(
-        (&object["sessions"], &object["verified"]),
-        (&json!(3), &json!(2))
-    );
+    assert_eq!((&object["sessions"], &object["verified"]), (&json!(3), &json!(2)));
     let problem = &object["problems"][0];
     assert_eq!(
         (&problem["file_name"], &problem["line"], &problem["column"]),
@@ -108,13 +92,7 @@ fn an_unsafe_session_is_shown_at_its_token() {
 #[test]
 fn colours_reach_the_drawings_of_the_library() {
     let folder = package("package_colours", UNSAFE);
-    assert!(
-        folder
-            .call("check --color always")
-            .exits(1)
-            .stderr
-            .contains('\u{1b}')
-    );
+    assert!(folder.call("check --color always").exits(1).stderr.contains('\u{1b}'));
     assert!(!folder.call("check").exits(1).stderr.contains('\u{1b}'));
 }
 
@@ -137,22 +115,14 @@ fn the_build_script_says_where_the_protocols_are() {
     std::fs::remove_dir_all(folder.path().join("protocols")).unwrap();
     folder.call("check").exits(0);
     let run = folder.call("check --protocols nowhere").exits(2).prints("");
-    begins(
-        &run.stderr,
-        "error: the package has no protocols at `nowhere`\n",
-    );
+    begins(&run.stderr, "error: the package has no protocols at `nowhere`\n");
 }
 
 #[test]
 fn features_decide_what_is_there() {
-    let safe = SAFE.replace(
-        "#[session(K)]",
-        "#[cfg(not(feature = \"reordered\"))]\n#[session(K)]",
-    );
-    let reordered = UNSAFE.replace(
-        "#[session(K)]",
-        "#[cfg(feature = \"reordered\")]\n#[session(K)]",
-    );
+    let safe = SAFE.replace("#[session(K)]", "#[cfg(not(feature = \"reordered\"))]\n#[session(K)]");
+    let reordered =
+        UNSAFE.replace("#[session(K)]", "#[cfg(feature = \"reordered\")]\n#[session(K)]");
     let folder = package("package_features", &format!("{safe}{reordered}"));
     folder.call("check").exits(0);
     folder.call("check --features reordered").exits(1);
@@ -177,10 +147,7 @@ fn an_error_in_a_protocol_is_shown_there() {
     let object = folder.call("check --format json").exits(2).json();
     assert_eq!(object["problems"], json!([]));
     assert_eq!(object["reports"].as_array().unwrap().len(), 1);
-    assert_eq!(
-        (&object["sessions"], &object["verified"]),
-        (&json!(3), &json!(0))
-    );
+    assert_eq!((&object["sessions"], &object["verified"]), (&json!(3), &json!(0)));
 }
 
 #[test]
@@ -188,18 +155,11 @@ fn without_a_package_it_says_what_to_do() {
     // A folder outside of every package.
     let folder = std::env::temp_dir().join(format!("cargo-rumpsteak-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    if folder
-        .ancestors()
-        .any(|folder| folder.join("Cargo.toml").is_file())
-    {
+    if folder.ancestors().any(|folder| folder.join("Cargo.toml").is_file()) {
         println!("skipped: the folder for temporary files is inside of a package");
         return;
     }
-    let output = crate::common::command()
-        .arg("check")
-        .current_dir(&folder)
-        .output()
-        .unwrap();
+    let output = crate::common::command().arg("check").current_dir(&folder).output().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
@@ -215,29 +175,20 @@ fn a_workspace_without_a_package_says_what_to_do() {
         .with("Cargo.toml", "[workspace]\nmembers = [\"app\"]\n")
         .with("protocols/x", "");
     let run = folder.call("check").exits(2).prints("");
-    ends(
-        &run.stderr,
-        "help: go to the folder of a package, or name the `.scr` files to check\n\n",
-    );
+    ends(&run.stderr, "help: go to the folder of a package, or name the `.scr` files to check\n\n");
 }
 
 #[test]
 fn options_for_packages_do_not_mix_with_files() {
     let folder = package("package_mixed_options", SAFE);
-    folder
-        .call("check protocols/double_buffering.scr --features x")
-        .exits(2);
-    folder
-        .call("check protocols/double_buffering.scr --protocols protocols")
-        .exits(2);
+    folder.call("check protocols/double_buffering.scr --features x").exits(2);
+    folder.call("check protocols/double_buffering.scr --protocols protocols").exits(2);
 }
 
 #[test]
 fn the_status_says_why_a_package_does_not_hold() {
     // Undecided: the proof meets the limit of the build script.
-    let limited = configure()
-        .protocols("protocols")
-        .limits(Limits::default().steps(1));
+    let limited = configure().protocols("protocols").limits(Limits::default().steps(1));
     let early = "#[session(K)]
 type Kernel = Send<S, Ready, Loop>;
 #[session]
@@ -269,14 +220,9 @@ struct Loop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Se
 fn sources_of_the_build_script_are_checked() {
     let folder = package("package_sources", SAFE)
         .with("fixtures/other.rs", format!("{ROLES}{OTHERS}{UNSAFE}"));
-    let sources = configure()
-        .protocols("protocols")
-        .sources(["fixtures/other.rs"]);
+    let sources = configure().protocols("protocols").sources(["fixtures/other.rs"]);
     let folder = built(folder, &sources);
-    let run = folder
-        .call("check")
-        .exits(1)
-        .prints("5 of 6 sessions verified against 1 protocol\n");
+    let run = folder.call("check").exits(1).prints("5 of 6 sessions verified against 1 protocol\n");
     says(&run.stderr, " --> fixtures/other.rs:");
 }
 
@@ -337,20 +283,14 @@ fn main() {}
     folder.call("check").exits(0).prints(printed);
     let folder = built(folder, &configure());
     folder.call("check").exits(0).says("").prints(printed);
-    let wrong = MAIN.replace(
-        "Receive<A, X, Send<A, Y, End>>",
-        "Receive<A, Y, Send<A, X, End>>",
-    );
+    let wrong = MAIN.replace("Receive<A, X, Send<A, Y, End>>", "Receive<A, Y, Send<A, X, End>>");
     folder.with("src/main.rs", wrong).call("check").exits(1);
 }
 
 #[test]
 fn a_build_script_that_has_not_run_or_changed_is_noted() {
     let folder = package("package_changed", SAFE);
-    let script = File::options()
-        .write(true)
-        .open(folder.path().join("build.rs"))
-        .unwrap();
+    let script = File::options().write(true).open(folder.path().join("build.rs")).unwrap();
     let later = SystemTime::now() + std::time::Duration::from_secs(60);
     script.set_modified(later).unwrap();
     folder.call("check").exits(0).says(

@@ -42,12 +42,7 @@ fn every_pair_has_its_exit_status() {
         }
 
         // The same with --format json, whose verdict agrees with the status.
-        let json = folder.run([
-            "subtype".as_ref(),
-            sub.as_path(),
-            &sup,
-            "--format=json".as_ref(),
-        ]);
+        let json = folder.run(["subtype".as_ref(), sub.as_path(), &sup, "--format=json".as_ref()]);
         let verdict = match status {
             0 => "safe".into(),
             1 => "unsafe".into(),
@@ -73,12 +68,7 @@ fn pairs_of_binary_types_get_the_right_answer() {
     for row in table.lines().skip(1).filter(|line| !line.is_empty()) {
         let columns: Vec<&str> = row.split(',').collect();
         let (sub, sup) = (binary.join(columns[0]), binary.join(columns[1]));
-        let run = folder.run([
-            "subtype".as_ref(),
-            sub.as_path(),
-            &sup,
-            "--steps=50000".as_ref(),
-        ]);
+        let run = folder.run(["subtype".as_ref(), sub.as_path(), &sup, "--steps=50000".as_ref()]);
         let right = match columns[2] {
             "sub" => 0,
             "not sub" => 1,

@@ -33,12 +33,8 @@ global protocol P(role A, role B, role C) {
 #[test]
 fn dot_is_the_default_and_makes_a_system() {
     let folder = Folder::new("project_dot").with("streaming.scr", STREAMING);
-    let run = folder
-        .call("project streaming.scr")
-        .exits(0)
-        .says("")
-        .prints(
-            "digraph s {\n  \
+    let run = folder.call("project streaming.scr").exits(0).says("").prints(
+        "digraph s {\n  \
            0;\n  1;\n  2;\n  \
            0 -> 1 [label=\"t?ready\"];\n  \
            1 -> 0 [label=\"t!value(i32)\"];\n  \
@@ -50,58 +46,39 @@ fn dot_is_the_default_and_makes_a_system() {
            1 -> 0 [label=\"s?value(i32)\"];\n  \
            1 -> 2 [label=\"s?stop\"];\n\
          }\n",
-        );
-    folder
-        .call("project streaming.scr --format dot")
-        .exits(0)
-        .prints(&run.stdout);
+    );
+    folder.call("project streaming.scr --format dot").exits(0).prints(&run.stdout);
 }
 
 #[test]
 fn other_forms() {
     let folder = Folder::new("project_forms").with("streaming.scr", STREAMING);
-    folder
-        .call("project streaming.scr --format local")
-        .exits(0)
-        .prints(
-            "s: rec x . t?ready; {t!value<i32>; x, t!stop; end}\n\
+    folder.call("project streaming.scr --format local").exits(0).prints(
+        "s: rec x . t?ready; {t!value<i32>; x, t!stop; end}\n\
          t: rec x . s!ready; {s?value<i32>; x, s?stop; end}\n",
-        );
+    );
     let cfsm = folder.call("project streaming.scr --format cfsm").exits(0);
     assert_eq!(cfsm.stdout.matches(".state graph").count(), 2, "{cfsm:?}");
-    let mermaid = folder
-        .call("project streaming.scr --format mermaid --role s")
-        .exits(0);
+    let mermaid = folder.call("project streaming.scr --format mermaid --role s").exits(0);
     begins(&mermaid.stdout, "stateDiagram-v2\n    [*] --> s0\n");
 
     // What was printed reads back as the same machines.
     for form in ["dot", "local", "cfsm"] {
-        let text = folder
-            .run(["project", "streaming.scr", "--format", form])
-            .exits(0)
-            .stdout;
-        let role = if form == "local" || form == "dot" {
-            "t"
-        } else {
-            "1"
-        };
+        let text = folder.run(["project", "streaming.scr", "--format", form]).exits(0).stdout;
+        let role = if form == "local" || form == "dot" { "t" } else { "1" };
         std::fs::write(folder.path().join("again"), &text).unwrap();
         let role = match text.contains("--@role t") {
             true => "t",
             false => role,
         };
-        folder
-            .run(["subtype", "again", "again", "--role", role])
-            .exits(0);
+        folder.run(["subtype", "again", "again", "--role", role]).exits(0);
     }
 }
 
 #[test]
 fn json_is_an_object_with_the_machines() {
     let folder = Folder::new("project_json").with("streaming.scr", STREAMING);
-    let run = folder
-        .call("project streaming.scr --role t --format json")
-        .exits(0);
+    let run = folder.call("project streaming.scr --role t --format json").exits(0);
     assert_eq!(
         run.json(),
         json!({
@@ -119,21 +96,15 @@ fn json_is_an_object_with_the_machines() {
             "diagnostics": [],
         })
     );
-    folder
-        .call("project streaming.scr --role t --format json")
-        .exits(0)
-        .prints(&run.stdout);
+    folder.call("project streaming.scr --role t --format json").exits(0).prints(&run.stdout);
 }
 
 #[test]
 fn the_file_may_be_standard_input() {
     let folder = Folder::new("project_stdin");
-    let run = folder.run_with_input(
-        ["project", "-", "--role", "s", "--format", "local"],
-        STREAMING,
-    );
-    run.exits(0)
-        .prints("s: rec x . t?ready; {t!value<i32>; x, t!stop; end}\n");
+    let run =
+        folder.run_with_input(["project", "-", "--role", "s", "--format", "local"], STREAMING);
+    run.exits(0).prints("s: rec x . t?ready; {t!value<i32>; x, t!stop; end}\n");
 }
 
 #[test]
@@ -148,18 +119,12 @@ fn several_protocols_need_a_name() {
         .call("project two.scr --protocol ping")
         .exits(2)
         .says("error: `two.scr` holds no protocol `ping`\nhelp: did you mean `Ping`?\n\n");
-    folder
-        .call("project two.scr --protocol Something")
-        .exits(2)
-        .says(
-            "error: `two.scr` holds no protocol `Something`\nhelp: it holds `Ping` and `Pong`\n\n",
-        );
+    folder.call("project two.scr --protocol Something").exits(2).says(
+        "error: `two.scr` holds no protocol `Something`\nhelp: it holds `Ping` and `Pong`\n\n",
+    );
     // The object says the same.
     let object = folder.call("project two.scr --format json").exits(2).json();
-    assert_eq!(
-        object["error"]["help"],
-        "say which one with `--protocol`: `Ping` and `Pong`"
-    );
+    assert_eq!(object["error"]["help"], "say which one with `--protocol`: `Ping` and `Pong`");
 }
 
 #[test]
@@ -179,10 +144,7 @@ fn an_unknown_role_gets_a_suggestion() {
         .replace(" s ", " source ")
         .replace("to s;", "to source;");
     let folder = Folder::new("project_role").with("streaming.scr", source);
-    let run = folder
-        .call("project streaming.scr --role sorce")
-        .exits(2)
-        .prints("");
+    let run = folder.call("project streaming.scr --role sorce").exits(2).prints("");
     begins(&run.stderr, "error[S0407]: ");
     says(&run.stderr, "help: did you mean `source`?");
 }
@@ -200,10 +162,7 @@ fn a_role_that_cannot_be_projected_is_told_and_no_machine_is_printed() {
         .exits(0)
         .prints("B: {A?l; end, A?r; end}\n");
 
-    let object = folder
-        .call("project untold.scr --format json")
-        .exits(1)
-        .json();
+    let object = folder.call("project untold.scr --format json").exits(1).json();
     assert_eq!(object["machines"], json!([]));
     assert_eq!(object["diagnostics"][0]["code"], "S0404");
     assert_eq!(object["diagnostics"][0]["spans"][0]["line_start"], 2);
@@ -211,15 +170,10 @@ fn a_role_that_cannot_be_projected_is_told_and_no_machine_is_printed() {
 
 #[test]
 fn a_file_that_is_no_scribble_is_bad_input() {
-    let folder = Folder::new("project_syntax").with(
-        "bad.scr",
-        "global protocol P(role a, role b) {\n  x() form a to b;\n}\n",
-    );
+    let folder = Folder::new("project_syntax")
+        .with("bad.scr", "global protocol P(role a, role b) {\n  x() form a to b;\n}\n");
     let run = folder.call("project bad.scr").exits(2).prints("");
-    begins(
-        &run.stderr,
-        "error[S0104]: expected `from`, found `form`\n --> bad.scr:2:7\n",
-    );
+    begins(&run.stderr, "error[S0104]: expected `from`, found `form`\n --> bad.scr:2:7\n");
 }
 
 #[test]
@@ -229,8 +183,5 @@ fn a_form_that_cannot_say_it_is_refused() {
         "error: the machine of `s`: its peer `t` is not among the machines\nhelp: leave out `--role`\n\n",
     );
     let run = folder.call("project streaming.scr --format png").exits(2);
-    says(
-        &run.stderr,
-        "[possible values: dot, local, cfsm, mermaid, json]",
-    );
+    says(&run.stderr, "[possible values: dot, local, cfsm, mermaid, json]");
 }

@@ -65,20 +65,14 @@ fn json_of_a_subtype() {
 
 #[test]
 fn json_of_a_refusal() {
-    let object = folder("subtype_json")
-        .call("subtype stuck.txt kernel.txt --format json")
-        .exits(1)
-        .json();
+    let object =
+        folder("subtype_json").call("subtype stuck.txt kernel.txt --format json").exits(1).json();
     assert_eq!(object["verdict"], "unsafe");
     assert_eq!(
         object["reason"],
         "it receives `value(i32)` from `s` before it sends `ready` to `s`"
     );
-    assert_eq!(
-        object["run"],
-        json!([]),
-        "it is the first action that is wrong"
-    );
+    assert_eq!(object["run"], json!([]), "it is the first action that is wrong");
     assert_eq!(
         object["refusal"],
         json!({
@@ -100,35 +94,21 @@ fn json_of_an_undecided_pair() {
         .exits(3)
         .json();
     assert_eq!(object["verdict"], "undecided");
-    assert_eq!(
-        object["limit"],
-        json!({"setting": "anticipation", "value": 2})
-    );
-    assert_eq!(
-        object["reason"],
-        "more than 2 actions would be pending (limit `anticipation`)"
-    );
+    assert_eq!(object["limit"], json!({"setting": "anticipation", "value": 2}));
+    assert_eq!(object["reason"], "more than 2 actions would be pending (limit `anticipation`)");
 }
 
 #[test]
 fn a_limit_is_named_with_its_option() {
     let folder = folder("subtype_limit");
-    folder
-        .call("subtype ahead.txt kernel.txt --bound 2")
-        .exits(3)
-        .says("")
-        .prints(
-            "error: undecided whether `ahead.txt` may take the place of `kernel.txt`: \
+    folder.call("subtype ahead.txt kernel.txt --bound 2").exits(3).says("").prints(
+        "error: undecided whether `ahead.txt` may take the place of `kernel.txt`: \
              more than 2 actions would be pending (limit `anticipation`)\n\
              help: raise the limit with `--bound`\n\n",
-        );
-    let run = folder
-        .call("subtype ahead.txt kernel.txt --steps 3")
-        .exits(3);
+    );
+    let run = folder.call("subtype ahead.txt kernel.txt --steps 3").exits(3);
     says(&run.stdout, "help: raise the limit with `--steps`");
-    let run = folder
-        .call("subtype ahead.txt kernel.txt --bound many")
-        .exits(2);
+    let run = folder.call("subtype ahead.txt kernel.txt --bound many").exits(2);
     says(&run.stderr, "invalid value 'many' for '--bound <N>'");
 }
 
@@ -150,21 +130,13 @@ fn among_its_peers_a_refusal_shows_the_shortest_bad_run() {
     let run = with_system("stuck.txt", &[]).exits(1);
     says(&run.stdout, " --> stuck.txt:1:12\n");
     says(&run.stdout, " ::: <stdin>:");
-    says(
-        &run.stdout,
-        "among these peers, nobody can move; the shortest run that leads there:\n",
-    );
+    says(&run.stdout, "among these peers, nobody can move; the shortest run that leads there:\n");
     says(&run.stdout, "k waits for value(i32) from s\n");
 
-    let object = with_system("stuck.txt", &["--format", "json"])
-        .exits(1)
-        .json();
+    let object = with_system("stuck.txt", &["--format", "json"]).exits(1).json();
     assert_eq!(object["system"]["end"]["failure"], "nobody can move");
     let waits = object["system"]["end"]["waits"].as_array().unwrap();
-    assert!(
-        waits.contains(&json!({"role": "k", "for": ["s?value(i32)"]})),
-        "{waits:?}"
-    );
+    assert!(waits.contains(&json!({"role": "k", "for": ["s?value(i32)"]})), "{waits:?}");
 }
 
 #[test]
@@ -178,18 +150,10 @@ C: B?bye; end
     let folder = Folder::new("subtype_starves")
         .with("system.txt", system)
         .with("never.txt", "A: rec x . B!go; B?ok; x\n");
-    let run = folder
-        .call("subtype never.txt system.txt --role A")
-        .exits(0);
+    let run = folder.call("subtype never.txt system.txt --role A").exits(0);
     begins(&run.stderr, "note: among these peers, C waits for ever\n");
-    begins(
-        &run.stdout,
-        "`never.txt` may take the place of `system.txt`: ",
-    );
-    let object = folder
-        .call("subtype never.txt system.txt --role A --format json")
-        .exits(0)
-        .json();
+    begins(&run.stdout, "`never.txt` may take the place of `system.txt`: ");
+    let object = folder.call("subtype never.txt system.txt --role A --format json").exits(0).json();
     assert_eq!(object["starvation"]["end"]["failure"], "C waits for ever");
 
     // Alone it is a subtype, and nothing is known of `C`.
@@ -209,30 +173,19 @@ fn a_refusal_that_these_peers_survive_says_so() {
     says(&run.stdout, "among these peers, nobody can move");
 
     let tolerant = "A: B!x; B!y; end\nB: {A?x; {A?x; end, A?y; end}, A?y; {A?x; end, A?y; end}}\n";
-    let folder = folder
-        .with("tolerant.txt", tolerant)
-        .with("swapped.txt", "A: B!y; B!x; end\n");
-    let run = folder
-        .call("subtype swapped.txt tolerant.txt --role A")
-        .exits(1);
-    says(
-        &run.stdout,
-        "= note: among these very peers nothing goes wrong, ",
-    );
+    let folder = folder.with("tolerant.txt", tolerant).with("swapped.txt", "A: B!y; B!x; end\n");
+    let run = folder.call("subtype swapped.txt tolerant.txt --role A").exits(1);
+    says(&run.stdout, "= note: among these very peers nothing goes wrong, ");
 }
 
 #[test]
 fn several_machines_need_a_role() {
     let two = "digraph a { 0 -> 1 [label=\"b!x\"] }\ndigraph b { 0 -> 1 [label=\"a?x\"] }\n";
     let folder = Folder::new("subtype_role").with("two.dot", two);
-    folder
-        .call("subtype two.dot two.dot")
-        .exits(2)
-        .prints("")
-        .says(
-            "error: `two.dot` holds 2 machines, and two are compared at a time\n\
+    folder.call("subtype two.dot two.dot").exits(2).prints("").says(
+        "error: `two.dot` holds 2 machines, and two are compared at a time\n\
          help: say which one with `--role`: `a` and `b`\n\n",
-        );
+    );
     folder.call("subtype two.dot two.dot --role a").exits(0);
     folder
         .call("subtype two.dot two.dot --role c")
@@ -269,10 +222,7 @@ fn a_syntax_error_says_which_form_was_read() {
         Folder::new("subtype_syntax").with("bad.dot", "digraph a {\n  0 -> 1 [label=\"x\"];\n}\n");
     let run = folder.call("subtype bad.dot bad.dot").exits(2).prints("");
     says(&run.stderr, " --> bad.dot:2:");
-    says(
-        &run.stderr,
-        "= note: it begins as DOT, so it is read as that\n",
-    );
+    says(&run.stderr, "= note: it begins as DOT, so it is read as that\n");
 }
 
 #[test]
@@ -285,9 +235,7 @@ fn a_protocol_is_the_system_of_its_projections() {
         .prints(
             "`ahead.txt` may take the place of `double_buffering.scr`: 2 situations compared, at most 3 actions pending\n",
         );
-    let run = folder
-        .call("subtype stuck.txt double_buffering.scr --role k")
-        .exits(1);
+    let run = folder.call("subtype stuck.txt double_buffering.scr --role k").exits(1);
     says(&run.stdout, " ::: double_buffering.scr:3:5\n");
 }
 

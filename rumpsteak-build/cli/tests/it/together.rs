@@ -35,20 +35,12 @@ fn a_send_that_overtakes_beside_a_role_that_hears_two() {
         .call("optimise either.scr --role a")
         .exits(1)
         .prints("no order of `a` is faster: of 20 orders tried, 20 may not take the place of what the protocol says\n");
-    let run = folder
-        .call("subtype early.scr either.scr --role a")
-        .exits(1);
+    let run = folder.call("subtype early.scr either.scr --role a").exits(1);
     let refusal = "error: `early.scr` may not take the place of `either.scr`\n";
-    assert!(
-        run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")),
-        "{run:?}"
-    );
+    assert!(run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")), "{run:?}");
     let run = folder.call("compat either.scr early.scr --role a").exits(1);
     let refusal = "error: `a` of `early.scr` may not join peers that run `either.scr`\n";
-    assert!(
-        run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")),
-        "{run:?}"
-    );
+    assert!(run.stdout.starts_with(&format!("{refusal}{HEARS_TWO}")), "{run:?}");
 }
 
 #[test]
@@ -62,9 +54,7 @@ fn an_option_that_is_needed() {
         )
         .with("again.local", "b: rec X . c?go; c!again; X\n")
         .with("stop.local", "b: c?go; c!stop; a?result<i32>; end\n");
-    let run = folder
-        .call("subtype again.local p.local --role b --format json")
-        .exits(1);
+    let run = folder.call("subtype again.local p.local --role b --format json").exits(1);
     let answer = run.json();
     let end = &answer["system"]["end"]["failure"];
     assert_eq!(*end, json!("b never receives the message from a"));

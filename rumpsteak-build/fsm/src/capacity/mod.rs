@@ -119,10 +119,9 @@ impl fmt::Display for NotSafe {
                 "no capacities make an unsafe system safe: {}; mend it first",
                 run.failure
             ),
-            Verdict::Undecided { limit, .. } => write!(
-                f,
-                "the system is not known to be safe, because {limit}; raise the limit"
-            ),
+            Verdict::Undecided { limit, .. } => {
+                write!(f, "the system is not known to be safe, because {limit}; raise the limit")
+            }
             // Never refused for this.
             Verdict::Safe { .. } => write!(f, "the system is safe"),
         }
@@ -167,13 +166,8 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
     for (part, judged) in parts.iter().zip(&judged) {
         let bounds = part.uniform(judged.bound);
         let (capacities, is_least) = shorten(part, bounds.clone(), &mut budget);
-        let occupancies = occupancies(
-            part,
-            &bounds,
-            judged.evaluated.hits_bounds,
-            &mut budget,
-            limits,
-        );
+        let occupancies =
+            occupancies(part, &bounds, judged.evaluated.hits_bounds, &mut budget, limits);
         is_minimal &= is_least;
         for (channel, (capacity, occupancy)) in capacities.into_iter().zip(occupancies).enumerate()
         {
@@ -193,10 +187,7 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
             channels.insert((part.roles()[from], part.roles()[to]), entry);
         }
     }
-    Ok(Capacities {
-        channels: channels.into_values().collect(),
-        is_minimal,
-    })
+    Ok(Capacities { channels: channels.into_values().collect(), is_minimal })
 }
 
 /// The system whose machines start again when they are finished.
@@ -264,13 +255,7 @@ fn shorten(part: &InternedSystem, mut bounds: Vec<u32>, budget: &mut usize) -> (
 fn is_enough(part: &InternedSystem, bounds: &[u32], budget: &mut usize) -> Option<bool> {
     let explored = explore(part, bounds, *budget);
     *budget = budget.saturating_sub(explored.explorer.len());
-    let Violations {
-        exhaustive,
-        progress,
-        reception,
-        obi,
-        ..
-    } = explored.found;
+    let Violations { exhaustive, progress, reception, obi, .. } = explored.found;
     let found = [exhaustive, progress, reception, obi];
     (!explored.explorer.is_truncated).then(|| found.iter().all(Option::is_none))
 }
@@ -348,10 +333,7 @@ fn occupancy(
     let mut added = vec![0; graph.node_count()];
     let add = |members: &[Node], component_of: &[u32]| {
         let mut most = 0;
-        for edge in members
-            .iter()
-            .flat_map(|&member| graph.edges(index(member)))
-        {
+        for edge in members.iter().flat_map(|&member| graph.edges(index(member))) {
             let to = edge.target().index();
             if component_of[to] != NONE {
                 most = most.max(added[to] + edge.weight());

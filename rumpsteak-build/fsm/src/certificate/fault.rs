@@ -50,11 +50,7 @@ pub enum Fault {
 
 impl Invalid {
     pub(super) fn at(situation: usize, rule: usize, fault: Fault) -> Self {
-        Self {
-            situation,
-            rule,
-            fault,
-        }
+        Self { situation, rule, fault }
     }
 }
 
@@ -80,15 +76,8 @@ impl fmt::Display for Fault {
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            situation,
-            rule,
-            fault,
-        } = self;
-        write!(
-            f,
-            "the certificate is not valid at rule {rule} of situation {situation}: {fault}"
-        )
+        let Self { situation, rule, fault } = self;
+        write!(f, "the certificate is not valid at rule {rule} of situation {situation}: {fault}")
     }
 }
 

@@ -29,11 +29,8 @@ pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, 
         .iter()
         .map(|concerned| needed(system, path, concerned))
         .min_by_key(|needed| needed.iter().filter(|&&needed| needed).count())?;
-    let sliced: Vec<u32> = path
-        .iter()
-        .zip(fewest)
-        .filter_map(|(&by, needed)| needed.then_some(by))
-        .collect();
+    let sliced: Vec<u32> =
+        path.iter().zip(fewest).filter_map(|(&by, needed)| needed.then_some(by)).collect();
     let (fault, ..) = end(&sliced)?;
     Some((sliced, fault))
 }

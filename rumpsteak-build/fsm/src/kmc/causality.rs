@@ -28,10 +28,7 @@ impl<'a, 'b> Causality<'a, 'b> {
     pub(crate) fn new(explorer: &'a Explorer<'b>, budget: usize) -> Self {
         Self {
             explorer,
-            rows: Rows::new(
-                1 + explorer.system.machines() + explorer.system.channels(),
-                budget,
-            ),
+            rows: Rows::new(1 + explorer.system.machines() + explorer.system.channels(), budget),
             starts: vec![],
             scratch: vec![],
             is_truncated: false,
@@ -47,8 +44,7 @@ impl<'a, 'b> Causality<'a, 'b> {
         let system = self.explorer.system;
         self.scratch.clear();
         self.scratch.push(node);
-        self.scratch
-            .extend((0..system.machines()).map(|other| u32::from(other == machine)));
+        self.scratch.extend((0..system.machines()).map(|other| u32::from(other == machine)));
         self.scratch
             .extend((0..system.channels()).map(|channel| self.explorer.held(node, channel)));
         self.forget();

@@ -47,17 +47,9 @@ pub fn check(system: &System, limits: &Limits) -> Report {
     let judged = judge(&parts, &mut budget, limits);
     let verdict = conclude(system, &parts, &judged, limits);
     let bound = judged.iter().map(|part| part.bound).max().unwrap_or(1);
-    let properties = properties(
-        system,
-        bound,
-        parts
-            .iter()
-            .zip(judged.into_iter().map(|part| part.evaluated)),
-    );
-    Report {
-        verdict,
-        properties,
-    }
+    let properties =
+        properties(system, bound, parts.iter().zip(judged.into_iter().map(|part| part.evaluated)));
+    Report { verdict, properties }
 }
 
 /// Each part at the bound that decides it.
@@ -136,9 +128,7 @@ impl Evaluated {
 
     /// Whether the choices of machines depend on the bound.
     fn dependence(&self) -> Option<(Node, Violation)> {
-        let Violations {
-            obi, sibi, cibi, ..
-        } = self.found;
+        let Violations { obi, sibi, cibi, .. } = self.found;
         obi.or(match self.cibi_limit {
             Some(_) => sibi,
             None => sibi.and(cibi),
@@ -163,11 +153,7 @@ fn evaluate(
         Some(_) => explored.chain(budget.saturating_sub(configurations)),
         None => Ok(None),
     };
-    let Explored {
-        explorer,
-        mut found,
-        hits_bounds,
-    } = explored;
+    let Explored { explorer, mut found, hits_bounds } = explored;
     let mut cibi_limit = None;
     match cibi {
         Ok(cibi) => found.cibi = cibi,
@@ -253,11 +239,8 @@ fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged 
             // What is known of a smaller bound is more than nothing of this one.
             (Some(limit), Some(last)) if !is_decided => return Judged { limit, ..last },
             (limit, _) => {
-                let judged = Judged {
-                    bound,
-                    evaluated,
-                    limit: limit.unwrap_or(Limit::Queue(largest)),
-                };
+                let judged =
+                    Judged { bound, evaluated, limit: limit.unwrap_or(Limit::Queue(largest)) };
                 if is_decided || limit.is_some() || bound == largest {
                     return judged;
                 }
@@ -284,11 +267,7 @@ fn least(part: &InternedSystem, mut judged: Judged, budget: &mut usize, limits: 
         let bound = below + (judged.bound - below) / 2;
         let evaluated = evaluate(part, &part.uniform(bound), reduction, budget, limits);
         if decide(part, &evaluated) == Some(true) {
-            judged = Judged {
-                bound,
-                evaluated,
-                ..judged
-            };
+            judged = Judged { bound, evaluated, ..judged };
         } else if evaluated.limit.is_some() {
             break;
         } else {
@@ -319,9 +298,7 @@ pub(crate) fn conclude(
             limit: judged.limit,
             obstacle: obstacle(system, part, &judged.evaluated),
         },
-        None => Verdict::Safe {
-            bound: judged.iter().map(|part| part.bound).max().unwrap_or(1),
-        },
+        None => Verdict::Safe { bound: judged.iter().map(|part| part.bound).max().unwrap_or(1) },
     }
 }
 
@@ -375,9 +352,7 @@ fn run(system: &System, part: &InternedSystem, path: &[u32], fault: Violation) -
         }
         Violation::Blocked(_) | Violation::Competing(..) | Violation::Partial(..) => vec![],
     };
-    failures
-        .into_iter()
-        .find_map(|failure| Run::of(system, steps.clone(), failure).ok())
+    failures.into_iter().find_map(|failure| Run::of(system, steps.clone(), failure).ok())
 }
 
 fn witness(
@@ -389,10 +364,7 @@ fn witness(
     let steps = part.steps(system, &paths.to(node));
     let role = |by: usize| part.role(system, part.get(by).machine as usize);
     let flaw = match fault {
-        Violation::Blocked(by) => Flaw::Blocked {
-            role: role(by),
-            send: part.transition(by),
-        },
+        Violation::Blocked(by) => Flaw::Blocked { role: role(by), send: part.transition(by) },
         Violation::Competing(first, second) => Flaw::Competing {
             role: role(first),
             first: part.transition(first),

@@ -29,11 +29,8 @@ pub(crate) fn explore<'a>(
         }
         node += 1;
     }
-    let mut full = Explored {
-        hits_bounds: explorer.is_truncated,
-        explorer,
-        found: Violations::default(),
-    };
+    let mut full =
+        Explored { hits_bounds: explorer.is_truncated, explorer, found: Violations::default() };
     if !full.explorer.is_truncated {
         full.judge();
     }
@@ -283,10 +280,7 @@ struct Reach<'a, 'b> {
 
 impl<'a, 'b> Reach<'a, 'b> {
     fn new(explorer: &'a Explorer<'b>) -> Self {
-        Self {
-            explorer,
-            known: HashMap::new(),
-        }
+        Self { explorer, known: HashMap::new() }
     }
 
     fn without(&mut self, machine: MachineIndex, channel: ChannelIndex) -> &FixedBitSet {

@@ -58,26 +58,17 @@ pub(crate) fn explore<'a>(
     bounds: &'a [u32],
     budget: usize,
 ) -> Explored<'a> {
-    let mut search = Search {
-        explorer: Explorer::new(system, bounds, budget),
-        found: Violations::default(),
-    };
+    let mut search =
+        Search { explorer: Explorer::new(system, bounds, budget), found: Violations::default() };
     components(&mut search);
-    let Search {
-        explorer,
-        mut found,
-    } = search;
+    let Search { explorer, mut found } = search;
     if explorer.is_truncated {
         // All that was found is real.
         found.definite = first_definite(&explorer);
     }
     // Of OBI, IBI, SIBI and CIBI there is no violation: each state has one channel, so whatever is
     // possible or blocked is so altogether.
-    Explored {
-        explorer,
-        found,
-        hits_bounds: true,
-    }
+    Explored { explorer, found, hits_bounds: true }
 }
 
 impl Walk for Search<'_> {
@@ -146,9 +137,8 @@ impl Search<'_> {
         }
         // Who does not move here is in one state throughout, and can move throughout or nowhere.
         let still = |&machine: &usize| !moved[machine];
-        let left_out = (0..system.machines())
-            .filter(still)
-            .find(|&machine| explorer.can_move(root, machine));
+        let left_out =
+            (0..system.machines()).filter(still).find(|&machine| explorer.can_move(root, machine));
         if left_out.is_some() {
             return left_out;
         }

@@ -68,11 +68,9 @@ impl fmt::Display for Obstacle {
                 "{}; let it wait for an answer before it sends on, or raise the limit",
                 witness.flaw
             ),
-            Self::Dependent(witness) => write!(
-                f,
-                "{}; let one peer decide, and tell the others after it",
-                witness.flaw
-            ),
+            Self::Dependent(witness) => {
+                write!(f, "{}; let one peer decide, and tell the others after it", witness.flaw)
+            }
             Self::Mixed(role, defect) | Self::Nondeterministic(role, defect) => {
                 write!(f, "the machine of `{role}`: {defect}")
             }
@@ -209,17 +207,11 @@ impl fmt::Display for Flaw {
         match self {
             Self::Blocked { role, .. } => write!(f, "{role} is blocked by a full queue"),
             Self::Competing { role, .. } => {
-                write!(
-                    f,
-                    "{role} can receive from two queues, whichever comes first"
-                )
+                write!(f, "{role} can receive from two queues, whichever comes first")
             }
             Self::Lost { from, to } => write!(f, "{to} never receives the message from {from}"),
             Self::Partial { role, .. } => {
-                write!(
-                    f,
-                    "{role} can do one of its sends, and another is blocked by a full queue"
-                )
+                write!(f, "{role} can do one of its sends, and another is blocked by a full queue")
             }
             Self::Waits { role } => write!(f, "{role} waits for ever"),
         }

@@ -49,9 +49,7 @@ pub(crate) struct Explored<'a> {
 
 /// The first configuration with something [definite].
 pub(crate) fn first_definite(explorer: &Explorer<'_>) -> Option<(Node, Violation)> {
-    explorer
-        .nodes()
-        .find_map(|node| Some((node, definite(explorer, node)?)))
+    explorer.nodes().find_map(|node| Some((node, definite(explorer, node)?)))
 }
 
 /// Something that is wrong in this configuration and in all that follow it, whatever the bounds: a
@@ -65,9 +63,7 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
         explorer.held(node, channel) > 0
             && explorer.kind(node, explorer.system.ends[channel].1) == StateKind::Final
     };
-    (0..explorer.system.channels())
-        .find(lost)
-        .map(Violation::Lost)
+    (0..explorer.system.channels()).find(lost).map(Violation::Lost)
 }
 
 /// The machines that never move again, because they wait for each other, for finished machines, and

@@ -71,11 +71,7 @@ impl Action {
 
     fn new(peer: Role, direction: Direction, label: Label, payload: &[&str]) -> Self {
         let payload = payload.iter().map(|&sort| sort.into()).collect();
-        Self {
-            peer,
-            direction,
-            message: Message { label, payload },
-        }
+        Self { peer, direction, message: Message { label, payload } }
     }
 }
 

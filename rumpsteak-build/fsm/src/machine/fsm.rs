@@ -37,11 +37,7 @@ pub struct Fsm {
 impl Fsm {
     /// Starts the machine of `role`.
     pub fn builder(role: impl Into<Role>) -> FsmBuilder {
-        FsmBuilder {
-            role: role.into(),
-            states: 0,
-            transitions: vec![],
-        }
+        FsmBuilder { role: role.into(), states: 0, transitions: vec![] }
     }
 
     /// Whose machine this is.
@@ -93,18 +89,9 @@ impl Fsm {
     #[track_caller]
     pub fn transition(&self, id: TransitionId) -> Transition<'_> {
         let Some(&(source, ref action, target)) = self.transitions.get(id.index()) else {
-            panic!(
-                "transition {} is not of the machine of `{}`",
-                id.index(),
-                self.role
-            );
+            panic!("transition {} is not of the machine of `{}`", id.index(), self.role);
         };
-        Transition {
-            id,
-            source,
-            action,
-            target,
-        }
+        Transition { id, source, action, target }
     }
 
     /// Whether nothing leaves `state`: the role is finished there.
@@ -173,11 +160,7 @@ impl Fsm {
                     Direction::Send => (transition.id, first.id),
                     Direction::Receive => (first.id, transition.id),
                 };
-                return Err(Defect::Mixed {
-                    state,
-                    send,
-                    receive,
-                });
+                return Err(Defect::Mixed { state, send, receive });
             }
         }
 
@@ -224,20 +207,9 @@ impl Fsm {
 /// Lists the transitions: `k: from 0, 0 -s!ready-> 1, …`.
 impl fmt::Debug for Fsm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {} states from {}",
-            self.role,
-            self.len(),
-            self.initial
-        )?;
+        write!(f, "{}: {} states from {}", self.role, self.len(), self.initial)?;
         for transition in self.transitions() {
-            let Transition {
-                source,
-                action,
-                target,
-                ..
-            } = transition;
+            let Transition { source, action, target, .. } = transition;
             write!(f, ", {source} -{action}-> {target}")?;
         }
         Ok(())
@@ -301,20 +273,15 @@ impl FsmBuilder {
     /// If `initial` was not added to this builder.
     #[track_caller]
     pub fn build(self, initial: StateId) -> Fsm {
-        let Self {
-            role,
-            states,
-            transitions,
-        } = self;
+        let Self { role, states, transitions } = self;
         assert!(
             initial.index() < states,
             "the initial state of `{role}` was not added to its builder"
         );
 
         let source = |id: &TransitionId| transitions[id.index()].0.index();
-        let mut outgoing: Vec<TransitionId> = (0..transitions.len())
-            .map(TransitionId::from_index)
-            .collect();
+        let mut outgoing: Vec<TransitionId> =
+            (0..transitions.len()).map(TransitionId::from_index).collect();
         outgoing.sort_by_key(source);
         // The transitions of a state come behind those of all states before it.
         let mut offsets = vec![0; states + 1];

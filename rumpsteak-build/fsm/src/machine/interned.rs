@@ -89,11 +89,7 @@ impl Names {
             }
             kind_of.push(is_send.len() as Kind - 1);
         }
-        Self {
-            actions,
-            kind_of,
-            is_send,
-        }
+        Self { actions, kind_of, is_send }
     }
 }
 

@@ -31,9 +31,7 @@ pub struct Costs<'a> {
 
 impl std::fmt::Debug for Costs<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Costs")
-            .field("work", &self.work)
-            .finish_non_exhaustive()
+        f.debug_struct("Costs").field("work", &self.work).finish_non_exhaustive()
     }
 }
 
@@ -84,10 +82,7 @@ impl Work {
                     .extend(back.map(|transition| transition.action.clone()));
             }
         }
-        let mut work = Self {
-            again,
-            share: vec![ACTIONS; machines.len()],
-        };
+        let mut work = Self { again, share: vec![ACTIONS; machines.len()] };
         work.share = work.run(machines, None).iter().map(Vec::len).collect();
         work
     }
@@ -180,11 +175,7 @@ impl Work {
             player.clock = player.clock.max(arrival) + work;
             taken
         };
-        let event = Event {
-            time: player.clock,
-            role: role.clone(),
-            action: taken.action.clone(),
-        };
+        let event = Event { time: player.clock, role: role.clone(), action: taken.action.clone() };
         player.events.push((found, event));
         player.state = taken.target;
         true
@@ -238,8 +229,5 @@ fn chooses(leaving: &[Transition<'_>]) -> bool {
 }
 
 fn key(leaving: &[Transition<'_>]) -> BTreeSet<Action> {
-    leaving
-        .iter()
-        .map(|transition| transition.action.clone())
-        .collect()
+    leaving.iter().map(|transition| transition.action.clone()).collect()
 }

@@ -30,12 +30,7 @@ pub struct Options {
 impl Default for Options {
     /// Windows of up to 4, 64 candidates of up to 1,000 states.
     fn default() -> Self {
-        Self {
-            window: 4,
-            candidates: 64,
-            states: 1_000,
-            limits: Limits::default(),
-        }
+        Self { window: 4, candidates: 64, states: 1_000, limits: Limits::default() }
     }
 }
 
@@ -87,15 +82,7 @@ pub fn propose(
     };
     let work = Work::new(machines);
     let mut changed = machines.to_vec();
-    search(
-        &work,
-        &mut changed,
-        position,
-        machines,
-        depends,
-        costs,
-        options,
-    )
+    search(&work, &mut changed, position, machines, depends, costs, options)
 }
 
 /// What was found for all roles of a system.
@@ -146,15 +133,8 @@ pub fn propose_together(
         for position in 0..machines.len() {
             let depends = |send: &Action, receive: &Action| depends(position, send, receive);
             let mut changed = current.clone();
-            let proposals = search(
-                &work,
-                &mut changed,
-                position,
-                machines,
-                &depends,
-                costs,
-                options,
-            )?;
+            let proposals =
+                search(&work, &mut changed, position, machines, &depends, costs, options)?;
             found.candidates += proposals.candidates;
             found.cut |= proposals.cut;
             let best = proposals.proposals.into_iter().next();
@@ -183,14 +163,8 @@ fn search(
     options: &Options,
 ) -> Result<Proposals, VerifyError> {
     let projection = &machines[position];
-    projection.check_directed().map_err(|defect| InputError {
-        side: Side::Sup,
-        defect,
-    })?;
-    let mut found = Proposals {
-        time: work.time(changed, costs),
-        ..Proposals::default()
-    };
+    projection.check_directed().map_err(|defect| InputError { side: Side::Sup, defect })?;
+    let mut found = Proposals { time: work.time(changed, costs), ..Proposals::default() };
     let mut receivers: Vec<&Role> = Vec::new();
     for transition in projection.transitions() {
         let action = transition.action;
@@ -223,12 +197,7 @@ fn search(
                 changed[position] = fsm.clone();
                 let time = work.time(changed, costs);
                 if time <= found.time {
-                    found.proposals.push(Proposal {
-                        fsm,
-                        windows,
-                        time,
-                        pending,
-                    });
+                    found.proposals.push(Proposal { fsm, windows, time, pending });
                 }
             }
             Verdict::Unsafe(()) => found.refused += 1,
@@ -257,16 +226,12 @@ fn judge(
         Verdict::Undecided(limit) => return Ok(Verdict::Undecided(limit)),
     };
     let pending = proof.anticipation;
-    if machines
-        .iter()
-        .all(|machine| machine.check_directed().is_ok())
-    {
+    if machines.iter().all(|machine| machine.check_directed().is_ok()) {
         return Ok(Verdict::Safe(pending));
     }
     let others = changed.iter().zip(machines);
-    let mut parts: Vec<Part<'_>> = others
-        .map(|(changed, projected)| Part::unproven(changed, projected))
-        .collect();
+    let mut parts: Vec<Part<'_>> =
+        others.map(|(changed, projected)| Part::unproven(changed, projected)).collect();
     parts[position] = Part::new(fsm, &machines[position], &proof);
     Ok(match together(&parts, limits)?.verdict {
         Verdict::Safe(()) => Verdict::Safe(pending),
@@ -312,16 +277,8 @@ mod tests {
     #[test]
     fn windows_grow() {
         let all: Vec<_> = windows(2, 2).collect();
-        let expected: [[usize; 2]; 8] = [
-            [1, 0],
-            [0, 1],
-            [2, 0],
-            [1, 1],
-            [0, 2],
-            [2, 1],
-            [1, 2],
-            [2, 2],
-        ];
+        let expected: [[usize; 2]; 8] =
+            [[1, 0], [0, 1], [2, 0], [1, 1], [0, 2], [2, 1], [1, 2], [2, 2]];
         assert_eq!(all, expected);
         assert_eq!(windows(0, 4).count(), 0);
         assert_eq!(windows(1, 0).count(), 0);

@@ -41,11 +41,7 @@ pub fn anticipate(
     states: usize,
 ) -> Option<Fsm> {
     machine.check_directed().ok()?;
-    let ahead = Reordering {
-        machine,
-        windows,
-        depends,
-    };
+    let ahead = Reordering { machine, windows, depends };
     let mut builder = Fsm::builder(machine.role().clone());
     let mut ids: BTreeMap<(StateId, Early), StateId> = BTreeMap::new();
     let start = (machine.initial(), vec![VecDeque::new(); windows.len()]);
@@ -109,8 +105,7 @@ impl Reordering<'_> {
             }
         }
         let own = self.machine.transitions_from(*state);
-        own.map(|found| (found.action.clone(), after(found.target, ahead)))
-            .collect()
+        own.map(|found| (found.action.clone(), after(found.target, ahead))).collect()
     }
 
     /// Follows what was sent already. Ends, because each step shortens what is ahead.
@@ -142,9 +137,7 @@ impl Reordering<'_> {
     }
 
     fn group(&self, action: &Action) -> Option<usize> {
-        self.windows
-            .iter()
-            .position(|(peer, _)| *peer == action.peer)
+        self.windows.iter().position(|(peer, _)| *peer == action.peer)
     }
 
     /// The next unsent message to a peer, or the messages among which it is chosen, if it is the
@@ -192,11 +185,9 @@ impl Reordering<'_> {
             work.extend(targets.map(|target| (target, taken.clone())));
         }
         let found = found.unwrap_or_default();
-        let blocked = found.iter().any(|send| {
-            passed
-                .iter()
-                .any(|receive| (self.depends)(send.action, receive))
-        });
+        let blocked = found
+            .iter()
+            .any(|send| passed.iter().any(|receive| (self.depends)(send.action, receive)));
         match blocked {
             true => Vec::new(),
             false => found.iter().map(|transition| transition.id).collect(),

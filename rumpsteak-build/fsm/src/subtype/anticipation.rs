@@ -279,11 +279,7 @@ impl<'a> Anticipation<'a> {
         }
         let mut ways = vec![];
         for (edge, beyond) in each {
-            for Way {
-                segment,
-                rules: own,
-            } in beyond
-            {
+            for Way { segment, rules: own } in beyond {
                 self.spend(promises.len() + 1 + segment.promises.len())?;
                 let mut all = Vec::with_capacity(promises.len() + 1 + segment.promises.len());
                 all.extend_from_slice(promises);
@@ -307,11 +303,7 @@ impl<'a> Anticipation<'a> {
         mut rules: Sequence,
         found: Found,
     ) -> Result<Vec<Way>, Stop> {
-        let Found {
-            alternatives,
-            dropped,
-            reason,
-        } = found;
+        let Found { alternatives, dropped, reason } = found;
         // Backwards, so that the numbers of the others stay.
         for index in dropped.into_iter().rev() {
             let dropped = self.sequences.drop(index);
@@ -382,17 +374,13 @@ impl<'a> Anticipation<'a> {
             return 0;
         }
         let pair = self.pair;
-        self.futures
-            .get_or_insert_with(|| Futures::new(pair))
-            .set_of(state)
+        self.futures.get_or_insert_with(|| Futures::new(pair)).set_of(state)
     }
 
     /// Whether a set has an action. Without choices of outputs, nobody asks for sets, and each has
     /// all.
     fn allows(&self, set: u32, act: Act) -> bool {
-        self.futures
-            .as_ref()
-            .is_none_or(|futures| futures.has(set, act))
+        self.futures.as_ref().is_none_or(|futures| futures.has(set, act))
     }
 
     /// The [`ranks`] for an output, if the outputs of a set are allowed.

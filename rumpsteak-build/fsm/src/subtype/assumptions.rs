@@ -71,13 +71,7 @@ pub(super) struct Way {
 impl Way {
     /// The way to the first situation.
     pub(super) fn start() -> Self {
-        Self {
-            from: None,
-            trail: vec![],
-            fragment: 0,
-            recorded: 0,
-            unfolded: 0,
-        }
+        Self { from: None, trail: vec![], fragment: 0, recorded: 0, unfolded: 0 }
     }
 
     /// Adds an action that was done after the unfoldings.
@@ -137,12 +131,7 @@ impl<'a> Assumptions<'a> {
         });
         let mut trail = way.trail;
         trail.clear();
-        let way = Way {
-            from: Some(to),
-            trail,
-            fragment: self.record.root(),
-            ..Way::start()
-        };
+        let way = Way { from: Some(to), trail, fragment: self.record.root(), ..Way::start() };
         Some((to, way))
     }
 
@@ -198,11 +187,7 @@ impl<'a> Assumptions<'a> {
     /// Without this, an anticipation that grows in each round of a loop which forgets would end at
     /// a limit instead.
     pub(super) fn avoided(&mut self, node: u32) -> Option<Failure> {
-        let Node {
-            state,
-            promises: (start, end),
-            ..
-        } = self.nodes[node as usize];
+        let Node { state, promises: (start, end), .. } = self.nodes[node as usize];
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
@@ -271,14 +256,10 @@ impl<'a> Assumptions<'a> {
                 pending(step.from) && pending(step.to) && !self.does(step, kind)
             })
             .collect();
-        let ends = steps
-            .iter()
-            .map(|step| (step.from as usize, step.to as usize));
+        let ends = steps.iter().map(|step| (step.from as usize, step.to as usize));
         let ranks = heights(self.nodes.len(), ends);
         if let Some(first) = ranks.iter().position(Option::is_none) {
-            let endless = steps
-                .into_iter()
-                .filter(|step| ranks[step.to as usize].is_none());
+            let endless = steps.into_iter().filter(|step| ranks[step.to as usize].is_none());
             return Some(self.forgetting(first as u32, endless, &promised));
         }
         for (node, (rank, origin)) in ranks.into_iter().zip(promised).enumerate() {

@@ -35,12 +35,8 @@ pub(super) fn search(pair: &Pair, limits: &Limits) -> Option<(usize, usize)> {
         return None;
     }
     let bit = |kind: u32| 1_u64 << kind;
-    let mut now = Situation {
-        state: pair.sub.initial,
-        spine: [0; SPINE],
-        len: 0,
-        sup: pair.sup.initial,
-    };
+    let mut now =
+        Situation { state: pair.sub.initial, spine: [0; SPINE], len: 0, sup: pair.sup.initial };
     let mut last: Option<Situation> = None;
     // The kinds that were done since then.
     let mut done = 0_u64;

@@ -152,9 +152,7 @@ pub use self::{
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
     for (side, machine) in [(Side::Sub, sub), (Side::Sup, sup)] {
-        machine
-            .check_directed()
-            .map_err(|defect| InputError { side, defect })?;
+        machine.check_directed().map_err(|defect| InputError { side, defect })?;
     }
     let pair = Pair::new(sub, sup);
     if let Some((situations, anticipation)) = linear::search(&pair, limits) {
@@ -171,11 +169,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         .anticipation(limits.anticipation.min(16 + 4 * size))
         .steps(limits.steps.min(2_000 + 200 * size));
     let budgets = [quick, *limits];
-    let budgets = if quick == *limits {
-        &budgets[1..]
-    } else {
-        &budgets
-    };
+    let budgets = if quick == *limits { &budgets[1..] } else { &budgets };
     let mut verdict = Verdict::Undecided(Limit::Steps(limits.steps));
     let mut widen = true;
     for budget in budgets {
@@ -207,11 +201,7 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
     let mut slack = 0;
     loop {
         match Search::new(pair, limits, slack).run() {
-            Outcome::Holds {
-                situations,
-                anticipation,
-                record,
-            } => {
+            Outcome::Holds { situations, anticipation, record } => {
                 return Verdict::Safe(Proof {
                     situations,
                     anticipation: Some(anticipation),

@@ -27,10 +27,7 @@ pub(super) struct Promise {
 
 impl Promise {
     pub(super) fn of(edge: &Edge) -> Self {
-        Self {
-            act: edge.act,
-            origin: edge.id.index() as u32,
-        }
+        Self { act: edge.act, origin: edge.id.index() as u32 }
     }
 }
 
@@ -94,8 +91,7 @@ impl Spine {
 
     /// The first action of a kind.
     pub(super) fn first(&self, kind: Kind) -> Option<Promise> {
-        self.position(kind)
-            .map(|position| self.slots[position - self.base].promise)
+        self.position(kind).map(|position| self.slots[position - self.base].promise)
     }
 
     /// The first send, with its position.
@@ -107,10 +103,7 @@ impl Spine {
 
     /// The actions in order.
     pub(super) fn promises(&self) -> impl Iterator<Item = Promise> {
-        self.slots
-            .iter()
-            .filter(|slot| slot.live)
-            .map(|slot| slot.promise)
+        self.slots.iter().filter(|slot| slot.live).map(|slot| slot.promise)
     }
 
     /// Takes the first action of a kind.
@@ -146,11 +139,7 @@ impl Spine {
                 self.ends[kind as usize] = (first, position);
             }
         }
-        self.slots.push_back(Slot {
-            promise,
-            next: NONE,
-            live: true,
-        });
+        self.slots.push_back(Slot { promise, next: NONE, live: true });
         self.live += 1;
     }
 }
@@ -164,10 +153,7 @@ pub(super) struct Prefix {
 
 impl Prefix {
     pub(super) fn new(initial: u32) -> Self {
-        Self {
-            spine: Spine::default(),
-            rest: Rest::State(initial),
-        }
+        Self { spine: Spine::default(), rest: Rest::State(initial) }
     }
 
     /// The first action on the spine, or else an alternative of the choice behind it.

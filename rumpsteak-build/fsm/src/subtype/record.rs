@@ -64,18 +64,12 @@ const LISTED: u32 = 1 << 31;
 impl Done {
     /// The action of a transition, after so many unfoldings of the supertype's spine.
     pub(super) fn after(transition: u32, unfoldings: u32) -> Self {
-        Self {
-            transition,
-            by: unfoldings,
-        }
+        Self { transition, by: unfoldings }
     }
 
     /// The action of a transition, by these rules.
     pub(super) fn by(transition: u32, rules: Sequence) -> Self {
-        Self {
-            transition,
-            by: LISTED | rules,
-        }
+        Self { transition, by: LISTED | rules }
     }
 }
 
@@ -134,8 +128,7 @@ impl Record {
         let id = ends.len() as u32;
         keys.extend_from_slice(key);
         ends.push(keys.len() as u32);
-        self.ids
-            .insert_unique(hash(key), id, |&id| hash(nth(keys, ends, id)));
+        self.ids.insert_unique(hash(key), id, |&id| hash(nth(keys, ends, id)));
         (id, true)
     }
 
@@ -177,10 +170,8 @@ impl Record {
 
     fn open(&mut self, count: usize) -> u32 {
         let first = self.fragments.len();
-        self.fragments.resize_with(first + count, || Fragment {
-            trail: (0, 0),
-            then: Then::Branch(0, 0),
-        });
+        self.fragments
+            .resize_with(first + count, || Fragment { trail: (0, 0), then: Then::Branch(0, 0) });
         first as u32
     }
 
@@ -249,9 +240,7 @@ impl Record {
 
 /// The key of a situation.
 fn nth<'a>(keys: &'a [u32], ends: &[u32], id: u32) -> &'a [u32] {
-    let start = (id as usize)
-        .checked_sub(1)
-        .map_or(0, |before| ends[before]);
+    let start = (id as usize).checked_sub(1).map_or(0, |before| ends[before]);
     &keys[start as usize..ends[id as usize] as usize]
 }
 

@@ -111,12 +111,7 @@ pub(super) struct Reason {
 impl Reason {
     /// A reason that no dropped alternative is to blame for.
     pub(super) fn of(rule: Rule, sup: Blame, sub: Option<&Edge>) -> Self {
-        Self {
-            rule,
-            sup,
-            sub: sub.map(|edge| edge.id),
-            lossy: false,
-        }
+        Self { rule, sup, sub: sub.map(|edge| edge.id), lossy: false }
     }
 }
 
@@ -199,9 +194,7 @@ impl Refusal {
             .flat_map(|state| sup.transitions_from(state))
             .map(|transition| transition.action)
             .collect();
-        let early = candidates
-            .iter()
-            .find(|candidate| later.contains(candidate.action));
+        let early = candidates.iter().find(|candidate| later.contains(candidate.action));
         match (self.rule, early) {
             (Rule::InputNotHandled, Some(candidate)) => {
                 self.rule = Rule::InputsFromOnePeer;

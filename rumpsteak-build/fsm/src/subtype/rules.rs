@@ -200,11 +200,7 @@ impl<'a> Rules<'a> {
     /// Rules OI and OO: all outputs of the subtype.
     fn outputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
-        let Situation {
-            state,
-            mut prefix,
-            lossy,
-        } = situation;
+        let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
         let mut successors = vec![];
         let mut rules = CHOOSE;
@@ -216,11 +212,7 @@ impl<'a> Rules<'a> {
             };
             let after = |prefix, lossy, rules| Successor {
                 transition: edge.id.index() as u32,
-                situation: Situation {
-                    state: edge.target,
-                    prefix,
-                    lossy,
-                },
+                situation: Situation { state: edge.target, prefix, lossy },
                 rules,
             };
             if let Some(promise) = prefix.spine.first(kind) {
@@ -241,14 +233,7 @@ impl<'a> Rules<'a> {
                 limited => limited,
             })?;
             let count = ways.len();
-            for (
-                nth,
-                Way {
-                    segment,
-                    rules: own,
-                },
-            ) in ways.into_iter().enumerate()
-            {
+            for (nth, Way { segment, rules: own }) in ways.into_iter().enumerate() {
                 let mut prefix = self.copy(&mut prefix, last && nth + 1 == count)?;
                 self.spend(segment.promises.len())?;
                 prefix.extend(pair, segment);
@@ -262,11 +247,7 @@ impl<'a> Rules<'a> {
     /// Rules II and IO: the inputs of the supertype, as its peers choose them.
     fn inputs(&mut self, situation: Situation, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
-        let Situation {
-            state,
-            mut prefix,
-            lossy,
-        } = situation;
+        let Situation { state, mut prefix, lossy } = situation;
         let edges = pair.sub.edges(state);
         let own = |act: Act| edges.iter().find(|edge| edge.act == act);
         let handled = |promise: Promise| {
@@ -275,11 +256,7 @@ impl<'a> Rules<'a> {
         };
         let after = |edge: &Edge, prefix, rules| Successor {
             transition: edge.id.index() as u32,
-            situation: Situation {
-                state: edge.target,
-                prefix,
-                lossy,
-            },
+            situation: Situation { state: edge.target, prefix, lossy },
             rules,
         };
         let output = prefix.spine.first_send(pair);
@@ -352,10 +329,8 @@ impl<'a> Rules<'a> {
             unfoldings += 1;
             if own == kind {
                 for edge in edges {
-                    let segment = Segment {
-                        promises: promises.clone(),
-                        rest: Rest::State(edge.target),
-                    };
+                    let segment =
+                        Segment { promises: promises.clone(), rest: Rest::State(edge.target) };
                     let rules = self.sequences().unfold(std::mem::take(&mut unfoldings));
                     found.push((Promise::of(edge), Way { segment, rules }));
                 }

@@ -100,10 +100,7 @@ impl<'a> Search<'a> {
 
     /// Goes on from a situation to one that was met before, to a branching or to the end.
     fn follow(&mut self, task: Task) -> Result<(), Stop<Failure>> {
-        let Task {
-            mut situation,
-            mut way,
-        } = task;
+        let Task { mut situation, mut way } = task;
         loop {
             if self.pair.sub.is_anchor(situation.state) {
                 match self.arrive(&mut situation, way)? {
@@ -136,18 +133,12 @@ impl<'a> Search<'a> {
                     situation = successor.situation;
                 }
                 count => {
-                    for (successor, mut way) in successors
-                        .into_iter()
-                        .zip(self.assumptions.branch(way, count))
+                    for (successor, mut way) in
+                        successors.into_iter().zip(self.assumptions.branch(way, count))
                     {
-                        let Successor {
-                            transition,
-                            situation,
-                            rules,
-                        } = successor;
+                        let Successor { transition, situation, rules } = successor;
                         self.prolong(&mut way, transition, rules);
-                        self.rules
-                            .spend(way.trail.len() + situation.prefix.spine.len())?;
+                        self.rules.spend(way.trail.len() + situation.prefix.spine.len())?;
                         self.tasks.push_back(Task { situation, way });
                     }
                     return Ok(());

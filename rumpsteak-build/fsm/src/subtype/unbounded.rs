@@ -120,10 +120,7 @@ impl Words {
     }
 
     fn short(word: Word) -> Self {
-        Self {
-            class: Class::Short(word),
-            windows: Windows::new(),
-        }
+        Self { class: Class::Short(word), windows: Windows::new() }
     }
 
     /// Appends a letter to all words, with windows of `m + 1` letters.
@@ -162,11 +159,7 @@ impl Words {
             Class::Long(first, last) => (first, last),
         };
         let mut popped = vec![];
-        for window in self
-            .windows
-            .iter()
-            .filter(|window| window.starts_with(first))
-        {
+        for window in self.windows.iter().filter(|window| window.starts_with(first)) {
             let (letter, next) = (window[0], &window[1..]);
             if *next == **last {
                 popped.push((letter, Self::short(next.into())));
@@ -174,13 +167,7 @@ impl Words {
             let windows = between(&self.windows, next, last);
             if !windows.is_empty() {
                 let (first, last) = (next.into(), last.clone());
-                popped.push((
-                    letter,
-                    Self {
-                        class: Class::Long(first, last),
-                        windows,
-                    },
-                ));
+                popped.push((letter, Self { class: Class::Long(first, last), windows }));
             }
         }
         popped
@@ -371,14 +358,9 @@ impl<'a> Search<'a> {
         let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>()?;
 
         let judgement = |(id, (rule, next)): (usize, (Step, Vec<u32>))| {
-            let Judgement {
-                sub, sup, pending, ..
-            } = &self.judgements[id];
-            let pending = pending
-                .iter()
-                .zip(&ranks)
-                .filter(|(words, _)| !words.is_empty())
-                .map(|(words, ranks)| Pending {
+            let Judgement { sub, sup, pending, .. } = &self.judgements[id];
+            let pending = pending.iter().zip(&ranks).filter(|(words, _)| !words.is_empty()).map(
+                |(words, ranks)| Pending {
                     words: match &words.class {
                         Class::Short(word) => certificate::Words::Exactly(word.clone()),
                         Class::Long(first, last) => certificate::Words::Between(Between {
@@ -388,7 +370,8 @@ impl<'a> Search<'a> {
                         }),
                     },
                     rank: ranks[id],
-                });
+                },
+            );
             certificate::Judgement {
                 sub: StateId::from_index(*sub as usize),
                 sup: StateId::from_index(*sup as usize),
@@ -397,9 +380,7 @@ impl<'a> Search<'a> {
                 next,
             }
         };
-        Some(Invariant {
-            judgements: rules.into_iter().enumerate().map(judgement).collect(),
-        })
+        Some(Invariant { judgements: rules.into_iter().enumerate().map(judgement).collect() })
     }
 
     /// By judgement, how many steps may follow each other at most while a kind is pending and not
@@ -443,11 +424,7 @@ impl<'a> Search<'a> {
         let mut grew = false;
         for kind in 0..new.pending.len() {
             for window in &new.pending[kind].windows {
-                if judgement.pending[kind]
-                    .windows
-                    .binary_search(window)
-                    .is_err()
-                {
+                if judgement.pending[kind].windows.binary_search(window).is_err() {
                     let known = &mut Rc::make_mut(&mut judgement.pending)[kind].windows;
                     grew |= insert(known, window.clone());
                 }
@@ -509,12 +486,7 @@ impl<'a> Search<'a> {
             }
             let mut pending = Rc::clone(pending);
             Rc::make_mut(&mut pending)[kind as usize] = rest;
-            successors.push(Successor {
-                done: Some(kind),
-                sub: edge.target,
-                sup,
-                pending,
-            });
+            successors.push(Successor { done: Some(kind), sub: edge.target, sup, pending });
         }
         Ok(successors)
     }
@@ -528,12 +500,8 @@ impl<'a> Search<'a> {
         pending: &Rc<[Words]>,
     ) -> Result<Vec<Successor>, Stop> {
         let (own, theirs) = (&self.pair.sub, &self.pair.sup);
-        let successor = |sub, sup| Successor {
-            done: Some(kind),
-            sub,
-            sup,
-            pending: Rc::clone(pending),
-        };
+        let successor =
+            |sub, sup| Successor { done: Some(kind), sub, sup, pending: Rc::clone(pending) };
         if self.pair.sends(kind) {
             let both = own.edges(sub).iter().map(|edge| {
                 let other = theirs.edge(sup, edge.act).ok_or(Stop::Stuck)?;
@@ -560,22 +528,14 @@ impl<'a> Search<'a> {
         let pair = self.pair;
         let theirs = pair.sup.edges(sup);
         let passes = !pair.sends(other) || pair.sends(kind) && theirs.len() == 1;
-        let endless = self
-            .endless
-            .entry(kind)
-            .or_insert_with(|| endless(pair, kind));
+        let endless = self.endless.entry(kind).or_insert_with(|| endless(pair, kind));
         if !passes || endless[sup as usize] {
             return Err(Stop::Stuck);
         }
         let named = |edge: &Edge| {
             let mut pending = Rc::clone(pending);
             Rc::make_mut(&mut pending)[other as usize].push(edge.id, self.m);
-            Successor {
-                done: None,
-                sub,
-                sup: edge.target,
-                pending,
-            }
+            Successor { done: None, sub, sup: edge.target, pending }
         };
         Ok(theirs.iter().map(named).collect())
     }
@@ -590,12 +550,10 @@ fn endless(pair: &Pair, kind: Kind) -> Vec<bool> {
         State::Receive(other) => other != kind,
         State::Send(other) => other != kind && pair.sends(kind),
     };
-    let steps = (0..sup.len() as u32)
-        .filter(|&state| passed(state))
-        .flat_map(|state| {
-            let edges = sup.edges(state).iter();
-            edges.map(move |edge| (state as usize, edge.target as usize))
-        });
+    let steps = (0..sup.len() as u32).filter(|&state| passed(state)).flat_map(|state| {
+        let edges = sup.edges(state).iter();
+        edges.map(move |edge| (state as usize, edge.target as usize))
+    });
     let heights = heights(sup.len(), steps);
     heights.iter().map(Option::is_none).collect()
 }

@@ -54,20 +54,11 @@ impl Run {
 /// The roles that the run is about, in the order of the system.
 fn participants(run: &Run) -> Vec<&Role> {
     let takes_part = |role: &Role| {
-        run.steps
-            .iter()
-            .any(|step| step.role == *role || step.action.peer == *role)
+        run.steps.iter().any(|step| step.role == *role || step.action.peer == *role)
             || run.waits.iter().any(|wait| wait.role == *role)
-            || run
-                .queues
-                .iter()
-                .any(|queue| queue.from == *role || queue.to == *role)
+            || run.queues.iter().any(|queue| queue.from == *role || queue.to == *role)
     };
-    run.states
-        .iter()
-        .map(|(role, _)| role)
-        .filter(|role| takes_part(role))
-        .collect()
+    run.states.iter().map(|(role, _)| role).filter(|role| takes_part(role)).collect()
 }
 
 fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
@@ -128,10 +119,7 @@ fn lifelines(run: &Run, roles: &[&Role]) -> Vec<String> {
     if !roles.is_empty() {
         lines.push(bare());
     }
-    lines
-        .into_iter()
-        .map(|line| line.0.into_iter().collect())
-        .collect()
+    lines.into_iter().map(|line| line.0.into_iter().collect()).collect()
 }
 
 fn list(run: &Run) -> Vec<String> {
@@ -140,10 +128,9 @@ fn list(run: &Run) -> Vec<String> {
         let number = index + 1;
         match action.direction {
             Direction::Send => format!("{number:>3}  {role} ▷ {}  {}", action.peer, action.message),
-            Direction::Receive => format!(
-                "{number:>3}  {role} ● {}  from {}",
-                action.message, action.peer
-            ),
+            Direction::Receive => {
+                format!("{number:>3}  {role} ● {}  from {}", action.message, action.peer)
+            }
         }
     };
     run.steps.iter().enumerate().map(line).collect()
@@ -172,11 +159,7 @@ impl Line {
 /// At most `width` characters, the last of them `…` if some were lost.
 fn cut(text: &str, width: usize) -> String {
     match text.chars().count() > width {
-        true => text
-            .chars()
-            .take(width.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
+        true => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
         false => text.to_owned(),
     }
 }

@@ -47,10 +47,7 @@ pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
     let mut open = vec![];
     let mut root: Node = 0;
     while (root as usize) < walk.graph().node_count() {
-        let mut start = order
-            .get(root as usize)
-            .is_none_or(|&met| met == 0)
-            .then_some(root);
+        let mut start = order.get(root as usize).is_none_or(|&met| met == 0).then_some(root);
         loop {
             if let Some(node) = start.take() {
                 walk.enter(node)?;
@@ -60,11 +57,7 @@ pub(crate) fn components(walk: &mut impl Walk) -> Option<Vec<u32>> {
                 component_of.resize(count, NONE);
                 met += 1;
                 (order[node as usize], low[node as usize]) = (met, met);
-                open.push((
-                    node,
-                    walk.graph().first_edge(index(node), Outgoing),
-                    stack.len(),
-                ));
+                open.push((node, walk.graph().first_edge(index(node), Outgoing), stack.len()));
                 stack.push(node);
             }
             let Some(&mut (node, ref mut edge, height)) = open.last_mut() else {

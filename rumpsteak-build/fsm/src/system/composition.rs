@@ -24,9 +24,7 @@ impl System {
         let mut indices = HashMap::new();
         for (index, machine) in machines.iter().enumerate() {
             if indices.insert(machine.role().clone(), index).is_some() {
-                return Err(SystemError::Duplicate {
-                    role: machine.role().clone(),
-                });
+                return Err(SystemError::Duplicate { role: machine.role().clone() });
             }
         }
         for machine in &machines {
@@ -37,11 +35,7 @@ impl System {
                     return Err(SystemError::SelfMessage { role, transition });
                 }
                 if !indices.contains_key(&peer) {
-                    return Err(SystemError::UnknownPeer {
-                        role,
-                        transition,
-                        peer,
-                    });
+                    return Err(SystemError::UnknownPeer { role, transition, peer });
                 }
             }
         }
@@ -90,22 +84,13 @@ impl fmt::Display for SystemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Duplicate { role } => {
-                write!(
-                    f,
-                    "there are two machines of `{role}`; a system has one for each role"
-                )
+                write!(f, "there are two machines of `{role}`; a system has one for each role")
             }
             Self::SelfMessage { role, .. } => {
-                write!(
-                    f,
-                    "`{role}` exchanges a message with itself; name another role as its peer"
-                )
+                write!(f, "`{role}` exchanges a message with itself; name another role as its peer")
             }
             Self::UnknownPeer { role, peer, .. } => {
-                write!(
-                    f,
-                    "`{role}` talks to `{peer}`, which has no machine; add it to the system"
-                )
+                write!(f, "`{role}` talks to `{peer}`, which has no machine; add it to the system")
             }
         }
     }

@@ -84,18 +84,14 @@ fn stays(explorer: &Explorer<'_>, is_kind: impl Fn(Node) -> bool) -> bool {
     let mut components = kosaraju_scc(&graph);
     components.iter_mut().any(|members| {
         members.sort_unstable();
-        let inside = members
-            .iter()
-            .flat_map(|&member| explorer.graph.edges(member));
+        let inside = members.iter().flat_map(|&member| explorer.graph.edges(member));
         let inside = inside.filter(|edge| members.binary_search(&edge.target()).is_ok());
         let moved: Vec<MachineIndex> = inside
             .map(|edge| explorer.system.get(*edge.weight() as usize).machine as MachineIndex)
             .collect();
         let is_fair_to = |machine: MachineIndex| {
             moved.contains(&machine)
-                || !members
-                    .iter()
-                    .any(|member| explorer.can_move(member.index() as Node, machine))
+                || !members.iter().any(|member| explorer.can_move(member.index() as Node, machine))
         };
         !moved.is_empty() && (0..explorer.system.machines()).all(is_fair_to)
     })

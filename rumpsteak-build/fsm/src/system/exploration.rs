@@ -63,11 +63,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let mut budget = limits.configurations;
     let mut bound = limits.queue.min(1);
     let mut starvation = None;
-    let mut done = Coverage {
-        exhaustive: false,
-        bound: 0,
-        configurations: 0,
-    };
+    let mut done = Coverage { exhaustive: false, bound: 0, configurations: 0 };
     loop {
         let search = Search::new(system, &interned, &listens, bound, budget, usize::MAX);
         let limit = search.explorer.limit(budget, limits);
@@ -78,11 +74,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         let settled = search.is_settled(is_directed, can);
         let coverage = Coverage {
             exhaustive: settled,
-            bound: if search.held_back.is_empty() {
-                search.longest as usize
-            } else {
-                bound
-            },
+            bound: if search.held_back.is_empty() { search.longest as usize } else { bound },
             configurations: search.explorer.len(),
         };
         let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
@@ -94,23 +86,17 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
                 None => search.run(found),
             };
             return match run {
-                Some(run) => Exploration {
-                    verdict: Verdict::Unsafe(run),
-                    starvation: None,
-                    coverage,
-                },
+                Some(run) => {
+                    Exploration { verdict: Verdict::Unsafe(run), starvation: None, coverage }
+                }
                 // Not reached: what a search finds, replays.
-                None => Exploration {
-                    verdict: Verdict::Undecided(limit),
-                    starvation,
-                    coverage: done,
-                },
+                None => {
+                    Exploration { verdict: Verdict::Undecided(limit), starvation, coverage: done }
+                }
             };
         }
         if starvation.is_none() {
-            starvation = search
-                .starved(may_happen)
-                .and_then(|found| search.run(found));
+            starvation = search.starved(may_happen).and_then(|found| search.run(found));
         }
         let verdict = if settled {
             done = coverage;
@@ -125,11 +111,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
             }
             Verdict::Undecided(Limit::Queue(limits.queue))
         };
-        return Exploration {
-            verdict,
-            starvation,
-            coverage: done,
-        };
+        return Exploration { verdict, starvation, coverage: done };
     }
 }
 
@@ -279,9 +261,7 @@ impl<'a> Search<'a> {
         let events = |by| {
             let by = self.explorer.system.get(by);
             let received = (!by.is_send).then(|| self.receives(by.channel as ChannelIndex));
-            received
-                .into_iter()
-                .chain([self.moves(by.machine as MachineIndex)])
+            received.into_iter().chain([self.moves(by.machine as MachineIndex)])
         };
         let opens = |node: Node| {
             let is_open = self.is_open.get(node as usize) != Some(&false);
@@ -315,14 +295,8 @@ impl<'a> Search<'a> {
             return None;
         }
         let interned = self.explorer.system;
-        let mut search = Self::new(
-            self.system,
-            interned,
-            listens,
-            steps.min(queue),
-            budget,
-            steps - 1,
-        );
+        let mut search =
+            Self::new(self.system, interned, listens, steps.min(queue), budget, steps - 1);
         let wrong = search.wrong.take()?;
         Some((search, wrong))
     }

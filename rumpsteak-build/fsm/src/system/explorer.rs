@@ -139,8 +139,7 @@ impl<'a> Explorer<'a> {
     }
 
     pub(crate) fn can_move(&self, node: Node, machine: MachineIndex) -> bool {
-        self.moves(node, machine)
-            .any(|by| self.is_enabled(node, self.system.get(by)))
+        self.moves(node, machine).any(|by| self.is_enabled(node, self.system.get(by)))
     }
 
     /// Takes all possible steps of a machine, until the budget is used up.
@@ -186,19 +185,14 @@ impl<'a> Explorer<'a> {
     /// The limit that ended a search: what was set, or what fits into memory if that is less.
     pub(crate) fn limit(&self, budget: usize, limits: &Limits) -> Limit {
         let fits = self.is_truncated && self.len() < budget;
-        Limit::Configurations(if fits {
-            self.len()
-        } else {
-            limits.configurations
-        })
+        Limit::Configurations(if fits { self.len() } else { limits.configurations })
     }
 
     /// The explored steps from a configuration, the last one first.
     pub(crate) fn steps_from(&self, node: Node) -> impl Iterator<Item = ExploredStep> {
-        self.graph.edges(index(node)).map(|edge| ExploredStep {
-            to: edge.target().index() as Node,
-            by: *edge.weight(),
-        })
+        self.graph
+            .edges(index(node))
+            .map(|edge| ExploredStep { to: edge.target().index() as Node, by: *edge.weight() })
     }
 
     /// Takes these moves one after the other from the initial configuration. `None` if one is not
@@ -265,11 +259,7 @@ impl Continuations {
             Some(())
         };
         let component = components(&mut Whole(graph, collect)).unwrap_or_default();
-        Self {
-            component,
-            events,
-            width,
-        }
+        Self { component, events, width }
     }
 
     /// Whether an event can happen from a node on.
@@ -299,16 +289,6 @@ mod tests {
         let all: Vec<Vec<usize>> = (0..6).map(|node| can(node).collect()).collect();
         let from_0 = vec![0, 1, 2, 3, 4, 5];
         let from_5 = vec![0, 1, 2, 3, 4, 5, 6];
-        assert_eq!(
-            all,
-            [
-                from_0,
-                vec![1, 2, 3],
-                vec![1, 2, 3],
-                vec![],
-                vec![4],
-                from_5
-            ]
-        );
+        assert_eq!(all, [from_0, vec![1, 2, 3], vec![1, 2, 3], vec![], vec![4], from_5]);
     }
 }

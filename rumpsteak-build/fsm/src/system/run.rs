@@ -126,10 +126,7 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Step { index } => write!(f, "step {} is not possible", index + 1),
-            Self::End => write!(
-                f,
-                "the steps lead to another configuration than the run says"
-            ),
+            Self::End => write!(f, "the steps lead to another configuration than the run says"),
             Self::Failure => write!(f, "the steps lead to no such failure"),
         }
     }
@@ -173,13 +170,7 @@ impl Run {
             return Err(ReplayError::Failure);
         }
         let (states, queues, waits) = (end.states(), end.queues(), end.waits());
-        Ok(Self {
-            failure,
-            steps,
-            states,
-            queues,
-            waits,
-        })
+        Ok(Self { failure, steps, states, queues, waits })
     }
 }
 
@@ -229,11 +220,7 @@ impl<'a> Replay<'a> {
     }
 
     fn states(&self) -> Vec<(Role, StateId)> {
-        let roles = self
-            .system
-            .machines()
-            .iter()
-            .map(|machine| machine.role().clone());
+        let roles = self.system.machines().iter().map(|machine| machine.role().clone());
         roles.zip(self.states.iter().copied()).collect()
     }
 
@@ -241,11 +228,7 @@ impl<'a> Replay<'a> {
         let machines = self.system.machines();
         let mut queues = vec![];
         for (from, row) in self.queues.iter().enumerate() {
-            for (to, queue) in row
-                .iter()
-                .enumerate()
-                .filter(|(_, queue)| !queue.is_empty())
-            {
+            for (to, queue) in row.iter().enumerate().filter(|(_, queue)| !queue.is_empty()) {
                 queues.push(Queue {
                     from: machines[from].role().clone(),
                     to: machines[to].role().clone(),
@@ -258,13 +241,11 @@ impl<'a> Replay<'a> {
 
     fn can_move(&self, mover: usize) -> bool {
         let machine = &self.system.machines()[mover];
-        machine
-            .transitions_from(self.states[mover])
-            .any(|transition| {
-                let action = transition.action;
-                action.direction == Direction::Send
-                    || self.head(&action.peer, mover) == Some(&action.message)
-            })
+        machine.transitions_from(self.states[mover]).any(|transition| {
+            let action = transition.action;
+            action.direction == Direction::Send
+                || self.head(&action.peer, mover) == Some(&action.message)
+        })
     }
 
     fn head(&self, from: &Role, to: usize) -> Option<&'a Message> {

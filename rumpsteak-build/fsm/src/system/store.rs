@@ -34,11 +34,7 @@ pub(crate) struct QueueContents {
 impl QueueContents {
     pub(crate) fn new() -> Self {
         Self {
-            contents: vec![Content {
-                length: 0,
-                head: 0,
-                tail: EMPTY,
-            }],
+            contents: vec![Content { length: 0, head: 0, tail: EMPTY }],
             longer: HashMap::with_capacity(7),
             pending: vec![],
         }
@@ -131,12 +127,7 @@ impl Rows {
     /// The number of a row, and whether it is new. `None` if it would be one too many.
     pub(crate) fn intern(&mut self, new: &[u32]) -> Option<(u32, bool)> {
         debug_assert_eq!(new.len(), self.width);
-        let Self {
-            width,
-            words,
-            hasher,
-            ..
-        } = self;
+        let Self { width, words, hasher, .. } = self;
         let row = |number: u32| row(words, *width, number);
         let entry = self.numbers.entry(
             hasher.hash_one(new),

@@ -49,10 +49,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
             break;
         }
         if role.is_empty() {
-            return Err(SpannedMessage::new(
-                span,
-                "expected a name, as in `--@role k`",
-            ));
+            return Err(SpannedMessage::new(span, "expected a name, as in `--@role k`"));
         }
         if !names.insert(role.as_str().into()) {
             let message = format!("two participants are called `{role}`; rename one");
@@ -61,14 +58,8 @@ pub(super) fn parse(source: &str) -> Result<Vec<Named>, SpannedMessage> {
         machines.push(machine(&mut lexer, role.into())?);
     }
 
-    let roles: Vec<Role> = machines
-        .iter()
-        .map(|machine| machine.role.clone())
-        .collect();
-    machines
-        .into_iter()
-        .map(|machine| resolve(machine, &roles))
-        .collect()
+    let roles: Vec<Role> = machines.iter().map(|machine| machine.role.clone()).collect();
+    machines.into_iter().map(|machine| resolve(machine, &roles)).collect()
 }
 
 /// `.outputs .state graph transition+ .marking STATE .end`
@@ -124,13 +115,7 @@ fn machine<'a>(lexer: &mut Lexer<'a>, role: Role) -> Result<Machine<'a>, Spanned
         return Err(SpannedMessage::new(span, message));
     };
     keyword(lexer, &["end"])?;
-    Ok(Machine {
-        role,
-        builder,
-        initial,
-        states,
-        transitions,
-    })
+    Ok(Machine { role, builder, initial, states, transitions })
 }
 
 /// `.` and its words.
@@ -153,13 +138,7 @@ fn keyword(lexer: &mut Lexer<'_>, words: &[&str]) -> Result<(), SpannedMessage> 
 
 /// Numbers become roles.
 fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage> {
-    let Machine {
-        mut builder,
-        initial,
-        states,
-        transitions,
-        ..
-    } = machine;
+    let Machine { mut builder, initial, states, transitions, .. } = machine;
     let mut actions = Vec::with_capacity(transitions.len());
     for line in transitions {
         let number = line.peer.parse::<usize>().ok();
@@ -171,19 +150,12 @@ fn resolve(machine: Machine<'_>, roles: &[Role]) -> Result<Named, SpannedMessage
             );
             return Err(SpannedMessage::new(line.peer_span, message));
         };
-        let action = Action {
-            peer: peer.clone(),
-            direction: line.direction,
-            message: line.message,
-        };
+        let action =
+            Action { peer: peer.clone(), direction: line.direction, message: line.message };
         builder.add_transition(line.source, action, line.target);
         actions.push(line.span);
     }
-    Ok(Named {
-        fsm: builder.build(initial),
-        states,
-        actions,
-    })
+    Ok(Named { fsm: builder.build(initial), states, actions })
 }
 
 pub(super) fn print(machines: &[Fsm]) -> Result<String, Unsayable> {

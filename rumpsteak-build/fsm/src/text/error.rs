@@ -45,9 +45,6 @@ pub(crate) struct SpannedMessage {
 
 impl SpannedMessage {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self {
-            span,
-            message: message.into(),
-        }
+        Self { span, message: message.into() }
     }
 }

@@ -74,9 +74,7 @@ fn skip_comments(mut rest: &str) -> &str {
     rest = rest.trim_start_matches('\u{feff}');
     loop {
         rest = rest.trim_start();
-        let line = ["--", "//", "#"]
-            .iter()
-            .any(|marker| rest.starts_with(marker));
+        let line = ["--", "//", "#"].iter().any(|marker| rest.starts_with(marker));
         rest = if line {
             rest.find('\n').map_or("", |end| &rest[end..])
         } else if rest.starts_with("/*") {

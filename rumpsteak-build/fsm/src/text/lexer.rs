@@ -45,16 +45,8 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        let at = if source.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        };
-        Self {
-            source,
-            at,
-            peeked: None,
-        }
+        let at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { source, at, peeked: None }
     }
 
     pub(super) fn peek(&mut self) -> Result<Token<'a>, SpannedMessage> {
@@ -85,10 +77,7 @@ impl<'a> Lexer<'a> {
         let token = self.next()?;
         match token.kind == Kind::Mark(mark) {
             true => Ok(()),
-            false => Err(SpannedMessage::new(
-                token.span,
-                format!("expected `{mark}` {context}"),
-            )),
+            false => Err(SpannedMessage::new(token.span, format!("expected `{mark}` {context}"))),
         }
     }
 
@@ -147,10 +136,7 @@ impl<'a> Lexer<'a> {
                 let line = comment.lines().next().unwrap_or("");
                 self.at += 2 + line.len();
                 if let Some(role) = line.strip_prefix("@role ") {
-                    return Ok(Token {
-                        kind: Kind::Role(role.trim()),
-                        span: start..self.at,
-                    });
+                    return Ok(Token { kind: Kind::Role(role.trim()), span: start..self.at });
                 }
             } else if rest.starts_with("/*") {
                 match after_block_comment(rest) {
@@ -180,10 +166,7 @@ impl<'a> Lexer<'a> {
             Kind::Mark(c) => c.len_utf8(),
             Kind::Role(_) | Kind::End => 0,
         };
-        Ok(Token {
-            kind,
-            span: start..self.at,
-        })
+        Ok(Token { kind, span: start..self.at })
     }
 }
 

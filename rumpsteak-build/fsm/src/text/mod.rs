@@ -70,10 +70,7 @@ pub use self::{error::ParseError, form::Form, named::Named, unsayable::Unsayable
 /// The first place that is not in the form that the text begins in. Time and memory are linear in
 /// the text, and no depth of nesting is too deep.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
-    Ok(parse_named(source, Form::detect(source))?
-        .into_iter()
-        .map(|named| named.fsm)
-        .collect())
+    Ok(parse_named(source, Form::detect(source))?.into_iter().map(|named| named.fsm).collect())
 }
 
 /// Reads the machines of a text in this form, and keeps what the states were called and where the

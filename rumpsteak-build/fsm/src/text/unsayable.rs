@@ -18,11 +18,7 @@ pub struct Unsayable {
 
 impl Unsayable {
     pub(super) fn new(form: Form, role: &Role, message: impl Into<String>) -> Self {
-        Self {
-            form,
-            role: Some(role.clone()),
-            message: message.into(),
-        }
+        Self { form, role: Some(role.clone()), message: message.into() }
     }
 }
 

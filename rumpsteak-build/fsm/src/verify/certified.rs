@@ -91,10 +91,7 @@ mod tests {
     /// something else.
     #[test]
     fn a_proof_of_something_else_is_not_believed() {
-        let (ask, answer) = (
-            Action::receive("p", "ask", &[]),
-            Action::send("p", "ok", &[]),
-        );
+        let (ask, answer) = (Action::receive("p", "ask", &[]), Action::send("p", "ok", &[]));
         let sup = cycle(&[ask.clone(), answer.clone()]);
         let ahead = cycle(&[answer.clone(), ask.clone()]);
         let twice = cycle(&[answer.clone(), answer, ask]);

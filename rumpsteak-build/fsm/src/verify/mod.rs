@@ -114,11 +114,7 @@ fn verify_among(
     };
     match (undecided, &evidence) {
         (Some(limit), Evidence::NoRun(_)) => Ok(Verdict::Undecided(limit)),
-        _ => Ok(Verdict::Unsafe(Refused {
-            refusal,
-            condition: None,
-            evidence,
-        })),
+        _ => Ok(Verdict::Unsafe(Refused { refusal, condition: None, evidence })),
     }
 }
 
@@ -133,17 +129,13 @@ fn among(
     let own = Part::new(written, projected, &proof);
     let others = peers.iter().map(|peer| Part::projection(peer));
     let parts: Vec<Part<'_>> = std::iter::once(own).chain(others).collect();
-    let Together {
-        verdict, condition, ..
-    } = together(&parts, limits)?;
+    let Together { verdict, condition, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     Ok(match verdict {
         Verdict::Safe(()) => Verdict::Safe(Accepted { proof, condition }),
-        Verdict::Unsafe(run) => Verdict::Unsafe(Refused {
-            refusal: None,
-            condition,
-            evidence: Evidence::Run(run),
-        }),
+        Verdict::Unsafe(run) => {
+            Verdict::Unsafe(Refused { refusal: None, condition, evidence: Evidence::Run(run) })
+        }
         Verdict::Undecided(limit) => Verdict::Undecided(limit),
     })
 }

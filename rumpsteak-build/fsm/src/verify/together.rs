@@ -84,29 +84,17 @@ pub struct Part<'a> {
 impl<'a> Part<'a> {
     /// A machine with the proof that it is a subtype of its projection.
     pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: &Proof) -> Self {
-        Self {
-            written,
-            projected,
-            runs_ahead: proof.anticipation != Some(0),
-        }
+        Self { written, projected, runs_ahead: proof.anticipation != Some(0) }
     }
 
     /// A machine that is known to be a subtype of its projection, but not how.
     pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
-        Self {
-            written,
-            projected,
-            runs_ahead: written != projected,
-        }
+        Self { written, projected, runs_ahead: written != projected }
     }
 
     /// A role that does what the protocol says.
     pub fn projection(projected: &'a Fsm) -> Self {
-        Self {
-            written: projected,
-            projected,
-            runs_ahead: false,
-        }
+        Self { written: projected, projected, runs_ahead: false }
     }
 }
 
@@ -175,14 +163,8 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         },
         (Verdict::Safe(()), _) => Verdict::Safe(()),
     };
-    let starvation = exploration
-        .starvation
-        .filter(|_| verdict.refusal().is_none());
-    Ok(Together {
-        verdict,
-        starvation,
-        ..safe
-    })
+    let starvation = exploration.starvation.filter(|_| verdict.refusal().is_none());
+    Ok(Together { verdict, starvation, ..safe })
 }
 
 fn starves(run: &Run) -> bool {
@@ -210,9 +192,8 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
         return None;
     }
     let choices = sup.states().map(|state| sends(sup, state).collect());
-    let choices: Vec<BTreeSet<&Action>> = choices
-        .filter(|options: &BTreeSet<_>| options.len() > 1)
-        .collect();
+    let choices: Vec<BTreeSet<&Action>> =
+        choices.filter(|options: &BTreeSet<_>| options.len() > 1).collect();
     // By option, the choices that have it.
     let mut with: BTreeMap<&Action, Vec<usize>> = BTreeMap::new();
     for (position, options) in choices.iter().enumerate() {

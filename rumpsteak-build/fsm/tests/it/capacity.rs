@@ -85,21 +85,11 @@ fn what_is_not_minimal_says_so() {
         let limits = Limits::default().configurations(configurations);
         capacity::find(&far, &limits)
     };
-    let least = (1..)
-        .find(|&configurations| with(configurations).is_ok())
-        .unwrap();
+    let least = (1..).find(|&configurations| with(configurations).is_ok()).unwrap();
     let capacities = with(least).unwrap();
     assert!(!capacities.is_minimal);
-    assert!(
-        capacities
-            .channels
-            .iter()
-            .all(|channel| channel.capacity <= 8)
-    );
-    assert_eq!(
-        capacities.channels[1].occupancy,
-        Occupancy::Unknown(Limit::Configurations(least))
-    );
+    assert!(capacities.channels.iter().all(|channel| channel.capacity <= 8));
+    assert_eq!(capacities.channels[1].occupancy, Occupancy::Unknown(Limit::Configurations(least)));
 }
 
 /// Where the machines stand, what they have decided to send, and what is in the queues.
@@ -194,9 +184,8 @@ fn simulate(
         }
     }
     let reaches = |wanted: &dyn Fn(&Edge) -> bool| {
-        let mut open: Vec<usize> = (0..all.len())
-            .filter(|&at| edges[at].iter().any(wanted))
-            .collect();
+        let mut open: Vec<usize> =
+            (0..all.len()).filter(|&at| edges[at].iter().any(wanted)).collect();
         let mut reached: BTreeSet<usize> = open.iter().copied().collect();
         while let Some(at) = open.pop() {
             for &from in &before[at] {
@@ -248,10 +237,7 @@ fn random_system(random: &mut Rng, directed: bool) -> System {
     let roles = ["a", "b", "c"];
     let count = 2 + random.usize(..2);
     let peers = |role: usize| -> Vec<&str> {
-        (0..count)
-            .filter(|&peer| peer != role)
-            .map(|peer| roles[peer])
-            .collect()
+        (0..count).filter(|&peer| peer != role).map(|peer| roles[peer]).collect()
     };
     let mut machines: Vec<Fsm> = (0..count)
         .map(|role| random_machine(random, roles[role], &peers(role), directed))
@@ -281,20 +267,16 @@ fn random_system(random: &mut Rng, directed: bool) -> System {
             other.add_transition(others[step], action, others[step + 1]);
         }
         for transition in model.transitions() {
-            let (source, target) = (
-                ahead_total + transition.source.index(),
-                ahead_total + transition.target.index(),
-            );
+            let (source, target) =
+                (ahead_total + transition.source.index(), ahead_total + transition.target.index());
             let label = transition.action.message.label.as_str();
             let (own, dual) = match transition.action.direction {
-                Direction::Send => (
-                    Action::send("b", label, &[]),
-                    Action::receive("a", label, &[]),
-                ),
-                Direction::Receive => (
-                    Action::receive("b", label, &[]),
-                    Action::send("a", label, &[]),
-                ),
+                Direction::Send => {
+                    (Action::send("b", label, &[]), Action::receive("a", label, &[]))
+                }
+                Direction::Receive => {
+                    (Action::receive("b", label, &[]), Action::send("a", label, &[]))
+                }
             };
             one.add_transition(ones[source], own, ones[target]);
             other.add_transition(others[source], dual, others[target]);
@@ -377,9 +359,7 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
                 safe += 1;
                 let context = format!("{seed} {directed} {capacities:?} {:#?}", system.machines());
                 for (sum, more) in
-                    checked
-                        .iter_mut()
-                        .zip(assert_right(&system, &capacities, &context))
+                    checked.iter_mut().zip(assert_right(&system, &capacities, &context))
                 {
                     *sum += more;
                 }
@@ -387,10 +367,7 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
         }
     }
     println!("{safe} safe; enough, minimal, occupancies checked: {checked:?}");
-    assert!(
-        safe > 100 && checked[0] > 100 && checked[2] > 100,
-        "{safe} {checked:?}"
-    );
+    assert!(safe > 100 && checked[0] > 100 && checked[2] > 100, "{safe} {checked:?}");
 }
 
 #[test]
@@ -398,21 +375,15 @@ fn capacities_are_enough_and_minimal_and_occupancies_are_met() {
 fn the_corpora_have_capacities() {
     let folder = corpus("kmc");
     for (file, expected) in [
-        (
-            "double-buffer2.txt",
-            vec!["K▶SO 2 1", "K▶SI 4 1", "SO▶K 2 1", "SI▶K 4 2"],
-        ),
+        ("double-buffer2.txt", vec!["K▶SO 2 1", "K▶SI 4 1", "SO▶K 2 1", "SI▶K 4 2"]),
         ("stable.txt", vec!["A▶B 3 3", "B▶A 5 1", "C▶A 4 1"]),
     ] {
         let source = fs::read_to_string(folder.join(file)).unwrap();
         assert_eq!(found(&source), expected, "{file}");
     }
     let table = fs::read_to_string(folder.join("expected.csv")).unwrap();
-    let mut files: Vec<&str> = table
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(',').next())
-        .collect();
+    let mut files: Vec<&str> =
+        table.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     files.dedup();
     let mut checked = [0; 3];
     for file in files {
@@ -427,9 +398,7 @@ fn the_corpora_have_capacities() {
                     .all(|channel| !matches!(channel.occupancy, Occupancy::Unknown(_)));
                 if known && capacities.channels.len() < 6 {
                     for (sum, more) in
-                        checked
-                            .iter_mut()
-                            .zip(assert_right(&system, &capacities, file))
+                        checked.iter_mut().zip(assert_right(&system, &capacities, file))
                     {
                         *sum += more;
                     }

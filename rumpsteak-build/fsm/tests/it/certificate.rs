@@ -54,11 +54,8 @@ fn of(sub: &str, sup: &str) -> (Fsm, Fsm, Derivation) {
 #[test]
 fn a_certificate_is_a_derivation() {
     let (_, _, certificate) = of(AHEAD, KERNEL);
-    let rules: Vec<&[Inference]> = certificate
-        .situations
-        .iter()
-        .map(|situation| &situation.rules[..])
-        .collect();
+    let rules: Vec<&[Inference]> =
+        certificate.situations.iter().map(|situation| &situation.rules[..]).collect();
     let unfold = || Unfold(vec![]);
     assert_eq!(
         rules,
@@ -99,76 +96,37 @@ fn each_fault_is_found() {
     let kernel = |change: fn(&mut Derivation)| tampered(AHEAD, KERNEL, change);
     assert_eq!(kernel(|c| c.situations.clear()), Fault::Initial);
     assert_eq!(kernel(|c| c.situations.swap(0, 1)), Fault::Initial);
+    assert_eq!(kernel(|c| c.situations[0].state = StateId::from_index(99)), Fault::Unknown);
     assert_eq!(
-        kernel(|c| c.situations[0].state = StateId::from_index(99)),
-        Fault::Unknown
-    );
-    assert_eq!(
-        kernel(|c| c.situations[1]
-            .tree
-            .spine
-            .push(TransitionId::from_index(99))),
+        kernel(|c| c.situations[1].tree.spine.push(TransitionId::from_index(99))),
         Fault::Unknown
     );
     assert_eq!(
         kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(99))),
         Fault::Unknown
     );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[3] = Assume(9)),
-        Fault::Unknown
-    );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Unfold(vec![0])),
-        Fault::Unknown
-    );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Drop(vec![])),
-        Fault::Unknown
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules[3] = Assume(9)), Fault::Unknown);
+    assert_eq!(kernel(|c| c.situations[0].rules[1] = Unfold(vec![0])), Fault::Unknown);
+    assert_eq!(kernel(|c| c.situations[0].rules[1] = Drop(vec![])), Fault::Unknown);
     assert_eq!(kernel(|c| c.situations.truncate(1)), Fault::Unknown);
     // Rules that do not fit.
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[0] = Take),
-        Fault::WrongRule
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules[0] = Take), Fault::WrongRule);
     assert_eq!(kernel(|c| c.situations[0].rules[0] = End), Fault::WrongRule);
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Choose),
-        Fault::WrongRule
-    );
-    assert_eq!(
-        kernel(|c| drop(c.situations[0].rules.remove(1))),
-        Fault::Order
-    );
-    assert_eq!(
-        kernel(|c| drop(c.situations[0].rules.pop())),
-        Fault::OpenGoal
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules[1] = Choose), Fault::WrongRule);
+    assert_eq!(kernel(|c| drop(c.situations[0].rules.remove(1))), Fault::Order);
+    assert_eq!(kernel(|c| drop(c.situations[0].rules.pop())), Fault::OpenGoal);
     assert_eq!(kernel(|c| c.situations[0].rules.push(End)), Fault::NoGoal);
     // Another claim is assumed: the state, the spine or what follows differs, or an output is still
     // to be taken.
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[3] = Assume(0)),
-        Fault::OtherClaim
-    );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules[1] = Assume(0)),
-        Fault::OtherClaim
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules[3] = Assume(0)), Fault::OtherClaim);
+    assert_eq!(kernel(|c| c.situations[0].rules[1] = Assume(0)), Fault::OtherClaim);
     assert_eq!(
         kernel(|c| c.situations[1].tree.tail = Tail::State(StateId::from_index(3))),
         Fault::OtherClaim
     );
-    assert_eq!(
-        kernel(|c| c.situations[0].rules.truncate(0)),
-        Fault::OpenGoal
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules.truncate(0)), Fault::OpenGoal);
     // A claim that is assumed at once proves everything.
-    assert_eq!(
-        kernel(|c| c.situations[0].rules = vec![Assume(0)]),
-        Fault::NoProgress
-    );
+    assert_eq!(kernel(|c| c.situations[0].rules = vec![Assume(0)]), Fault::NoProgress);
     // A message that may come is not received.
     let (wide, narrow) = ("a: 0 b?x 1, 0 b?y 1", "a: 0 b?x 1");
     let (sub, sup, mut certificate) = of(wide, narrow);
@@ -198,11 +156,8 @@ fn each_fault_is_found() {
     let (sub, sup) = OVERTAKEN;
     assert_eq!(
         tampered(sub, sup, |c| {
-            let position = c.situations[0]
-                .rules
-                .iter()
-                .position(|rule| *rule == Unfold(vec![0]))
-                .unwrap();
+            let position =
+                c.situations[0].rules.iter().position(|rule| *rule == Unfold(vec![0])).unwrap();
             c.situations[0].rules[position] = Drop(vec![0]);
             c.situations[0].rules.insert(position, Drop(vec![0]));
         }),
@@ -211,10 +166,7 @@ fn each_fault_is_found() {
     // Choices without end inside each other.
     let mut deep = Tail::State(state(0));
     for _ in 0..600 {
-        let tree = Tree {
-            spine: vec![],
-            tail: deep,
-        };
+        let tree = Tree { spine: vec![], tail: deep };
         deep = Tail::Choice(vec![(transition(0), tree)]);
     }
     let fault = tampered(sub, sup, |c| c.situations[0].tree.tail = deep);
@@ -231,10 +183,7 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     let forged = |rules: Vec<Inference>| Derivation {
         situations: vec![Situation {
             state: StateId::from_index(0),
-            tree: Tree {
-                spine: vec![],
-                tail: Tail::State(StateId::from_index(0)),
-            },
+            tree: Tree { spine: vec![], tail: Tail::State(StateId::from_index(0)) },
             rules,
             ranks: vec![],
         }],
@@ -248,23 +197,9 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
     assert_eq!(check(first, second, input_first), Err(Fault::Order));
     // Nor the first of several.
-    let input_first = vec![
-        unfold(),
-        unfold(),
-        unfold(),
-        Take,
-        Choose,
-        Take,
-        Choose,
-        Take,
-        End,
-    ];
+    let input_first = vec![unfold(), unfold(), unfold(), Take, Choose, Take, Choose, Take, End];
     assert_eq!(
-        check(
-            "a: 0 c?y 1, 1 b!x 2, 2 d!z 3",
-            "a: 0 b!x 1, 1 c?y 2, 2 d!z 3",
-            input_first
-        ),
+        check("a: 0 c?y 1, 1 b!x 2, 2 d!z 3", "a: 0 b!x 1, 1 c?y 2, 2 d!z 3", input_first),
         Err(Fault::Order)
     );
     // The other way round is R2.
@@ -285,10 +220,7 @@ fn an_input_does_not_overtake_an_output_even_in_a_certificate() {
 fn claim(tail: Tail, rules: &[Inference]) -> Situation {
     Situation {
         state: StateId::from_index(0),
-        tree: Tree {
-            spine: vec![],
-            tail,
-        },
+        tree: Tree { spine: vec![], tail },
         rules: rules.to_vec(),
         ranks: vec![],
     }
@@ -299,41 +231,24 @@ fn an_output_is_chosen_to_be_done() {
     let at = |state| Tail::State(StateId::from_index(state));
     let prove = |sub: &str, sup: &str, situations: Vec<Situation>| {
         let derivation = Derivation { situations };
-        proves(&derivation, &common::machine(sub), &common::machine(sup)).map_err(
-            |Invalid {
-                 situation,
-                 rule,
-                 fault,
-             }| (situation, rule, fault),
-        )
+        proves(&derivation, &common::machine(sub), &common::machine(sup))
+            .map_err(|Invalid { situation, rule, fault }| (situation, rule, fault))
     };
     // It is chosen, and both end.
     let situations = vec![claim(at(0), &[Choose, End])];
-    assert_eq!(
-        prove("a: 0 b!x 1", "a:", situations),
-        Err((0, 1, Fault::WrongRule))
-    );
+    assert_eq!(prove("a: 0 b!x 1", "a:", situations), Err((0, 1, Fault::WrongRule)));
     // It is chosen, and that is where it began.
-    let situations = vec![claim(
-        at(0),
-        &[Choose, Unfold(vec![]), Take, Choose, Assume(0)],
-    )];
+    let situations = vec![claim(at(0), &[Choose, Unfold(vec![]), Take, Choose, Assume(0)])];
     assert_eq!(
         prove("a: 0 b!x 1, 1 b!y 0", "a: 0 b!x 0", situations),
         Err((0, 4, Fault::OtherClaim))
     );
     // Of a choice, one alternative must be left, even where no way leads.
-    let alone = Tree {
-        spine: vec![],
-        tail: at(1),
-    };
+    let alone = Tree { spine: vec![], tail: at(1) };
     let choice = Tail::Choice(vec![(TransitionId::from_index(0), alone)]);
     let first = [Choose, Unfold(vec![]), Take, End];
     let situations = vec![claim(at(0), &first), claim(choice, &[Drop(vec![0])])];
-    assert_eq!(
-        prove("a: 0 b!x 1", "a: 0 b!x 1", situations),
-        Err((1, 0, Fault::Unknown))
-    );
+    assert_eq!(prove("a: 0 b!x 1", "a: 0 b!x 1", situations), Err((1, 0, Fault::Unknown)));
 }
 
 #[test]
@@ -347,20 +262,15 @@ fn what_is_named_must_exist_up_to_the_last() {
         proves(&derivation, &common::machine(sub), &common::machine(sup))
             .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
     };
-    let in_state = |state, tail| Situation {
-        state: StateId::from_index(state),
-        ..claim(tail, &[End])
-    };
+    let in_state =
+        |state, tail| Situation { state: StateId::from_index(state), ..claim(tail, &[End]) };
     assert_eq!(prove(in_state(1, at(1))), Ok(()));
     // Both machines have two states; a third one does nothing, but is not there.
     assert_eq!(prove(in_state(2, at(1))), Err((1, 1, Fault::Unknown)));
     assert_eq!(prove(in_state(1, at(2))), Err((1, 1, Fault::Unknown)));
     // A choice of two has no third alternative.
     let ends = |transition| {
-        let tree = Tree {
-            spine: vec![],
-            tail: at(1),
-        };
+        let tree = Tree { spine: vec![], tail: at(1) };
         (TransitionId::from_index(transition), tree)
     };
     let dropped = |alternative| {
@@ -379,16 +289,10 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
     let [x, a] = [0, 1].map(TransitionId::from_index);
     // Behind `depth` choices of one alternative each: x if it is not done yet, and then the loop.
     let tree = |depth: usize, spine: Vec<TransitionId>| {
-        let mut tree = Tree {
-            spine,
-            tail: Tail::State(StateId::from_index(1)),
-        };
+        let mut tree = Tree { spine, tail: Tail::State(StateId::from_index(1)) };
         for _ in 0..depth {
             let tail = Tail::Choice(vec![(a, tree)]);
-            tree = Tree {
-                spine: vec![],
-                tail,
-            };
+            tree = Tree { spine: vec![], tail };
         }
         tree
     };
@@ -401,10 +305,7 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
     };
     // Claim 1 + n: n choices, of which each round makes the first.
     let derivation = |depth: usize| {
-        let start = Tree {
-            spine: vec![],
-            tail: Tail::State(StateId::from_index(0)),
-        };
+        let start = Tree { spine: vec![], tail: Tail::State(StateId::from_index(0)) };
         let first = vec![Choose, unfold(), Take, Assume(1)];
         let round = vec![Choose, unfold(), Take, Assume(1)];
         let mut situations = vec![from(0, start, first), from(1, tree(0, vec![]), round)];
@@ -414,10 +315,7 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
         }
         // x is done over all of them.
         let rules = vec![Choose, Take, Assume(1 + depth as u32)];
-        situations.push(Situation {
-            ranks: vec![(a, 1)],
-            ..from(0, tree(depth, vec![x]), rules)
-        });
+        situations.push(Situation { ranks: vec![(a, 1)], ..from(0, tree(depth, vec![x]), rules) });
         Derivation { situations }
     };
     let prove = |derivation: &Derivation| {
@@ -425,17 +323,12 @@ fn choices_may_be_as_deep_inside_each_other_as_it_says() {
             .map_err(|invalid| (invalid.situation, invalid.rule, invalid.fault))
     };
     assert_eq!(prove(&derivation(DEEPEST)), Ok(()));
-    assert_eq!(
-        prove(&derivation(DEEPEST + 1)),
-        Err((DEEPEST + 2, 3, Fault::TooDeep))
-    );
+    assert_eq!(prove(&derivation(DEEPEST + 1)), Err((DEEPEST + 2, 3, Fault::TooDeep)));
     // What is behind the last of them is not unfolded any more.
     let unfolded = |depth: usize| {
         let mut derivation = derivation(DEEPEST);
         let rules = vec![Unfold(vec![0; depth])];
-        derivation
-            .situations
-            .push(from(1, tree(depth, vec![]), rules));
+        derivation.situations.push(from(1, tree(depth, vec![]), rules));
         prove(&derivation).map_err(|(_, rule, fault)| (rule, fault))
     };
     assert_eq!(unfolded(DEEPEST - 1), Err((1, Fault::OpenGoal)));
@@ -448,10 +341,7 @@ fn a_choice_that_stays_open_for_ever_has_no_ranks() {
     let sub = common::machine("a: 0 c!x 0");
     let sup = common::machine("a: 0 b!l 1, 0 b!r 2, 1 c!x 1, 2 c!x 2");
     let alternative = |index| {
-        let tree = Tree {
-            spine: vec![],
-            tail: Tail::State(StateId::from_index(index + 1)),
-        };
+        let tree = Tree { spine: vec![], tail: Tail::State(StateId::from_index(index + 1)) };
         (TransitionId::from_index(index), tree)
     };
     let open = Tail::Choice(vec![alternative(0), alternative(1)]);
@@ -467,10 +357,7 @@ fn a_choice_that_stays_open_for_ever_has_no_ranks() {
         };
         derivation.situations[1].ranks = vec![(TransitionId::from_index(0), rank)];
         let invalid = proves(&derivation, &sub, &sup).unwrap_err();
-        assert_eq!(
-            (invalid.situation, invalid.rule, invalid.fault),
-            (1, 4, Fault::Rank)
-        );
+        assert_eq!((invalid.situation, invalid.rule, invalid.fault), (1, 4, Fault::Rank));
     }
 }
 
@@ -482,10 +369,7 @@ fn what_stays_pending_for_ever_has_no_ranks() {
     let q = TransitionId::from_index(0);
     let situation = |spine: Vec<TransitionId>, state, rules, rank| Situation {
         state: StateId::from_index(0),
-        tree: Tree {
-            spine,
-            tail: Tail::State(StateId::from_index(state)),
-        },
+        tree: Tree { spine, tail: Tail::State(StateId::from_index(state)) },
         rules,
         ranks: vec![(q, rank)],
     };
@@ -500,10 +384,7 @@ fn what_stays_pending_for_ever_has_no_ranks() {
             ],
         };
         let invalid = proves(&certificate, &sub, &sup).unwrap_err();
-        assert_eq!(
-            (invalid.situation, invalid.rule, invalid.fault),
-            (1, 2, Fault::Rank)
-        );
+        assert_eq!((invalid.situation, invalid.rule, invalid.fault), (1, 2, Fault::Rank));
     }
 }
 
@@ -587,9 +468,7 @@ fn tamper(certificate: &mut Derivation, sub: &Fsm, sup: &Fsm, rng: &mut Rng) {
                 *rank = (*rank + rng.usize(..3) as u32).saturating_sub(1);
             }
         }
-        10 => situation
-            .ranks
-            .push((any_transition(rng), rng.usize(..4) as u32)),
+        10 => situation.ranks.push((any_transition(rng), rng.usize(..4) as u32)),
         _ => {
             let assumed = situation.rules.iter_mut().find_map(|rule| match rule {
                 Assume(to) => Some(to),

@@ -5,22 +5,14 @@ use rumpsteak_oracle::corpus;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
-    dot::parse(source)
-        .unwrap()
-        .iter()
-        .map(|fsm| format!("{fsm:?}"))
-        .collect()
+    dot::parse(source).unwrap().iter().map(|fsm| format!("{fsm:?}")).collect()
 }
 
 /// Where and why a text is refused.
 #[track_caller]
 fn refused(source: &str) -> String {
     let error = dot::parse(source).unwrap_err();
-    assert!(
-        source.get(error.span.clone()).is_some(),
-        "{:?} is no part of the text",
-        error.span
-    );
+    assert!(source.get(error.span.clone()).is_some(), "{:?} is no part of the text", error.span);
     error.to_string()
 }
 
@@ -120,10 +112,7 @@ fn a_large_and_deep_text_is_read_in_linear_time() {
     text.push('}');
     assert_eq!(dot::parse(&text).unwrap()[0].len(), 50_001);
 
-    let deep = format!(
-        "digraph a {{ 0 -> 1 [label=\"b!x({}\"] }}",
-        "(".repeat(200_000)
-    );
+    let deep = format!("digraph a {{ 0 -> 1 [label=\"b!x({}\"] }}", "(".repeat(200_000));
     assert!(refused(&deep).contains("has no end"));
     assert!(refused(&"{".repeat(200_000)).contains("expected `digraph`"));
 }
@@ -141,11 +130,7 @@ fn the_corpus_reads_and_reads_back() {
         files += 1;
         let machines = dot::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(machines.len(), 1, "{path:?}");
-        assert_eq!(
-            dot::parse(&dot::print_all(&machines)),
-            Ok(machines),
-            "{path:?}"
-        );
+        assert_eq!(dot::parse(&dot::print_all(&machines)), Ok(machines), "{path:?}");
     }
     assert!(files >= 54, "{files} files");
 }

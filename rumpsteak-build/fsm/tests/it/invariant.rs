@@ -24,10 +24,7 @@ use crate::common::{
 };
 
 /// Two answers for each question.
-const TWICE: (&str, &str) = (
-    "m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0",
-    "m: 0 p?data 1, 1 p!ok 0",
-);
+const TWICE: (&str, &str) = ("m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0", "m: 0 p?data 1, 1 p!ok 0");
 
 /// What is pending is known in its order: a·b·a·b…
 const ORDERED: (&str, &str) = (
@@ -153,11 +150,7 @@ fn an_invariant_may_say_more_or_less_than_the_engine() {
 fn tampered(pair: (&str, &str), change: impl FnOnce(&mut Vec<Judgement>)) -> (usize, usize, Fault) {
     let (sub, sup, mut invariant) = of(pair);
     change(&mut invariant.judgements);
-    let Invalid {
-        situation,
-        rule,
-        fault,
-    } = proves(&invariant, &sub, &sup).unwrap_err();
+    let Invalid { situation, rule, fault } = proves(&invariant, &sub, &sup).unwrap_err();
     (situation, rule, fault)
 }
 
@@ -167,33 +160,15 @@ fn each_fault_is_found() {
     // The first judgement.
     assert_eq!(twice(|j| j.clear()), (0, 0, Fault::Initial));
     assert_eq!(twice(|j| j.swap(0, 1)), (0, 0, Fault::Initial));
-    assert_eq!(
-        twice(|j| j[0].pending = j[1].pending.clone()),
-        (0, 0, Fault::Initial)
-    );
-    assert_eq!(
-        twice(|j| j[0].sub = StateId::from_index(1)),
-        (0, 0, Fault::Initial)
-    );
-    assert_eq!(
-        twice(|j| j[0].sup = StateId::from_index(1)),
-        (0, 0, Fault::Initial)
-    );
+    assert_eq!(twice(|j| j[0].pending = j[1].pending.clone()), (0, 0, Fault::Initial));
+    assert_eq!(twice(|j| j[0].sub = StateId::from_index(1)), (0, 0, Fault::Initial));
+    assert_eq!(twice(|j| j[0].sup = StateId::from_index(1)), (0, 0, Fault::Initial));
 
     // What does not exist.
     assert_eq!(twice(|j| drop(j.pop())), (4, 1, Fault::Unknown));
-    assert_eq!(
-        twice(|j| j[2].sub = StateId::from_index(9)),
-        (2, 0, Fault::Unknown)
-    );
-    assert_eq!(
-        twice(|j| j[2].sup = StateId::from_index(2)),
-        (2, 0, Fault::Unknown)
-    );
-    assert_eq!(
-        twice(|j| j[2].pending[0] = exactly(&[2], 2)),
-        (2, 0, Fault::Unknown)
-    );
+    assert_eq!(twice(|j| j[2].sub = StateId::from_index(9)), (2, 0, Fault::Unknown));
+    assert_eq!(twice(|j| j[2].sup = StateId::from_index(2)), (2, 0, Fault::Unknown));
+    assert_eq!(twice(|j| j[2].pending[0] = exactly(&[2], 2)), (2, 0, Fault::Unknown));
     assert_eq!(twice(|j| j[3].next[0] = 6), (3, 0, Fault::Unknown));
 
     // What is no set of words: the empty word, no windows, wrong lengths, letters of two kinds, a
@@ -236,23 +211,11 @@ fn each_fault_is_found() {
 
     // A goal is another claim: the subtype's state, the supertype's, and what is pending.
     assert_eq!(twice(|j| j[1].next[0] = 0), (1, 0, Fault::OtherClaim));
-    assert_eq!(
-        twice(|j| j[2].sub = StateId::from_index(0)),
-        (1, 0, Fault::OtherClaim)
-    );
-    assert_eq!(
-        twice(|j| j[2].sup = StateId::from_index(1)),
-        (1, 0, Fault::OtherClaim)
-    );
+    assert_eq!(twice(|j| j[2].sub = StateId::from_index(0)), (1, 0, Fault::OtherClaim));
+    assert_eq!(twice(|j| j[2].sup = StateId::from_index(1)), (1, 0, Fault::OtherClaim));
     assert_eq!(twice(|j| j[2].pending.clear()), (1, 0, Fault::OtherClaim));
-    assert_eq!(
-        twice(|j| j[2].pending[0] = exactly(&[0], 2)),
-        (1, 0, Fault::OtherClaim)
-    );
-    assert_eq!(
-        twice(|j| j[2].pending.push(exactly(&[1], 9))),
-        (1, 0, Fault::OtherClaim)
-    );
+    assert_eq!(twice(|j| j[2].pending[0] = exactly(&[0], 2)), (1, 0, Fault::OtherClaim));
+    assert_eq!(twice(|j| j[2].pending.push(exactly(&[1], 9))), (1, 0, Fault::OtherClaim));
     assert_eq!(twice(|j| j[4].next.swap(0, 1)), (4, 0, Fault::OtherClaim));
     // A window is missing, or the ends are others.
     for change in [
@@ -294,10 +257,7 @@ fn each_fault_is_found() {
 
 #[test]
 fn each_rank_counts() {
-    for Pair {
-        sub, sup, source, ..
-    } in pairs()
-    {
+    for Pair { sub, sup, source, .. } in pairs() {
         let Some(invariant) = found(&sub, &sup) else {
             continue;
         };
@@ -338,11 +298,8 @@ fn each_rank_counts() {
 /// had forgotten a rule.
 fn forged(sub: &str, sup: &str, judgements: Vec<Judgement>) -> Result<(), (usize, Fault)> {
     let (sub, sup) = (common::machine(sub), common::machine(sup));
-    proves(&Invariant { judgements }, &sub, &sup).map_err(
-        |Invalid {
-             situation, fault, ..
-         }| (situation, fault),
-    )
+    proves(&Invariant { judgements }, &sub, &sup)
+        .map_err(|Invalid { situation, fault, .. }| (situation, fault))
 }
 
 #[test]
@@ -356,10 +313,7 @@ fn an_input_does_not_overtake_an_output() {
         judgement(2, 2, &[], End, &[]),
     ];
     let (first, second) = ("a: 0 c?y 1, 1 b!x 2", "a: 0 b!x 1, 1 c?y 2");
-    assert_eq!(
-        forged(first, second, judgements.clone()),
-        Err((1, Fault::Order))
-    );
+    assert_eq!(forged(first, second, judgements.clone()), Err((1, Fault::Order)));
     // The other way round is R2.
     assert_eq!(forged(second, first, judgements), Ok(()));
     // By `Take`.
@@ -370,10 +324,7 @@ fn an_input_does_not_overtake_an_output() {
         judgement(1, 2, &[exactly(&[0], 0)], Take, &[4]),
         judgement(2, 2, &[], End, &[]),
     ];
-    assert_eq!(
-        forged(first, second, judgements.clone()),
-        Err((2, Fault::Order))
-    );
+    assert_eq!(forged(first, second, judgements.clone()), Err((2, Fault::Order)));
     // Both are pending, and the output goes first.
     assert_eq!(forged(second, first, judgements), Ok(()));
 }
@@ -401,12 +352,7 @@ fn messages_of_one_kind_keep_their_order() {
 
 #[test]
 fn choices_are_whose_they_are() {
-    let both = || {
-        vec![
-            judgement(0, 0, &[], Match, &[1]),
-            judgement(1, 1, &[], End, &[]),
-        ]
-    };
+    let both = || vec![judgement(0, 0, &[], Match, &[1]), judgement(1, 1, &[], End, &[])];
     let twice = || {
         let mut judgements = both();
         judgements[0].next = vec![1, 1];
@@ -464,38 +410,20 @@ fn choices_are_whose_they_are() {
     };
     let sub = "a: 0 c!z 1, 1 b?x 2, 1 b?y 2";
     // Any number of them, says the set, and then two may be too many.
-    assert_eq!(
-        forged(sub, sup, judgements(&[3, 3])),
-        Err((2, Fault::OtherClaim))
-    );
+    assert_eq!(forged(sub, sup, judgements(&[3, 3])), Err((2, Fault::OtherClaim)));
 }
 
 #[test]
 fn who_ends_has_done_everything() {
     let end = |pending: &[Pending]| {
-        vec![
-            judgement(0, 0, &[], Ahead, &[1]),
-            judgement(0, 1, pending, End, &[]),
-        ]
+        vec![judgement(0, 0, &[], Ahead, &[1]), judgement(0, 1, pending, End, &[])]
     };
     let nothing = vec![judgement(0, 0, &[], End, &[])];
     assert_eq!(forged("a:", "a:", nothing.clone()), Ok(()));
-    assert_eq!(
-        forged("a:", "a: 0 b?x 1", nothing.clone()),
-        Err((0, Fault::WrongRule))
-    );
-    assert_eq!(
-        forged("a: 0 b?x 1", "a:", nothing),
-        Err((0, Fault::WrongRule))
-    );
-    assert_eq!(
-        forged("a:", "a: 0 b?x 1", end(&[exactly(&[0], 0)])),
-        Err((1, Fault::WrongRule))
-    );
-    assert_eq!(
-        forged("a:", "a: 0 b?x 1", end(&[])),
-        Err((0, Fault::OtherClaim))
-    );
+    assert_eq!(forged("a:", "a: 0 b?x 1", nothing.clone()), Err((0, Fault::WrongRule)));
+    assert_eq!(forged("a: 0 b?x 1", "a:", nothing), Err((0, Fault::WrongRule)));
+    assert_eq!(forged("a:", "a: 0 b?x 1", end(&[exactly(&[0], 0)])), Err((1, Fault::WrongRule)));
+    assert_eq!(forged("a:", "a: 0 b?x 1", end(&[])), Err((0, Fault::OtherClaim)));
     // Nor does it help that the supertype goes on.
     let ahead = vec![
         judgement(0, 0, &[], Ahead, &[1]),
@@ -580,10 +508,9 @@ pub(crate) fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut 
         }
         7 => judgement.next.truncate(goal),
         8 => judgement.next.push(other as u32),
-        9 => judgement.pending.push(Pending {
-            words: Words::Exactly(vec![any(rng)]),
-            rank: rng.usize(..4) as u32,
-        }),
+        9 => judgement
+            .pending
+            .push(Pending { words: Words::Exactly(vec![any(rng)]), rank: rng.usize(..4) as u32 }),
         _ => {
             let place = rng.usize(..judgement.pending.len().max(1));
             let Some(pending) = judgement.pending.get_mut(place) else {
@@ -604,11 +531,7 @@ pub(crate) fn tamper(invariant: &mut Invariant, sub: &Fsm, sup: &Fsm, rng: &mut 
                             word[at] = any(rng);
                         }
                     },
-                    Words::Between(Between {
-                        first,
-                        last,
-                        windows,
-                    }) => {
+                    Words::Between(Between { first, last, windows }) => {
                         let window = rng.usize(..windows.len().max(1));
                         match choice {
                             13 if window < windows.len() => drop(windows.remove(window)),
@@ -633,10 +556,7 @@ fn no_invariant_proves_the_opposite() {
     let pairs = pairs();
     let invariants = pairs.iter().filter_map(|pair| found(&pair.sub, &pair.sup));
     let invariants: Vec<Invariant> = invariants.collect();
-    for Pair { sub, sup, .. } in pairs
-        .iter()
-        .filter(|pair| found(&pair.sub, &pair.sup).is_some())
-    {
+    for Pair { sub, sup, .. } in pairs.iter().filter(|pair| found(&pair.sub, &pair.sup).is_some()) {
         for invariant in &invariants {
             assert!(proves(invariant, sup, sub).is_err(), "{sup:?} {sub:?}");
         }
@@ -666,13 +586,7 @@ struct Reckless<'a> {
 
 impl<'a> Reckless<'a> {
     fn run(sub: &'a Fsm, sup: &'a Fsm, rng: &mut Rng) -> Invariant {
-        let mut engine = Self {
-            sub,
-            sup,
-            ids: BTreeMap::new(),
-            rules: vec![],
-            letters: vec![],
-        };
+        let mut engine = Self { sub, sup, ids: BTreeMap::new(), rules: vec![], letters: vec![] };
         engine.meet((sub.initial(), sup.initial(), BTreeMap::new()), rng);
         loop {
             let before = engine.letters.clone();
@@ -733,11 +647,7 @@ impl<'a> Reckless<'a> {
             End => {}
             Match => {
                 let sends = own[0].action.direction == Direction::Send;
-                let (all, others) = if sends {
-                    (&own, &theirs)
-                } else {
-                    (&theirs, &own)
-                };
+                let (all, others) = if sends { (&own, &theirs) } else { (&theirs, &own) };
                 for one in all {
                     if let Some(other) = others.iter().find(|other| other.action == one.action) {
                         let (own, theirs) = if sends { (one, other) } else { (other, one) };
@@ -878,8 +788,5 @@ fn a_reckless_engine_proves_nothing_false() {
     println!(
         "{accepted} accepted that hold, {own} that are undecided; {refused} refused that do not hold"
     );
-    assert!(
-        accepted > pairs / 10 && refused > pairs / 10,
-        "{accepted} {refused}"
-    );
+    assert!(accepted > pairs / 10 && refused > pairs / 10, "{accepted} {refused}");
 }

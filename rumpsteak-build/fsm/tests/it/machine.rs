@@ -5,11 +5,7 @@ use rumpsteak_fsm::{Action, Defect, Direction, Fsm, Role, StateId, TransitionId}
 /// The machine with these transitions and just enough states, started in state 0.
 fn machine(role: &str, transitions: &[(usize, Action, usize)]) -> Fsm {
     let mut builder = Fsm::builder(role);
-    let states = transitions
-        .iter()
-        .map(|(from, _, to)| from.max(to) + 1)
-        .max()
-        .unwrap_or(1);
+    let states = transitions.iter().map(|(from, _, to)| from.max(to) + 1).max().unwrap_or(1);
     let states: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
     for (index, (from, action, to)) in transitions.iter().enumerate() {
         let id = builder.add_transition(states[*from], action.clone(), states[*to]);
@@ -40,19 +36,12 @@ fn ids_are_dense_and_in_insertion_order() {
     assert_eq!(fsm.role(), &Role::from("a"));
     assert_eq!(fsm.len(), 3);
     assert_eq!(fsm.transition_count(), 4);
-    assert_eq!(
-        fsm.states().map(StateId::index).collect::<Vec<_>>(),
-        [0, 1, 2]
-    );
+    assert_eq!(fsm.states().map(StateId::index).collect::<Vec<_>>(), [0, 1, 2]);
     let all: Vec<usize> = fsm.transitions().map(|t| t.id.index()).collect();
     assert_eq!(all, [0, 1, 2, 3]);
 
     let state = StateId::from_index;
-    let from = |s| {
-        fsm.transitions_from(state(s))
-            .map(|t| t.action.to_string())
-            .collect::<Vec<_>>()
-    };
+    let from = |s| fsm.transitions_from(state(s)).map(|t| t.action.to_string()).collect::<Vec<_>>();
     assert_eq!(from(0), ["b?z", "b?w"]);
     assert_eq!(from(1), ["b!x", "b!y"]);
     assert_eq!(from(2), [""; 0]);
@@ -68,10 +57,7 @@ fn ids_are_dense_and_in_insertion_order() {
 #[test]
 fn actions_read_as_in_the_paper() {
     assert_eq!(send("s", "ready").to_string(), "s!ready");
-    assert_eq!(
-        Action::receive("t", "value", &["i32", "u8"]).to_string(),
-        "t?value(i32, u8)"
-    );
+    assert_eq!(Action::receive("t", "value", &["i32", "u8"]).to_string(), "t?value(i32, u8)");
 }
 
 #[test]
@@ -86,10 +72,7 @@ fn machines_are_equal_as_written() {
 #[test]
 fn reachable_states_leave_dead_ones_out() {
     let fsm = machine("a", &[(0, send("b", "x"), 1), (2, receive("b", "y"), 1)]);
-    assert_eq!(
-        fsm.reachable().map(StateId::index).collect::<Vec<_>>(),
-        [0, 1]
-    );
+    assert_eq!(fsm.reachable().map(StateId::index).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
@@ -125,14 +108,8 @@ fn a_state_that_sends_and_receives_is_refused() {
 
 #[test]
 fn a_choice_of_peers_is_refused() {
-    let fsm = machine(
-        "a",
-        &[
-            (0, send("b", "x"), 1),
-            (0, send("c", "x"), 1),
-            (0, send("d", "x"), 1),
-        ],
-    );
+    let fsm =
+        machine("a", &[(0, send("b", "x"), 1), (0, send("c", "x"), 1), (0, send("d", "x"), 1)]);
     let defect = fsm.check_directed().unwrap_err();
     assert_eq!(
         defect,
@@ -151,10 +128,7 @@ fn a_choice_of_peers_is_refused() {
 fn two_transitions_with_one_label_are_refused_whatever_they_carry() {
     let fsm = machine(
         "a",
-        &[
-            (0, Action::receive("b", "x", &["i32"]), 0),
-            (0, Action::receive("b", "x", &["u8"]), 1),
-        ],
+        &[(0, Action::receive("b", "x", &["i32"]), 0), (0, Action::receive("b", "x", &["u8"]), 1)],
     );
     let defect = fsm.check_directed().unwrap_err();
     assert_eq!(

@@ -25,10 +25,7 @@ fn parse(text: &str) -> Vec<Fsm> {
 }
 
 fn print(fsm: &Fsm) -> String {
-    text::print(Form::Local, std::slice::from_ref(fsm))
-        .unwrap()
-        .trim_end()
-        .to_owned()
+    text::print(Form::Local, std::slice::from_ref(fsm)).unwrap().trim_end().to_owned()
 }
 
 fn free(_: &Action, _: &Action) -> bool {
@@ -40,10 +37,7 @@ fn values(send: &Action, receive: &Action) -> bool {
     [send, receive].map(|action| action.message.label.as_str()) == ["value", "value"]
 }
 
-const EQUAL: Costs<'static> = Costs {
-    latency: &|_, _| 1,
-    work: 1,
-};
+const EQUAL: Costs<'static> = Costs { latency: &|_, _| 1, work: 1 };
 
 fn proposals(
     machines: &[Fsm],
@@ -51,10 +45,7 @@ fn proposals(
     depends: fn(&Action, &Action) -> bool,
     window: usize,
 ) -> Proposals {
-    let options = Options {
-        window,
-        ..Options::default()
-    };
+    let options = Options { window, ..Options::default() };
     let found = propose(machines, &Role::from(role), &depends, &EQUAL, &options).unwrap();
     // Each is proven, and safe with its peers.
     for proposal in &found.proposals {
@@ -65,11 +56,7 @@ fn proposals(
         let mut system = machines.to_vec();
         system[position.unwrap()] = proposal.fsm.clone();
         let found = explore(&System::new(system).unwrap(), &Limits::default());
-        assert!(
-            matches!(found.verdict, Verdict::Safe(_)),
-            "{:?}",
-            found.verdict
-        );
+        assert!(matches!(found.verdict, Verdict::Safe(_)), "{:?}", found.verdict);
         assert_eq!(found.starvation, None);
     }
     found
@@ -99,10 +86,7 @@ fn the_kernel_of_double_buffering() {
         print(&found.proposals[0].fsm),
         "k: s!ready; rec x . s!ready; s?value<i32>; t!value<i32>; t?ready; x"
     );
-    let kernel = found
-        .proposals
-        .iter()
-        .find(|proposal| print(&proposal.fsm) == KERNEL);
+    let kernel = found.proposals.iter().find(|proposal| print(&proposal.fsm) == KERNEL);
     assert!(kernel.is_some(), "{found:?}");
 }
 
@@ -125,20 +109,14 @@ fn the_ring_sends_before_it_receives() {
 fn the_window_of_streaming() {
     let machines = parse(STREAMING);
     let found = proposals(&machines, "s", free, 3);
-    let windows: Vec<usize> = found
-        .proposals
-        .iter()
-        .map(|proposal| proposal.windows[0].1)
-        .collect();
+    let windows: Vec<usize> =
+        found.proposals.iter().map(|proposal| proposal.windows[0].1).collect();
     // Two values on their way fill the time of a round trip, which is six: two messages and four
     // actions.
     assert_eq!(windows, [2, 3, 1]);
     assert_eq!(found.proposals[0].time, found.proposals[1].time);
     let one = &found.proposals[2];
-    assert_eq!(
-        print(&one.fsm),
-        "s: rec x . {t!value<i32>; t?ready; x, t!stop; t?ready; end}"
-    );
+    assert_eq!(print(&one.fsm), "s: rec x . {t!value<i32>; t?ready; x, t!stop; t?ready; end}");
     assert!(one.time < found.time);
     assert!(found.proposals[0].time < one.time);
 }
@@ -161,10 +139,7 @@ c: b?z; end",
     let machine = parse(&format!("b: {{a?x; {choice}, a?y; {choice}}}")).remove(0);
     let windows = [(Role::from("c"), 4)];
     let moved = anticipate(&machine, &windows, &free, 100).unwrap();
-    assert_eq!(
-        print(&moved),
-        "b: {c!w; {a?x; end, a?y; end}, c!z; {a?x; end, a?y; end}}"
-    );
+    assert_eq!(print(&moved), "b: {c!w; {a?x; end, a?y; end}, c!z; {a?x; end, a?y; end}}");
     let verdict = subtype::check(&moved, &machine, &Limits::default()).unwrap();
     assert!(verdict.is_safe());
 
@@ -185,10 +160,7 @@ fn limits_are_kept() {
     assert_eq!(anticipate(&machine, &windows, &free, 20), None);
     assert!(anticipate(&machine, &windows, &free, 200).is_some());
     let machines = parse(RING);
-    let options = Options {
-        candidates: 2,
-        ..Options::default()
-    };
+    let options = Options { candidates: 2, ..Options::default() };
     let found = propose(&machines, &Role::from("b"), &free, &EQUAL, &options).unwrap();
     assert_eq!((found.candidates, found.cut), (2, true));
     let peers = parse("b: {a?x; c!z; end, c?y; end}");
@@ -207,10 +179,7 @@ b: a?x; a!y; end",
     );
     let work = Work::new(&machines);
     assert_eq!(work.time(&machines, &EQUAL), 6);
-    let slow = Costs {
-        latency: &|from, _| if from.as_str() == "a" { 10 } else { 1 },
-        work: 0,
-    };
+    let slow = Costs { latency: &|from, _| if from.as_str() == "a" { 10 } else { 1 }, work: 0 };
     assert_eq!(work.time(&machines, &slow), 11);
     let events = work.events(&machines, &slow, 10);
     let times: Vec<(u64, String)> = events
@@ -231,10 +200,7 @@ b: a?x; a!y; end",
 #[test]
 fn all_roles_together() {
     let machines = parse(RING);
-    let options = Options {
-        window: 1,
-        ..Options::default()
-    };
+    let options = Options { window: 1, ..Options::default() };
     let depends = |_: usize, _: &Action, _: &Action| false;
     let found = propose_together(&machines, &depends, &EQUAL, &options).unwrap();
     let printed: Vec<Option<String>> = found

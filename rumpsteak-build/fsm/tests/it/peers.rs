@@ -12,9 +12,7 @@ pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
         let mut open: Vec<StateId> = starts.into_iter().collect();
         while let Some(state) = open.pop() {
             if seen.insert(state) {
-                let hidden = machine
-                    .transitions_from(state)
-                    .filter(|t| t.action.peer != *peer);
+                let hidden = machine.transitions_from(state).filter(|t| t.action.peer != *peer);
                 open.extend(hidden.map(|t| t.target));
             }
         }
@@ -27,10 +25,7 @@ pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
     let mut open = vec![start];
     while let Some(places) = open.pop() {
         let mut targets: BTreeMap<Action, BTreeSet<StateId>> = BTreeMap::new();
-        for transition in places
-            .iter()
-            .flat_map(|&place| machine.transitions_from(place))
-        {
+        for transition in places.iter().flat_map(|&place| machine.transitions_from(place)) {
             if transition.action.peer == *peer {
                 let mut action = transition.action.clone();
                 action.peer = machine.role().clone();

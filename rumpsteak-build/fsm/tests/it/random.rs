@@ -49,10 +49,7 @@ fn machine(rng: &mut Rng) -> Fsm {
 /// The machine's peers, if all together are safe.
 fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
     let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
-    let peers: Vec<Fsm> = peers
-        .into_iter()
-        .map(|p| shown_to(p, machine))
-        .collect::<Option<_>>()?;
+    let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;
     let (_, report) = report(machine, &peers)?;
     (report.findings.is_empty() && report.coverage > Coverage::Partial).then_some(peers)
 }
@@ -62,11 +59,8 @@ fn report(machine: &Fsm, peers: &[Fsm]) -> Option<(oracle::System, oracle::Repor
     let system = oracle::System::new(machines).ok()?;
     let mut last = None;
     for queue in [1, 2, 4, 8] {
-        let report = system.explore(&oracle::Limits {
-            queue,
-            configurations: 3_000,
-            steps: usize::MAX,
-        });
+        let report =
+            system.explore(&oracle::Limits { queue, configurations: 3_000, steps: usize::MAX });
         let done = report.immediate().is_some() || report.coverage > Coverage::Partial;
         last = Some(report);
         if done {
@@ -106,11 +100,8 @@ fn accepted_machines_are_safe() {
             let mut mutations = vec![];
             for _ in 0..1 + rng.usize(..4) {
                 let gentle = rng.usize(..100) < 70;
-                let mutation = if gentle {
-                    Mutation::gentle(&mut rng)
-                } else {
-                    Mutation::any(&mut rng)
-                };
+                let mutation =
+                    if gentle { Mutation::gentle(&mut rng) } else { Mutation::any(&mut rng) };
                 if let Some(mutated) = mutate(&sub, mutation, &mut rng) {
                     sub = mutated;
                     mutations.push(mutation);
@@ -123,22 +114,14 @@ fn accepted_machines_are_safe() {
         }
     }
     println!("{figures:?}");
-    assert!(
-        figures.accepted > done / 10 && figures.refused > done / 10,
-        "{figures:?}"
-    );
+    assert!(figures.accepted > done / 10 && figures.refused > done / 10, "{figures:?}");
 }
 
 fn judge(sub: &Fsm, sup: &Fsm, peers: &[Fsm], mutations: &[Mutation], figures: &mut Figures) {
     let limits = Limits::default().configurations(4_000).steps(50_000);
     let verdict = verify(sub, sup, peers, &limits).unwrap();
     let shown = || {
-        format!(
-            "{mutations:?}\n{}{}{}",
-            dot::print(sub),
-            dot::print(sup),
-            dot::print_all(peers)
-        )
+        format!("{mutations:?}\n{}{}{}", dot::print(sub), dot::print(sup), dot::print_all(peers))
     };
     let derived = oracle::paper::subtype(sub, sup, 3, 5_000) == oracle::paper::Answer::Subtype;
     match verdict {
@@ -199,10 +182,7 @@ fn the_exploration_agrees_with_the_naive_one() {
     while safe + bad + open < 2_000 {
         let sup = machine(&mut rng);
         let peers: BTreeSet<&Role> = sup.transitions().map(|t| &t.action.peer).collect();
-        let Some(peers) = peers
-            .into_iter()
-            .map(|p| shown_to(p, &sup))
-            .collect::<Option<Vec<_>>>()
+        let Some(peers) = peers.into_iter().map(|p| shown_to(p, &sup)).collect::<Option<Vec<_>>>()
         else {
             continue;
         };
@@ -217,10 +197,8 @@ fn the_exploration_agrees_with_the_naive_one() {
         match &exploration.verdict {
             Verdict::Safe(()) => {
                 safe += 1;
-                let faults = report
-                    .findings
-                    .iter()
-                    .filter(|f| f.fault.kind() != FaultKind::Starvation);
+                let faults =
+                    report.findings.iter().filter(|f| f.fault.kind() != FaultKind::Starvation);
                 assert_eq!(faults.count(), 0, "{}", shown());
                 let starves = report.finding(FaultKind::Starvation).is_some();
                 assert_eq!(exploration.starvation.is_some(), starves, "{}", shown());
@@ -247,8 +225,5 @@ fn the_exploration_agrees_with_the_naive_one() {
         }
     }
     println!("{safe} safe, {bad} bad, {open} undecided");
-    assert!(
-        safe > 200 && bad > 200 && open < 200,
-        "{safe} safe, {bad} bad, {open} undecided"
-    );
+    assert!(safe > 200 && bad > 200 && open < 200, "{safe} safe, {bad} bad, {open} undecided");
 }

@@ -30,17 +30,12 @@ fn the_pairs_of_the_corpus() {
     let pairs = corpus("pairs");
     let expected = std::fs::read_to_string(pairs.join("expected.csv")).unwrap();
     let read = |name: String| -> Fsm {
-        dot::parse(&std::fs::read_to_string(pairs.join(name)).unwrap())
-            .unwrap()
-            .remove(0)
+        dot::parse(&std::fs::read_to_string(pairs.join(name)).unwrap()).unwrap().remove(0)
     };
     let mut accepted = 0;
     for line in expected.lines().skip(1) {
         let (name, expected) = line.split_once(',').unwrap();
-        let (sub, sup) = (
-            read(format!("{name}.sub.dot")),
-            read(format!("{name}.sup.dot")),
-        );
+        let (sub, sup) = (read(format!("{name}.sub.dot")), read(format!("{name}.sup.dot")));
         let answer = answer(&sub, &sup);
         if answer == "sub" {
             let anticipation = prove(&sub, &sup).anticipation;
@@ -49,10 +44,7 @@ fn the_pairs_of_the_corpus() {
         }
         // Whether a third role starves is not subtyping's to say.
         let expected = expected.trim_end_matches("-starves");
-        assert!(
-            expected.split("-or-").any(|allowed| allowed == answer),
-            "{name}: {answer}"
-        );
+        assert!(expected.split("-or-").any(|allowed| allowed == answer), "{name}: {answer}");
     }
     assert_eq!((expected.lines().count() - 1, accepted), (27, 12));
 }
@@ -102,11 +94,7 @@ fn large_machines_neither_overflow_the_stack_nor_take_long() {
     let receive = |peer: &'static str| move |_| Action::receive(peer, "x", &[]);
     let long = chain(100_000, receive("b"));
     assert!(subtype::check(&long, &long, &limits).unwrap().is_safe());
-    assert!(
-        subtype::check(&long, &chain(3, receive("b")), &limits)
-            .unwrap()
-            .is_safe()
-    );
+    assert!(subtype::check(&long, &chain(3, receive("b")), &limits).unwrap().is_safe());
 
     // The first action of the subtype is the last of the supertype.
     let sup = chain(100_000, |index| match index {
@@ -168,9 +156,8 @@ fn what_does_not_branch_keeps_the_limits() {
     assert!(verdict(10_000).is_safe());
 
     // 0 to 70, and then down to 0.
-    let states: Vec<String> = (0..=70)
-        .map(|state| format!("{state} p{state}!x {}", (state + 70) % 71))
-        .collect();
+    let states: Vec<String> =
+        (0..=70).map(|state| format!("{state} p{state}!x {}", (state + 70) % 71)).collect();
     let peers = format!("m: {}", states.join(", "));
     assert_eq!(accepted(&peers, &peers).anticipation, Some(0));
 }
@@ -196,9 +183,8 @@ fn what_may_still_be_chosen_stays_open() {
 #[test]
 fn looking_ahead_ends_at_the_limit() {
     // Each alternative has 2⁶ ways to come to c!x, so there are 2⁶ · 2⁶ · 2⁶ · 2⁶ of the choice.
-    let mut sup: String = (0..4)
-        .map(|label| format!("0 b!l{label} {}, ", 1 + 10 * label))
-        .collect();
+    let mut sup: String =
+        (0..4).map(|label| format!("0 b!l{label} {}, ", 1 + 10 * label)).collect();
     for label in 0..4 {
         for depth in 0..6 {
             let at = 1 + 10 * label + depth;
@@ -248,46 +234,29 @@ fn choices_may_be_of_any_width() {
             '!' => ["sub", "not"],
             _ => ["not", "sub"],
         };
-        assert_eq!(
-            [answer(&one, &more), answer(&more, &one)],
-            expected,
-            "{width} {direction}"
-        );
+        assert_eq!([answer(&one, &more), answer(&more, &one)], expected, "{width} {direction}");
         // Actions of states to which nothing leads change the numbers of all.
         let renumbered = wide(&all, 0, ", 50 b!z 51, 51 p!k 50");
         assert_eq!(answer(&one, &renumbered), "sub", "{width} {direction}");
         // Another label is another message.
         let mut swapped = turned;
         swapped[0] = 3 * width;
-        assert_eq!(
-            answer(&wide(&swapped, 0, ""), &one),
-            "not",
-            "{width} {direction}"
-        );
+        assert_eq!(answer(&wide(&swapped, 0, ""), &one), "not", "{width} {direction}");
 
         // One state for the two.
-        let edges = all
-            .iter()
-            .map(|label| format!("0 p{direction}l{label} {}", 1 + label % 3));
-        let folded: Vec<String> = edges
-            .chain((1..=3).map(|state| format!("{state} q!a{state} 0")))
-            .collect();
+        let edges = all.iter().map(|label| format!("0 p{direction}l{label} {}", 1 + label % 3));
+        let folded: Vec<String> =
+            edges.chain((1..=3).map(|state| format!("{state} q!a{state} 0"))).collect();
         let folded = common::machine(&format!("m: {}", folded.join(", ")));
         assert_eq!(answer(&one, &folded), "sub", "{width} {direction}");
         assert_eq!(answer(&folded, &one), "sub", "{width} {direction}");
 
         // No state with fewer.
         let round = |labels: &[usize]| {
-            let edges = labels
-                .iter()
-                .map(|label| format!("0 p{direction}l{label} 0"));
+            let edges = labels.iter().map(|label| format!("0 p{direction}l{label} 0"));
             common::machine(&format!("m: {}", edges.collect::<Vec<_>>().join(", ")))
         };
-        assert_eq!(
-            answer(&round(&all), &round(&all)),
-            "sub",
-            "{width} {direction}"
-        );
+        assert_eq!(answer(&round(&all), &round(&all)), "sub", "{width} {direction}");
     }
 
     // What the subtype may still do is a set of bits, here of `width` + 1.
@@ -318,25 +287,11 @@ fn certificates_know_many_kinds_of_actions() {
     };
     let sup = with(
         &[],
-        [
-            (0, "y?k", 1),
-            (1, "z?k", 2),
-            (2, "a!l", 3),
-            (2, "a!m", 3),
-            (3, "a!l", 0),
-            (3, "a!m", 0),
-        ],
+        [(0, "y?k", 1), (1, "z?k", 2), (2, "a!l", 3), (2, "a!m", 3), (3, "a!l", 0), (3, "a!m", 0)],
     );
     let sub = with(
         &["a!l", "a!m"],
-        [
-            (0, "a!l", 1),
-            (0, "a!m", 1),
-            (1, "a!l", 2),
-            (1, "a!m", 2),
-            (2, "y?k", 3),
-            (3, "z?k", 0),
-        ],
+        [(0, "a!l", 1), (0, "a!m", 1), (1, "a!l", 2), (1, "a!m", 2), (2, "y?k", 3), (3, "z?k", 0)],
     );
     assert_eq!(accepted(&sub, &sup).anticipation, Some(4));
 }
@@ -357,10 +312,7 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
         edge(at, action, next);
         (at, next) = (next, next + 1);
     }
-    for (peer, depth, due) in [
-        ("b", first, ["c!x", "e!y"].as_slice()),
-        ("f", second, &["e!y"]),
-    ] {
+    for (peer, depth, due) in [("b", first, ["c!x", "e!y"].as_slice()), ("f", second, &["e!y"])] {
         // Aside, it is as far as on the other way, so that both lead nearer: from state `aside +
         // n`, over n times d?y.
         let aside = next;
@@ -391,10 +343,7 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
 #[test]
 fn as_many_choices_are_passed_over_as_it_says() {
     let verdict = |first, second| {
-        let limits = Limits::default()
-            .anticipation(1_000_000)
-            .steps(100_000_000)
-            .widening(0);
+        let limits = Limits::default().anticipation(1_000_000).steps(100_000_000).widening(0);
         let (sub, sup) = (nested(first, second, true), nested(first, second, false));
         certified(&sub, &sup, &limits).unwrap()
     };

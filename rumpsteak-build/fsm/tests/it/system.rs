@@ -18,12 +18,7 @@ fn system(lines: &str) -> System {
 fn check(lines: &str) -> Exploration {
     let system = system(lines);
     let exploration = explore(&system, &Limits::default());
-    for run in exploration
-        .verdict
-        .refusal()
-        .into_iter()
-        .chain(&exploration.starvation)
-    {
+    for run in exploration.verdict.refusal().into_iter().chain(&exploration.starvation) {
         assert_eq!(run.replay(&system), Ok(()), "{run:?}");
     }
     exploration
@@ -44,10 +39,7 @@ fn a_budget_that_ends_is_an_answer() {
     let system = system(DOUBLE_BUFFERING);
     for configurations in 0..8 {
         let exploration = explore(&system, &Limits::default().configurations(configurations));
-        assert_eq!(
-            exploration.verdict,
-            Verdict::Undecided(Limit::Configurations(configurations))
-        );
+        assert_eq!(exploration.verdict, Verdict::Undecided(Limit::Configurations(configurations)));
         assert!(!exploration.coverage.exhaustive);
     }
 }
@@ -60,18 +52,10 @@ fn a_failure_beyond_growing_queues_is_found_by_bounding_them() {
         c.push_str(&format!("{step} d!x {}, ", step + 1));
         d.push_str(&format!("{step} c?x {}, ", step + 1));
     }
-    let system = system(&format!(
-        "a: 0 b!x 0\nb: 0 a?x 0\n{c} 50 d!y 51\n{d} 50 c?z 51"
-    ));
+    let system = system(&format!("a: 0 b!x 0\nb: 0 a?x 0\n{c} 50 d!y 51\n{d} 50 c?z 51"));
     let exploration = explore(&system, &Limits::default().configurations(4_000));
     let run = exploration.verdict.refusal().unwrap();
-    assert_eq!(
-        run.failure,
-        Failure::UnspecifiedReception {
-            from: "c".into(),
-            to: "d".into()
-        }
-    );
+    assert_eq!(run.failure, Failure::UnspecifiedReception { from: "c".into(), to: "d".into() });
     assert_eq!(run.steps.len(), 101);
     assert_eq!(run.replay(&system), Ok(()));
 }
@@ -79,27 +63,16 @@ fn a_failure_beyond_growing_queues_is_found_by_bounding_them() {
 #[test]
 fn a_run_of_another_system_does_not_replay() {
     let run = bad_run("a: 0 b!x 1\nb: 0 a?y 1");
-    assert_eq!(
-        run.replay(&system("a: 0 b!z 1\nb: 0 a?y 1")),
-        Err(ReplayError::Step { index: 0 })
-    );
-    assert_eq!(
-        run.replay(&system("a: 0 b!x 1\nb: 0 a?x 1")),
-        Err(ReplayError::End)
-    );
+    assert_eq!(run.replay(&system("a: 0 b!z 1\nb: 0 a?y 1")), Err(ReplayError::Step { index: 0 }));
+    assert_eq!(run.replay(&system("a: 0 b!x 1\nb: 0 a?x 1")), Err(ReplayError::End));
 
     let mut lie = run.clone();
     lie.failure = Failure::Deadlock;
     lie.waits.clear();
-    assert_eq!(
-        lie.replay(&system("a: 0 b!x 1\nb: 0 a?y 1")),
-        Err(ReplayError::End)
-    );
+    assert_eq!(lie.replay(&system("a: 0 b!x 1\nb: 0 a?y 1")), Err(ReplayError::End));
     let mut lie = bad_run("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1");
     lie.failure = Failure::Deadlock;
-    let error = lie
-        .replay(&system("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1"))
-        .unwrap_err();
+    let error = lie.replay(&system("a: 0 b!x 1, 1 b!y 2\nb: 0 a?x 1")).unwrap_err();
     assert_eq!(error.to_string(), "the steps lead to no such failure");
 }
 
@@ -125,11 +98,7 @@ fn charts_stay_within_80_columns() {
             lines.push_str("role_with_a_long_name_x: 0 start?other 1\n");
         }
         let chart = bad_run(&lines).chart();
-        let widest = chart
-            .lines()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap();
+        let widest = chart.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{widest}\n{chart}");
         assert!(chart.lines().all(|line| line == line.trim_end()), "{chart}");
     }
@@ -138,18 +107,12 @@ fn charts_stay_within_80_columns() {
 #[test]
 fn machines_that_make_no_system_are_refused() {
     let error = |lines: &str| System::new(common::machines(lines)).unwrap_err();
-    assert_eq!(
-        error("a: 0 b!x 1\na: 0 b!x 1"),
-        SystemError::Duplicate { role: "a".into() }
-    );
+    assert_eq!(error("a: 0 b!x 1\na: 0 b!x 1"), SystemError::Duplicate { role: "a".into() });
     assert_eq!(
         error("a: 0 b!x 1").to_string(),
         "`a` talks to `b`, which has no machine; add it to the system"
     );
-    assert!(matches!(
-        error("a: 0 a!x 1"),
-        SystemError::SelfMessage { .. }
-    ));
+    assert!(matches!(error("a: 0 a!x 1"), SystemError::SelfMessage { .. }));
 }
 
 #[test]

@@ -50,10 +50,7 @@ fn each_system_has_its_answers() {
 
 /// The case with its answers.
 fn answer(case: &str) -> String {
-    let inputs: Vec<&str> = case
-        .lines()
-        .filter(|line| !line.starts_with("= "))
-        .collect();
+    let inputs: Vec<&str> = case.lines().filter(|line| !line.starts_with("= ")).collect();
     let mut machines = vec![];
     let mut limits = Limits::default().queue(16).configurations(5_000);
     let mut chart = false;
@@ -95,25 +92,11 @@ fn explored(system: &System, limits: &Limits, chart: bool) -> String {
         text += &format!("; {}", failed(system, run));
     }
     let coverage = exploration.coverage;
-    let how = if coverage.exhaustive {
-        "all"
-    } else {
-        "not all"
-    };
-    text += &format!(
-        "; {how} at bound {}, {} configurations",
-        coverage.bound, coverage.configurations
-    );
-    let run = exploration
-        .verdict
-        .refusal()
-        .or(exploration.starvation.as_ref());
-    for line in run
-        .filter(|_| chart)
-        .map(Run::chart)
-        .iter()
-        .flat_map(|c| c.lines())
-    {
+    let how = if coverage.exhaustive { "all" } else { "not all" };
+    text +=
+        &format!("; {how} at bound {}, {} configurations", coverage.bound, coverage.configurations);
+    let run = exploration.verdict.refusal().or(exploration.starvation.as_ref());
+    for line in run.filter(|_| chart).map(Run::chart).iter().flat_map(|c| c.lines()) {
         text += &format!("\n= {line}");
     }
     text
@@ -128,9 +111,7 @@ fn after(steps: &[Step]) -> String {
     if steps.len() > 6 {
         return format!(" after {} steps", steps.len());
     }
-    let names = steps
-        .iter()
-        .map(|step| format!(" {} {}", step.role, step.action));
+    let names = steps.iter().map(|step| format!(" {} {}", step.role, step.action));
     match &names.collect::<Vec<_>>()[..] {
         [] => String::new(),
         names => format!(" after{}", names.join(",")),
@@ -158,10 +139,7 @@ fn properties(at: &Properties) -> String {
         (true, false) => "undirected",
         (false, false) => "mixed",
     };
-    let determinism = at
-        .nondeterministic
-        .as_ref()
-        .map_or("", |_| ", nondeterministic");
+    let determinism = at.nondeterministic.as_ref().map_or("", |_| ", nondeterministic");
     let mut text = format!("{kind}{determinism}, {} configurations", at.configurations);
     let both = match (at.progress.holds(), at.reception.holds()) {
         (Some(progress), Some(reception)) => Some(progress && reception),

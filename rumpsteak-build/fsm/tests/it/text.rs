@@ -18,11 +18,7 @@ use crate::common;
 
 /// The machines of a text, as their `Debug` lists them.
 fn read(source: &str) -> Vec<String> {
-    text::parse(source)
-        .unwrap()
-        .iter()
-        .map(|fsm| format!("{fsm:?}"))
-        .collect()
+    text::parse(source).unwrap().iter().map(|fsm| format!("{fsm:?}")).collect()
 }
 
 /// The machine with its states numbered in the order in which a walk from the initial state meets
@@ -121,10 +117,7 @@ fn forms_are_told_apart_by_content() {
         ("", Form::Dot),
         ("graph { }", Form::Dot),
         ("A: end", Form::Local),
-        (
-            "\u{feff}-- comment\n/* one /* two */ */ A /* three */ : end",
-            Form::Local,
-        ),
+        ("\u{feff}-- comment\n/* one /* two */ */ A /* three */ : end", Form::Local),
         ("digraph: end", Form::Local),
         ("rec X . !a; X", Form::Binary),
         ("end", Form::Binary),
@@ -165,11 +158,7 @@ fn cfsm_text_numbers_its_participants() {
 #[test]
 fn places_of_actions_are_kept() {
     let named = text::parse_named(LOCAL, Form::Local).unwrap();
-    let actions: Vec<_> = named[0]
-        .actions
-        .iter()
-        .map(|span| &LOCAL[span.clone()])
-        .collect();
+    let actions: Vec<_> = named[0].actions.iter().map(|span| &LOCAL[span.clone()]).collect();
     assert_eq!(actions, ["t?ready", "t!value", "t!stop"]);
     assert_eq!(named[0].states, ["0", "1", "2"]);
     let dot = text::parse_named("digraph a { x -> y [label=\"b!c\"] }", Form::Dot).unwrap();
@@ -246,10 +235,7 @@ fn printed_machines_are_read_back() {
             assert_round_trip(Form::Cfsm, &machines);
         }
     }
-    assert_round_trip(
-        Form::Binary,
-        &text::parse("rec X . &[?a; !x; X, ?b; end]").unwrap(),
-    );
+    assert_round_trip(Form::Binary, &text::parse("rec X . &[?a; !x; X, ?b; end]").unwrap());
 }
 
 fn machine(role: &str, states: usize, transitions: &[(usize, Action, usize)]) -> Fsm {
@@ -319,16 +305,8 @@ fn what_a_form_cannot_say_is_refused() {
 fn a_loop_with_two_exits_is_a_type() {
     let local = |fsm: &Fsm| text::print(Form::Local, std::slice::from_ref(fsm)).unwrap();
     let (a, c) = (Action::send("b", "a", &[]), Action::send("b", "c", &[]));
-    let (stop, ok) = (
-        Action::send("b", "stop", &[]),
-        Action::receive("b", "ok", &[]),
-    );
-    let exits = [
-        (0, a.clone(), 1),
-        (0, stop.clone(), 2),
-        (1, c.clone(), 0),
-        (1, stop, 2),
-    ];
+    let (stop, ok) = (Action::send("b", "stop", &[]), Action::receive("b", "ok", &[]));
+    let exits = [(0, a.clone(), 1), (0, stop.clone(), 2), (1, c.clone(), 0), (1, stop, 2)];
     let with = |states, then: &[(usize, Action, usize)]| {
         machine("k", states, &[&exits[..], then].concat())
     };
@@ -350,12 +328,7 @@ fn a_loop_with_two_exits_is_a_type() {
                     b!stop; rec x1 . b?ok; b!a; x1}\n";
     assert_eq!(local(&again), expected);
     assert_read_back_unfolded(&again);
-    let entered_twice = [
-        (0, a.clone(), 1),
-        (0, c.clone(), 2),
-        (1, ok.clone(), 2),
-        (2, ok, 1),
-    ];
+    let entered_twice = [(0, a.clone(), 1), (0, c.clone(), 2), (1, ok.clone(), 2), (2, ok, 1)];
     let entered_twice = machine("k", 3, &entered_twice);
     let expected = "k: {b!a; rec x . b?ok; b?ok; x, b!c; rec x1 . b?ok; b?ok; x1}\n";
     assert_eq!(local(&entered_twice), expected);
@@ -374,23 +347,13 @@ fn assert_read_back_unfolded(fsm: &Fsm) {
         if !met.insert((state, unfolded)) {
             continue;
         }
-        let (own, other) = (
-            fsm.transitions_from(state),
-            again.transitions_from(unfolded),
-        );
+        let (own, other) = (fsm.transitions_from(state), again.transitions_from(unfolded));
         let (own, other): (Vec<_>, Vec<_>) = (own.collect(), other.collect());
         let actions = |transitions: &[Transition<'_>]| -> Vec<Action> {
-            transitions
-                .iter()
-                .map(|transition| transition.action.clone())
-                .collect()
+            transitions.iter().map(|transition| transition.action.clone()).collect()
         };
         assert_eq!(actions(&own), actions(&other), "{printed}");
-        open.extend(
-            own.iter()
-                .zip(&other)
-                .map(|(own, other)| (own.target, other.target)),
-        );
+        open.extend(own.iter().zip(&other).map(|(own, other)| (own.target, other.target)));
     }
 }
 
@@ -473,13 +436,7 @@ fn no_text_makes_a_parser_panic() {
             }
         }
         let source: String = source.into_iter().collect();
-        for form in [
-            Form::Binary,
-            Form::Cfsm,
-            Form::Dot,
-            Form::Local,
-            Form::Mermaid,
-        ] {
+        for form in [Form::Binary, Form::Cfsm, Form::Dot, Form::Local, Form::Mermaid] {
             match text::parse_named(&source, form) {
                 Err(error) => assert!(source.get(error.span).is_some()),
                 Ok(machines) => {
@@ -511,20 +468,13 @@ fn no_depth_is_too_deep() {
         ("B!a<", "i32", ">; end"),
         ("/*", "", "*/"),
     ] {
-        let source = format!(
-            "A: {}{middle}{}",
-            opening.repeat(DEPTH),
-            closing.repeat(DEPTH)
-        );
+        let source = format!("A: {}{middle}{}", opening.repeat(DEPTH), closing.repeat(DEPTH));
         if let Ok(machines) = text::parse(&source) {
             for form in [Form::Dot, Form::Mermaid] {
                 assert!(text::print(form, &machines).is_ok());
             }
             let local = text::print(Form::Local, &machines).unwrap();
-            assert_eq!(
-                canonical(&text::parse(&local).unwrap()[0]),
-                canonical(&machines[0])
-            );
+            assert_eq!(canonical(&text::parse(&local).unwrap()[0]), canonical(&machines[0]));
         }
         // Never closed.
         assert!(text::parse(&format!("A: {}", opening.repeat(DEPTH))).is_err());
@@ -533,10 +483,8 @@ fn no_depth_is_too_deep() {
 
 /// All `.txt` files below a folder, in order.
 fn texts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
-    let mut entries: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -550,10 +498,9 @@ fn texts(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 #[test]
 #[ignore = "needs RUMPSTEAK_CORPORA"]
 fn the_corpora_are_read_and_read_back() {
-    for (folder, count, forms) in [
-        ("kmc", 81, [Form::Cfsm, Form::Local]),
-        ("binary", 132, [Form::Binary, Form::Binary]),
-    ] {
+    for (folder, count, forms) in
+        [("kmc", 81, [Form::Cfsm, Form::Local]), ("binary", 132, [Form::Binary, Form::Binary])]
+    {
         let folder = corpus(folder);
         let mut files = vec![];
         texts(&folder, &mut files);

@@ -77,9 +77,7 @@ fn walk(sub: &Fsm, sup: &Fsm, steps: usize, rng: &mut Rng) -> Result<(), String>
         };
         let due = pending.remove(place);
         if direction == Direction::Receive
-            && pending[..place]
-                .iter()
-                .any(|a| a.direction == Direction::Send)
+            && pending[..place].iter().any(|a| a.direction == Direction::Send)
         {
             return Err(format!("{due} overtakes a send"));
         }
@@ -98,9 +96,7 @@ fn the_binary_corpus_is_decided() {
     let folder = corpus("binary");
     let expected = std::fs::read_to_string(folder.join("expected.csv")).unwrap();
     let read = |name: &str| -> Fsm {
-        text::parse(&std::fs::read_to_string(folder.join(name)).unwrap())
-            .unwrap()
-            .remove(0)
+        text::parse(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap().remove(0)
     };
     let (mut accepted, mut unbounded) = (0, vec![]);
     for line in expected.lines().skip(1) {
@@ -171,22 +167,17 @@ fn machine(rng: &mut Rng, peers: usize) -> Fsm {
 
 fn explore(machine: &Fsm, peers: &[Fsm], queue: usize, configurations: usize) -> oracle::Report {
     let machines = std::iter::once(machine).chain(peers).cloned().collect();
-    oracle::System::new(machines)
-        .unwrap()
-        .explore(&oracle::Limits {
-            queue,
-            configurations,
-            steps: usize::MAX,
-        })
+    oracle::System::new(machines).unwrap().explore(&oracle::Limits {
+        queue,
+        configurations,
+        steps: usize::MAX,
+    })
 }
 
 /// The machine's peers, if all together are safe.
 fn safe_peers(machine: &Fsm) -> Option<Vec<Fsm>> {
     let peers: BTreeSet<&Role> = machine.transitions().map(|t| &t.action.peer).collect();
-    let peers: Vec<Fsm> = peers
-        .into_iter()
-        .map(|p| shown_to(p, machine))
-        .collect::<Option<_>>()?;
+    let peers: Vec<Fsm> = peers.into_iter().map(|p| shown_to(p, machine)).collect::<Option<_>>()?;
     [1, 2, 4]
         .iter()
         .map(|&queue| explore(machine, &peers, queue, 500))
@@ -215,9 +206,8 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
             }
         }
         // With nothing pending allowed to the exact search, this engine is asked alone.
-        let limits = Limits::default()
-            .anticipation(if rng.bool() { 0 } else { 1_000 })
-            .steps(10_000);
+        let limits =
+            Limits::default().anticipation(if rng.bool() { 0 } else { 1_000 }).steps(10_000);
         let Verdict::Safe(proof) = certified(&sub, &sup, &limits).unwrap() else {
             continue;
         };
@@ -236,10 +226,7 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
             continue;
         };
         // What the subtype never does may be with a role that is not there.
-        if sub
-            .transitions()
-            .any(|t| peers.iter().all(|peer| *peer.role() != t.action.peer))
-        {
+        if sub.transitions().any(|t| peers.iter().all(|peer| *peer.role() != t.action.peer)) {
             continue;
         }
         figures.2 += 1;
@@ -258,10 +245,5 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
         }
     }
     println!("(bounded, unbounded, explored) for 0 to 3 peers: {figures:?}");
-    assert!(
-        figures[1..]
-            .iter()
-            .all(|figures| figures.2 >= pairs / 3_000),
-        "{figures:?}"
-    );
+    assert!(figures[1..].iter().all(|figures| figures.2 >= pairs / 3_000), "{figures:?}");
 }

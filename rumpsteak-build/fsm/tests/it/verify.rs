@@ -26,11 +26,7 @@ fn check(written: &str, projected: &str, peers: &str) -> Verdict<Accepted, Refus
     let (written, projected) = (common::machine(written), common::machine(projected));
     let peers = common::machines(peers);
     let verdict = verify(&written, &projected, &peers, &Limits::default()).unwrap();
-    if let Verdict::Unsafe(Refused {
-        evidence: Evidence::Run(run),
-        ..
-    }) = &verdict
-    {
+    if let Verdict::Unsafe(Refused { evidence: Evidence::Run(run), .. }) = &verdict {
         let system = System::new([vec![written], peers].concat()).unwrap();
         assert_eq!(run.replay(&system), Ok(()), "{run:?}");
     }
@@ -57,20 +53,13 @@ fn a_safe_reordering_is_accepted() {
 fn an_unsafe_reordering_comes_with_the_shortest_run() {
     let written = "k: 0 t?ready 1, 1 s?value(i32) 2, 2 s!ready 3, 3 t!value(i32) 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Refused {
-        refusal, evidence, ..
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, evidence, .. } = verdict.refusal().unwrap();
     let refusal = refusal.as_ref().unwrap();
     assert_eq!(refusal.rule, Rule::InputBeforeOutput);
-    assert_eq!(
-        refusal.rule.to_string(),
-        "a receive may not overtake a send"
-    );
+    assert_eq!(refusal.rule.to_string(), "a receive may not overtake a send");
     assert_eq!(refusal.sub.map(|id| id.index()), Some(0));
     assert_eq!(refusal.sup.map(|id| id.index()), Some(0));
-    let Evidence::Run(run) = evidence else {
-        panic!("{evidence:?}")
-    };
+    let Evidence::Run(run) = evidence else { panic!("{evidence:?}") };
     assert_eq!(run.failure, Failure::Deadlock);
     assert_eq!(run.steps.len(), 2);
 }
@@ -80,13 +69,9 @@ fn a_refusal_that_is_safe_with_these_very_peers_says_so() {
     // t happens to send before it receives, so k may wait for it first; another t need not.
     let written = "k: 0 t?ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t!value(i32) 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Refused {
-        refusal, evidence, ..
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, evidence, .. } = verdict.refusal().unwrap();
     assert_eq!(refusal.as_ref().unwrap().rule, Rule::InputBeforeOutput);
-    let Evidence::NoRun(coverage) = evidence else {
-        panic!("{evidence:?}")
-    };
+    let Evidence::NoRun(coverage) = evidence else { panic!("{evidence:?}") };
     assert!(coverage.exhaustive);
     assert_eq!(coverage.bound, 1);
 }
@@ -107,13 +92,9 @@ fn a_refusal_whose_only_harm_is_waiting_for_ever_shows_that() {
         "b: 0 a?go 0
          c: 0 a?hi 1",
     );
-    let Refused {
-        refusal, evidence, ..
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, evidence, .. } = verdict.refusal().unwrap();
     assert_eq!(refusal.as_ref().unwrap().rule, Rule::Forgotten);
-    let Evidence::Run(run) = evidence else {
-        panic!("{evidence:?}")
-    };
+    let Evidence::Run(run) = evidence else { panic!("{evidence:?}") };
     assert_eq!(run.failure, Failure::Starvation { role: "c".into() });
 }
 
@@ -137,46 +118,25 @@ fn what_subtyping_leaves_undecided_a_run_may_decide() {
         "p: 0 q?go 1, 1 a!ok 0, 0 q?stop 2, 2 a!finish 3
          q: 0 a!go 1, 1 p!go 0, 0 a!stop 2, 2 p!stop 3",
     );
-    let Refused {
-        refusal, evidence, ..
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, evidence, .. } = verdict.refusal().unwrap();
     assert_eq!(*refusal, None);
-    let Evidence::Run(run) = evidence else {
-        panic!("{evidence:?}")
-    };
-    assert_eq!(
-        run.failure,
-        Failure::UnspecifiedReception {
-            from: "p".into(),
-            to: "a".into()
-        }
-    );
+    let Evidence::Run(run) = evidence else { panic!("{evidence:?}") };
+    assert_eq!(run.failure, Failure::UnspecifiedReception { from: "p".into(), to: "a".into() });
 }
 
 #[test]
 fn a_machine_that_names_a_stranger_is_refused_without_a_run() {
     let verdict = check("a: 0 d!x 1", "a: 0 b!x 1", "b: 0 a?x 1");
     let Refused { evidence, .. } = verdict.refusal().unwrap();
-    let Evidence::NoSystem(error) = evidence else {
-        panic!("{evidence:?}")
-    };
-    assert_eq!(
-        error.to_string(),
-        "`a` talks to `d`, which has no machine; add it to the system"
-    );
+    let Evidence::NoSystem(error) = evidence else { panic!("{evidence:?}") };
+    assert_eq!(error.to_string(), "`a` talks to `d`, which has no machine; add it to the system");
 }
 
 #[test]
 fn bad_input_is_no_verdict() {
     let judge = |written: &str, projected: &str, peers: &str| {
         let (written, projected) = (common::machine(written), common::machine(projected));
-        verify(
-            &written,
-            &projected,
-            &common::machines(peers),
-            &Limits::default(),
-        )
-        .unwrap_err()
+        verify(&written, &projected, &common::machines(peers), &Limits::default()).unwrap_err()
     };
     let error = judge("a: 0 b!x 1, 0 b!x 2", "a: 0 b!x 1", "b: 0 a?x 1");
     assert!(matches!(error, VerifyError::Machine(_)));
@@ -233,10 +193,7 @@ fn unbounded(written: &str, projected: &str, peers: &str) {
 fn run_goes_wrong(written: &str, projected: &str, peers: &str) -> Failure {
     let verdict = check(written, projected, peers);
     match verdict.refusal() {
-        Some(Refused {
-            evidence: Evidence::Run(run),
-            ..
-        }) => run.failure.clone(),
+        Some(Refused { evidence: Evidence::Run(run), .. }) => run.failure.clone(),
         _ => panic!("{verdict:?}"),
     }
 }
@@ -269,17 +226,11 @@ fn a_hospital_of_three_roles_may_read_later_and_later() {
     // An alarm that is not read is lost.
     let forgets = "w: 0 p!ok 1, 1 a!file 2, 2 p!ok 3, 3 a!file 4, 4 p?report 0";
     let failure = run_goes_wrong(forgets, endless, peers);
-    assert!(
-        matches!(failure, Failure::UnspecifiedReception { .. }),
-        "{failure:?}"
-    );
+    assert!(matches!(failure, Failure::UnspecifiedReception { .. }), "{failure:?}");
     // The patient may stop, so nothing is answered before its report is known to be one.
     let early = "w: 0 p!ok 1, 1 a!file 2, 2 p?report 0, 2 p?done 3, 3 p!bye 4, 4 a!close 5";
     let failure = run_goes_wrong(early, WARD, PATIENT_AND_ARCHIVE);
-    assert!(
-        matches!(failure, Failure::UnspecifiedReception { .. }),
-        "{failure:?}"
-    );
+    assert!(matches!(failure, Failure::UnspecifiedReception { .. }), "{failure:?}");
 }
 
 #[test]
@@ -321,13 +272,7 @@ fn what_is_told_to_two_roles_may_pile_up() {
     let wrong =
         "w: 0 p!ok 1, 1 p!ok 2, 2 p!ok 3, 3 a!in 4, 4 b!out 5, 5 p!ok 6, 6 b!in 7, 7 a!out 0";
     let failure = run_goes_wrong(wrong, projected, peers);
-    assert_eq!(
-        failure,
-        Failure::UnspecifiedReception {
-            from: "w".into(),
-            to: "b".into()
-        }
-    );
+    assert_eq!(failure, Failure::UnspecifiedReception { from: "w".into(), to: "b".into() });
     // Or not at all, for ever.
     let silent = "w: 0 p!ok 1, 1 p!ok 2, 2 a!in 3, 3 p!ok 4, 4 a!out 0";
     let failure = run_goes_wrong(silent, projected, peers);
@@ -362,32 +307,21 @@ fn a_send_that_overtakes_may_be_heard_first_by_a_peer_that_hears_two() {
     let subtyping = certified(&sub, &sup, &Limits::default()).unwrap();
     assert!(subtyping.is_safe());
     let verdict = check(early, FIRST_SPEAKER, TWO_SPEAKERS);
-    let Refused {
-        refusal,
-        condition,
-        evidence,
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, condition, evidence } = verdict.refusal().unwrap();
     assert_eq!(*refusal, None);
     let Some(Condition::UndirectedPeer { peer, defect }) = condition else {
         panic!("{condition:?}");
     };
     assert_eq!(peer.as_str(), "c");
     assert!(matches!(defect, Defect::Undirected { .. }), "{defect}");
-    let Evidence::Run(run) = evidence else {
-        panic!("{evidence:?}")
-    };
-    let expected = Failure::UnspecifiedReception {
-        from: "c".into(),
-        to: "a".into(),
-    };
+    let Evidence::Run(run) = evidence else { panic!("{evidence:?}") };
+    let expected = Failure::UnspecifiedReception { from: "c".into(), to: "a".into() };
     assert_eq!(run.failure, expected);
 
     // What is done at its turn needs no directed peer, and fewer options need none either.
-    for written in [
-        FIRST_SPEAKER,
-        "a: 0 b!s 2, 2 c!r 3, 3 c?fin 4",
-        "a: 0 b!l 1, 1 c?n 2, 2 c!r 3, 3 c?fin 4",
-    ] {
+    for written in
+        [FIRST_SPEAKER, "a: 0 b!s 2, 2 c!r 3, 3 c?fin 4", "a: 0 b!l 1, 1 c?n 2, 2 c!r 3, 3 c?fin 4"]
+    {
         let verdict = check(written, FIRST_SPEAKER, TWO_SPEAKERS);
         assert!(verdict.is_safe(), "{written}: {verdict:?}");
     }
@@ -413,27 +347,15 @@ fn an_option_that_is_never_taken_may_be_the_one_in_which_a_message_is_received()
     let projected = "b: 0 c?go 1, 1 c!again 0, 1 c!stop 2, 2 a?result(i32) 3";
     let again = "b: 0 c?go 1, 1 c!again 0";
     let verdict = check(again, projected, peers);
-    let Refused {
-        refusal,
-        condition,
-        evidence,
-    } = verdict.refusal().unwrap();
+    let Refused { refusal, condition, evidence } = verdict.refusal().unwrap();
     assert_eq!(*refusal, None);
     let Some(Condition::NarrowedChoice { state, option }) = condition else {
         panic!("{condition:?}");
     };
-    assert_eq!(
-        (state.index(), option.to_string()),
-        (1, "c!stop".to_owned())
-    );
-    let Evidence::Run(run) = evidence else {
-        panic!("{evidence:?}")
-    };
+    assert_eq!((state.index(), option.to_string()), (1, "c!stop".to_owned()));
+    let Evidence::Run(run) = evidence else { panic!("{evidence:?}") };
     assert_eq!(run.steps.len(), 1);
-    let expected = Failure::Orphan {
-        from: "a".into(),
-        to: "b".into(),
-    };
+    let expected = Failure::Orphan { from: "a".into(), to: "b".into() };
     assert_eq!(run.failure, expected);
 
     // Once is enough, and so is never going round.
@@ -450,11 +372,7 @@ fn an_option_that_is_never_taken_may_be_the_one_in_which_a_message_is_received()
         c: 0 b!go 1, 1 b?again 0, 1 b?stop 2";
     let projected = "b: 0 c?go 1, 1 c!again 0, 1 c!stop 2, 2 a?item(i32) 2, 2 a?fin 3";
     let verdict = check(again, projected, stream);
-    let Some(Refused {
-        evidence: Evidence::Run(run),
-        ..
-    }) = verdict.refusal()
-    else {
+    let Some(Refused { evidence: Evidence::Run(run), .. }) = verdict.refusal() else {
         panic!("{verdict:?}");
     };
     assert_eq!(run.failure, expected);
@@ -509,15 +427,9 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
 
     let found = together(&[a, narrow, c, early], &limits).unwrap();
     let run = found.verdict.refusal().unwrap();
-    let expected = Failure::Orphan {
-        from: "d".into(),
-        to: "a".into(),
-    };
+    let expected = Failure::Orphan { from: "d".into(), to: "a".into() };
     assert_eq!((&run.failure, run.steps.len()), (&expected, 1));
-    assert!(matches!(
-        found.condition,
-        Some((1, Condition::NarrowedChoice { .. }))
-    ));
+    assert!(matches!(found.condition, Some((1, Condition::NarrowedChoice { .. }))));
 }
 
 /// The patient of `examples/hospital.rs`: after a refusal only data is sent, so an option is left

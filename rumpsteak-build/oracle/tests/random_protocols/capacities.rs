@@ -44,11 +44,8 @@ fn capacities_are_enough_and_minimal() {
             false => composed,
         };
         judge(&composed, watch).map_err(|what| {
-            let machines: Vec<String> = composed
-                .machines()
-                .iter()
-                .map(|m| format!("{m:?}"))
-                .collect();
+            let machines: Vec<String> =
+                composed.machines().iter().map(|m| format!("{m:?}")).collect();
             format!("{what}\n{}\n{}", machines.join("\n"), sample.text)
         })
     });
@@ -109,11 +106,7 @@ fn judge(composed: &system::System, watch: &mut Watch) -> Result<Tally, String> 
         tally.minimal += usize::from(known);
     }
 
-    let bounds = Bounds {
-        queue: 12,
-        configurations: CONFIGURATIONS,
-        steps: usize::MAX,
-    };
+    let bounds = Bounds { queue: 12, configurations: CONFIGURATIONS, steps: usize::MAX };
     if let Some(most) = system.occupancies(&bounds) {
         for (ends, most) in most {
             match occupancies.get(&ends) {

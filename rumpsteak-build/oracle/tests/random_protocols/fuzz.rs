@@ -47,13 +47,8 @@ pub(crate) enum Tool {
 }
 
 impl Tool {
-    const ALL: [Self; 5] = [
-        Self::Verify,
-        Self::Explore,
-        Self::Kmc,
-        Self::Capacities,
-        Self::Project,
-    ];
+    const ALL: [Self; 5] =
+        [Self::Verify, Self::Explore, Self::Kmc, Self::Capacities, Self::Project];
 }
 
 /// What each tool under test takes for one seed. What is not timed belongs to the oracle.
@@ -88,10 +83,7 @@ struct Start {
 
 impl Start {
     fn now() -> Self {
-        Self {
-            processor: processor(),
-            wall: Instant::now(),
-        }
+        Self { processor: processor(), wall: Instant::now() }
     }
 
     /// To the tick of the kernel's clock, which is some milliseconds. Where the kernel does not
@@ -156,9 +148,7 @@ pub(crate) fn for_each_seed<T: Send>(
             .collect();
         let running = &running;
         scope.spawn(move || end_if_one_hangs(name, running, &is_done));
-        let results = workers
-            .into_iter()
-            .map(|w| w.join().expect("panics are caught"));
+        let results = workers.into_iter().map(|w| w.join().expect("panics are caught"));
         let results = results.flatten().collect();
         drop(done);
         results
@@ -192,10 +182,7 @@ pub(crate) fn for_each_seed<T: Send>(
 
 /// How to try one seed.
 fn again(name: &str, seed: u64) -> String {
-    format!(
-        "RUMPSTEAK_FUZZ={seed}..{} cargo test -p rumpsteak-oracle {name}",
-        seed + 1
-    )
+    format!("RUMPSTEAK_FUZZ={seed}..{} cargo test -p rumpsteak-oracle {name}", seed + 1)
 }
 
 /// Waits until all is done; ends the process if a seed hangs before.
@@ -278,12 +265,7 @@ impl Sample {
         let shape = shape(&mut rng);
         let global = Global::random(&mut rng, &shape);
         let text = global.scribble("P", shape.roles);
-        Self {
-            rng,
-            global,
-            roles: shape.roles,
-            text,
-        }
+        Self { rng, global, roles: shape.roles, text }
     }
 
     /// The first protocol from `seed` on that projects onto directed machines with a few
@@ -341,13 +323,7 @@ fn assert_none<T: Debug>(diagnostics: &[T], text: &str) {
 /// Explores with longer and longer queues, until something is wrong or everything is known or
 /// `configurations` are not enough.
 pub(crate) fn explore(system: &System, configurations: usize) -> Report {
-    let with = |queue| {
-        system.explore(&Limits {
-            queue,
-            configurations,
-            steps: usize::MAX,
-        })
-    };
+    let with = |queue| system.explore(&Limits { queue, configurations, steps: usize::MAX });
     let mut report = with(1);
     for queue in [2, 4, 8] {
         let decided = report.immediate().is_some() || report.coverage > Coverage::Partial;
@@ -369,11 +345,7 @@ pub(crate) fn neglect(global: &Global, system: &System, configurations: usize) -
     if !global.is_balanced() {
         return None;
     }
-    let neglect = system.neglect(&Limits {
-        queue: 2,
-        configurations,
-        steps: usize::MAX,
-    })?;
+    let neglect = system.neglect(&Limits { queue: 2, configurations, steps: usize::MAX })?;
     let again: Vec<String> = neglect
         .steps
         .iter()

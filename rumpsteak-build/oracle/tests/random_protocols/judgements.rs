@@ -88,10 +88,7 @@ fn judgements_agree() {
             _ => Sample::projected_where(seed, Shape::untold, is_undirected, watch),
         };
         let written = rewrite(&projected, &mut sample.rng);
-        let mut tally = Tally {
-            undirected: seed % 2 == 1,
-            ..Tally::default()
-        };
+        let mut tally = Tally { undirected: seed % 2 == 1, ..Tally::default() };
         judge_written(&mut tally, &sample.text, &projected, &written, watch)?;
         // They are many, and most are alike.
         if seed % 8 < 2 {
@@ -185,24 +182,16 @@ fn judge_written(
     };
     let refused = is_unsafe || explored.verdict.refusal().is_some();
     match tally.accepted.first() {
-        Some(judge) if refused => Err(format!(
-            "{judge:?} accepts what another refuses:\n{text}{written:#?}"
-        )),
+        Some(judge) if refused => {
+            Err(format!("{judge:?} accepts what another refuses:\n{text}{written:#?}"))
+        }
         _ => Ok(()),
     }
 }
 
 fn judge_proposals(tally: &mut Tally, sample: &Sample, projected: &[Fsm]) -> Result<(), String> {
-    let options = Options {
-        window: 2,
-        candidates: 6,
-        states: 60,
-        limits: limits(),
-    };
-    let equal = Costs {
-        latency: &|_, _| 1,
-        work: 1,
-    };
+    let options = Options { window: 2, candidates: 6, states: 60, limits: limits() };
+    let equal = Costs { latency: &|_, _| 1, work: 1 };
     let free = |_: &_, _: &_| false;
     for (role, machine) in projected.iter().enumerate() {
         if !is_directed(machine) {
@@ -228,11 +217,7 @@ fn judge_proposals(tally: &mut Tally, sample: &Sample, projected: &[Fsm]) -> Res
 
 fn report(tallies: &[Tally]) {
     for undirected in [false, true] {
-        let of_kind = || {
-            tallies
-                .iter()
-                .filter(|tally| tally.undirected == undirected)
-        };
+        let of_kind = || tallies.iter().filter(|tally| tally.undirected == undirected);
         let count = |is: &dyn Fn(&Tally) -> bool| of_kind().filter(|tally| is(tally)).count();
         let by = |judge| count(&|tally| tally.accepted.contains(&judge));
         let safe = count(&|tally| tally.is_safe);
@@ -241,11 +226,7 @@ fn report(tallies: &[Tally]) {
             "{} systems with {}: {safe} safe, {accepted} of them accepted by somebody; accepted {} \
              together, {} by exploration, {} by k-MC; {} roles alone; {} proposals",
             of_kind().count(),
-            if undirected {
-                "a role that hears several"
-            } else {
-                "directed roles"
-            },
+            if undirected { "a role that hears several" } else { "directed roles" },
             by(Judge::Together),
             by(Judge::Exploration),
             by(Judge::Kmc),

@@ -23,9 +23,7 @@ fn projections_are_those_of_the_protocol_and_safe() {
     let outcome = fuzz::for_each_seed("projections_are_those", |seed, watch| {
         let sample = Sample::new(seed, Shape::random);
         let mut tally = Tally::default();
-        let ours: Option<Vec<Fsm>> = (0..sample.roles)
-            .map(|r| sample.global.project(r))
-            .collect();
+        let ours: Option<Vec<Fsm>> = (0..sample.roles).map(|r| sample.global.project(r)).collect();
         let theirs = match watch.time(Tool::Project, || sample.project()) {
             Ok(machines) => machines,
             Err(message) => {

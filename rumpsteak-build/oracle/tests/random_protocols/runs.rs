@@ -37,16 +37,9 @@ pub(crate) fn confirm(system: &System, run: &Run) -> Result<Confirmed, String> {
         return wrong("the run does not replay:");
     };
 
-    let beyond = Limits {
-        queue: 8,
-        configurations: CONFIGURATIONS,
-        steps: usize::MAX,
-    };
+    let beyond = Limits { queue: 8, configurations: CONFIGURATIONS, steps: usize::MAX };
     let faults = candidates(system, &end, &run.failure);
-    let held: Vec<_> = faults
-        .iter()
-        .map(|&f| system.holds(&end, f, &beyond))
-        .collect();
+    let held: Vec<_> = faults.iter().map(|&f| system.holds(&end, f, &beyond)).collect();
     if !held.contains(&Some(true)) {
         return match held.contains(&None) {
             true => Ok(Confirmed::Unknown),
@@ -85,10 +78,9 @@ fn candidates(system: &System, end: &Configuration, failure: &Failure) -> Vec<Fa
             _ => vec![],
         },
         Failure::Orphan { from, to } => match (position(from), position(to)) {
-            (Some(sender), Some(receiver)) => vec![
-                Fault::Orphan { sender, receiver },
-                Fault::Abandoned { sender, receiver },
-            ],
+            (Some(sender), Some(receiver)) => {
+                vec![Fault::Orphan { sender, receiver }, Fault::Abandoned { sender, receiver }]
+            }
             _ => vec![],
         },
         Failure::Starvation { role } => {
@@ -109,10 +101,7 @@ fn steps(machines: &[Fsm], run: &Run) -> Result<Vec<Step>, String> {
             if !known || *machines[machine].transition(transition).action != step.action {
                 return Err(format!("{} does not do {}", step.role, step.action));
             }
-            Ok(Step {
-                machine,
-                transition,
-            })
+            Ok(Step { machine, transition })
         })
         .collect()
 }

@@ -122,9 +122,7 @@ fn decide(
     let mut peers = of.projected.clone();
     let projected = peers.remove(role);
     let written = &of.written[role];
-    match watch.time(Tool::Verify, || {
-        verify(written, &projected, &peers, &limits())
-    }) {
+    match watch.time(Tool::Verify, || verify(written, &projected, &peers, &limits())) {
         Ok(Verdict::Safe(Accepted { proof, .. })) => Ok((Decision::Accepted, Some(proof), None)),
         Ok(Verdict::Unsafe(Refused { evidence, .. })) => {
             Ok((Decision::Refused, None, Some(evidence)))
@@ -286,10 +284,7 @@ fn judge(
         tally.unseen += 1;
     }
 
-    match watch
-        .time(Tool::Kmc, || kmc::check(&composed, &limits()))
-        .verdict
-    {
+    match watch.time(Tool::Kmc, || kmc::check(&composed, &limits())).verdict {
         kmc::Verdict::Safe { bound } => {
             tally.kmc.safe += 1;
             if let Some(finding) = first_fault(&explored.findings) {
@@ -363,27 +358,17 @@ fn accepted_steps_lead_to_safe_systems() {
             return Err(unsound(&sample.text, rewritten, finding.fault.kind()));
         }
         match fuzz::neglect(&sample.global, &system, 1_000) {
-            Some(neglect) => Err(format!(
-                "accepted, but {neglect}{}{}",
-                sample.text,
-                show(&rewritten)
-            )),
+            Some(neglect) => {
+                Err(format!("accepted, but {neglect}{}{}", sample.text, show(&rewritten)))
+            }
             None => Ok((steps, partial)),
         }
     });
     println!(
         "{} systems by {} accepted steps, {} not fully explored",
         outcome.tallies.len(),
-        outcome
-            .tallies
-            .iter()
-            .map(|(steps, _)| steps)
-            .sum::<usize>(),
-        outcome
-            .tallies
-            .iter()
-            .filter(|(_, partial)| *partial)
-            .count(),
+        outcome.tallies.iter().map(|(steps, _)| steps).sum::<usize>(),
+        outcome.tallies.iter().filter(|(_, partial)| *partial).count(),
     );
     outcome.assert();
 }
@@ -399,10 +384,7 @@ fn check_evidence(
     machines[role] = rewritten.written[role].clone();
     let system = System::new(machines.clone());
     let disagree = |what: String| {
-        let alone = Rewritten {
-            projected: rewritten.projected.clone(),
-            written: machines.clone(),
-        };
+        let alone = Rewritten { projected: rewritten.projected.clone(), written: machines.clone() };
         Err(format!("{what}\n{}", show(&alone)))
     };
     let system = match (system, evidence) {

@@ -128,9 +128,8 @@ pub(crate) fn repeated_receiver(role: &Name, first: Span) -> Diagnostic {
 /// `file` is where the module is looked for.
 pub(crate) fn missing_module(name: &Name, file: &str) -> Diagnostic {
     let message = format!("there is no module `{name}`");
-    Diagnostic::new(Code::MissingModule, message, name.span, "not found").help(format!(
-        "it is looked for as `{file}` below the import path"
-    ))
+    Diagnostic::new(Code::MissingModule, message, name.span, "not found")
+        .help(format!("it is looked for as `{file}` below the import path"))
 }
 
 pub(crate) fn self_import(name: &Name) -> Diagnostic {

@@ -56,9 +56,7 @@ fn branching(mut diagnostic: Diagnostic, role: &str, branches: &Branches) -> Dia
         diagnostic = diagnostic.with(other.span, label);
     }
     let [one, other] = branches.runs.each_ref().map(|run| line(run));
-    diagnostic.note(format!(
-        "these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"
-    ))
+    diagnostic.note(format!("these runs look the same to `{role}`:\n  1. {one}\n  2. {other}"))
 }
 
 /// A run on one line of a terminal: its end, where it is too long.
@@ -75,11 +73,7 @@ fn line(run: &[String]) -> String {
     // The last step is shown even if it is too long alone.
     let left_out = run.len() - shown.count().max(1);
     let text = run[left_out..].join("; ");
-    if left_out == 0 {
-        text
-    } else {
-        format!("({left_out} more); {text}")
-    }
+    if left_out == 0 { text } else { format!("({left_out} more); {text}") }
 }
 
 /// A role cannot follow the protocol where it may do `one`: or `other`, or nothing in a branch that
@@ -154,9 +148,8 @@ pub(crate) fn projection_too_large(
 ) -> Diagnostic {
     let message = format!("projecting onto `{role}` meets the limit {value} of `{limit}`");
     let label = "too large to be projected";
-    Diagnostic::new(Code::ProjectionTooLarge, message, declared, label).help(format!(
-        "tell `{role}` of choices earlier, or raise `Limits::{limit}`"
-    ))
+    Diagnostic::new(Code::ProjectionTooLarge, message, declared, label)
+        .help(format!("tell `{role}` of choices earlier, or raise `Limits::{limit}`"))
 }
 
 pub(crate) fn no_such_role(role: &str, protocol: &Name, known: &[&str]) -> Diagnostic {

@@ -20,9 +20,7 @@ pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let length = name.chars().count();
     let limit = (length / 3).max(1);
-    let others = known
-        .iter()
-        .filter(|other| other.len() <= LONGEST && **other != name);
+    let others = known.iter().filter(|other| other.len() <= LONGEST && **other != name);
     let near = others.filter_map(|&other| {
         let distance = if fold(last(other)) == fold(last(name)) {
             usize::from(fold(other) != fold(name))
@@ -34,8 +32,7 @@ pub fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
             distance == 0 || last(other) == last(name) || (distance <= limit && length > 2);
         is_near.then_some((distance, other))
     });
-    near.min_by_key(|&(distance, _)| distance)
-        .map(|(_, other)| other)
+    near.min_by_key(|&(distance, _)| distance).map(|(_, other)| other)
 }
 
 /// The part behind the last dot.

@@ -57,10 +57,7 @@ impl Span {
 
     /// The empty range at its start.
     pub(crate) fn beginning(self) -> Self {
-        Self {
-            end: self.start,
-            ..self
-        }
+        Self { end: self.start, ..self }
     }
 
     /// From the start of `self` to the end of `last`, which stands behind it in the same text.

@@ -27,10 +27,8 @@ impl Construct {
         "`local` protocols are",
         "write the `global protocol`: local protocols are computed from it",
     );
-    pub(crate) const NESTED_PROTOCOL: Self = Self(
-        "`nested` protocols and `calls` are",
-        "use an `aux global protocol` and `do`",
-    );
+    pub(crate) const NESTED_PROTOCOL: Self =
+        Self("`nested` protocols and `calls` are", "use an `aux global protocol` and `do`");
     pub(crate) const PAR: Self = Self(
         "`par` and `unordered` blocks are",
         "write one after the other: interactions of different roles overlap",
@@ -41,10 +39,8 @@ impl Construct {
         "refinements of payloads are",
         "remove the condition, and check the value in the process",
     );
-    pub(crate) const WRAP: Self = Self(
-        "`wrap` is",
-        "remove it: transports are chosen where the roles are connected",
-    );
+    pub(crate) const WRAP: Self =
+        Self("`wrap` is", "remove it: transports are chosen where the roles are connected");
 }
 
 /// At most so many characters of a text, escaped.
@@ -116,9 +112,9 @@ pub(crate) fn late_module(span: Span, first: Option<Span>) -> Diagnostic {
     let message = "the `module` line must be the first and the only one";
     let diagnostic = Diagnostic::new(Code::LateModule, message, span, "not the first declaration");
     match first {
-        Some(first) => diagnostic
-            .with(first, "the module is named here already")
-            .help("remove one of the two"),
+        Some(first) => {
+            diagnostic.with(first, "the module is named here already").help("remove one of the two")
+        }
         None => diagnostic.help("move it to the top of the file, or remove it: it is optional"),
     }
 }

@@ -57,11 +57,7 @@ impl Global {
                 let Letter { from, to, .. } = self.letters[letter as usize];
                 Hop { from, to, target }
             }
-            _ => Hop {
-                from: NONE,
-                to: NONE,
-                target: NONE,
-            },
+            _ => Hop { from: NONE, to: NONE, target: NONE },
         };
         self.hops = (0..self.len()).map(hop).collect();
     }
@@ -86,10 +82,7 @@ impl Global {
     }
 
     pub(crate) fn step(&self, edge: &Edge) -> Step {
-        Step {
-            label: self.label(self.letter(edge)),
-            span: self.origins(edge)[0],
-        }
+        Step { label: self.label(self.letter(edge)), span: self.origins(edge)[0] }
     }
 
     /// `value(i32) from s to k`

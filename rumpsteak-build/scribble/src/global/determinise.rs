@@ -134,14 +134,9 @@ impl Determiniser<'_, '_> {
         if explored.is_err() && self.diagnostics.is_empty() {
             let name = &self.unfolding.program.protocols[root].decl.name;
             let limit = self.unfolding.limit;
-            self.diagnostics
-                .push(global_errors::too_large(name.span, limit));
+            self.diagnostics.push(global_errors::too_large(name.span, limit));
         }
-        if self.diagnostics.is_empty() {
-            Ok(self.finish())
-        } else {
-            Err(self.diagnostics)
-        }
+        if self.diagnostics.is_empty() { Ok(self.finish()) } else { Err(self.diagnostics) }
     }
 
     fn explore(&mut self, root: usize) -> Result<(), TooLarge> {
@@ -181,13 +176,7 @@ impl Determiniser<'_, '_> {
         offers.has_wrong_subject = false;
         let epoch = state + 1;
         let mut stack = std::mem::take(&mut self.stack);
-        stack.extend(
-            self.states
-                .get(state)
-                .iter()
-                .rev()
-                .map(|&place| (place, None)),
-        );
+        stack.extend(self.states.get(state).iter().rev().map(|&place| (place, None)));
         while let Some((place, chooser)) = stack.pop() {
             self.unfolding.spend(1)?;
             if place as usize >= self.seen.len() {
@@ -198,11 +187,7 @@ impl Determiniser<'_, '_> {
             }
             match self.unfolding.step(place)? {
                 Step::End => offers.end = Some(chooser),
-                Step::Choice {
-                    role,
-                    branches,
-                    span,
-                } => {
+                Step::Choice { role, branches, span } => {
                     self.subject(chooser, role, span, offers);
                     let branches = (1..).zip(branches);
                     let starts = branches
@@ -211,18 +196,10 @@ impl Determiniser<'_, '_> {
                     stack.extend(starts);
                     stack[base..].reverse();
                 }
-                Step::Message {
-                    letter,
-                    target,
-                    span,
-                } => {
+                Step::Message { letter, target, span } => {
                     self.subject(chooser, letter.from, span, offers);
                     let letter = index(self.letters.insert_full(letter).0);
-                    offers.messages.push(Offer {
-                        letter,
-                        origin: span,
-                        target,
-                    });
+                    offers.messages.push(Offer { letter, origin: span, target });
                 }
             }
         }
@@ -272,24 +249,13 @@ impl Determiniser<'_, '_> {
         if let Some(chooser) = offers.end {
             let choice = chooser.map(|chooser| chooser.span);
             let (origin, sender) = (first.origin, name(sender));
-            found.push(global_errors::end_or_continue(
-                origin, sender, choice, equal,
-            ));
+            found.push(global_errors::end_or_continue(origin, sender, choice, equal));
         }
         // Where a `choice at` has said so already, a second sender is an echo.
-        let other = offers
-            .messages
-            .iter()
-            .find(|&offer| letter(offer).from != sender);
+        let other = offers.messages.iter().find(|&offer| letter(offer).from != sender);
         if let Some(other) = other.filter(|_| !offers.has_wrong_subject) {
             let (one, two) = (name(sender), name(letter(other).from));
-            found.push(global_errors::no_subject(
-                first.origin,
-                one,
-                other.origin,
-                two,
-                equal,
-            ));
+            found.push(global_errors::no_subject(first.origin, one, other.origin, two, equal));
         }
         if offers.messages.len() > 1 {
             let messages = &self.unfolding.program.messages;
@@ -342,9 +308,7 @@ impl Determiniser<'_, '_> {
     fn add_edge(&mut self, letter: u32, offers: &[&Offer]) -> Result<(), TooLarge> {
         let (target, is_new) = match offers {
             [offer] => self.states.insert_one(offer.target),
-            _ => self
-                .states
-                .insert(offers.iter().map(|offer| offer.target).collect()),
+            _ => self.states.insert(offers.iter().map(|offer| offer.target).collect()),
         };
         let start = self.origins.len();
         self.origins.extend(offers.iter().map(|offer| offer.origin));
@@ -353,11 +317,7 @@ impl Determiniser<'_, '_> {
         if is_new {
             self.new_state(target, origins)?;
         }
-        self.edges.push(Edge {
-            letter,
-            target,
-            origins,
-        });
+        self.edges.push(Edge { letter, target, origins });
         Ok(())
     }
 

@@ -101,16 +101,11 @@ impl<'p, 'm> Flat<'p, 'm> {
     /// without a message.
     fn reach(&self, silent: bool) -> Reach {
         let protocols = &self.program.protocols;
-        let mut reach = Reach {
-            nodes: vec![false; self.len()],
-            ends: vec![false; protocols.len()],
-        };
+        let mut reach =
+            Reach { nodes: vec![false; self.len()], ends: vec![false; protocols.len()] };
         // The calls of a protocol that wait for its first end.
         let mut waiting: Vec<Vec<At>> = vec![Vec::new(); protocols.len()];
-        let mut work: Vec<At> = self
-            .valid()
-            .map(|index| (index, protocols[index].entry))
-            .collect();
+        let mut work: Vec<At> = self.valid().map(|index| (index, protocols[index].entry)).collect();
         while let Some((protocol, at)) = work.pop() {
             if at == END {
                 if !std::mem::replace(&mut reach.ends[protocol], true) {
@@ -305,9 +300,7 @@ impl<'p, 'm> Flat<'p, 'm> {
         }
         let mut components = vec![0; protocols.len()];
         for (component, members) in kosaraju_scc(&calls).iter().enumerate() {
-            members
-                .iter()
-                .for_each(|member| components[member.index()] = component);
+            members.iter().for_each(|member| components[member.index()] = component);
         }
         components
     }

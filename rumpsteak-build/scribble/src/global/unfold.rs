@@ -86,11 +86,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         limit: usize,
         entered: &'a mut [bool],
     ) -> Self {
-        let end = Place {
-            node: END,
-            frame: 0,
-            receiver: 0,
-        };
+        let end = Place { node: END, frame: 0, receiver: 0 };
         // Each node is a place in the end, or on the way to one, and few states have many places.
         let size = program.protocols[root].nodes.len();
         Self {
@@ -112,12 +108,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         let entry = protocol.entry;
         let roles = (0..index(protocol.decl.roles.len())).collect();
         let protocol = index(root);
-        let frame = self.enter(Frame {
-            protocol,
-            roles,
-            arguments: Vec::new(),
-            back: None,
-        })?;
+        let frame = self.enter(Frame { protocol, roles, arguments: Vec::new(), back: None })?;
         self.arrive(entry, frame)
     }
 
@@ -153,11 +144,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 for branch in &mut branches {
                     *branch = self.arrive(*branch, place.frame)?;
                 }
-                Ok(Step::Choice {
-                    role,
-                    branches,
-                    span,
-                })
+                Ok(Step::Choice { role, branches, span })
             }
             NodeKind::Message { message, from, to } => {
                 let messages = &mut self.program.messages;
@@ -178,11 +165,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                     // The places of one message stand together.
                     id + 1
                 };
-                Ok(Step::Message {
-                    letter,
-                    target,
-                    span,
-                })
+                Ok(Step::Message { letter, target, span })
             }
             // Unreachable: no place is one of these.
             _ => Ok(Step::End),
@@ -213,11 +196,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
         if self.arrived[at] == FINAL {
             self.arrived[at] = index(self.places.len());
             for receiver in 0..index(receivers) {
-                self.places.push(Place {
-                    node,
-                    frame,
-                    receiver,
-                });
+                self.places.push(Place { node, frame, receiver });
             }
             // Choices and branches take places too, so there are a few per state.
             if (self.places.len() - 1) / 4 > self.limit {
@@ -245,11 +224,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 NodeKind::Message { to, .. } => return self.place(node, frame, to.len()),
                 NodeKind::Choice { .. } => return self.place(node, frame, 1),
                 NodeKind::Rec { .. } | NodeKind::Continue { .. } => node = found.ahead,
-                NodeKind::Do {
-                    callee,
-                    roles,
-                    arguments,
-                } => {
+                NodeKind::Do { callee, roles, arguments } => {
                     let callee = *callee;
                     let back = match found.next {
                         // The last thing that happens: no way back is needed.
@@ -262,17 +237,9 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                         .iter()
                         .map(|template| template.instantiate(given, messages))
                         .collect();
-                    let roles = roles
-                        .iter()
-                        .map(|&role| current.roles[role as usize])
-                        .collect();
+                    let roles = roles.iter().map(|&role| current.roles[role as usize]).collect();
                     node = self.program.protocols[callee as usize].entry;
-                    frame = self.enter(Frame {
-                        protocol: callee,
-                        roles,
-                        arguments,
-                        back,
-                    })?;
+                    frame = self.enter(Frame { protocol: callee, roles, arguments, back })?;
                 }
                 // Unreachable: only valid protocols are built, and they call valid ones only.
                 NodeKind::Invalid => node = found.next,

@@ -67,32 +67,19 @@ impl Modules {
         let name = root.module.header.as_ref();
         let mut loader = Loader {
             find,
-            known: name
-                .map(|name| (name.to_string(), Some(0)))
-                .into_iter()
-                .collect(),
-            loaded: vec![Loaded {
-                module: root.module,
-                imports: Vec::new(),
-            }],
+            known: name.map(|name| (name.to_string(), Some(0))).into_iter().collect(),
+            loaded: vec![Loaded { module: root.module, imports: Vec::new() }],
             diagnostics: root.diagnostics,
         };
         let mut at = 0;
         while at < loader.loaded.len() {
             let imports = loader.loaded[at].module.imports.clone();
-            let found = imports
-                .iter()
-                .map(|import| loader.import(at, import))
-                .collect();
+            let found = imports.iter().map(|import| loader.import(at, import)).collect();
             loader.loaded[at].imports = found;
             clashes(&loader.loaded[at].module, &mut loader.diagnostics);
             at += 1;
         }
-        let Loader {
-            loaded,
-            mut diagnostics,
-            ..
-        } = loader;
+        let Loader { loaded, mut diagnostics, .. } = loader;
         diagnostic::sort(&mut diagnostics);
         (Self { loaded }, diagnostics)
     }
@@ -127,37 +114,19 @@ impl Modules {
         let file = place.last().copied().unwrap_or_default();
         // Where no part of the name is right, the folders need not be meant: the file's own name
         // is enough.
-        let is_near = parts
-            .iter()
-            .zip(expected)
-            .any(|(part, place)| part == place);
-        let expected = if is_near {
-            expected
-        } else {
-            &place[place.len().saturating_sub(1)..]
-        };
+        let is_near = parts.iter().zip(expected).any(|(part, place)| part == place);
+        let expected = if is_near { expected } else { &place[place.len().saturating_sub(1)..] };
         // Folders and files may have names that no module can have.
         let is_name = |part: &&str| {
-            !part.is_empty()
-                && part
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || letter == '_')
+            !part.is_empty() && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         };
         let expected = expected.iter().all(is_name).then(|| expected.join("."));
-        let is_imported = self.loaded[1..]
-            .iter()
-            .any(|loaded| loaded.imports.contains(&Some(0)));
+        let is_imported = self.loaded[1..].iter().any(|loaded| loaded.imports.contains(&Some(0)));
         let is_error = parts.last() != Some(&file) || is_imported;
-        let severity = if is_error {
-            Severity::Error
-        } else {
-            Severity::Warning
-        };
+        let severity = if is_error { Severity::Error } else { Severity::Warning };
         let right = file_of_module(header.as_str());
         let expected = expected.as_deref();
-        Some(name_errors::misplaced_module(
-            header, file, expected, &right, severity,
-        ))
+        Some(name_errors::misplaced_module(header, file, expected, &right, severity))
     }
 
     /// The module that was asked for.
@@ -178,10 +147,10 @@ impl Modules {
 
     /// The modules as the later passes want them, the root first.
     pub(crate) fn sources(&self) -> Vec<Source<'_>> {
-        let sources = self.loaded.iter().map(|loaded| Source {
-            module: &loaded.module,
-            imports: loaded.imports.clone(),
-        });
+        let sources = self
+            .loaded
+            .iter()
+            .map(|loaded| Source { module: &loaded.module, imports: loaded.imports.clone() });
         sources.collect()
     }
 }
@@ -208,8 +177,7 @@ impl<F: FnMut(&str) -> Option<String>> Loader<F> {
         };
         if position.is_none() {
             let file = file_of_module(name.as_str());
-            self.diagnostics
-                .push(name_errors::missing_module(name, &file));
+            self.diagnostics.push(name_errors::missing_module(name, &file));
         } else if position == Some(own) {
             self.diagnostics.push(name_errors::self_import(name));
         }
@@ -224,13 +192,9 @@ impl<F: FnMut(&str) -> Option<String>> Loader<F> {
         if let Some(header) = &parsed.module.header
             && header.text != name.text
         {
-            self.diagnostics
-                .push(name_errors::other_module(name, header));
+            self.diagnostics.push(name_errors::other_module(name, header));
         }
-        self.loaded.push(Loaded {
-            module: parsed.module,
-            imports: Vec::new(),
-        });
+        self.loaded.push(Loaded { module: parsed.module, imports: Vec::new() });
         Some(position)
     }
 }
@@ -245,11 +209,7 @@ fn clashes(module: &Module, diagnostics: &mut Vec<Diagnostic>) {
         visible.extend([header.as_str(), last].map(|name| (name, header.span)));
     }
     // That a module imports itself is an error of its own.
-    for import in module
-        .imports
-        .iter()
-        .filter(|import| own != Some(import.module.as_str()))
-    {
+    for import in module.imports.iter().filter(|import| own != Some(import.module.as_str())) {
         let name = import.alias.as_ref().unwrap_or(&import.module);
         let first = earlier(&mut visible, name);
         diagnostics.extend(first.map(|first| name_errors::module_clash(name, first)));

@@ -116,9 +116,7 @@ impl Template {
             Self::Parameter(parameter) => given[*parameter as usize].clone(),
             Self::Literal(label, sorts) => {
                 let sorts = sorts.iter();
-                let sorts = sorts
-                    .map(|sort| sort.instantiate(given, messages))
-                    .collect();
+                let sorts = sorts.map(|sort| sort.instantiate(given, messages)).collect();
                 Self::message(label.clone(), sorts, messages)
             }
         }

@@ -53,9 +53,7 @@ impl<'m> Recursions<'m> {
 
     /// Where a block starts: its first interaction, or `next` if it has none.
     pub(super) fn start(&self, body: &Body, block: BlockId, next: u32) -> u32 {
-        self.items(body, block)
-            .first()
-            .map_or(next, |first| first.0)
+        self.items(body, block).first().map_or(next, |first| first.0)
     }
 
     fn bind(&mut self, body: &'m Body) {
@@ -121,10 +119,8 @@ impl<'m> Recursions<'m> {
         let mut budget = 16 * body.interactions.len();
         for number in (0..body.blocks.len()).rev() {
             let items = &body.blocks[number];
-            let parts: Vec<Summary> = items
-                .iter()
-                .map(|&id| self.summary(body, id, &summaries))
-                .collect();
+            let parts: Vec<Summary> =
+                items.iter().map(|&id| self.summary(body, id, &summaries)).collect();
             let mut whole = Summary::NOTHING;
             for part in &parts {
                 whole.ends &= part.ends;
@@ -140,9 +136,7 @@ impl<'m> Recursions<'m> {
             let (before, beside) = items.split_at(endless + 1);
             if !beside.is_empty()
                 && closed(&parts[endless])
-                && parts[endless + 1..]
-                    .iter()
-                    .all(|part| part.ends && closed(part))
+                && parts[endless + 1..].iter().all(|part| part.ends && closed(part))
                 && disjoint(body, before[endless], beside, &mut budget)
             {
                 let order = [&before[..endless], beside, &before[endless..]].concat();
@@ -155,23 +149,15 @@ impl<'m> Recursions<'m> {
     fn summary(&mut self, body: &Body, id: InteractionId, blocks: &[Summary]) -> Summary {
         let block = |block: BlockId| blocks[block.0 as usize];
         match &body.interaction(id).kind {
-            InteractionKind::Continue { .. } if self.targets[id.0 as usize] != NONE => Summary {
-                ends: false,
-                silent: true,
-                target: self.targets[id.0 as usize],
-            },
+            InteractionKind::Continue { .. } if self.targets[id.0 as usize] != NONE => {
+                Summary { ends: false, silent: true, target: self.targets[id.0 as usize] }
+            }
             InteractionKind::Message { .. }
             | InteractionKind::Do { .. }
             | InteractionKind::Continue { .. }
-            | InteractionKind::Invalid => Summary {
-                silent: false,
-                ..Summary::NOTHING
-            },
+            | InteractionKind::Invalid => Summary { silent: false, ..Summary::NOTHING },
             InteractionKind::Choice { branches, .. } => {
-                let mut whole = Summary {
-                    ends: false,
-                    ..Summary::NOTHING
-                };
+                let mut whole = Summary { ends: false, ..Summary::NOTHING };
                 for &branch in branches {
                     let part = block(branch);
                     whole.ends |= part.ends;
@@ -188,10 +174,7 @@ impl<'m> Recursions<'m> {
                     self.inert[id.0 as usize] = true;
                     return Summary::NOTHING;
                 }
-                Summary {
-                    target: if closed { NONE } else { inner.target },
-                    ..inner
-                }
+                Summary { target: if closed { NONE } else { inner.target }, ..inner }
             }
         }
     }
@@ -209,19 +192,14 @@ struct Summary {
 }
 
 impl Summary {
-    const NOTHING: Self = Self {
-        ends: true,
-        silent: true,
-        target: NONE,
-    };
+    const NOTHING: Self = Self { ends: true, silent: true, target: NONE };
 }
 
 /// Whether no role of `one` is a role of `others`. `false` when the budget, in interactions, is
 /// used up.
 fn disjoint(body: &Body, one: InteractionId, others: &[InteractionId], budget: &mut usize) -> bool {
     let (one, others) = (roles(body, &[one], budget), roles(body, others, budget));
-    one.zip(others)
-        .is_some_and(|(one, others)| one.is_disjoint(&others))
+    one.zip(others).is_some_and(|(one, others)| one.is_disjoint(&others))
 }
 
 /// The roles of some interactions and all that is in them.

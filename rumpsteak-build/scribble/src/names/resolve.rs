@@ -56,10 +56,7 @@ pub(crate) fn resolve<'m>(
             protocols.push(resolver.run());
         }
     }
-    let mut program = Program {
-        protocols,
-        messages,
-    };
+    let mut program = Program { protocols, messages };
     program.spread_invalid();
     program
 }
@@ -160,10 +157,7 @@ impl<'m> Resolver<'_, 'm> {
         let decl = self.decl;
         let mut roles = HashMap::new();
         for (number, role) in (0..).zip(&decl.roles) {
-            for name in [Some(&role.name), role.alias.as_ref()]
-                .into_iter()
-                .flatten()
-            {
+            for name in [Some(&role.name), role.alias.as_ref()].into_iter().flatten() {
                 if let Some(first) = earlier(&mut roles, name) {
                     self.error(name_errors::duplicate("role", name, first));
                 }
@@ -206,30 +200,22 @@ impl<'m> Resolver<'_, 'm> {
             InteractionKind::Rec { body: block, .. } => {
                 blocks.push((*block, next));
                 let inert = recursions.inert[id.0 as usize];
-                let start = if inert {
-                    next
-                } else {
-                    recursions.start(body, *block, next)
-                };
+                let start = if inert { next } else { recursions.start(body, *block, next) };
                 Some(NodeKind::Rec { body: start })
             }
             InteractionKind::Continue { .. } => match recursions.targets[id.0 as usize] {
                 NONE => None,
                 target => Some(NodeKind::Continue { target }),
             },
-            InteractionKind::Do {
-                protocol,
-                arguments,
-                roles,
-            } => self.call(protocol, arguments, roles, body.interaction(id).span),
+            InteractionKind::Do { protocol, arguments, roles } => {
+                self.call(protocol, arguments, roles, body.interaction(id).span)
+            }
         };
         kind.unwrap_or(NodeKind::Invalid)
     }
 
     fn role(&mut self, name: &Name) -> Option<u32> {
-        let found = self
-            .roles
-            .binary_search_by_key(&name.as_str(), |role| role.0);
+        let found = self.roles.binary_search_by_key(&name.as_str(), |role| role.0);
         if found.is_err() {
             self.unknown_role(name, self.decl);
         }
@@ -257,11 +243,7 @@ impl<'m> Resolver<'_, 'm> {
             receivers.push(receiver);
         }
         let (message, from) = (message?, sender?);
-        self.valid.then_some(NodeKind::Message {
-            message,
-            from,
-            to: receivers,
-        })
+        self.valid.then_some(NodeKind::Message { message, from, to: receivers })
     }
 
     /// The parameters of a kind, with their numbers.
@@ -380,11 +362,7 @@ impl<'m> Resolver<'_, 'm> {
         let pairs = decl.parameters.iter().zip(arguments);
         let arguments = pairs.map(|(parameter, argument)| self.argument(parameter, argument));
         let arguments = arguments.collect::<Option<_>>()?;
-        self.valid.then_some(NodeKind::Do {
-            callee,
-            roles,
-            arguments,
-        })
+        self.valid.then_some(NodeKind::Do { callee, roles, arguments })
     }
 
     fn argument(&mut self, parameter: &Parameter, argument: &MessageExpr) -> Option<Template> {
@@ -401,21 +379,12 @@ impl<'m> Resolver<'_, 'm> {
             }
             (ParameterKind::Signature, _) => return self.template(argument),
             (ParameterKind::Sort, MessageExpr::Named(name)) if !is_message(name.as_str()) => {
-                return self.sort(&Payload {
-                    name: None,
-                    sort: name.clone(),
-                    delegated: None,
-                });
+                return self.sort(&Payload { name: None, sort: name.clone(), delegated: None });
             }
             (ParameterKind::Sort, _) => "sort",
         };
         let (name, declared) = (argument.to_string(), parameter.name.span);
-        self.error(name_errors::argument_kind(
-            &name,
-            expected,
-            argument.span(),
-            declared,
-        ));
+        self.error(name_errors::argument_kind(&name, expected, argument.span(), declared));
         None
     }
 }

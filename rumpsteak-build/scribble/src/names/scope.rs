@@ -25,10 +25,7 @@ impl Scope {
     /// `bases`.
     pub(super) fn new(own: usize, sources: &[Source<'_>], bases: &[usize]) -> Self {
         let source = &sources[own];
-        let mut scope = Self {
-            complete: true,
-            ..Self::default()
-        };
+        let mut scope = Self { complete: true, ..Self::default() };
         scope.add(own, "", true, sources, bases);
         if let Some(header) = &source.module.header {
             scope.add(own, &format!("{header}."), false, sources, bases);
@@ -63,9 +60,7 @@ impl Scope {
                 self.protocol_names.push(name.clone());
             }
             // The first of two declarations counts; the second is reported.
-            self.protocols
-                .entry(name)
-                .or_insert(index(bases[position] + offset));
+            self.protocols.entry(name).or_insert(index(bases[position] + offset));
         }
         for declaration in &module.declarations {
             let name = format!("{prefix}{}", declaration.name);

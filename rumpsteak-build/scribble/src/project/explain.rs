@@ -91,11 +91,7 @@ fn branches(
         chooser: global.roles[global.letter(edge).from as usize].to_string(),
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
-        runs: runs.map(|run| {
-            run.iter()
-                .map(|&at| global.text(subsets.edge(at)))
-                .collect()
-        }),
+        runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),
     };
     Some((first.0, branches))
 }

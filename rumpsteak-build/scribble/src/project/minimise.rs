@@ -32,10 +32,7 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
         return unlike(states, moves);
     }
     let mut blocks = Partition::new(Grouped::new(1, std::iter::repeat_n(0, states)));
-    let mut cords = Partition::new(Grouped::new(
-        letters,
-        moves.iter().map(|found| found.letter),
-    ));
+    let mut cords = Partition::new(Grouped::new(letters, moves.iter().map(|found| found.letter)));
     let incoming = Grouped::new(states, moves.iter().map(|found| found.target));
     let mut touched = Vec::new();
     // Block 0 was there from the start: cords need not be split by it, since all moves end in it.
@@ -49,11 +46,7 @@ pub(super) fn classes(states: usize, letters: usize, moves: &[Move]) -> Vec<u32>
         blocks.split(&mut touched);
         cord += 1;
         while block < blocks.len() {
-            for &found in blocks
-                .members(block)
-                .iter()
-                .flat_map(|&state| incoming.get(state))
-            {
+            for &found in blocks.members(block).iter().flat_map(|&state| incoming.get(state)) {
                 cords.mark(found, &mut touched);
             }
             cords.split(&mut touched);
@@ -183,23 +176,14 @@ mod tests {
     use super::*;
 
     fn check(states: usize, moves: &[(u32, u32, u32)], expected: &[&[u32]]) {
-        let moves: Vec<_> = moves
-            .iter()
-            .map(|&(source, letter, target)| Move {
-                source,
-                letter,
-                target,
-            })
-            .collect();
+        let moves: Vec<_> =
+            moves.iter().map(|&(source, letter, target)| Move { source, letter, target }).collect();
         let letters = moves.iter().map(|found| found.letter + 1).max();
         let classes = classes(states, letters.unwrap_or(0) as usize, &moves);
         let mut groups: Vec<Vec<u32>> = Vec::new();
         for state in 0..states {
             let class = classes[state];
-            match groups
-                .iter_mut()
-                .find(|group| classes[group[0] as usize] == class)
-            {
+            match groups.iter_mut().find(|group| classes[group[0] as usize] == class) {
                 Some(group) => group.push(state as u32),
                 None => groups.push(vec![state as u32]),
             }
@@ -229,11 +213,7 @@ mod tests {
     #[test]
     fn equal_tails_are_shared() {
         // 0 -a-> 1 -c-> 3, 0 -b-> 2 -c-> 4; 3 and 4 are finished.
-        check(
-            5,
-            &[(0, 0, 1), (0, 1, 2), (1, 2, 3), (2, 2, 4)],
-            &[&[0], &[1, 2], &[3, 4]],
-        );
+        check(5, &[(0, 0, 1), (0, 1, 2), (1, 2, 3), (2, 2, 4)], &[&[0], &[1, 2], &[3, 4]]);
     }
 
     #[test]

@@ -111,9 +111,7 @@ pub(crate) fn project(
         Ok((subsets, problems)) => Err(explain(&subsets, &problems)),
         Err(TooLarge { limit, value }) => {
             let role = global.roles[role as usize].as_str();
-            Err(vec![projection_errors::projection_too_large(
-                role, declared, limit, value,
-            )])
+            Err(vec![projection_errors::projection_too_large(role, declared, limit, value)])
         }
     }
 }
@@ -198,11 +196,7 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
             ends.push(index(origins.len()));
         }
     }
-    Projection {
-        fsm: builder.build(states[0]),
-        ends,
-        origins,
-    }
+    Projection { fsm: builder.build(states[0]), ends, origins }
 }
 
 /// What the role does in an interaction that it sees.

@@ -142,11 +142,7 @@ impl<'g> Subsets<'g> {
 
     /// The positions of the members to which a member has an ε-edge.
     pub(super) fn silent(&self, member: u32) -> impl Iterator<Item = u32> {
-        let edges = self
-            .global
-            .edges(member)
-            .iter()
-            .filter(|edge| !self.sees(edge.letter));
+        let edges = self.global.edges(member).iter().filter(|edge| !self.sees(edge.letter));
         edges.map(|edge| self.slot(self.representative[edge.target as usize]))
     }
 
@@ -154,10 +150,7 @@ impl<'g> Subsets<'g> {
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooLarge> {
         let value = self.limits.projection_steps;
         let left = self.steps.checked_sub(steps);
-        self.steps = left.ok_or(TooLarge {
-            limit: "projection_steps",
-            value,
-        })?;
+        self.steps = left.ok_or(TooLarge { limit: "projection_steps", value })?;
         Ok(())
     }
 
@@ -236,11 +229,7 @@ impl<'g> Subsets<'g> {
         self.reach(is_new, (source, letter))?;
         self.written.extend_from_slice(edges);
         self.written_ends.push(index(self.written.len()));
-        self.moves.push(Move {
-            source,
-            letter,
-            target,
-        });
+        self.moves.push(Move { source, letter, target });
         Ok(())
     }
 
@@ -255,10 +244,7 @@ impl<'g> Subsets<'g> {
             return Ok(());
         }
         if self.parents.len() >= self.limits.local_states {
-            return Err(TooLarge {
-                limit: "local_states",
-                value: self.limits.local_states,
-            });
+            return Err(TooLarge { limit: "local_states", value: self.limits.local_states });
         }
         let new = index(self.parents.len());
         self.parents.push(parent);

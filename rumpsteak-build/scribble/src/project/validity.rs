@@ -30,25 +30,14 @@ pub(super) fn check(
         return Ok(());
     };
     let mut add = |kind, one: EdgeAt, other: EdgeAt| {
-        problems.push(Problem {
-            state,
-            kind,
-            one,
-            other,
-        });
+        problems.push(Problem { state, kind, one, other });
     };
     let sends = subsets.sends(first.letter);
-    let mixed = groups
-        .iter()
-        .find(|group| subsets.sends(group.letter) != sends);
+    let mixed = groups.iter().find(|group| subsets.sends(group.letter) != sends);
     if let Some((one, other)) = same_label(subsets, groups) {
         add(ProblemKind::PayloadUnknown, one.edges[0], other.edges[0]);
     } else if let Some(other) = mixed {
-        let (send, receive) = if sends {
-            (first, other)
-        } else {
-            (other, first)
-        };
+        let (send, receive) = if sends { (first, other) } else { (other, first) };
         add(ProblemKind::SendOrReceive, send.edges[0], receive.edges[0]);
     } else if sends {
         for group in groups {
@@ -69,11 +58,7 @@ pub(super) fn check(
 fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Group, &'g Group)> {
     let key = |group: &Group| {
         let letter = subsets.letter(group.letter);
-        (
-            letter.from,
-            letter.to,
-            &subsets.global.message(letter).label,
-        )
+        (letter.from, letter.to, &subsets.global.message(letter).label)
     };
     let mut keys: Vec<_> = groups.iter().map(|group| (key(group), group)).collect();
     keys.sort_by(|one, other| one.0.cmp(&other.0));

@@ -19,10 +19,7 @@ const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];
 pub(super) fn body(cursor: &mut Cursor<'_>) -> Body {
     let mut parser = BodyParser {
         cursor,
-        body: Body {
-            interactions: Vec::new(),
-            blocks: Vec::new(),
-        },
+        body: Body { interactions: Vec::new(), blocks: Vec::new() },
         stack: Vec::new(),
     };
     parser.open(Opened::Root);
@@ -158,11 +155,7 @@ impl BodyParser<'_, '_> {
     fn add(&mut self, start: usize, kind: InteractionKind) -> InteractionId {
         let id = InteractionId(index(self.body.interactions.len()));
         let span = self.cursor.span_from(start);
-        self.body.interactions.push(Interaction {
-            kind,
-            annotations: Vec::new(),
-            span,
-        });
+        self.body.interactions.push(Interaction { kind, annotations: Vec::new(), span });
         if let Some(open) = self.stack.last() {
             self.body.blocks[open.block.0 as usize].push(id);
         }
@@ -230,13 +223,7 @@ impl BodyParser<'_, '_> {
         self.cursor.advance();
         let at = self.cursor.name("the role that chooses")?;
         self.cursor.expect_block()?;
-        let id = self.add(
-            start,
-            InteractionKind::Choice {
-                at,
-                branches: Vec::new(),
-            },
-        );
+        let id = self.add(start, InteractionKind::Choice { at, branches: Vec::new() });
         self.open(Opened::Choice(id, Vec::new()));
         Ok(())
     }
@@ -278,21 +265,11 @@ impl BodyParser<'_, '_> {
     fn call(&mut self, start: usize) -> Result<()> {
         self.cursor.advance();
         let protocol = self.cursor.qualified("the name of a protocol")?;
-        let arguments = if self.cursor.take(b'<') {
-            self.cursor.list(b'>', argument)?
-        } else {
-            Vec::new()
-        };
+        let arguments =
+            if self.cursor.take(b'<') { self.cursor.list(b'>', argument)? } else { Vec::new() };
         self.cursor.expect(b'(')?;
         let roles = self.cursor.list(b')', role)?;
-        self.end(
-            start,
-            InteractionKind::Do {
-                protocol,
-                arguments,
-                roles,
-            },
-        )
+        self.end(start, InteractionKind::Do { protocol, arguments, roles })
     }
 
     /// `label(payload) from A to B, C;`
@@ -371,8 +348,7 @@ impl BodyParser<'_, '_> {
         if self.cursor.is(b'[') {
             let start = self.cursor.at();
             self.cursor.skip_balanced();
-            self.cursor
-                .unsupported(Construct::RECURSION_PARAMETERS, start);
+            self.cursor.unsupported(Construct::RECURSION_PARAMETERS, start);
         }
     }
 
@@ -442,19 +418,14 @@ fn argument(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     if cursor.is(b'(') || cursor.is_at(1, b'(') {
         return literal(cursor);
     }
-    cursor
-        .qualified("a message or a sort")
-        .map(MessageExpr::Named)
+    cursor.qualified("a message or a sort").map(MessageExpr::Named)
 }
 
 /// `label(payload)`
 fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     let label = if cursor.is(b'(') {
         let span = cursor.span_of(cursor.at()).beginning();
-        Name {
-            text: Arc::from(""),
-            span,
-        }
+        Name { text: Arc::from(""), span }
     } else {
         cursor.name("a message")?
     };
@@ -473,19 +444,11 @@ fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
         None
     };
     let sort = cursor.qualified("the sort of a payload")?;
-    let delegated = if cursor.take(b'@') {
-        Some(role(cursor)?)
-    } else {
-        None
-    };
+    let delegated = if cursor.take(b'@') { Some(role(cursor)?) } else { None };
     if cursor.is(b'{') {
         let start = cursor.at();
         cursor.skip_balanced();
         cursor.unsupported(Construct::REFINEMENT, start);
     }
-    Ok(Payload {
-        name,
-        sort,
-        delegated,
-    })
+    Ok(Payload { name, sort, delegated })
 }

@@ -37,15 +37,7 @@ impl<'a> Cursor<'a> {
         tokens: &'a [Token],
         lexical: &'a [Diagnostic],
     ) -> Self {
-        Self {
-            text,
-            source,
-            tokens,
-            at: 0,
-            lexical,
-            blamed: None,
-            diagnostics: Vec::new(),
-        }
+        Self { text, source, tokens, at: 0, lexical, blamed: None, diagnostics: Vec::new() }
     }
 
     /// The position of the token in front.
@@ -72,20 +64,13 @@ impl<'a> Cursor<'a> {
 
     /// The text of the token in front if it is a word, or else an empty one.
     pub(super) fn word(&self) -> &'a str {
-        if self.kind() == TokenKind::Identifier {
-            self.text_at(0)
-        } else {
-            ""
-        }
+        if self.kind() == TokenKind::Identifier { self.text_at(0) } else { "" }
     }
 
     /// The token before the one in front.
     pub(super) fn before(&self) -> Option<(TokenKind, &'a str)> {
         let token = self.tokens[self.at.checked_sub(1)?];
-        Some((
-            token.kind,
-            &self.text[token.start as usize..token.end as usize],
-        ))
+        Some((token.kind, &self.text[token.start as usize..token.end as usize]))
     }
 
     pub(super) fn is(&self, punct: u8) -> bool {
@@ -111,8 +96,7 @@ impl<'a> Cursor<'a> {
 
     /// From the token at `start` to the last one taken.
     pub(super) fn span_from(&self, start: usize) -> Span {
-        self.span_of(start)
-            .to(self.span_of(self.at.saturating_sub(1).max(start)))
+        self.span_of(start).to(self.span_of(self.at.saturating_sub(1).max(start)))
     }
 }
 
@@ -167,10 +151,7 @@ impl Cursor<'_> {
         if self.kind() != TokenKind::Identifier {
             return Err(self.unexpected(what));
         }
-        let name = Name {
-            text: self.text_at(0).into(),
-            span: self.span_of(self.at),
-        };
+        let name = Name { text: self.text_at(0).into(), span: self.span_of(self.at) };
         self.advance();
         Ok(name)
     }
@@ -283,8 +264,7 @@ impl Cursor<'_> {
             // A missing `;` or `)` belongs behind the token before.
             let before = self.at.checked_sub(1).map(|at| self.span_of(at));
             let span = self.span_of(self.at);
-            self.diagnostics
-                .push(syntax_errors::unexpected(span, found, expected, before));
+            self.diagnostics.push(syntax_errors::unexpected(span, found, expected, before));
         }
         Failed
     }
@@ -303,8 +283,7 @@ impl Cursor<'_> {
     /// Reports a construct from the token at `start` to the last one taken.
     pub(super) fn unsupported(&mut self, construct: Construct, start: usize) {
         let span = self.span_from(start);
-        self.diagnostics
-            .push(syntax_errors::unsupported(construct, span));
+        self.diagnostics.push(syntax_errors::unsupported(construct, span));
     }
 
     /// Whether the lexer has reported something in front of this token: what is missing there may
@@ -318,9 +297,7 @@ impl Cursor<'_> {
             None => 0,
         };
         let here = self.tokens[self.at].start as usize;
-        let next = self
-            .lexical
-            .partition_point(|error| error.primary.start() < after);
+        let next = self.lexical.partition_point(|error| error.primary.start() < after);
         self.lexical.get(next).is_some_and(|error| {
             let start = error.primary.start();
             start < here

@@ -117,10 +117,7 @@ impl Lexer<'_> {
 
     fn line_comment(&mut self) {
         let rest = &self.bytes[self.at..];
-        self.at += rest
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .unwrap_or(rest.len());
+        self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
     }
 
     fn block_comment(&mut self) {
@@ -159,8 +156,7 @@ impl Lexer<'_> {
     /// The comment that starts here has no end: report it and take the rest of the text for it.
     fn open_comment(&mut self, end: &str) {
         let span = self.span(self.at, self.at + 2);
-        self.diagnostics
-            .push(syntax_errors::open_comment(span, end));
+        self.diagnostics.push(syntax_errors::open_comment(span, end));
         self.at = self.bytes.len();
     }
 
@@ -175,8 +171,7 @@ impl Lexer<'_> {
             length => {
                 // The string ends where its line does, so that one missing quote is one error.
                 let end = start + 1 + length.unwrap_or(rest.len());
-                self.diagnostics
-                    .push(syntax_errors::open_string(self.span(start, start + 1)));
+                self.diagnostics.push(syntax_errors::open_string(self.span(start, start + 1)));
                 self.at = end;
                 self.push(TokenKind::String, start);
             }
@@ -191,10 +186,7 @@ impl Lexer<'_> {
             let known = character.is_alphanumeric()
                 || character.is_whitespace()
                 || (character.is_ascii_graphic()
-                    && !matches!(
-                        character,
-                        '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\''
-                    ));
+                    && !matches!(character, '!' | '#'..='%' | '?' | '\\' | '^' | '`' | '~' | '\''));
             if known {
                 if offset == 0 {
                     if character.is_whitespace() {
@@ -211,7 +203,6 @@ impl Lexer<'_> {
         }
         let span = self.span(start, self.at);
         let text = &self.text[start..self.at];
-        self.diagnostics
-            .push(syntax_errors::unknown_characters(span, text));
+        self.diagnostics.push(syntax_errors::unknown_characters(span, text));
     }
 }

@@ -71,10 +71,7 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
     let mut diagnostics = Vec::new();
     if text.len() > MOST_MEBIBYTES << 20 {
         diagnostics.push(syntax_errors::text_too_long(module.span, MOST_MEBIBYTES));
-        return Parsed {
-            module,
-            diagnostics,
-        };
+        return Parsed { module, diagnostics };
     }
     module.complete = true;
     module.span = Span::new(source, 0, index(text.len()));
@@ -90,10 +87,7 @@ pub(crate) fn parse_source(text: &str, source: SourceId) -> Parsed {
     let found = cursor.diagnostics;
     diagnostics.extend(found);
     diagnostic::sort(&mut diagnostics);
-    Parsed {
-        module,
-        diagnostics,
-    }
+    Parsed { module, diagnostics }
 }
 
 fn declaration(cursor: &mut Cursor<'_>, module: &mut Module) -> Result<()> {
@@ -101,13 +95,9 @@ fn declaration(cursor: &mut Cursor<'_>, module: &mut Module) -> Result<()> {
         "module" => header(cursor, module)?,
         "import" => module.imports.push(import(cursor)?),
         "type" | "data" => {
-            module
-                .declarations
-                .push(external(cursor, DeclarationKind::Payload)?);
+            module.declarations.push(external(cursor, DeclarationKind::Payload)?);
         }
-        "sig" => module
-            .declarations
-            .push(external(cursor, DeclarationKind::Signature)?),
+        "sig" => module.declarations.push(external(cursor, DeclarationKind::Signature)?),
         "global" | "protocol" | "aux" | "explicit" | "local" | "nested" => {
             match protocol(cursor)? {
                 Some(protocol) => module.protocols.push(protocol),
@@ -130,9 +120,7 @@ fn header(cursor: &mut Cursor<'_>, module: &mut Module) -> Result<()> {
         module.header = Some(name);
     } else {
         let first = module.header.as_ref().map(|header| header.span);
-        cursor
-            .diagnostics
-            .push(syntax_errors::late_module(name.span, first));
+        cursor.diagnostics.push(syntax_errors::late_module(name.span, first));
     }
     Ok(())
 }
@@ -145,11 +133,7 @@ fn import(cursor: &mut Cursor<'_>) -> Result<Import> {
     let alias = cursor.after_word("as", |cursor| cursor.name("a name for the module"))?;
     cursor.expect(b';')?;
     let span = cursor.span_from(start);
-    Ok(Import {
-        module,
-        alias,
-        span,
-    })
+    Ok(Import { module, alias, span })
 }
 
 /// `type <rust> "std::string::String" from "std" as Str;`
@@ -165,14 +149,7 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
     let name = cursor.name("a name to use in protocols")?;
     cursor.expect(b';')?;
     let span = cursor.span_from(start);
-    Ok(Declaration {
-        kind,
-        schema,
-        external,
-        from,
-        name,
-        span,
-    })
+    Ok(Declaration { kind, schema, external, from, name, span })
 }
 
 /// A protocol; `None` if it is of a kind that is refused.
@@ -201,9 +178,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     }
     if let Some((construct, at)) = refused {
         let span = cursor.span_of(at);
-        cursor
-            .diagnostics
-            .push(syntax_errors::unsupported(construct, span));
+        cursor.diagnostics.push(syntax_errors::unsupported(construct, span));
     }
     let name = cursor.name("the name of the protocol")?;
     if refused.is_some_and(|(construct, _)| construct != Construct::EXPLICIT) {
@@ -212,25 +187,14 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         cursor.skip_balanced();
         return Ok(None);
     }
-    let parameters = if cursor.take(b'<') {
-        cursor.list(b'>', parameter)?
-    } else {
-        Vec::new()
-    };
+    let parameters = if cursor.take(b'<') { cursor.list(b'>', parameter)? } else { Vec::new() };
     cursor.expect(b'(')?;
     let roles = cursor.list(b')', role)?;
     cursor.annotations()?;
     cursor.expect_block()?;
     let body = body(cursor);
     let span = cursor.span_from(start);
-    Ok(Some(ProtocolDecl {
-        name,
-        auxiliary,
-        parameters,
-        roles,
-        body,
-        span,
-    }))
+    Ok(Some(ProtocolDecl { name, auxiliary, parameters, roles, body, span }))
 }
 
 /// `sig M`

@@ -25,18 +25,10 @@ fn write_old(package: &Package, file: &str, text: &str) {
 fn a_protocol_that_is_replaced_by_an_older_one_is_seen() {
     let package = Package::new("attack-older");
     package.check(&[]).passes();
-    write_old(
-        &package,
-        "protocols/double_buffering.scr",
-        &unasked(&package),
-    );
+    write_old(&package, "protocols/double_buffering.scr", &unasked(&package));
     // Cargo compiles the tests for the first time, with the verdicts that are there.
     let outcome = package.check(&["--tests"]);
-    assert!(
-        !outcome.success && !outcome.ran_script(),
-        "{}",
-        outcome.show()
-    );
+    assert!(!outcome.success && !outcome.ran_script(), "{}", outcome.show());
     for error in outcome.errors() {
         error.says("the verdicts are not about protocols/double_buffering.scr as it is now");
     }
@@ -55,10 +47,9 @@ fn a_second_checkout_does_not_get_the_verdicts_of_the_first() {
     let sound = Package::new("attack-checkout-source");
     let lock = package.read("Cargo.lock");
     // The second one lies inside of the first, as worktrees may.
-    for (folder, protocol) in [
-        ("a", sound.read("protocols/double_buffering.scr")),
-        ("a/b", unasked(&sound)),
-    ] {
+    for (folder, protocol) in
+        [("a", sound.read("protocols/double_buffering.scr")), ("a/b", unasked(&sound))]
+    {
         let write = |file: &str, text: &str| write_old(&package, &format!("{folder}/{file}"), text);
         write("Cargo.toml", &manifest);
         write("Cargo.lock", &lock);
@@ -90,31 +81,19 @@ hidden! {
     pub struct K { #[route(S)] s: Channel<Label>, #[route(T)] t: Channel<Label> }
 }
 ";
-    let (before, rest) = ROLES
-        .split_once("#[derive(Role)]\n#[protocol(DoubleBuffering::k)]")
-        .unwrap();
+    let (before, rest) =
+        ROLES.split_once("#[derive(Role)]\n#[protocol(DoubleBuffering::k)]").unwrap();
     let (_, after) = rest.split_once("}\n").unwrap();
     for name in ["nobody (refused)", "nobody", "k"] {
         let hidden = hidden.replace("NAME", name);
         let roles = format!("{before}{hidden}{after}");
-        let source = [
-            "#![allow(unexpected_cfgs)]",
-            IMPORTS,
-            &roles,
-            OTHERS,
-            KERNEL,
-            PROCESS,
-        ];
+        let source = ["#![allow(unexpected_cfgs)]", IMPORTS, &roles, OTHERS, KERNEL, PROCESS];
         package.write("src/lib.rs", &source.join("\n"));
         let outcome = package.check(&[]);
         assert!(!outcome.success, "{name}: {}", outcome.show());
         let errors = outcome.errors();
         let is_sealed = |text: &str| text.contains("is not the session that was verified");
-        assert!(
-            errors.iter().any(|error| is_sealed(&error.text)),
-            "{}",
-            outcome.show()
-        );
+        assert!(errors.iter().any(|error| is_sealed(&error.text)), "{}", outcome.show());
     }
 }
 
@@ -122,15 +101,8 @@ hidden! {
 fn a_session_that_failed_elsewhere_proves_nothing() {
     let package = Package::new("attack-elsewhere");
     // The only item that says that the file is broken is one that rustc never compiles.
-    package.write(
-        "protocols/double_buffering.scr",
-        "global protocol DoubleBuffering { no }",
-    );
-    package.edit(
-        "src/lib.rs",
-        "#[derive(Role)]\n#[protocol(DoubleBuffering::s)]",
-        "DECOY",
-    );
+    package.write("protocols/double_buffering.scr", "global protocol DoubleBuffering { no }");
+    package.edit("src/lib.rs", "#[derive(Role)]\n#[protocol(DoubleBuffering::s)]", "DECOY");
     package.edit(
         "src/lib.rs",
         "DECOY",
@@ -141,11 +113,7 @@ fn a_session_that_failed_elsewhere_proves_nothing() {
         }
         #[derive(Role)]\n#[protocol(DoubleBuffering::s)]",
     );
-    package.edit(
-        "src/lib.rs",
-        IMPORTS,
-        &format!("#![allow(unexpected_cfgs)]\n{IMPORTS}"),
-    );
+    package.edit("src/lib.rs", IMPORTS, &format!("#![allow(unexpected_cfgs)]\n{IMPORTS}"));
     package.write(
         "src/main.rs",
         "fn main() { drop(NAME::kernel(&mut NAME::Roles::default().k)); }"
@@ -171,10 +139,6 @@ fn include_protocols_that_may_be_left_out_hides_nothing() {
         package.write("src/lib.rs", &[allow, IMPORTS, &whole, hidden].join("\n"));
         let outcome = package.check(&[]);
         assert!(!outcome.success, "{hidden}: {}", outcome.show());
-        assert!(
-            outcome.stderr.contains("broken.scr"),
-            "{hidden}: {}",
-            outcome.show()
-        );
+        assert!(outcome.stderr.contains("broken.scr"), "{hidden}: {}", outcome.show());
     }
 }

@@ -31,32 +31,21 @@ fn counted(package: &Package) -> usize {
 fn a_session_decides_how_much_room_its_queues_have() {
     let package = Package::new("capacities-edit");
     package.check(&[]).passes();
-    let optimised = [
-        "K 0 s AtMost(2)",
-        "K 1 t AtMost(1)",
-        "S 0 k AtMost(2)",
-        "T 0 k AtMost(1)",
-    ];
+    let optimised = ["K 0 s AtMost(2)", "K 1 t AtMost(1)", "S 0 k AtMost(2)", "T 0 k AtMost(1)"];
     assert_eq!(queues(&package), optimised);
     // Three roles, and three roots.
     assert_eq!(counted(&package), 6);
 
-    let edited = double_buffering().replace(KERNEL, PLAIN).replace(
-        "let mut s = s.send(Ready).await?;",
-        "let mut s = s.into_session();",
-    );
+    let edited = double_buffering()
+        .replace(KERNEL, PLAIN)
+        .replace("let mut s = s.send(Ready).await?;", "let mut s = s.into_session();");
     let edited = edited.replace(
         "s = next.send(Value(value)).await?;",
         "s = next.send(Value(value)).await?.into_session();",
     );
     package.write("src/lib.rs", &edited);
     package.check(&[]).passes();
-    let plain = [
-        "K 0 s AtMost(1)",
-        "K 1 t AtMost(1)",
-        "S 0 k AtMost(1)",
-        "T 0 k AtMost(1)",
-    ];
+    let plain = ["K 0 s AtMost(1)", "K 1 t AtMost(1)", "S 0 k AtMost(1)", "T 0 k AtMost(1)"];
     assert_eq!(queues(&package), plain);
 
     // One more request ahead.
@@ -67,20 +56,12 @@ fn a_session_decides_how_much_room_its_queues_have() {
                 "pub type Kernel = Send<S, Ready, KernelLoop>;",
                 "pub type Kernel = Send<S, Ready, Send<S, Ready, KernelLoop>>;",
             )
-            .replace(
-                "s.send(Ready).await?;\n",
-                "s.send(Ready).await?.send(Ready).await?;\n",
-            ),
+            .replace("s.send(Ready).await?;\n", "s.send(Ready).await?.send(Ready).await?;\n"),
     );
     package.check(&[]).passes();
     assert_eq!(
         queues(&package),
-        [
-            "K 0 s AtMost(3)",
-            "K 1 t AtMost(1)",
-            "S 0 k AtMost(3)",
-            "T 0 k AtMost(1)"
-        ]
+        ["K 0 s AtMost(3)", "K 1 t AtMost(1)", "S 0 k AtMost(3)", "T 0 k AtMost(1)"]
     );
 }
 
@@ -100,12 +81,7 @@ fn a_set_without_a_protocol_is_composed_as_well() {
     package.check(&[]).passes();
     assert_eq!(
         queues(&package),
-        [
-            "K 0 S AtMost(2)",
-            "K 1 T AtMost(1)",
-            "S 0 K AtMost(2)",
-            "T 0 K AtMost(1)"
-        ]
+        ["K 0 S AtMost(2)", "K 1 T AtMost(1)", "S 0 K AtMost(2)", "T 0 K AtMost(1)"]
     );
     assert_eq!(counted(&package), 6);
 }
@@ -130,10 +106,7 @@ fn the_channels_have_the_room_that_was_proven() {
     package.remove("src/lib.rs");
     let (success, printed, stderr) = package.run("run");
     assert!(success, "{stderr}");
-    assert_eq!(
-        printed,
-        "k s AtMost(2)\ns k AtMost(2)\nk t AtMost(1)\nt k AtMost(1)\n"
-    );
+    assert_eq!(printed, "k s AtMost(2)\ns k AtMost(2)\nk t AtMost(1)\nt k AtMost(1)\n");
 }
 
 /// Two roles: `a` does this to `b`, and `b` the same to `a`, in the protocol `P`.
@@ -204,10 +177,7 @@ fn where_any_number_is_under_way_senders_wait() {
     // Room for what one session has under way.
     package.write(
         "protocols/p.scr",
-        &format!(
-            "global protocol P(role a, role b) {{ {} }}",
-            "x() from a to b;".repeat(20)
-        ),
+        &format!("global protocol P(role a, role b) {{ {} }}", "x() from a to b;".repeat(20)),
     );
     let chain = |action: &str| format!("{}End{}", action.repeat(20), ">".repeat(20));
     package.write(
@@ -232,9 +202,7 @@ fn what_cannot_be_composed_grows() {
         &format!(
             "{}\n{}",
             double_buffering(),
-            PLAIN
-                .replace("Kernel ", "Plain ")
-                .replace("KernelLoop", "PlainLoop")
+            PLAIN.replace("Kernel ", "Plain ").replace("KernelLoop", "PlainLoop")
         ),
     );
     package.check(&[]).passes();
@@ -246,9 +214,7 @@ fn what_cannot_be_composed_grows() {
         &format!(
             "{}\n{}",
             double_buffering(),
-            KERNEL
-                .replace("Kernel ", "Again ")
-                .replace("KernelLoop", "AgainLoop")
+            KERNEL.replace("Kernel ", "Again ").replace("KernelLoop", "AgainLoop")
         ),
     );
     package.check(&[]).passes();
@@ -261,23 +227,12 @@ fn what_cannot_be_composed_grows() {
 
     // A peer that is not here: its sessions, and its way back, are somewhere else.
     let without_t = ROLES
-        .replace(
-            "#[derive(Roles)]\npub struct Roles { pub s: S, pub k: K, pub t: T }\n",
-            "",
-        )
-        .replace(
-            "pub struct T { #[route(K)] k: Channel<Label> }",
-            "pub struct T {}",
-        );
+        .replace("#[derive(Roles)]\npub struct Roles { pub s: S, pub k: K, pub t: T }\n", "")
+        .replace("pub struct T { #[route(K)] k: Channel<Label> }", "pub struct T {}");
     let sessions = OTHERS.replace("#[session(T)] pub type Sink = SinkLoop;\n", "");
-    let sessions = sessions.replace(
-        "#[session] pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);\n",
-        "",
-    );
-    package.write(
-        "src/lib.rs",
-        &[IMPORTS, &without_t, &sessions, KERNEL, PROCESS].join("\n"),
-    );
+    let sessions = sessions
+        .replace("#[session] pub struct SinkLoop(Send<K, Ready, Receive<K, Value, Self>>);\n", "");
+    package.write("src/lib.rs", &[IMPORTS, &without_t, &sessions, KERNEL, PROCESS].join("\n"));
     package.check(&[]).passes();
     assert_eq!((queues(&package), counted(&package)), (vec![], 0));
 }
@@ -326,16 +281,14 @@ hidden! {{ {hidden} }}
     package.write("src/lib.rs", &source(""));
     package.check(&[]).passes();
     // To rustc, the session is one of the second set; the build script cannot know.
-    package.write(
-        "src/lib.rs",
-        &source("pub use second::{K, S, T, Ready, Value};"),
-    );
+    package.write("src/lib.rs", &source("pub use second::{K, S, T, Ready, Value};"));
     let outcome = package.check(&[]);
     assert!(!outcome.success, "{}", outcome.show());
     assert!(
-        outcome.errors().iter().any(|error| error
-            .text
-            .contains("the capacities of `K` were proven without `Extra`")),
+        outcome
+            .errors()
+            .iter()
+            .any(|error| error.text.contains("the capacities of `K` were proven without `Extra`")),
         "{}",
         outcome.show()
     );

@@ -24,16 +24,8 @@ fn an_unsafe_reordering_is_one_error_at_its_token() {
         "type Kernel = Send<S, Ready, KernelLoop>",
         "type Kernel = KernelLoop",
     );
-    package.edit(
-        "src/lib.rs",
-        "let mut s = s.send(Ready).await?;",
-        "let mut s = s;",
-    );
-    package.edit(
-        "src/lib.rs",
-        "s.send(Ready).await?.receive()",
-        "s.receive()",
-    );
+    package.edit("src/lib.rs", "let mut s = s.send(Ready).await?;", "let mut s = s;");
+    package.edit("src/lib.rs", "s.send(Ready).await?.receive()", "s.receive()");
     package.edit(
         "src/lib.rs",
         "s = next.send(Value(value)).await?;",
@@ -81,11 +73,7 @@ fn an_unrelated_error_shows_beside_it() {
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    let tokens: Vec<&str> = outcome
-        .errors()
-        .iter()
-        .map(|error| error.token.as_str())
-        .collect();
+    let tokens: Vec<&str> = outcome.errors().iter().map(|error| error.token.as_str()).collect();
     assert_eq!(tokens, ["Receive", "\"text\""], "{}", outcome.show());
 }
 
@@ -98,11 +86,7 @@ fn the_same_in_a_build_and_with_a_process_that_runs_it() {
         "Receive<T, Ready, Send<T, Value, Self>>",
         "Send<T, Value, Receive<T, Ready, Self>>",
     );
-    package.edit(
-        "src/lib.rs",
-        "let (Ready, next) = next.receive().await?;\n",
-        "",
-    );
+    package.edit("src/lib.rs", "let (Ready, next) = next.receive().await?;\n", "");
     package.edit(
         "src/lib.rs",
         "s = next.send(Value(value)).await?;",
@@ -117,10 +101,7 @@ fn an_unsafe_edit_after_a_pass_is_refused() {
     let package = Package::new("edit-unsafe");
     package.check(&[]).passes();
     let first = package.verdicts();
-    let (early, late) = (
-        "Send<S, Ready, KernelLoop>;",
-        "Receive<S, Value, KernelLoop>;",
-    );
+    let (early, late) = ("Send<S, Ready, KernelLoop>;", "Receive<S, Value, KernelLoop>;");
     package.edit("src/lib.rs", early, late);
     let outcome = package.check(&[]);
     assert!(!outcome.success);
@@ -158,14 +139,7 @@ fn editing_only_the_protocol_flips_the_verdict_both_ways() {
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    assert!(
-        outcome
-            .errors()
-            .iter()
-            .all(|error| error.file == "src/lib.rs"),
-        "{}",
-        outcome.show()
-    );
+    assert!(outcome.errors().iter().all(|error| error.file == "src/lib.rs"), "{}", outcome.show());
 
     package.write("protocols/double_buffering.scr", PROTOCOL);
     package.check(&[]).passes();
@@ -178,11 +152,7 @@ fn no_build_script_says_what_to_add() {
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     let errors = outcome.errors();
-    assert!(
-        errors.iter().any(|error| error.token == "Kernel"),
-        "{}",
-        outcome.show()
-    );
+    assert!(errors.iter().any(|error| error.token == "Kernel"), "{}", outcome.show());
     for error in &errors {
         error
             .says("this package has no build script that verifies it")
@@ -216,10 +186,7 @@ fn several_roots_of_one_role_each_get_their_own_verdict() {
         ),
     );
     let outcome = package.check(&[]);
-    outcome
-        .error()
-        .is_at("src/lib.rs", "Receive")
-        .says("`Wrong` receives `Value`");
+    outcome.error().is_at("src/lib.rs", "Receive").says("`Wrong` receives `Value`");
 }
 
 #[test]
@@ -228,10 +195,7 @@ fn no_error_of_rustc_beside_ours() {
     let messages = |outcome: &super::harness::Outcome| -> Vec<(String, String)> {
         let errors = outcome.errors();
         let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
-        errors
-            .iter()
-            .map(|error| (error.token.clone(), first(&error.text)))
-            .collect()
+        errors.iter().map(|error| (error.token.clone(), first(&error.text))).collect()
     };
     let bad = "unsafe reordering: `Two` receives `Value` from `S` before it sends `Ready` to `S`";
 
@@ -273,20 +237,13 @@ fn no_error_of_rustc_beside_ours() {
          fn main() {}",
     );
     let outcome = package.check(&["--bins"]);
-    outcome
-        .error()
-        .is_at("src/main.rs", "K")
-        .says("is declared in another target of this package");
+    outcome.error().is_at("src/main.rs", "K").says("is declared in another target of this package");
 }
 
 #[test]
 fn a_wrong_link_is_one_error() {
     let package = Package::new("gate-link");
-    package.edit(
-        "src/lib.rs",
-        "DoubleBuffering::k",
-        "DoubleBuffering::kernel",
-    );
+    package.edit("src/lib.rs", "DoubleBuffering::k", "DoubleBuffering::kernel");
     let outcome = package.check(&[]);
     outcome
         .error()
@@ -356,11 +313,7 @@ fn an_error_in_a_transparent_part_fails_the_root_too() {
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    let tokens: Vec<&str> = outcome
-        .errors()
-        .iter()
-        .map(|error| error.token.as_str())
-        .collect();
+    let tokens: Vec<&str> = outcome.errors().iter().map(|error| error.token.as_str()).collect();
     assert_eq!(tokens, ["Part", "Receive"], "{}", outcome.show());
     outcome.errors()[0].says("not verified, because `Part` has an error of its own");
 }
@@ -369,11 +322,7 @@ fn an_error_in_a_transparent_part_fails_the_root_too() {
 fn every_kind_of_refusal_says_what_to_do() {
     // The whole session of the kernel, the token, and what is said.
     let cases = [
-        (
-            "Send<S, Ready, Receive<S, Value, End>>",
-            "End",
-            "ends, but the protocol goes on",
-        ),
+        ("Send<S, Ready, Receive<S, Value, End>>", "End", "ends, but the protocol goes on"),
         (
             "Send<S, Ready, Receive<S, Ready, Loop>>",
             "Receive",

@@ -83,10 +83,7 @@ fn generated_code_passes_every_lint() {
     outcome.passes();
     assert!(outcome.messages.is_empty(), "{}", outcome.show());
     // Where nothing of it is public or used, nothing is said either.
-    package.write(
-        "src/lib.rs",
-        "#![deny(warnings)]\nrumpsteak_runtime::protocol!(Odd);\n",
-    );
+    package.write("src/lib.rs", "#![deny(warnings)]\nrumpsteak_runtime::protocol!(Odd);\n");
     package.check(&[]).passes();
 }
 
@@ -96,25 +93,14 @@ fn an_unsafe_machine_is_an_error_at_the_call() {
     package.write(
         "protocols/double_buffering.k.dot",
         &OPTIMISED
-            .replace(
-                "0 -> 1 [label=\"s!ready\"];",
-                "0 -> 1 [label=\"s?value(i32)\"];",
-            )
-            .replace(
-                "2 -> 3 [label=\"s?value(i32)\"];",
-                "2 -> 3 [label=\"s!ready\"];",
-            ),
+            .replace("0 -> 1 [label=\"s!ready\"];", "0 -> 1 [label=\"s?value(i32)\"];")
+            .replace("2 -> 3 [label=\"s?value(i32)\"];", "2 -> 3 [label=\"s!ready\"];"),
     );
-    package.write(
-        "src/lib.rs",
-        "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n",
-    );
+    package.write("src/lib.rs", "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n");
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     let errors = outcome.errors();
-    let [at_call, at_session] = &errors[..] else {
-        panic!("{}", outcome.show())
-    };
+    let [at_call, at_session] = &errors[..] else { panic!("{}", outcome.show()) };
     at_call
         .is_at("src/lib.rs", "DoubleBuffering")
         .says(" --> protocols/double_buffering.k.dot:2:17")
@@ -137,10 +123,9 @@ fn a_machine_that_is_not_decided_is_an_error_that_names_the_limit() {
         ".generate()",
         ".generate().limits(rumpsteak_build::Limits::default().steps(1).configurations(1))",
     );
-    package.write("build.rs", &limited).write(
-        "src/lib.rs",
-        "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n",
-    );
+    package
+        .write("build.rs", &limited)
+        .write("src/lib.rs", "rumpsteak_runtime::protocol!(pub DoubleBuffering);\n");
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     outcome.errors()[0]
@@ -161,26 +146,11 @@ fn the_code_follows_the_protocol_and_its_machines() {
     package.remove("protocols/double_buffering.k.dot");
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    assert!(
-        outcome
-            .errors()
-            .iter()
-            .all(|error| error.file == "src/lib.rs"),
-        "{}",
-        outcome.show()
-    );
-    package.edit(
-        "src/lib.rs",
-        "let mut s = s.send(Ready).await?;",
-        "let mut s = s;",
-    );
+    assert!(outcome.errors().iter().all(|error| error.file == "src/lib.rs"), "{}", outcome.show());
+    package.edit("src/lib.rs", "let mut s = s.send(Ready).await?;", "let mut s = s;");
     package.check(&[]).passes();
     package.edit("protocols/double_buffering.scr", "value(i32)", "value(u8)");
-    package.edit(
-        "src/lib.rs",
-        "Value(value)).await",
-        "Value(value.wrapping_add(1_u8))).await",
-    );
+    package.edit("src/lib.rs", "Value(value)).await", "Value(value.wrapping_add(1_u8))).await");
     package.check(&[]).passes();
 }
 
@@ -224,11 +194,7 @@ fn code_of_another_build_is_refused() {
 fn the_same_input_gives_the_same_bytes_elsewhere() {
     let [here, there] = ["generate-here", "generate-there"].map(|folder| {
         let package = package(folder);
-        package.edit(
-            "Cargo.toml",
-            &format!("name = \"{folder}\""),
-            "name = \"generate-same\"",
-        );
+        package.edit("Cargo.toml", &format!("name = \"{folder}\""), "name = \"generate-same\"");
         package.check(&[]).passes();
         ["rumpsteak/double_buffering.rs", "rumpsteak/verdicts.txt"].map(|path| {
             let file = package.out_of("generate-same", path);
@@ -249,9 +215,7 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
         .protocols("protocols")
         .code(&package.path(""))
         .unwrap_or_else(|report| panic!("{report}"));
-    let [code] = &codes[..] else {
-        panic!("{codes:?}")
-    };
+    let [code] = &codes[..] else { panic!("{codes:?}") };
     let text = code.text.clone().unwrap_or_default();
     package
         .write(
@@ -288,10 +252,7 @@ fn the_protocol_is_needed() {
     package
         .write("build.rs", SCRIPT)
         .write("protocols/double_buffering.scr", PROTOCOL)
-        .write(
-            "src/lib.rs",
-            "rumpsteak_runtime::protocol!(DoubleBufering);\n",
-        );
+        .write("src/lib.rs", "rumpsteak_runtime::protocol!(DoubleBufering);\n");
     package
         .check(&[])
         .error()

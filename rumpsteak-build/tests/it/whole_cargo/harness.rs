@@ -164,9 +164,7 @@ impl Package {
 
     fn target(&self) -> PathBuf {
         let path = self.folder.strip_prefix(temporary());
-        temporary()
-            .join("target")
-            .join(path.unwrap_or(&self.folder))
+        temporary().join("target").join(path.unwrap_or(&self.folder))
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -214,12 +212,8 @@ impl Package {
     /// Runs Cargo.
     pub(crate) fn cargo(&self, verb: &str, arguments: &[&str]) -> Outcome {
         let mut command = self.command(verb);
-        command
-            .args(["--message-format=json", "-v"])
-            .args(arguments);
-        let output = command
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        command.args(["--message-format=json", "-v"]).args(arguments);
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
         let stdout = String::from_utf8_lossy(&output.stdout);
         Outcome {
             success: output.status.success(),
@@ -231,16 +225,10 @@ impl Package {
     /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and
     /// what on standard error.
     pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
-        let output = self
-            .command(verb)
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        let output =
+            self.command(verb).output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (
-            output.status.success(),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
     }
 
     fn command(&self, verb: &str) -> Command {
@@ -287,11 +275,7 @@ impl Package {
     }
 
     fn name(&self) -> String {
-        self.folder
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// The same of a package of this name, which need not be that of the folder.
@@ -300,22 +284,14 @@ impl Package {
         let entries =
             fs::read_dir(&build).unwrap_or_else(|error| panic!("{}: {error}", build.display()));
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| {
-            let folder = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            folder
-                .rsplit_once('-')
-                .is_some_and(|(package, _)| package == name)
+            let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            folder.rsplit_once('-').is_some_and(|(package, _)| package == name)
         });
         let newest = files
             .map(|folder| folder.join("out").join(path))
             .filter_map(|file| Some((fs::metadata(&file).ok()?.modified().ok()?, file)))
             .max();
-        let Some((_, file)) = newest else {
-            panic!("no {path} of {name}")
-        };
+        let Some((_, file)) = newest else { panic!("no {path} of {name}") };
         file
     }
 }
@@ -358,10 +334,7 @@ impl Outcome {
             .messages
             .iter()
             .map(|message| {
-                format!(
-                    "{}:{}: {}: {}",
-                    message.file, message.line, message.token, message.text
-                )
+                format!("{}:{}: {}: {}", message.file, message.line, message.token, message.text)
             })
             .collect();
         format!("{}\n{}", messages.join("\n"), self.stderr)
@@ -377,16 +350,10 @@ impl Message {
         let message = &value["message"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let spans = message["spans"].as_array().cloned().unwrap_or_default();
-        let primary = spans
-            .into_iter()
-            .find(|span| span["is_primary"] == true)
-            .unwrap_or_default();
+        let primary = spans.into_iter().find(|span| span["is_primary"] == true).unwrap_or_default();
         let source = &primary["text"][0];
         let column = |name: &str| {
-            source[name]
-                .as_u64()
-                .and_then(|column| usize::try_from(column).ok())
-                .unwrap_or(1)
+            source[name].as_u64().and_then(|column| usize::try_from(column).ok()).unwrap_or(1)
         };
         let characters = text(&source["text"]).chars().collect::<Vec<_>>();
         let (start, end) = (column("highlight_start"), column("highlight_end"));
@@ -414,12 +381,7 @@ impl Message {
     /// Asserts where the message is.
     #[track_caller]
     pub(crate) fn is_at(&self, file: &str, token: &str) -> &Self {
-        assert_eq!(
-            (self.file.as_str(), self.token.as_str()),
-            (file, token),
-            "{}",
-            self.text
-        );
+        assert_eq!((self.file.as_str(), self.token.as_str()), (file, token), "{}", self.text);
         self
     }
 }

@@ -23,17 +23,11 @@ fn a_second_build_does_not_run_the_script_again() {
 fn new_files_are_noticed() {
     let package = Package::new("manners-new");
     package.check(&[]).passes();
-    package.write(
-        "protocols/new.scr",
-        "global protocol New(role a, role b) { m() from a to b; }",
-    );
+    package.write("protocols/new.scr", "global protocol New(role a, role b) { m() from a to b; }");
     let outcome = package.check(&[]);
     says(&outcome.passes().stderr, "no role plays the protocol `New`");
 
-    package.write(
-        "src/bin/new.rs",
-        &format!("{}\nfn main() {{}}", double_buffering()),
-    );
+    package.write("src/bin/new.rs", &format!("{}\nfn main() {{}}", double_buffering()));
     package.check(&[]).passes();
 
     // A module that is declared before its file is there.
@@ -44,10 +38,7 @@ fn new_files_are_noticed() {
     package.remove("src/bin/later.rs");
     package.write(
         "src/bin/later/mod.rs",
-        &double_buffering().replace(
-            "#![allow(dead_code, unused_imports)]",
-            "#![allow(dead_code)]",
-        ),
+        &double_buffering().replace("#![allow(dead_code, unused_imports)]", "#![allow(dead_code)]"),
     );
     package.check(&["--bin", "new"]).passes();
 }
@@ -67,11 +58,7 @@ fn equal_packages_give_equal_bytes() {
     again.check(&[]).passes();
     assert_eq!(again.verdicts(), bytes);
     let elsewhere = Package::new("manners-equal-too");
-    elsewhere.edit(
-        "Cargo.toml",
-        "name = \"manners-equal-too\"",
-        "name = \"manners-equal\"",
-    );
+    elsewhere.edit("Cargo.toml", "name = \"manners-equal-too\"", "name = \"manners-equal\"");
     elsewhere.check(&[]).passes();
     assert_eq!(again.verdicts(), bytes);
 }
@@ -85,28 +72,15 @@ fn no_source_however_nested_stops_the_script() {
         format!("type A = {}u8{};", "Vec<".repeat(deep), ">".repeat(deep)),
         format!("use {}a{};", "{".repeat(deep), "}".repeat(deep)),
         format!("{}{}", "mod m { ".repeat(20_000), "}".repeat(20_000)),
-        format!(
-            "#[cfg({}unix{})] struct A;",
-            "not(".repeat(deep),
-            ")".repeat(deep)
-        ),
-        format!(
-            "#[session] type A = {}End{};",
-            "Send<S, L, ".repeat(deep),
-            ">".repeat(deep)
-        ),
-        format!(
-            "#[derive(Role)] struct A {}{}",
-            "(".repeat(deep),
-            ")".repeat(deep)
-        ),
+        format!("#[cfg({}unix{})] struct A;", "not(".repeat(deep), ")".repeat(deep)),
+        format!("#[session] type A = {}End{};", "Send<S, L, ".repeat(deep), ">".repeat(deep)),
+        format!("#[derive(Role)] struct A {}{}", "(".repeat(deep), ")".repeat(deep)),
         format!("global {}", "(".repeat(deep)),
         "\u{0}\u{1} \" unclosed".to_owned(),
     ];
     // Not of a target: rustc has limits of its own, which are not the subject.
-    let names: Vec<String> = (0..sources.len())
-        .map(|index| format!("\"hostile/{index}.rs\""))
-        .collect();
+    let names: Vec<String> =
+        (0..sources.len()).map(|index| format!("\"hostile/{index}.rs\"")).collect();
     for (index, source) in sources.iter().enumerate() {
         package.write(&format!("hostile/{index}.rs"), source);
     }
@@ -124,15 +98,8 @@ fn no_source_however_nested_stops_the_script() {
 fn a_half_typed_function_hides_no_session() {
     let package = Package::new("manners-half");
     let text = package.read("src/lib.rs");
-    package.write(
-        "src/lib.rs",
-        &format!("{text}\npub fn half() {{ let x = }}\n"),
-    );
+    package.write("src/lib.rs", &format!("{text}\npub fn half() {{ let x = }}\n"));
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    assert!(
-        !outcome.show().contains("did not see"),
-        "{}",
-        outcome.show()
-    );
+    assert!(!outcome.show().contains("did not see"), "{}", outcome.show());
 }

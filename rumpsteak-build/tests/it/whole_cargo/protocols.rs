@@ -41,10 +41,7 @@ fn a_syntax_error_is_shown_at_a_role_of_the_protocol() {
 fn a_syntax_error_is_shown_where_the_source_includes_the_protocols() {
     let package = misspelt("scr-include");
     let text = package.read("src/lib.rs");
-    package.write(
-        "src/lib.rs",
-        &format!("{text}\nrumpsteak_runtime::include_protocols!();\n"),
-    );
+    package.write("src/lib.rs", &format!("{text}\nrumpsteak_runtime::include_protocols!();\n"));
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     let errors = outcome.errors();
@@ -86,11 +83,7 @@ fn a_returned_report_is_readable() {
 #[test]
 fn all_errors_of_a_file_are_shown_in_one_build() {
     let package = misspelt("scr-several");
-    package.edit(
-        "protocols/double_buffering.scr",
-        "ready() from t to k;",
-        "ready() from u to k;",
-    );
+    package.edit("protocols/double_buffering.scr", "ready() from t to k;", "ready() from u to k;");
     package.edit(
         "protocols/double_buffering.scr",
         "value(i32) form s to k;",
@@ -116,29 +109,16 @@ fn a_missing_folder_is_said() {
 #[test]
 fn a_protocol_that_no_role_plays_and_a_role_without_a_session() {
     let package = Package::new("scr-unused");
-    package.write(
-        "protocols/idle.scr",
-        "global protocol Idle(role a, role b) { m() from a to b; }",
-    );
+    package
+        .write("protocols/idle.scr", "global protocol Idle(role a, role b) { m() from a to b; }");
     package.write("src/lib.rs", &[IMPORTS, ROLES, OTHERS].join("\n"));
     let outcome = package.check(&[]);
     outcome.passes();
     let warning = |text: &str| {
-        outcome
-            .stderr
-            .lines()
-            .any(|line| line.starts_with("warning") && line.contains(text))
+        outcome.stderr.lines().any(|line| line.starts_with("warning") && line.contains(text))
     };
-    assert!(
-        warning("protocols/idle.scr: no role plays the protocol `Idle`"),
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        warning("no session of the role `K` (DoubleBuffering::k)"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(warning("protocols/idle.scr: no role plays the protocol `Idle`"), "{}", outcome.stderr);
+    assert!(warning("no session of the role `K` (DoubleBuffering::k)"), "{}", outcome.stderr);
     assert!(!warning("no session of the role `S`"), "{}", outcome.stderr);
 
     package.write("src/lib.rs", &[IMPORTS, ROLES, OTHERS, KERNEL].join("\n"));

@@ -15,16 +15,10 @@ fn blocks(text: &str) -> Vec<(Option<String>, String)> {
     while let Some(line) = lines.next() {
         if line.starts_with("```") {
             let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            let name = above
-                .strip_prefix('`')
-                .and_then(|rest| rest.split_once('`'))
-                .filter(|(name, _)| {
-                    name.ends_with(".rs") || name.contains('/') || name.ends_with(".toml")
-                });
-            blocks.push((
-                name.map(|(name, _)| name.to_owned()),
-                format!("{}\n", body.join("\n")),
-            ));
+            let name = above.strip_prefix('`').and_then(|rest| rest.split_once('`')).filter(
+                |(name, _)| name.ends_with(".rs") || name.contains('/') || name.ends_with(".toml"),
+            );
+            blocks.push((name.map(|(name, _)| name.to_owned()), format!("{}\n", body.join("\n"))));
         } else if !line.trim().is_empty() {
             above = line;
         }
@@ -58,14 +52,12 @@ fn example(name: &str, section: &str) -> (Package, Vec<String>) {
         files.push(file.clone());
         let text = match file.as_str() {
             "Cargo.toml" => {
-                let manifest = ["runtime", "build"]
-                    .iter()
-                    .fold(text.clone(), |text, part| {
-                        let name = format!("rumpsteak-{part}");
-                        let published = format!("{name} = \"0.1\"");
-                        says(&text, &published);
-                        text.replace(&published, &format!("{name} = {}", dependency(&name)))
-                    });
+                let manifest = ["runtime", "build"].iter().fold(text.clone(), |text, part| {
+                    let name = format!("rumpsteak-{part}");
+                    let published = format!("{name} = \"0.1\"");
+                    says(&text, &published);
+                    text.replace(&published, &format!("{name} = {}", dependency(&name)))
+                });
                 // Packages of one name have one place in the target folder.
                 let own = format!("name = {name:?}");
                 let manifest = manifest.replace("name = \"pipeline\"", &own);
@@ -97,26 +89,14 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
     let (_, diagnostic) = &blocks(&readme)[0];
     let section = &section(&readme, "A complete example");
     let (package, files) = example("readme", section);
-    assert_eq!(
-        files,
-        [
-            "Cargo.toml",
-            "protocols/double_buffering.scr",
-            "build.rs",
-            "src/main.rs"
-        ]
-    );
+    assert_eq!(files, ["Cargo.toml", "protocols/double_buffering.scr", "build.rs", "src/main.rs"]);
 
     prints(&package, section);
 
     // The mistake.
     let mistake = "type Kernel = KernelLoop;";
     assert!(section.contains(&format!("`{mistake}`")));
-    package.edit(
-        "src/main.rs",
-        "type Kernel = Send<S, Ready, KernelLoop>;",
-        mistake,
-    );
+    package.edit("src/main.rs", "type Kernel = Send<S, Ready, KernelLoop>;", mistake);
     let (success, _, said) = package.run("build");
     assert!(!success);
     let (said, diagnostic) = (trimmed(&said), trimmed(diagnostic));
@@ -164,13 +144,8 @@ fn the_example_runs_in_the_other_workflows() {
         &format!("fn main() -> Result<(), rumpsteak_build::Report> {{ {script}.map(drop) }}\n"),
     );
     let source = package.read("src/main.rs");
-    let lines: Vec<&str> = source
-        .lines()
-        .filter(|line| !line.starts_with("#[protocol("))
-        .collect();
-    let source = lines
-        .join("\n")
-        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]");
+    let lines: Vec<&str> = source.lines().filter(|line| !line.starts_with("#[protocol(")).collect();
+    let source = lines.join("\n").replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]");
     package.write("src/main.rs", &source);
     prints(&package, &complete);
 }

@@ -77,9 +77,7 @@ fn equal_tokens_in_two_modules_have_their_own_verdicts() {
     // Only the two wrong parts, each in its own module.
     assert_eq!(lines.len(), 2, "{}", outcome.show());
     for error in outcome.errors() {
-        error
-            .is_at("src/lib.rs", &error.token.clone())
-            .says("`Kernel`");
+        error.is_at("src/lib.rs", &error.token.clone()).says("`Kernel`");
     }
 }
 
@@ -98,10 +96,7 @@ fn a_pair_of_aliases_under_a_feature() {
     package.edit("src/lib.rs", PROCESS, "");
     package.check(&[]).passes();
     package.check(&["--features", "fast"]).passes();
-    package
-        .check(&["--features", "unsafe-reordering"])
-        .error()
-        .is_at("src/lib.rs", "Receive");
+    package.check(&["--features", "unsafe-reordering"]).error().is_at("src/lib.rs", "Receive");
     package.check(&[]).passes();
 }
 
@@ -145,18 +140,8 @@ fn what_the_protocol_does_not_have() {
             "kernel",
             "the roles are `s`, `k` and `t`",
         ),
-        (
-            "Value(Value)",
-            "Valeu(Value)",
-            "Value",
-            "did you mean `value`?",
-        ),
-        (
-            "struct Value(pub i32)",
-            "struct Value(pub u32)",
-            "Value",
-            "is `value(i32)`",
-        ),
+        ("Value(Value)", "Valeu(Value)", "Value", "did you mean `value`?"),
+        ("struct Value(pub i32)", "struct Value(pub u32)", "Value", "is `value(i32)`"),
     ];
     let package = Package::new("names-unknown");
     for (from, to, token, text) in cases {
@@ -166,9 +151,7 @@ fn what_the_protocol_does_not_have() {
         assert!(!outcome.success);
         let errors = outcome.errors();
         let found = errors.iter().find(|error| error.text.contains(text));
-        let Some(found) = found else {
-            panic!("{text:?} is not said in:\n{}", outcome.show())
-        };
+        let Some(found) = found else { panic!("{text:?} is not said in:\n{}", outcome.show()) };
         assert_eq!(found.token, token, "{}", outcome.show());
     }
 }
@@ -186,9 +169,7 @@ fn a_role_with_conditional_fields_is_found_again() {
     let outcome = package.check(&[]);
     let errors = outcome.errors();
     assert!(
-        errors
-            .iter()
-            .any(|error| error.token == "kk" && error.text.contains("has no role `kk`")),
+        errors.iter().any(|error| error.token == "kk" && error.text.contains("has no role `kk`")),
         "{}",
         outcome.show()
     );
@@ -238,11 +219,7 @@ fn a_message_type_that_is_its_own_only_label() {
              pub struct {name}(#[route({from})] Receiver<Value>, #[route({to})] Sender<Value>);\n"
         )
     };
-    let roles = [
-        role("A", "C", "B"),
-        role("B", "A", "C"),
-        role("C", "B", "A"),
-    ];
+    let roles = [role("A", "C", "B"), role("B", "A", "C"), role("C", "B", "A")];
     package.write(
         "src/lib.rs",
         &format!(
@@ -297,10 +274,7 @@ fn what_the_walk_cannot_see_is_refused() {
         "macro_rules! make { ($name:ident) => { #[session(K)] pub type $name = Send<S, Ready, Send<S, Ready, KernelLoop>>; } }
          make!(Made);",
     );
-    package
-        .check(&[])
-        .error()
-        .says("the build script did not see this item");
+    package.check(&[]).error().says("the build script did not see this item");
 
     // A name that a macro makes.
     package.write("src/lib.rs", &double_buffering());
@@ -344,10 +318,7 @@ fn a_name_that_means_something_else_to_rustc_is_refused() {
             #[session(K)] pub type Mine = Send<S, Ready, Send<S, Ready, KernelLoop>>;
          }",
     );
-    package
-        .check(&[])
-        .error()
-        .says("is not the session that was verified");
+    package.check(&[]).error().says("is not the session that was verified");
 
     // … and for the role that plays it.
     package.write("src/lib.rs", &double_buffering());
@@ -370,33 +341,16 @@ fn names_that_are_no_sessions_roles_or_labels() {
     let package = Package::new("names-kinds");
     let cases = [
         ("Send<S, Ready, Ready>", "Ready", "`Ready` is no session"),
-        (
-            "Send<Label, Ready, KernelLoop>",
-            "Label",
-            "`Label` is no role",
-        ),
-        (
-            "Send<S, Label, KernelLoop>",
-            "Label",
-            "`Label` is no message of the role",
-        ),
+        ("Send<Label, Ready, KernelLoop>", "Label", "`Label` is no role"),
+        ("Send<S, Label, KernelLoop>", "Label", "`Label` is no message of the role"),
         ("Send<K, Ready, KernelLoop>", "K", "no role talks to itself"),
-        (
-            "Select<S, KernelLoop>",
-            "KernelLoop",
-            "is a session, not a choice",
-        ),
+        ("Select<S, KernelLoop>", "KernelLoop", "is a session, not a choice"),
     ];
     for (session, token, text) in cases {
         package.write(
             "src/lib.rs",
-            &[
-                IMPORTS,
-                ROLES,
-                OTHERS,
-                &KERNEL.replace("Send<S, Ready, KernelLoop>", session),
-            ]
-            .join("\n"),
+            &[IMPORTS, ROLES, OTHERS, &KERNEL.replace("Send<S, Ready, KernelLoop>", session)]
+                .join("\n"),
         );
         let outcome = package.check(&[]);
         assert!(!outcome.success);

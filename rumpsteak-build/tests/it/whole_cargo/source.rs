@@ -20,34 +20,21 @@ fn rustc_and_the_build_script_read_the_same_tokens() {
     let text = text.replace("#[route(S)] s: Channel<Label>,", &route);
     assert!(text.contains(TOKENS));
     // That the entry of the role is found shows at an error in it.
-    let text = text.replace(
-        "#[protocol(DoubleBuffering::k)]",
-        "#[protocol(DoubleBuffering::r#fn)]",
-    );
-    let text = text.replace(
-        "pub struct K {",
-        "/// The kernel.\n#[doc(hidden)] pub struct K {",
-    );
+    let text =
+        text.replace("#[protocol(DoubleBuffering::k)]", "#[protocol(DoubleBuffering::r#fn)]");
+    let text = text.replace("pub struct K {", "/// The kernel.\n#[doc(hidden)] pub struct K {");
     let any = "macro_rules! any { ($($any:tt)*) => { Channel<Label> } }\n";
-    package.write(
-        "src/lib.rs",
-        &text.replace("#[derive(Roles)]", &format!("{any}#[derive(Roles)]")),
-    );
+    package
+        .write("src/lib.rs", &text.replace("#[derive(Roles)]", &format!("{any}#[derive(Roles)]")));
     let outcome = package.check(&[]);
     let errors = outcome.errors();
     assert!(
-        errors
-            .iter()
-            .any(|error| error.token == "r#fn" && error.text.contains("no role")),
+        errors.iter().any(|error| error.token == "r#fn" && error.text.contains("no role")),
         "{}",
         outcome.show()
     );
 
-    package.edit(
-        "src/lib.rs",
-        "DoubleBuffering::r#fn",
-        "DoubleBuffering::r#k",
-    );
+    package.edit("src/lib.rs", "DoubleBuffering::r#fn", "DoubleBuffering::r#k");
     package.check(&[]).passes();
 }
 
@@ -74,9 +61,7 @@ fn the_fragments_of_a_macro_are_the_tokens_inside() {
 
     package.edit("src/lib.rs", "make!(S, pub);", "make!(T, pub);");
     let outcome = package.check(&[]);
-    outcome
-        .error()
-        .says("`Kernel` was not verified: the build script did not see");
+    outcome.error().says("`Kernel` was not verified: the build script did not see");
 }
 
 #[test]
@@ -109,11 +94,7 @@ fn verdicts_of_another_version_are_refused() {
     for root in ["Kernel", "Source", "Sink"] {
         let is_said = |error: &&super::harness::Message| error.text == format!("`{root}` {said}");
         assert_eq!(
-            errors
-                .iter()
-                .copied()
-                .filter(|error| is_said(error))
-                .count(),
+            errors.iter().copied().filter(|error| is_said(error)).count(),
             1,
             "{}",
             outcome.show()
@@ -186,18 +167,9 @@ fn the_dependency_may_have_another_name() {
         .replace("#[session(S)]", "#[session(S, crate = \"rt\")]")
         .replace("#[session(T)]", "#[session(T, crate = \"rt\")]")
         .replace("#[session]", "#[session(crate = \"rt\")]")
-        .replace(
-            "#[derive(Role)]",
-            "#[derive(Role)]\n#[rumpsteak(crate = \"rt\")]",
-        )
-        .replace(
-            "#[derive(Roles)]",
-            "#[derive(Roles)]\n#[rumpsteak(crate = \"rt\")]",
-        )
-        .replace(
-            "#[derive(Message)]",
-            "#[derive(Message)]\n#[rumpsteak(crate = \"rt\")]",
-        );
+        .replace("#[derive(Role)]", "#[derive(Role)]\n#[rumpsteak(crate = \"rt\")]")
+        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[rumpsteak(crate = \"rt\")]")
+        .replace("#[derive(Message)]", "#[derive(Message)]\n#[rumpsteak(crate = \"rt\")]");
     package.write("src/lib.rs", &text);
     package.check(&[]).passes();
 

@@ -5,13 +5,9 @@ use crate::support::begins;
 
 /// The roles of double buffering without a protocol.
 fn roles() -> String {
-    let lines = ROLES
-        .lines()
-        .filter(|line| !line.starts_with("#[protocol("));
+    let lines = ROLES.lines().filter(|line| !line.starts_with("#[protocol("));
     let roles: Vec<&str> = lines.collect();
-    roles
-        .join("\n")
-        .replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]")
+    roles.join("\n").replace("#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]")
 }
 
 fn package(name: &str) -> Package {
@@ -42,10 +38,7 @@ fn a_safe_set_builds_and_says_for_which_k() {
     outcome.passes();
     assert!(outcome.messages.is_empty(), "{}", outcome.show());
     assert_eq!(verified_for_1(&package), 3);
-    let kernel = package
-        .proofs()
-        .into_iter()
-        .find(|(name, _)| name == "Kernel");
+    let kernel = package.proofs().into_iter().find(|(name, _)| name == "Kernel");
     let plays = kernel.and_then(|(_, proof)| proof.plays);
     let plays = plays.map(|role| role.to_string());
     assert_eq!(plays.as_deref(), Some("lib system-safe: ::Roles::K"));
@@ -62,13 +55,9 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     let errors = outcome.errors();
-    let (long, short): (Vec<&Message>, Vec<&Message>) = errors
-        .iter()
-        .copied()
-        .partition(|error| error.text.contains("the shortest run"));
-    let [error] = &long[..] else {
-        panic!("{}", outcome.show())
-    };
+    let (long, short): (Vec<&Message>, Vec<&Message>) =
+        errors.iter().copied().partition(|error| error.text.contains("the shortest run"));
+    let [error] = &long[..] else { panic!("{}", outcome.show()) };
     // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and
     // the kernel for the sink.
     error
@@ -90,11 +79,7 @@ fn a_set_is_verified_or_there_is_no_proof() {
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     outcome.errors()[0].says("`S`");
-    package.edit(
-        "src/lib.rs",
-        "#[derive(Roles)]",
-        "#[derive(Roles)]\n#[closed_system]",
-    );
+    package.edit("src/lib.rs", "#[derive(Roles)]", "#[derive(Roles)]\n#[closed_system]");
     package.check(&[]).passes();
     // A set that the build script does not see.
     let text = package.read("src/lib.rs");
@@ -103,10 +88,7 @@ fn a_set_is_verified_or_there_is_no_proof() {
     let set = &text[start..end];
     package.write(
         "src/lib.rs",
-        &text.replace(
-            set,
-            &format!("macro_rules! set {{ () => {{ {set} }} }}\nset!();"),
-        ),
+        &text.replace(set, &format!("macro_rules! set {{ () => {{ {set} }} }}\nset!();")),
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);
@@ -118,10 +100,7 @@ fn a_set_is_verified_or_there_is_no_proof() {
         outcome.show()
     );
     // There is one way to verify a set, so it has no name.
-    package.write(
-        "src/lib.rs",
-        &text.replace("#[closed_system]", "#[closed_system(luck)]"),
-    );
+    package.write("src/lib.rs", &text.replace("#[closed_system]", "#[closed_system(luck)]"));
     let outcome = package.check(&[]);
     assert!(!outcome.success);
     assert!(
@@ -137,11 +116,7 @@ fn a_set_is_verified_or_there_is_no_proof() {
     package.write("build.rs", "fn main() {}\n");
     let outcome = package.check(&[]);
     assert!(!outcome.success);
-    assert!(
-        outcome.errors().iter().any(|error| error.token == "Roles"),
-        "{}",
-        outcome.show()
-    );
+    assert!(outcome.errors().iter().any(|error| error.token == "Roles"), "{}", outcome.show());
 }
 
 #[test]

@@ -19,10 +19,7 @@ fn a_library_and_two_binaries() {
          }
          fn main() { let _ = (one, std::mem::size_of::<S>()); }",
     );
-    package.write(
-        "src/bin/two.rs",
-        &format!("{}\nfn main() {{}}", double_buffering()),
-    );
+    package.write("src/bin/two.rs", &format!("{}\nfn main() {{}}", double_buffering()));
     package.check(&["--bins", "--lib"]).passes();
 
     package.edit(
@@ -48,9 +45,7 @@ fn a_library_and_two_binaries() {
     let errors = outcome.errors();
     assert!(
         errors.iter().any(|error| error.token == "K"
-            && error
-                .text
-                .contains("is declared in another target of this package")),
+            && error.text.contains("is declared in another target of this package")),
         "{}",
         outcome.show()
     );
@@ -70,17 +65,11 @@ fn one_module_file_in_two_targets() {
 
 #[test]
 fn tests_examples_and_benches() {
-    for (folder, flag) in [
-        ("tests", "--tests"),
-        ("examples", "--examples"),
-        ("benches", "--benches"),
-    ] {
+    for (folder, flag) in
+        [("tests", "--tests"), ("examples", "--examples"), ("benches", "--benches")]
+    {
         let package = Package::new(&format!("targets-{folder}"));
-        let body = if folder == "examples" || folder == "benches" {
-            "fn main() {}"
-        } else {
-            ""
-        };
+        let body = if folder == "examples" || folder == "benches" { "fn main() {}" } else { "" };
         let source = format!("{IMPORTS}\n{ROLES}\n{OTHERS}\n{KERNEL}\n{body}");
         package.write(&format!("{folder}/it.rs"), &source);
         if folder == "benches" {
@@ -92,10 +81,7 @@ fn tests_examples_and_benches() {
         }
         package.check(&[flag]).passes();
         package.write(&format!("{folder}/it.rs"), &format!("{source}\n{UNSAFE}"));
-        package
-            .check(&[flag])
-            .error()
-            .is_at(&format!("{folder}/it.rs"), "Receive");
+        package.check(&[flag]).error().is_at(&format!("{folder}/it.rs"), "Receive");
         // The library is as safe as before.
         package.check(&["--lib"]).passes();
     }
@@ -112,10 +98,7 @@ fn sessions_in_unit_tests() {
         "src/lib.rs",
         &format!("{library}\n{tests}").replace("Mine = Send<S, Ready,", "Mine = Receive<S, Value,"),
     );
-    package
-        .check(&["--lib", "--profile", "test"])
-        .error()
-        .is_at("src/lib.rs", "Receive");
+    package.check(&["--lib", "--profile", "test"]).error().is_at("src/lib.rs", "Receive");
     package.check(&["--lib"]).passes();
 }
 
@@ -124,10 +107,7 @@ fn documentation() {
     let package = Package::new("targets-doc");
     package.cargo("doc", &["--no-deps"]).passes();
     package.edit("src/lib.rs", super::harness::PROCESS, UNSAFE);
-    package
-        .cargo("doc", &["--no-deps"])
-        .error()
-        .is_at("src/lib.rs", "Receive");
+    package.cargo("doc", &["--no-deps"]).error().is_at("src/lib.rs", "Receive");
 }
 
 #[test]
@@ -140,10 +120,7 @@ fn targets_that_the_manifest_names() {
     );
     package.remove("src/lib.rs");
     package.write("code/it.rs", &double_buffering());
-    package.write(
-        "code/tool.rs",
-        &format!("{}\nfn main() {{}}", double_buffering()),
-    );
+    package.write("code/tool.rs", &format!("{}\nfn main() {{}}", double_buffering()));
     package.check(&[]).passes();
     package.edit("code/tool.rs", super::harness::PROCESS, UNSAFE);
     package.check(&[]).error().is_at("code/tool.rs", "Receive");

@@ -12,20 +12,11 @@ use crate::verdict;
 
 impl Expansion<'_> {
     pub(super) fn choice(&self, variants: &[Variant]) -> TokenStream {
-        let SessionItem {
-            attributes,
-            visibility,
-            name,
-            ..
-        } = self.item;
+        let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role, message) = (self.krate, &self.role, self.message());
         if let Some(problem) = repeated_label(variants) {
             // The build script says so, too, if it ran. Expanded, the impls would conflict.
-            return if self.verdict.problems.is_empty() {
-                problem
-            } else {
-                TokenStream::new()
-            };
+            return if self.verdict.problems.is_empty() { problem } else { TokenStream::new() };
         }
 
         let docs = variants.iter().map(|variant| &variant.attributes);
@@ -99,9 +90,7 @@ impl Expansion<'_> {
         }
         let (name, here, message) = (&self.item.name, &self.here, self.message());
         let labels_verified = verified.iter().map(|(label, _)| label);
-        let thens_verified = verified
-            .iter()
-            .map(|(_, chain)| fingerprint::of(chain, here));
+        let thens_verified = verified.iter().map(|(_, chain)| fingerprint::of(chain, here));
         let text = verdict::resolved_differently(name);
         quote_spanned! {name.span()=>
             ::core::assert!(

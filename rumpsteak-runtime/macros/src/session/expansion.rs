@@ -40,10 +40,7 @@ impl<'a> Expansion<'a> {
             Err(Missing::Unverified(_)) if !is_root => (Verdict::default(), false),
             Err(missing) => {
                 let problems = missing.error(&item.name);
-                let verdict = Verdict {
-                    problems,
-                    ..Verdict::default()
-                };
+                let verdict = Verdict { problems, ..Verdict::default() };
                 (verdict, is_root)
             }
         };
@@ -59,12 +56,7 @@ impl<'a> Expansion<'a> {
     }
 
     pub(super) fn alias(&self, chain: &Chain) -> TokenStream {
-        let SessionItem {
-            attributes,
-            visibility,
-            name,
-            ..
-        } = self.item;
+        let SessionItem { attributes, visibility, name, .. } = self.item;
         let parameters = self.parameters(None);
         let session = self.session(&chain.actions, &chain.tail);
         quote! {
@@ -96,11 +88,7 @@ impl<'a> Expansion<'a> {
     pub(super) fn identity(&self) -> TokenStream {
         let (name, here, role) = (&self.item.name, &self.here, &self.role);
         // Where nothing was verified, the identity matches no proof.
-        let id = self
-            .verdict
-            .proof
-            .id
-            .unwrap_or_else(|| self.item.key.hash());
+        let id = self.verdict.proof.id.unwrap_or_else(|| self.item.key.hash());
         quote_spanned! {name.span()=>
             #[automatically_derived]
             impl<'s, #role: #here::Role> #here::private::Structure for #name<'s, #role> {
@@ -130,23 +118,12 @@ impl<'a> Expansion<'a> {
     pub(super) fn session(&self, actions: &[Action], tail: &Tail) -> TokenStream {
         let role = &self.role;
         let mut tokens = TokenStream::new();
-        for Action {
-            constructor,
-            peer,
-            label,
-            ..
-        } in actions
-        {
+        for Action { constructor, peer, label, .. } in actions {
             let constructor = self.constructor(constructor);
             tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
         }
         tokens.extend(match tail {
-            Tail::Choice {
-                constructor,
-                peer,
-                choice,
-                ..
-            } => {
+            Tail::Choice { constructor, peer, choice, .. } => {
                 let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
                 quote!(#constructor<'s, #role, #peer, #choice>)
             }

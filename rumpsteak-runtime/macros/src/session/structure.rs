@@ -11,22 +11,15 @@ use crate::verdict;
 
 impl Expansion<'_> {
     pub(super) fn structure(&self, chain: &Chain) -> TokenStream {
-        let SessionItem {
-            attributes,
-            visibility,
-            name,
-            ..
-        } = self.item;
+        let SessionItem { attributes, visibility, name, .. } = self.item;
         let (krate, role) = (self.krate, &self.role);
         let parameters = self.parameters(Some(quote!(#krate::Role)));
         let session = self.session(&chain.actions, &chain.tail);
         let identity = self.identity();
         let assertion = self.body_assertion(&session);
         let methods = self.methods(chain);
-        let debug = self.debug(&quote!(::core::fmt::Formatter::write_str(
-            f,
-            ::core::stringify!(#name)
-        )));
+        let debug =
+            self.debug(&quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name))));
         quote! {
             #attributes
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
@@ -94,15 +87,7 @@ impl Expansion<'_> {
                 let then = self.session(rest, tail);
                 self.action_methods(action, &then)
             }
-            (
-                None,
-                Tail::Choice {
-                    direction,
-                    peer,
-                    choice,
-                    ..
-                },
-            ) => {
+            (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let choice = self.apply(choice);
                 match direction {
                     Direction::Receive => self.branch_method(peer, &choice),
@@ -114,12 +99,7 @@ impl Expansion<'_> {
     }
 
     fn action_methods(&self, action: &Action, then: &TokenStream) -> TokenStream {
-        let Action {
-            direction,
-            peer,
-            label,
-            ..
-        } = action;
+        let Action { direction, peer, label, .. } = action;
         let (krate, role) = (self.krate, &self.role);
         let state = self.state();
         let mut bounds = self.route(peer, *direction, Some(&quote!(#label)));
@@ -149,14 +129,8 @@ impl Expansion<'_> {
         let then = quote!(<#choice as #krate::states::Offers<#label>>::Then);
         let types = quote!('s, #role, #peer, #label, #then);
         let parameter = Some(&label);
-        let select = self.method(
-            "Select::select",
-            parameter,
-            Some(&label),
-            "Sending",
-            &types,
-            &bounds,
-        );
+        let select =
+            self.method("Select::select", parameter, Some(&label), "Sending", &types, &bounds);
         let select_or_return = self.method(
             "Select::select_or_return",
             parameter,

@@ -20,12 +20,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", conflicts_with = "files")]
     pub(super) protocols: Vec<PathBuf>,
     /// Features of the package to check with, besides the default ones
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        conflicts_with = "files"
-    )]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "files")]
     pub(super) features: Vec<String>,
     /// Check the package without its default features
     #[arg(long, conflicts_with = "files")]

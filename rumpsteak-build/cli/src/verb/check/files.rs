@@ -22,12 +22,7 @@ use crate::{
 
 /// Checks all files, and goes on after one that is bad.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
-    let mut output = Output {
-        arguments,
-        terminal,
-        files: vec![],
-        gravest: None,
-    };
+    let mut output = Output { arguments, terminal, files: vec![], gravest: None };
     let mut reader = Reader::default();
     let mut outcome = Outcome::Holds;
     for path in &arguments.files {
@@ -36,10 +31,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {
             Err(report) => {
                 output.open_file(&path.display().to_string());
                 output.report(&report);
-                output.weigh(
-                    Outcome::BadInput,
-                    because(&report.message, Outcome::BadInput),
-                );
+                output.weigh(Outcome::BadInput, because(&report.message, Outcome::BadInput));
                 Outcome::BadInput
             }
         };
@@ -62,11 +54,8 @@ fn check_module(module: &Module, output: &mut Output<'_>) -> Outcome {
     for report in warnings.chain(module.reports(&module.contents.diagnostics)) {
         output.report(&report);
     }
-    let of_protocols = module
-        .contents
-        .protocols
-        .iter()
-        .map(|protocol| check_protocol(module, protocol, output));
+    let of_protocols =
+        module.contents.protocols.iter().map(|protocol| check_protocol(module, protocol, output));
     let outcome = of_protocols.fold(of_module, Outcome::max);
     if outcome == Outcome::Holds && module.contents.protocols.is_empty() {
         output.report(
@@ -121,13 +110,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
         Verdict::Safe(_) | Verdict::Unsafe(_) => None,
     };
-    let judged = Judged {
-        module,
-        protocol,
-        machines,
-        exploration,
-        kmc,
-    };
+    let judged = Judged { module, protocol, machines, exploration, kmc };
     judged.tell(output)
 }
 
@@ -175,19 +158,13 @@ impl Judged<'_> {
             self.protocol.name(),
             count(self.protocol.roles().len(), "role"),
         );
-        let answer = Answer {
-            bound: Some(bound),
-            ..Answer::default()
-        };
+        let answer = Answer { bound: Some(bound), ..Answer::default() };
         (Outcome::Holds, answer.object(Outcome::Holds), line)
     }
 
     fn refused(&self, run: &Run, output: &mut Output<'_>) -> (Outcome, Value, String) {
         let name = self.protocol.name();
-        let title = format!(
-            "the projections of `{name}` are not safe together: {}",
-            run.failure
-        );
+        let title = format!("the projections of `{name}` are not safe together: {}", run.failure);
         output.report(&self.with_run(Notice::error(title), run));
         let verdict = json::unsafe_run(run);
         (Outcome::Fails, verdict, String::new())
@@ -200,32 +177,19 @@ impl Judged<'_> {
         output: &mut Output<'_>,
     ) -> (Outcome, Value, String) {
         let bound = self.exploration.coverage.bound;
-        let title = format!(
-            "undecided whether `{}` is safe: {limit}",
-            self.protocol.name()
-        );
+        let title = format!("undecided whether `{}` is safe: {limit}", self.protocol.name());
         let mut report = Notice::error(title);
-        if let Some(kmc::Verdict::Undecided {
-            obstacle: Some(obstacle),
-            ..
-        }) = kmc
-        {
+        if let Some(kmc::Verdict::Undecided { obstacle: Some(obstacle), .. }) = kmc {
             let text = obstacle.to_string();
-            report = report.remark(format!(
-                "a bound on queues matters, because {}",
-                split_way_out(&text).0
-            ));
+            report = report
+                .remark(format!("a bound on queues matters, because {}", split_way_out(&text).0));
         }
         let so_far = count(bound, "message");
-        report = report.remark(format!(
-            "nothing goes wrong as long as no queue holds more than {so_far}"
-        ));
+        report = report
+            .remark(format!("nothing goes wrong as long as no queue holds more than {so_far}"));
         output.report(&report.help(raise(limit)));
 
-        let answer = Answer {
-            bound: Some(bound),
-            ..Answer::limited(limit)
-        };
+        let answer = Answer { bound: Some(bound), ..Answer::limited(limit) };
         let verdict = answer.object(Outcome::Undecided);
         (Outcome::Undecided, verdict, String::new())
     }
@@ -265,8 +229,7 @@ struct Output<'a> {
 
 impl Output<'_> {
     fn open_file(&mut self, name: &str) {
-        self.files
-            .push(json!({"file": name, "protocols": [], "diagnostics": []}));
+        self.files.push(json!({"file": name, "protocols": [], "diagnostics": []}));
     }
 
     /// A diagnostic of the file that was opened last.

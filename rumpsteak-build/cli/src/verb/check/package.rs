@@ -45,9 +45,7 @@ pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
                 .help("say with `--protocols` what its build script says, or name the `.scr` files to check"));
         }
     }
-    let check = configuration
-        .check(&folder, &Cfg::from_features(features))
-        .map_err(whole)?;
+    let check = configuration.check(&folder, &Cfg::from_features(features)).map_err(whole)?;
 
     let outcome = check.gravest().into();
     match arguments.form() {
@@ -73,9 +71,7 @@ fn package_folder() -> Result<PathBuf, Notice> {
     let unreadable =
         |error: io::Error| Notice::error(format!("cannot tell the current folder: {error}"));
     let here = std::env::current_dir().map_err(unreadable)?;
-    let found = here
-        .ancestors()
-        .find(|folder| folder.join("Cargo.toml").is_file());
+    let found = here.ancestors().find(|folder| folder.join("Cargo.toml").is_file());
     found.map(Path::to_owned).ok_or_else(|| {
         Notice::error("there is no package here: no `Cargo.toml` in this folder or above it")
             .help("go to a package, or name the `.scr` files to check")
@@ -115,18 +111,9 @@ fn summary(check: &Check) -> String {
 
 fn object(check: &Check, outcome: Outcome) -> Value {
     let first_line = |text: &str| text.lines().next().map(str::to_owned);
-    let problem = check
-        .problems
-        .first()
-        .and_then(|problem| first_line(&problem.text));
-    let report = check
-        .reports
-        .first()
-        .and_then(|report| first_line(&report.to_string()));
-    let answer = Answer {
-        reason: problem.or(report),
-        ..Answer::default()
-    };
+    let problem = check.problems.first().and_then(|problem| first_line(&problem.text));
+    let report = check.reports.first().and_then(|report| first_line(&report.to_string()));
+    let answer = Answer { reason: problem.or(report), ..Answer::default() };
     let mut object = answer.object(outcome);
     object["protocols"] = check.summary.protocols.into();
     object["sessions"] = check.summary.sessions.into();

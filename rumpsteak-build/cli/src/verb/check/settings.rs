@@ -77,9 +77,7 @@ fn out_dirs(target: &Path, package: &str) -> Vec<PathBuf> {
     let mut profiles = folders(target);
     let nested: Vec<PathBuf> = profiles.iter().flat_map(|folder| folders(folder)).collect();
     profiles.extend(nested);
-    let scripts = profiles
-        .iter()
-        .flat_map(|profile| folders(&profile.join("build")));
+    let scripts = profiles.iter().flat_map(|profile| folders(&profile.join("build")));
     let of_package = scripts.filter(|script| {
         let name = script.file_name().and_then(|name| name.to_str());
         let hash = name.and_then(|name| name.strip_prefix(package)?.strip_prefix('-'));

@@ -85,9 +85,7 @@ impl Data {
     pub(super) fn undeclared(&self) -> Option<&Action> {
         let carries = |(action, _): &(&Action, &Known)| !action.message.payload.is_empty();
         let mut carrying = self.known.iter().filter(carries);
-        carrying
-            .clone()
-            .find(|(action, _)| action.direction == Direction::Receive)?;
+        carrying.clone().find(|(action, _)| action.direction == Direction::Receive)?;
         let (action, _) = carrying.find(|(action, known)| {
             action.direction == Direction::Send
                 && known.labels.is_empty()

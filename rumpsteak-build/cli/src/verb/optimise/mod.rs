@@ -115,18 +115,12 @@ fn latency(text: &str) -> Result<Latency, String> {
         time.ok_or_else(|| format!("`{text}` is no time between 0 and 1000000000"))
     };
     match text.split_once('=') {
-        None => Ok(Latency {
-            between: None,
-            time: number(text)?,
-        }),
+        None => Ok(Latency { between: None, time: number(text)? }),
         Some((link, time)) => {
             let (from, to) = link
                 .split_once(':')
                 .ok_or_else(|| format!("`{link}` names no two roles: write `FROM:TO=N`"))?;
-            Ok(Latency {
-                between: Some((Role::from(from), Role::from(to))),
-                time: number(time)?,
-            })
+            Ok(Latency { between: Some((Role::from(from), Role::from(to))), time: number(time)? })
         }
     }
 }
@@ -136,11 +130,8 @@ fn latency(text: &str) -> Result<Latency, String> {
 /// # Errors
 /// A file that cannot be read; a protocol or a role that is not in it.
 pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Reply, Notice> {
-    let module = modules::read(
-        &mut Reader::default(),
-        &arguments.file,
-        &arguments.scribble.import_path,
-    )?;
+    let module =
+        modules::read(&mut Reader::default(), &arguments.file, &arguments.scribble.import_path)?;
     module.warn(terminal);
     if !module.contents.diagnostics.is_empty() {
         return Ok(refuse(&module, &module.contents.diagnostics, terminal));
@@ -173,25 +164,17 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
-    let data: Vec<Data> = projections
-        .iter()
-        .map(|projection| Data::new(&module, projection, terminal))
-        .collect();
+    let data: Vec<Data> =
+        projections.iter().map(|projection| Data::new(&module, projection, terminal)).collect();
     let between = |from: &Role, to: &Role| {
         let link = latencies.get(&(from.clone(), to.clone()));
         link.copied().unwrap_or(default)
     };
-    let machines: Vec<Fsm> = projections
-        .into_iter()
-        .map(|projection| projection.fsm)
-        .collect();
+    let machines: Vec<Fsm> = projections.into_iter().map(|projection| projection.fsm).collect();
     let optimiser = Optimiser {
         arguments,
         protocol,
-        costs: Costs {
-            latency: &between,
-            work: arguments.work,
-        },
+        costs: Costs { latency: &between, work: arguments.work },
         options: Options {
             candidates: arguments.budget,
             window: arguments.window,
@@ -223,9 +206,7 @@ fn impossible(error: &VerifyError) -> Reply {
         VerifyError::Machine(error) => error.defect.to_string(),
         error => error.to_string(),
     };
-    let notice = Notice::of_error(&format!(
-        "undecided whether another order is faster: {text}"
-    ));
+    let notice = Notice::of_error(&format!("undecided whether another order is faster: {text}"));
     Reply {
         outcome: Outcome::Undecided,
         words: vec![Words::Notice(notice)],
@@ -252,11 +233,8 @@ impl Optimiser<'_> {
         let data = &self.data[position];
         let depends = |send: &_, receive: &_| data.depends(send, receive);
         let found = propose(&self.machines, role, &depends, &self.costs, &self.options)?;
-        let faster: Vec<&Proposal> = found
-            .proposals
-            .iter()
-            .filter(|proposal| proposal.time < found.time)
-            .collect();
+        let faster: Vec<&Proposal> =
+            found.proposals.iter().filter(|proposal| proposal.time < found.time).collect();
         let tried = count(found.candidates, "order");
         let (outcome, reason) = if !faster.is_empty() {
             (Outcome::Holds, None)
@@ -358,18 +336,11 @@ impl Optimiser<'_> {
             Some(reason) => vec![self.arguments.say(&format!("{reason}\n"))],
             None => proposals,
         };
-        let answer = Answer {
-            reason,
-            ..Answer::default()
-        };
+        let answer = Answer { reason, ..Answer::default() };
         let mut object = answer.object(outcome);
         object["protocol"] = self.protocol.name().as_str().into();
         json::extend(&mut object, more);
-        Reply {
-            outcome,
-            words,
-            object,
-        }
+        Reply { outcome, words, object }
     }
 
     fn wants(&self, format: Format) -> bool {
@@ -400,9 +371,7 @@ impl Optimiser<'_> {
         let draw = |machines: &[Fsm]| {
             let events = work.events(machines, &self.costs, MOST);
             let last = events.last().map_or(0, |event| event.time);
-            let states = machines
-                .iter()
-                .map(|fsm| (fsm.role().clone(), fsm.initial()));
+            let states = machines.iter().map(|fsm| (fsm.role().clone(), fsm.initial()));
             let steps = events.into_iter().map(|event| Step {
                 role: event.role,
                 transition: rumpsteak_fsm::TransitionId::from_index(0),
@@ -477,12 +446,7 @@ fn windows(proposal: &Proposal) -> String {
         .iter()
         .map(|(peer, window)| format!("{} to `{peer}`", count(*window, "message")))
         .collect();
-    let one = proposal
-        .windows
-        .iter()
-        .map(|(_, window)| window)
-        .sum::<usize>()
-        == 1;
+    let one = proposal.windows.iter().map(|(_, window)| window).sum::<usize>() == 1;
     let whose = if one { "its" } else { "their" };
     format!("up to {} before {whose} turn", windows.join(" and "))
 }

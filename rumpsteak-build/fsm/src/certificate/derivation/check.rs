@@ -16,14 +16,8 @@ pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(),
         let claim = checker.claim(situation);
         claims.push(claim.map_err(|fault| Invalid::at(index, situation.rules.len(), fault))?);
     }
-    let initial = Branch {
-        spine: Spine::default(),
-        tail: End::State(sup.initial()),
-    };
-    if !claims
-        .first()
-        .is_some_and(|claim| claim.state == sub.initial() && claim.tree == initial)
-    {
+    let initial = Branch { spine: Spine::default(), tail: End::State(sup.initial()) };
+    if !claims.first().is_some_and(|claim| claim.state == sub.initial() && claim.tree == initial) {
         return Err(Invalid::at(0, 0, Fault::Initial));
     }
 
@@ -94,10 +88,7 @@ impl Spine {
     /// The place of the first output.
     fn first_send(&self) -> Option<usize> {
         let firsts = self.places.keys().filter_map(|&kind| self.first(kind));
-        firsts
-            .filter(|(_, act)| act.sends)
-            .map(|(place, _)| place)
-            .min()
+        firsts.filter(|(_, act)| act.sends).map(|(place, _)| place).min()
     }
 
     /// Takes the first action of a kind.
@@ -167,22 +158,14 @@ impl<'a> Checker<'a> {
                 let kind = kinds.len() as u32;
                 Act {
                     number: *numbers.entry(action).or_insert(number),
-                    kind: *kinds
-                        .entry((&action.peer, action.direction))
-                        .or_insert(kind),
+                    kind: *kinds.entry((&action.peer, action.direction)).or_insert(kind),
                     sends: action.direction == Direction::Send,
                 }
             };
             machine.transitions().map(|t| t.action).map(act).collect()
         };
         let (sub_acts, sup_acts) = (acts(sub), acts(sup));
-        Self {
-            sub,
-            sup,
-            sub_acts,
-            sup_acts,
-            kinds: kinds.len(),
-        }
+        Self { sub, sup, sub_acts, sup_acts, kinds: kinds.len() }
     }
 
     /// The claim of a situation; a fault if it names something that does not exist.
@@ -204,12 +187,7 @@ impl<'a> Checker<'a> {
         for &(transition, rank) in &situation.ranks {
             ranks[self.act(transition)?.kind as usize] = rank;
         }
-        Ok(Claim {
-            state: situation.state,
-            tree,
-            pending,
-            ranks,
-        })
+        Ok(Claim { state: situation.state, tree, pending, ranks })
     }
 
     fn act(&self, transition: TransitionId) -> Result<Act, Fault> {
@@ -284,9 +262,8 @@ impl<'a> Checker<'a> {
 
     fn choose(&self, mut goal: Goal, goals: &mut Vec<Goal>) -> Result<(), Fault> {
         let outputs: Vec<_> = self.sub.transitions_from(goal.state).collect();
-        let sends = outputs
-            .first()
-            .is_some_and(|output| output.action.direction == Direction::Send);
+        let sends =
+            outputs.first().is_some_and(|output| output.action.direction == Direction::Send);
         if goal.own.is_some() || !sends {
             return Err(Fault::WrongRule);
         }
@@ -357,11 +334,7 @@ impl<'a> Checker<'a> {
                     let branch = tree.at(path)?;
                     branch.spine.push(act);
                     branch.tail = End::State(target);
-                    goals.push(Goal {
-                        tree,
-                        done: goal.done.clone(),
-                        ..goal
-                    });
+                    goals.push(Goal { tree, done: goal.done.clone(), ..goal });
                 }
             }
         }
@@ -444,19 +417,14 @@ impl Branch {
         let End::Choice(branches) = &mut self.tail else {
             return Err(Fault::Order);
         };
-        if branches
-            .first()
-            .is_some_and(|(act, _)| act.kind == output.kind)
-        {
+        if branches.first().is_some_and(|(act, _)| act.kind == output.kind) {
             // The choice is made.
             let made = branches.iter().position(|(act, _)| *act == output);
             let (_, rest) = branches.remove(made.ok_or(Fault::Order)?);
             self.prolong(rest);
             return Ok(());
         }
-        branches
-            .iter_mut()
-            .try_for_each(|(_, branch)| branch.take(output, depth + 1))
+        branches.iter_mut().try_for_each(|(_, branch)| branch.take(output, depth + 1))
     }
 
     fn prolong(&mut self, rest: Self) {

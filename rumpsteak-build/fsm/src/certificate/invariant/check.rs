@@ -91,19 +91,13 @@ impl Claim<'_> {
             let lower = to.ranks.iter().find(|&&(own, _)| own == kind);
             taken == Some(kind) || lower.is_some_and(|&(_, lower)| lower < rank)
         };
-        self.ranks
-            .iter()
-            .all(falls)
-            .then_some(())
-            .ok_or(Fault::Rank)
+        self.ranks.iter().all(falls).then_some(()).ok_or(Fault::Rank)
     }
 }
 
 impl Goal<'_> {
     fn sends(&self) -> bool {
-        self.pending
-            .keys()
-            .any(|(_, direction)| *direction == Direction::Send)
+        self.pending.keys().any(|(_, direction)| *direction == Direction::Send)
     }
 }
 
@@ -136,11 +130,7 @@ impl<'a> Checker<'a> {
         let mut words = written.clone();
         let letters: Vec<TransitionId> = match &mut words {
             Words::Exactly(word) => word.clone(),
-            Words::Between(Between {
-                first,
-                last,
-                windows,
-            }) => {
+            Words::Between(Between { first, last, windows }) => {
                 let m = first.len();
                 let wrong = windows.iter().any(|window| window.len() != m + 1);
                 if windows.is_empty() || last.len() != m || wrong {
@@ -148,23 +138,13 @@ impl<'a> Checker<'a> {
                 }
                 windows.sort_unstable();
                 windows.dedup();
-                [&*first, &*last]
-                    .into_iter()
-                    .chain(&*windows)
-                    .flatten()
-                    .copied()
-                    .collect()
+                [&*first, &*last].into_iter().chain(&*windows).flatten().copied().collect()
             }
         };
-        if letters
-            .iter()
-            .any(|letter| letter.index() >= self.sup.transition_count())
-        {
+        if letters.iter().any(|letter| letter.index() >= self.sup.transition_count()) {
             return Err(Fault::Unknown);
         }
-        let mut kinds = letters
-            .into_iter()
-            .map(|letter| kind_of(&self.sup.transition(letter)));
+        let mut kinds = letters.into_iter().map(|letter| kind_of(&self.sup.transition(letter)));
         match kinds.next() {
             Some(kind) if kinds.all(|other| other == kind) => Ok((kind, words)),
             _ => Err(Fault::NoWords),
@@ -236,16 +216,8 @@ fn matched<'a>(
     let both = |choice: &Transition<'a>| {
         let same = offered.iter().find(|offer| offer.action == choice.action);
         let same = same.ok_or(not_done(kind))?;
-        let (own, theirs) = if sends {
-            (choice, same)
-        } else {
-            (same, choice)
-        };
-        Ok(Goal {
-            sub: own.target,
-            sup: theirs.target,
-            pending: goal.pending.clone(),
-        })
+        let (own, theirs) = if sends { (choice, same) } else { (same, choice) };
+        Ok(Goal { sub: own.target, sup: theirs.target, pending: goal.pending.clone() })
     };
     chosen.iter().map(both).collect()
 }

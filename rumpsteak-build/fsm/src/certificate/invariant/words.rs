@@ -32,11 +32,7 @@ impl Words {
     /// The letters that the words begin with, each with what may be left then; `None` is the empty
     /// word.
     pub(super) fn take_off(&self) -> Vec<(Letter, Option<Self>)> {
-        let Between {
-            first,
-            last,
-            windows,
-        } = match self {
+        let Between { first, last, windows } = match self {
             Self::Exactly(word) => {
                 let taken = word.split_first();
                 let taken = taken.map(|(&letter, rest)| (letter, Self::exactly(rest)));
@@ -55,11 +51,7 @@ impl Words {
             let windows = on_the_way(windows, rest, last);
             if !windows.is_empty() {
                 let (first, last) = (rest.to_vec(), last.clone());
-                let longer = Between {
-                    first,
-                    last,
-                    windows,
-                };
+                let longer = Between { first, last, windows };
                 taken.push((letter, Some(Self::Between(longer))));
             }
         }
@@ -94,10 +86,7 @@ impl Words {
 /// The windows that lie on a way `from … to`, each shifted by one letter against that before.
 fn on_the_way(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     // A window leads from all its letters but the last to all but the first.
-    let mut forth: Vec<Step<'_>> = windows
-        .iter()
-        .map(|window| split(window, from.len()))
-        .collect();
+    let mut forth: Vec<Step<'_>> = windows.iter().map(|window| split(window, from.len())).collect();
     let mut back: Vec<Step<'_>> = forth.iter().map(|&(tail, head)| (head, tail)).collect();
     forth.sort_unstable();
     back.sort_unstable();
@@ -161,22 +150,14 @@ mod tests {
     }
 
     fn between(first: Vec<Letter>, last: Vec<Letter>, windows: Windows) -> Words {
-        Words::Between(Between {
-            first,
-            last,
-            windows,
-        })
+        Words::Between(Between { first, last, windows })
     }
 
     /// The definition.
     fn has(words: &Words, word: &[Letter]) -> bool {
         match words {
             Words::Exactly(exactly) => exactly == word,
-            Words::Between(Between {
-                first,
-                last,
-                windows,
-            }) => {
+            Words::Between(Between { first, last, windows }) => {
                 let m = first.len();
                 word.len() > m
                     && word[..m] == first[..]
@@ -191,10 +172,8 @@ mod tests {
     fn sets() -> Vec<Words> {
         let mut sets: Vec<Words> = all(2, 4).into_iter().map(Words::Exactly).collect();
         for m in [0, 1] {
-            let shifts: Vec<Vec<Letter>> = all(2, m + 1)
-                .into_iter()
-                .filter(|w| w.len() == m + 1)
-                .collect();
+            let shifts: Vec<Vec<Letter>> =
+                all(2, m + 1).into_iter().filter(|w| w.len() == m + 1).collect();
             let ends: Vec<Vec<Letter>> = match m {
                 0 => vec![vec![]],
                 _ => all(2, m).into_iter().filter(|w| w.len() == m).collect(),

@@ -40,10 +40,7 @@ pub(super) fn parse(text: &[(usize, char)], span: Range<usize>) -> Result<Action
         None => Ok(Action {
             peer: peer.into(),
             direction,
-            message: Message {
-                label: label.into(),
-                payload,
-            },
+            message: Message { label: label.into(), payload },
         }),
         Some(_) => Err(reader.problem("expected the end of the action; an edge has one action")),
     }
@@ -59,22 +56,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// The next character that is not blank, without taking it.
     fn peek(&mut self) -> Option<char> {
-        while self
-            .text
-            .get(self.at)
-            .is_some_and(|(_, c)| c.is_whitespace())
-        {
+        while self.text.get(self.at).is_some_and(|(_, c)| c.is_whitespace()) {
             self.at += 1;
         }
         self.text.get(self.at).map(|&(_, c)| c)
     }
 
     fn problem(&self, message: impl Into<String>) -> SpannedMessage {
-        let position = |at: usize| {
-            self.text
-                .get(at)
-                .map_or(self.end, |&(position, _)| position)
-        };
+        let position = |at: usize| self.text.get(at).map_or(self.end, |&(position, _)| position);
         SpannedMessage::new(position(self.at)..position(self.at + 1), message)
     }
 

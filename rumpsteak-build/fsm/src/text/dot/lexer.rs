@@ -70,10 +70,7 @@ impl<'a> Lexer<'a> {
         self.skip_blanks()?;
         let Some((start, first)) = self.chars.next() else {
             let end = self.source.len();
-            return Ok(Token {
-                kind: Kind::End,
-                span: end..end,
-            });
+            return Ok(Token { kind: Kind::End, span: end..end });
         };
 
         let kind = match first {
@@ -82,11 +79,7 @@ impl<'a> Lexer<'a> {
             '<' => self.html(start)?,
             '-' if self.follows('>') => Kind::Arrow,
             '-' if self.follows('-') => Kind::Line,
-            '-' if self
-                .chars
-                .peek()
-                .is_some_and(|&(_, c)| c.is_ascii_digit() || c == '.') =>
-            {
+            '-' if self.chars.peek().is_some_and(|&(_, c)| c.is_ascii_digit() || c == '.') => {
                 self.bare(start)
             }
             c if is_bare(c) => self.bare(start),
@@ -98,16 +91,11 @@ impl<'a> Lexer<'a> {
                 return Err(SpannedMessage::new(start..self.position(), message));
             }
         };
-        Ok(Token {
-            kind,
-            span: start..self.position(),
-        })
+        Ok(Token { kind, span: start..self.position() })
     }
 
     fn position(&mut self) -> usize {
-        self.chars
-            .peek()
-            .map_or(self.source.len(), |&(position, _)| position)
+        self.chars.peek().map_or(self.source.len(), |&(position, _)| position)
     }
 
     fn follows(&mut self, expected: char) -> bool {
@@ -147,10 +135,7 @@ impl<'a> Lexer<'a> {
                 return Ok(());
             }
         }
-        Err(SpannedMessage::new(
-            start..start + 2,
-            "this comment has no end; close it with `*/`",
-        ))
+        Err(SpannedMessage::new(start..start + 2, "this comment has no end; close it with `*/`"))
     }
 
     fn bare(&mut self, start: usize) -> Kind {
@@ -177,10 +162,7 @@ impl<'a> Lexer<'a> {
                 c => text.0.push((position, c)),
             }
         }
-        Err(SpannedMessage::new(
-            start..start + 1,
-            "this name has no end; close it with `\"`",
-        ))
+        Err(SpannedMessage::new(start..start + 1, "this name has no end; close it with `\"`"))
     }
 
     fn html(&mut self, start: usize) -> Result<Kind, SpannedMessage> {
@@ -195,10 +177,7 @@ impl<'a> Lexer<'a> {
                 return Ok(Kind::Html);
             }
         }
-        Err(SpannedMessage::new(
-            start..start + 1,
-            "this markup has no end; close it with `>`",
-        ))
+        Err(SpannedMessage::new(start..start + 1, "this markup has no end; close it with `>`"))
     }
 }
 

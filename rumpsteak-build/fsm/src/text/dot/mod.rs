@@ -41,10 +41,7 @@ pub use self::printer::{escape, print, print_all};
 /// # Errors
 /// The first place that is no DOT, or no machine. Time and memory are linear in the text.
 pub fn parse(source: &str) -> Result<Vec<Fsm>, ParseError> {
-    Ok(parse_named(source)?
-        .into_iter()
-        .map(|digraph| digraph.fsm)
-        .collect())
+    Ok(parse_named(source)?.into_iter().map(|digraph| digraph.fsm).collect())
 }
 
 /// As [`parse`], and keeps what the states were called and where the transitions were written.

@@ -107,9 +107,7 @@ impl Parser<'_> {
             let message = "a machine has no subgraphs; write its nodes and edges directly";
             return Err(SpannedMessage::new(self.next.span.clone(), message));
         }
-        let default = ["node", "edge", "graph"]
-            .iter()
-            .any(|keyword| self.at_keyword(keyword));
+        let default = ["node", "edge", "graph"].iter().any(|keyword| self.at_keyword(keyword));
         let first = self.name("a node, an edge or `}`")?;
         if self.eat('=')? {
             self.value()?;
@@ -185,10 +183,7 @@ impl Parser<'_> {
     fn value(&mut self) -> Result<Name, SpannedMessage> {
         if self.next.kind == Kind::Html {
             let span = self.advance()?.span;
-            return Ok(Name {
-                text: Text::default(),
-                span,
-            });
+            return Ok(Name { text: Text::default(), span });
         }
         self.name("a value")
     }

@@ -68,9 +68,7 @@ fn graph_name(role: &str) -> String {
         .iter()
         .any(|keyword| role.eq_ignore_ascii_case(keyword));
     let mut chars = role.chars();
-    let bare = chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+    let bare = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
     match bare && !keyword {
         true => role.to_owned(),
@@ -79,19 +77,9 @@ fn graph_name(role: &str) -> String {
 }
 
 /// An action in the grammar of `action::parse`.
-fn action(
-    Action {
-        peer,
-        direction,
-        message,
-    }: &Action,
-) -> String {
+fn action(Action { peer, direction, message }: &Action) -> String {
     let payload: Vec<String> = message.payload.iter().map(|s| sort(s.as_str())).collect();
-    let mut text = format!(
-        "{}{direction}{}",
-        name(peer.as_str()),
-        name(message.label.as_str())
-    );
+    let mut text = format!("{}{direction}{}", name(peer.as_str()), name(message.label.as_str()));
     if !payload.is_empty() {
         text.push_str(&format!("({})", payload.join(", ")));
     }
@@ -131,9 +119,7 @@ fn sort(sort: &str) -> String {
         previous = c;
     }
     // `a: i32` would read as a payload named `a`; `a::b` would not.
-    let named = sort
-        .split_once(':')
-        .is_some_and(|(_, rest)| !rest.starts_with(':'));
+    let named = sort.split_once(':').is_some_and(|(_, rest)| !rest.starts_with(':'));
     if plain && depth == 0 && !named {
         return sort.to_owned();
     }

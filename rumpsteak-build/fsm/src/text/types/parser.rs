@@ -58,11 +58,7 @@ type Place = usize;
 #[derive(Debug)]
 enum Node {
     /// Begins in the choice `owner`, or is a state of its own.
-    Action {
-        action: Action,
-        owner: Option<Place>,
-        next: Place,
-    },
+    Action { action: Action, owner: Option<Place>, next: Place },
     /// A choice in no other choice; what it offers are the actions that it owns.
     Choice,
     /// `end`.
@@ -162,23 +158,12 @@ impl<'a> Reading<'a, '_> {
         owner: Option<Place>,
         start: usize,
     ) -> Result<(), SpannedMessage> {
-        let (message, span) = self
-            .lexer
-            .message("the label of a message, as in `B!a; end`")?;
-        self.lexer
-            .expect(';', "after the message, as in `B!a; end`")?;
-        let action = Action {
-            peer: peer.into(),
-            direction,
-            message,
-        };
+        let (message, span) = self.lexer.message("the label of a message, as in `B!a; end`")?;
+        self.lexer.expect(';', "after the message, as in `B!a; end`")?;
+        let action = Action { peer: peer.into(), direction, message };
         let place = self.tree.nodes.len();
         // The continuation is not known yet; `end` sets it.
-        let node = Node::Action {
-            action,
-            owner,
-            next: place,
-        };
+        let node = Node::Action { action, owner, next: place };
         self.tree.push(node, start..span.end);
         self.open.push(Open::Action(place));
         Ok(())
@@ -204,11 +189,7 @@ impl<'a> Reading<'a, '_> {
             None => Node::Choice,
         };
         self.tree.push(node, bracket.span);
-        self.open.push(Open::Choice {
-            owner: owner.unwrap_or(place),
-            place,
-            closing,
-        });
+        self.open.push(Open::Choice { owner: owner.unwrap_or(place), place, closing });
         Ok(())
     }
 
@@ -228,8 +209,7 @@ impl<'a> Reading<'a, '_> {
             Ok(true)
         } else if word == "rec" {
             let (variable, _) = self.lexer.name("a variable, as in `rec X . B!a; X`")?;
-            self.lexer
-                .expect('.', "after the variable, as in `rec X . B!a; X`")?;
+            self.lexer.expect('.', "after the variable, as in `rec X . B!a; X`")?;
             self.tree.push(Node::Rec { body: place }, span);
             self.binders.entry(variable).or_default().push(place);
             self.open.push(Open::Rec(place, variable));
@@ -271,8 +251,7 @@ impl<'a> Reading<'a, '_> {
                         self.open.push(open);
                         return Ok(false);
                     }
-                    self.lexer
-                        .expect(closing, "or `,` after the branch of a choice")?;
+                    self.lexer.expect(closing, "or `,` after the branch of a choice")?;
                     done = place;
                 }
             }
@@ -284,13 +263,8 @@ impl<'a> Reading<'a, '_> {
 impl Tree {
     /// Reads one type.
     fn parse(lexer: &mut Lexer<'_>, peers: bool) -> Result<Self, SpannedMessage> {
-        let mut reading = Reading {
-            lexer,
-            peers,
-            tree: Self::default(),
-            open: vec![],
-            binders: HashMap::new(),
-        };
+        let mut reading =
+            Reading { lexer, peers, tree: Self::default(), open: vec![], binders: HashMap::new() };
         loop {
             let place = reading.tree.nodes.len();
             if reading.begin(place)? && reading.end(place)? {
@@ -336,12 +310,7 @@ impl Tree {
         let count = builder.state_count();
         let mut actions = vec![];
         for (place, node) in self.nodes.into_iter().enumerate() {
-            if let Node::Action {
-                action,
-                owner,
-                next,
-            } = node
-            {
+            if let Node::Action { action, owner, next } = node {
                 // An action is a state, or its choice is: whatever leads to one leads there.
                 let source = states.get(&owner.unwrap_or(place)).copied();
                 let target = states.get(&stands_for[next]).copied();

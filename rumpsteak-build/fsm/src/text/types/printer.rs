@@ -45,10 +45,8 @@ pub(in crate::text) fn print_binary(machines: &[Fsm]) -> Result<String, Unsayabl
             ),
         });
     };
-    let names = fsm
-        .transitions()
-        .map(|transition| transition.action.peer.as_str())
-        .chain([BINARY_PEER]);
+    let names =
+        fsm.transitions().map(|transition| transition.action.peer.as_str()).chain([BINARY_PEER]);
     if fsm.role().as_str() != BINARY_ROLE || names.into_iter().any(|peer| peer != BINARY_PEER) {
         let message = format!(
             "a binary type has no names, so that its role is `{BINARY_ROLE}` and its only peer `{BINARY_PEER}`; use local types"
@@ -89,11 +87,7 @@ fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable>
         Action(&'a Action),
         Next(Next),
     }
-    let first = if places.is_empty() {
-        Next::End
-    } else {
-        Next::Place(0)
-    };
+    let first = if places.is_empty() { Next::End } else { Next::Place(0) };
     let mut pieces = vec![Piece::Next(first)];
     while let Some(piece) = pieces.pop() {
         match piece {
@@ -218,8 +212,7 @@ const MOST_COPIES: usize = 10_000;
 fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, Unsayable> {
     let refuse = |why: String| Unsayable::new(form, fsm.role(), why + "; use DOT or CFSM text");
     let mut is_reached = vec![false; fsm.len()];
-    fsm.reachable()
-        .for_each(|state| is_reached[state.index()] = true);
+    fsm.reachable().for_each(|state| is_reached[state.index()] = true);
     if let Some(state) = fsm.states().find(|state| !is_reached[state.index()]) {
         let why = "a type has no state that nothing reaches: state";
         return Err(refuse(format!("{why} {state}")));
@@ -231,11 +224,7 @@ fn unfold(form: Form, fsm: &Fsm) -> Result<Vec<Place>, Unsayable> {
     let mut open = vec![];
     let enter = |state: StateId, places: &mut Vec<Place>, above: &mut [Option<usize>]| {
         above[state.index()] = Some(places.len());
-        places.push(Place {
-            state,
-            is_bound: false,
-            next: vec![],
-        });
+        places.push(Place { state, is_bound: false, next: vec![] });
         (places.len() - 1, fsm.transitions_from(state))
     };
     if !fsm.is_terminal(fsm.initial()) {

@@ -33,9 +33,7 @@ impl Pair {
 
 /// All pairs.
 pub(crate) fn pairs() -> Vec<Pair> {
-    let documents = DOCUMENTS
-        .iter()
-        .map(|name| fs::read_to_string(path(name)).unwrap());
+    let documents = DOCUMENTS.iter().map(|name| fs::read_to_string(path(name)).unwrap());
     documents.flat_map(|text| parse(&text)).collect()
 }
 
@@ -43,19 +41,14 @@ pub(crate) fn pairs() -> Vec<Pair> {
 pub(crate) const DOCUMENTS: [&str; 2] = ["subtyping.md", "unbounded.md"];
 
 pub(crate) fn path(document: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/cases")
-        .join(document)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(document)
 }
 
 /// The pairs of a document.
 pub(crate) fn parse(document: &str) -> Vec<Pair> {
     let fences = document.split("```pairs\n").skip(1);
     let fences = fences.map(|fence| fence.split("```").next().unwrap());
-    fences
-        .flat_map(|fence| fence.split("\n\n"))
-        .map(pair)
-        .collect()
+    fences.flat_map(|fence| fence.split("\n\n")).map(pair).collect()
 }
 
 fn pair(source: &str) -> Pair {

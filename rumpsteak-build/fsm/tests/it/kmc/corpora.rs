@@ -81,11 +81,7 @@ fn the_corpora_have_their_expected_properties() {
         };
         let properties = (is.exhaustive.holds(), is.is_safe());
         assert_eq!(properties, (Some(expected.0), Some(expected.1)), "{row:?}");
-        assert_eq!(
-            (is.is_csa(), is.is_directed()),
-            (row.csa, row.directed),
-            "{row:?}"
-        );
+        assert_eq!((is.is_csa(), is.is_directed()), (row.csa, row.directed), "{row:?}");
     }
 }
 
@@ -98,27 +94,13 @@ fn the_rows_that_are_wrong_have_runs_that_show_it() {
             let system = read(&folder, file);
             let reference = Reference::new(&system, bound, 1_000).unwrap();
             let is = kmc::check_at(&system, bound, Reduction::None, &Limits::default());
-            assert_eq!(
-                reference.violation(Kind::Exhaustive).is_none(),
-                exhaustive,
-                "{file}"
-            );
+            assert_eq!(reference.violation(Kind::Exhaustive).is_none(), exhaustive, "{file}");
             // None of them is safe: here is a shortest run to where one of its halves fails.
-            let halves = [
-                (Kind::Progress, &is.progress),
-                (Kind::Reception, &is.reception),
-            ];
+            let halves = [(Kind::Progress, &is.progress), (Kind::Reception, &is.reception)];
             let shown = halves.into_iter().any(|(kind, property)| match property {
                 kmc::Property::Fails(witness) => {
-                    assert!(
-                        reference.shows(kind, &witness.steps, &witness.flaw),
-                        "{file}"
-                    );
-                    assert_eq!(
-                        Some(witness.steps.len()),
-                        reference.violation(kind),
-                        "{file}"
-                    );
+                    assert!(reference.shows(kind, &witness.steps, &witness.flaw), "{file}");
+                    assert_eq!(Some(witness.steps.len()), reference.violation(kind), "{file}");
                     true
                 }
                 _ => false,
@@ -167,10 +149,7 @@ fn the_corpora_have_their_verdicts() {
             ("infinite.txt", "grows"),
             ("ininite.txt", "grows"),
             ("july3.txt", "grows"),
-            (
-                "synchronisable/elevator-extra-variant.txt",
-                "depends on the bound"
-            ),
+            ("synchronisable/elevator-extra-variant.txt", "depends on the bound"),
             ("synchronisable/inf-snd-rcv.txt", "grows"),
         ]
     );

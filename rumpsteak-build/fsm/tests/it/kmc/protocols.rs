@@ -26,21 +26,14 @@ fn machines(rng: &mut Rng) -> Option<Vec<Fsm>> {
             machines[role] = mutated;
         }
     }
-    let directed = machines
-        .iter()
-        .all(|machine| machine.check_directed().is_ok());
+    let directed = machines.iter().all(|machine| machine.check_directed().is_ok());
     directed.then_some(machines)
 }
 
 /// What the explorer finds with longer and longer queues.
 fn explore(system: &oracle::System) -> oracle::Report {
-    let with = |queue| {
-        system.explore(&oracle::Limits {
-            queue,
-            configurations: 3_000,
-            steps: usize::MAX,
-        })
-    };
+    let with =
+        |queue| system.explore(&oracle::Limits { queue, configurations: 3_000, steps: usize::MAX });
     let mut report = with(1);
     for queue in [2, 4, 6] {
         if report.coverage > Coverage::Partial || report.immediate().is_some() {
@@ -71,12 +64,7 @@ fn the_explorer_agrees() {
         let report = explore(&reference);
         let limits = Limits::default().queue(8).configurations(20_000);
         let verdict = kmc::check(&system, &limits).verdict;
-        let context = || {
-            format!(
-                "seed {seed}: {verdict:?} {report:?} {:#?}",
-                system.machines()
-            )
-        };
+        let context = || format!("seed {seed}: {verdict:?} {report:?} {:#?}", system.machines());
         match &verdict {
             Verdict::Safe { .. } => {
                 tally[0] += 1;

@@ -61,16 +61,12 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], shape: Shape) ->
         };
         for number in 0..counts[random.usize(..counts.len())] {
             let (sends, peer, label) = match shape {
-                Shape::Any => (
-                    random.bool(),
-                    peers[random.usize(..peers.len())],
-                    labels[random.usize(..2)],
-                ),
-                Shape::Csa => (
-                    sends,
-                    peers[random.usize(..peers.len())],
-                    labels[random.usize(..2)],
-                ),
+                Shape::Any => {
+                    (random.bool(), peers[random.usize(..peers.len())], labels[random.usize(..2)])
+                }
+                Shape::Csa => {
+                    (sends, peers[random.usize(..peers.len())], labels[random.usize(..2)])
+                }
                 Shape::Directed => (sends, peer, labels[(first + number) % 2]),
             };
             let action = match sends {
@@ -150,12 +146,8 @@ fn every_property_is_as_defined() {
                 for (index, ((kind, is), (_, reduced))) in
                     of(&full).into_iter().zip(of(&reduced)).enumerate()
                 {
-                    let context = || {
-                        format!(
-                            "{shape:?} {seed} k={bound} {kind:?} {:#?}",
-                            system.machines()
-                        )
-                    };
+                    let context =
+                        || format!("{shape:?} {seed} k={bound} {kind:?} {:#?}", system.machines());
                     let expected = reference.violation(kind);
                     assert_eq!(is.holds(), Some(expected.is_none()), "{}", context());
                     assert_eq!(reduced.holds(), is.holds(), "{}", context());
@@ -184,10 +176,7 @@ fn every_property_is_as_defined() {
         }
     }
     println!("{compared} compared, violations {fails:?}");
-    assert!(
-        compared > 600 && fails.iter().all(|&count| count > 10),
-        "{compared} {fails:?}"
-    );
+    assert!(compared > 600 && fails.iter().all(|&count| count > 10), "{compared} {fails:?}");
 }
 
 #[test]
@@ -199,13 +188,8 @@ fn a_verdict_is_right_at_every_bound() {
             let system = random_system(&mut random, shape);
             let limits = Limits::default().queue(6);
             let report = kmc::check(&system, &limits);
-            let context = || {
-                format!(
-                    "{shape:?} {seed} {:?} {:#?}",
-                    report.verdict,
-                    system.machines()
-                )
-            };
+            let context =
+                || format!("{shape:?} {seed} {:?} {:#?}", report.verdict, system.machines());
             match &report.verdict {
                 Verdict::Safe { bound } => {
                     tally[0] += 1;

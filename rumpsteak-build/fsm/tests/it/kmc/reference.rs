@@ -52,13 +52,8 @@ impl<'a> Reference<'a> {
             queues: BTreeMap::new(),
         };
         let mut numbers = BTreeMap::from([(initial.clone(), 0)]);
-        let mut reference = Self {
-            system,
-            bound,
-            configurations: vec![initial],
-            edges: vec![],
-            depths: vec![0],
-        };
+        let mut reference =
+            Self { system, bound, configurations: vec![initial], edges: vec![], depths: vec![0] };
         while reference.edges.len() < reference.configurations.len() {
             let at = reference.edges.len();
             let mut edges = vec![];
@@ -69,11 +64,7 @@ impl<'a> Reference<'a> {
                     reference.configurations.push(next);
                     reference.depths.push(reference.depths[at] + 1);
                 }
-                edges.push(Edge {
-                    machine,
-                    transition,
-                    to,
-                });
+                edges.push(Edge { machine, transition, to });
             }
             reference.edges.push(edges);
             if reference.configurations.len() > limit {
@@ -104,11 +95,7 @@ impl<'a> Reference<'a> {
     }
 
     fn queue(&self, at: usize, channel: (usize, usize)) -> VecDeque<Message> {
-        self.configurations[at]
-            .queues
-            .get(&channel)
-            .cloned()
-            .unwrap_or_default()
+        self.configurations[at].queues.get(&channel).cloned().unwrap_or_default()
     }
 
     fn is_enabled(&self, at: usize, machine: usize, transition: &Transition<'_>) -> bool {
@@ -202,9 +189,8 @@ impl<'a> Reference<'a> {
             }),
             Kind::Obi => machines.clone().any(|machine| {
                 let sends = self.transitions(at, machine).into_iter().filter(is_send);
-                let enabled: BTreeSet<bool> = sends
-                    .map(|send| self.is_enabled(at, machine, &send))
-                    .collect();
+                let enabled: BTreeSet<bool> =
+                    sends.map(|send| self.is_enabled(at, machine, &send)).collect();
                 enabled.len() == 2
             }),
             Kind::Ibi => machines.clone().any(|machine| {
@@ -298,25 +284,13 @@ impl<'a> Reference<'a> {
             Flaw::Blocked { role, send } => {
                 let machine = self.system.index_of(role).unwrap();
                 let transitions = self.transitions(at, machine);
-                transitions
-                    .iter()
-                    .any(|t| t.id == *send && !self.is_enabled(at, machine, t))
+                transitions.iter().any(|t| t.id == *send && !self.is_enabled(at, machine, t))
             }
-            Flaw::Competing {
-                role,
-                first,
-                second,
-            }
-            | Flaw::Partial {
-                role,
-                possible: first,
-                blocked: second,
-            } => {
+            Flaw::Competing { role, first, second }
+            | Flaw::Partial { role, possible: first, blocked: second } => {
                 let machine = self.system.index_of(role).unwrap();
                 let transitions = self.transitions(at, machine);
-                transitions
-                    .iter()
-                    .any(|t| t.id == *first && self.is_enabled(at, machine, t))
+                transitions.iter().any(|t| t.id == *first && self.is_enabled(at, machine, t))
                     && transitions.iter().any(|t| t.id == *second)
             }
             Flaw::Lost { from, to } => {

@@ -28,24 +28,12 @@ fn refused(source: &str) -> (Vec<String>, Failure) {
         panic!("a refusal is expected");
     };
     assert_eq!(run.replay(&system), Ok(()));
-    let steps = run
-        .steps
-        .iter()
-        .map(|step| format!("{} {}", step.role, step.action));
+    let steps = run.steps.iter().map(|step| format!("{} {}", step.role, step.action));
     (steps.collect(), run.failure.clone())
 }
 
 fn holds(properties: &Properties) -> [Option<bool>; 7] {
-    let Properties {
-        exhaustive,
-        progress,
-        reception,
-        obi,
-        ibi,
-        sibi,
-        cibi,
-        ..
-    } = properties;
+    let Properties { exhaustive, progress, reception, obi, ibi, sibi, cibi, .. } = properties;
     [exhaustive, progress, reception, obi, ibi, sibi, cibi].map(Property::holds)
 }
 
@@ -72,10 +60,7 @@ fn the_least_bound_is_found() {
                 panic!("the bound is too small");
             };
             assert_eq!(limit, Limit::Queue(least - 1));
-            assert!(
-                matches!(obstacle, Some(Obstacle::Blocked(_))),
-                "{obstacle:?}"
-            );
+            assert!(matches!(obstacle, Some(Obstacle::Blocked(_))), "{obstacle:?}");
         }
     }
 }
@@ -108,17 +93,11 @@ fn a_budget_that_is_too_small_is_named() {
     let limits = Limits::default().configurations(10);
     assert_eq!(
         kmc::check(&system(&ring(12)), &limits).verdict,
-        Verdict::Undecided {
-            limit: Limit::Configurations(10),
-            obstacle: None
-        }
+        Verdict::Undecided { limit: Limit::Configurations(10), obstacle: None }
     );
     // A ring of sends is 2^n interleavings, and one if taken in order.
     let full = kmc::check_at(&system(&ring(16)), 1, Reduction::None, &Limits::default());
-    assert_eq!(
-        full.exhaustive,
-        Property::Unknown(Limit::Configurations(100_000))
-    );
+    assert_eq!(full.exhaustive, Property::Unknown(Limit::Configurations(100_000)));
     let reduced = check(&ring(30));
     assert_eq!(reduced.verdict, Verdict::Safe { bound: 1 });
     assert!(reduced.properties.configurations < 500);
@@ -155,10 +134,7 @@ fn the_budget_is_for_all_bounds_together() {
         assert_eq!(named, limit);
     }
     assert_eq!(within(source, needed).verdict, Verdict::Safe { bound: 4 });
-    assert_eq!(
-        within(source, needed + at(3)).verdict,
-        Verdict::Safe { bound: 3 }
-    );
+    assert_eq!(within(source, needed + at(3)).verdict, Verdict::Safe { bound: 3 });
 }
 
 #[test]
@@ -204,19 +180,15 @@ fn a_limit_is_not_blamed_on_the_machines() {
     let forever = "a: rec X . {b!x; X, b?y; X}\nb: rec X . {a!y; X, a?x; X}";
     assert_eq!(
         within(forever, 1).verdict,
-        Verdict::Undecided {
-            limit: Limit::Configurations(1),
-            obstacle: None
-        }
+        Verdict::Undecided { limit: Limit::Configurations(1), obstacle: None }
     );
 }
 
 #[test]
 fn what_comes_at_the_end_of_a_long_run_is_seen() {
     // Each of 70 roles is told by the one before it.
-    let chain: String = (1..69)
-        .map(|i| format!("r{i}: r{}?v; r{}!v; end\n", i - 1, i + 1))
-        .collect();
+    let chain: String =
+        (1..69).map(|i| format!("r{i}: r{}?v; r{}!v; end\n", i - 1, i + 1)).collect();
     let source = format!("r0: r1!v; end\n{chain}r69: r68?v; end");
     let at = at_one(&source);
     assert_eq!(holds(&at), [Some(true); 7]);
@@ -231,10 +203,7 @@ fn properties_are_those_of_all_parts() {
     let both = at_one(&(good.clone() + &bad));
     assert!(both.is_csa());
     assert_eq!(both.progress.holds(), Some(false));
-    assert_eq!(
-        both.configurations,
-        at_one(&good).configurations + at_one(&bad).configurations
-    );
+    assert_eq!(both.configurations, at_one(&good).configurations + at_one(&bad).configurations);
     // Of two parts that fail, the first is shown.
     for (first, second, role) in [("e", "c", "e"), ("c", "e", "c")] {
         let source = pair(first, "f", "y") + &pair(second, "g", "y");
@@ -266,12 +235,7 @@ fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
     };
     assert_eq!(run.replay(&system), Ok(()));
     // What the two did in two rounds, and what they needed for it of those before them.
-    let moves = |role: &str| {
-        run.steps
-            .iter()
-            .filter(|step| step.role.as_str() == role)
-            .count()
-    };
+    let moves = |role: &str| run.steps.iter().filter(|step| step.role.as_str() == role).count();
     assert_eq!([2, 3, 4, 5].map(|i| moves(&format!("r{i}"))), [1, 3, 4, 4]);
     assert_eq!(run.steps.len(), 12);
 }
@@ -331,11 +295,7 @@ fn what_a_fault_needs_depends_on_the_fault() {
     };
     // Three wait for each other.
     let (found, failure) = moves(
-        [
-            "turn; turn; r5?never; end",
-            "turn; turn; r6?never; end",
-            "turn; turn; r4?never; end",
-        ],
+        ["turn; turn; r5?never; end", "turn; turn; r6?never; end", "turn; turn; r4?never; end"],
         "rec X . turn; X",
         "",
         &["r2", "r3", "r4", "r5", "r6"],
@@ -344,27 +304,16 @@ fn what_a_fault_needs_depends_on_the_fault() {
     assert!(matches!(failure, Failure::Starvation { .. }), "{failure:?}");
     // r5 finds what it cannot take. What r4 does then is of no account.
     let (found, failure) = moves(
-        [
-            "turn; turn; r5!bad; s!u; end",
-            "rec X . turn; X",
-            "rec X . turn; X",
-        ],
+        ["turn; turn; r5!bad; s!u; end", "rec X . turn; X", "rec X . turn; X"],
         "rec X . turn; X",
         "s: r4?u; end",
         &["r2", "r3", "r4", "r5"],
     );
     assert_eq!(found, [1, 3, 5, 5]);
-    assert!(
-        matches!(failure, Failure::UnspecifiedReception { .. }),
-        "{failure:?}"
-    );
+    assert!(matches!(failure, Failure::UnspecifiedReception { .. }), "{failure:?}");
     // It was t who told it, and t talks to nobody else.
     let (found, failure) = moves(
-        [
-            "turn; turn; end",
-            "turn; turn; t?good; end",
-            "rec X . turn; X",
-        ],
+        ["turn; turn; end", "turn; turn; t?good; end", "rec X . turn; X"],
         "rec X . turn; X",
         "t: r5!bad; end",
         &["r2", "r3", "r4", "r5", "t"],
@@ -376,11 +325,7 @@ fn what_a_fault_needs_depends_on_the_fault() {
     );
     // Nobody waits at the end; s has finished before it is told everything.
     let (found, failure) = moves(
-        [
-            "turn; s!a; turn; s!late; turn; end",
-            "turn; turn; turn; end",
-            "turn; turn; turn; end",
-        ],
+        ["turn; s!a; turn; s!late; turn; end", "turn; turn; turn; end", "turn; turn; turn; end"],
         "turn; turn; turn; end",
         "s: r4?a; end",
         &["r2", "r3", "r4", "s"],
@@ -403,23 +348,15 @@ fn large_systems_end_in_an_answer() {
         })
         .collect();
     is_safe_at(&ring, 1);
-    let pairs: String = (0..n)
-        .map(|i| format!("a{i}: rec X . b{i}!x; X\nb{i}: rec X . a{i}?x; X\n"))
-        .collect();
+    let pairs: String =
+        (0..n).map(|i| format!("a{i}: rec X . b{i}!x; X\nb{i}: rec X . a{i}?x; X\n")).collect();
     is_safe_at(&pairs, 1);
     // A role with ten thousand choices, and one that takes them all.
     let choices = |action: &str| {
         let branches: Vec<String> = (0..10_000).map(|i| format!("{action}x{i}; X")).collect();
         branches.join(", ")
     };
-    is_safe_at(
-        &format!(
-            "a: rec X . {{{}}}\nb: rec X . {{{}}}",
-            choices("b!"),
-            choices("a?")
-        ),
-        1,
-    );
+    is_safe_at(&format!("a: rec X . {{{}}}\nb: rec X . {{{}}}", choices("b!"), choices("a?")), 1);
 }
 
 #[test]
@@ -452,11 +389,7 @@ fn what_competes_does_not_depend_on_the_order_of_roles_and_branches() {
         let at = at_one(&source);
         // y comes only after x was taken, because of it.
         assert_eq!(at.ibi, Property::Holds);
-        assert_eq!(
-            (at.sibi.holds(), at.cibi.holds()),
-            (Some(false), Some(true)),
-            "{source}"
-        );
+        assert_eq!((at.sibi.holds(), at.cibi.holds()), (Some(false), Some(true)), "{source}");
         assert!(!at.is_directed());
     }
     assert!(check("a: b!x; end\nb: a?x; end").properties.is_directed());
