@@ -1,0 +1,312 @@
+//! The Rust text of roles, messages and session items: structs, aliases, and the enums of choices.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use rumpsteak_contract::name;
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message};
+
+use super::layout::{self, Type};
+use super::machines::Machine;
+use super::names::{LabelName, Names, RoleName};
+use super::session::{self, Item};
+use crate::protocols::{Loaded, ScrFile};
+use crate::words::list;
+
+/// Whether rustc or Clippy would find that these names repeat themselves: three or more that begin
+/// or end alike, or one that begins or ends as the type that they are in.
+fn repeats(names: &[&str], within: &str) -> bool {
+    let words = |name: &&str| name::snake(name).split('_').map(str::to_owned).collect::<Vec<_>>();
+    let words: Vec<Vec<String>> = names.iter().map(words).collect();
+    let alike = |pick: fn(&Vec<String>) -> Option<&String>| {
+        let mut picked = words.iter().map(pick);
+        let first = picked.next().flatten();
+        names.len() >= 3 && picked.all(|word| word == first)
+    };
+    let within = name::snake(within);
+    alike(|words| words.first())
+        || alike(|words| words.last())
+        || names.iter().any(|name| {
+            let name = name::snake(name);
+            name.starts_with(&within) || name.ends_with(&within)
+        })
+}
+
+pub(super) fn print_roles(text: &mut String, protocol: &Loaded, file: &ScrFile, names: &Names) {
+    let declared = file
+        .modules
+        .root()
+        .protocols
+        .iter()
+        .find(|declared| declared.name.as_str() == protocol.name());
+    let source = declared
+        .and_then(|declared| file.text(declared.span.source()).text.get(declared.span.range()));
+    let name = protocol.name();
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "\n/// The roles of the protocol `{name}`, wired to each other.");
+    if let Some(source) = source {
+        text.push_str("///\n");
+        print_fence(text, "scribble", source);
+    }
+    text.push_str("#[derive(Roles)]\n");
+    text.push_str(&names.derive_attribute());
+    let fields: Vec<&str> = names.roles.iter().map(|role| role.field.as_str()).collect();
+    if repeats(&fields, "Roles") {
+        text.push_str(FIELD_NAMES);
+    }
+    text.push_str("pub struct Roles {\n");
+    for role in &names.roles {
+        let _ = writeln!(text, "    /// The role `{}`.", role.scribble);
+        let _ = writeln!(text, "    pub {}: {},", role.field, role.ty);
+    }
+    text.push_str("}\n");
+    for (position, role) in names.roles.iter().enumerate() {
+        print_role(text, protocol, position, role, names);
+    }
+}
+
+const FIELD_NAMES: &str =
+    "#[allow(clippy::struct_field_names, reason = \"the names are those of the protocol\")]\n";
+const VARIANT_NAMES: &str =
+    "#[allow(clippy::enum_variant_names, reason = \"the names are those of the protocol\")]\n";
+
+fn print_role(
+    text: &mut String,
+    protocol: &Loaded,
+    position: usize,
+    role: &RoleName,
+    names: &Names,
+) {
+    let transitions = || protocol.projections[position].fsm.transitions();
+    let is_peer = |other: &&RoleName| {
+        transitions().any(|transition| transition.action.peer.as_str() == other.scribble)
+    };
+    let peers: Vec<&RoleName> = names.roles.iter().filter(is_peer).collect();
+    let scribble = &role.scribble;
+    let _ = match &peers[..] {
+        [] => writeln!(text, "\n/// The role `{scribble}`, which talks to nobody."),
+        _ => {
+            let peers: Vec<&str> = peers.iter().map(|peer| peer.scribble.as_str()).collect();
+            writeln!(text, "\n/// The role `{scribble}`, which talks to {}.", list(peers))
+        }
+    };
+    let name = protocol.name();
+    text.push_str("#[derive(Role)]\n");
+    text.push_str(&names.derive_attribute());
+    let _ = if role.is_ident {
+        writeln!(text, "#[protocol({name}::{scribble})]")
+    } else {
+        writeln!(text, "#[protocol({name})]\n#[role({scribble:?})]")
+    };
+    text.push_str("#[message(Label)]\n");
+    if peers.is_empty() {
+        let _ = writeln!(text, "pub struct {};", role.ty);
+        return;
+    }
+    let fields: Vec<&str> = peers.iter().map(|peer| peer.field.as_str()).collect();
+    if repeats(&fields, &role.ty) && fields.len() >= 3 {
+        text.push_str(FIELD_NAMES);
+    }
+    let _ = writeln!(text, "pub struct {} {{", role.ty);
+    for peer in peers {
+        let _ = writeln!(text, "    #[route({})]\n    {}: Channel<Label>,", peer.ty, peer.field);
+    }
+    text.push_str("}\n");
+}
+
+pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
+    let derives = |is_debug: bool, derives: &[&str]| {
+        let debug = is_debug.then_some("Debug");
+        let all: Vec<&str> = debug.into_iter().chain(derives.iter().copied()).collect();
+        match all[..] {
+            [] => String::new(),
+            _ => format!("#[derive({})]\n", all.join(", ")),
+        }
+    };
+    let _ = writeln!(text, "\n/// The messages of the protocol `{}`.", protocol.name());
+    text.push_str(&derives(names.labels.iter().all(|label| label.is_debug), &["Message"]));
+    text.push_str(&names.derive_attribute());
+    let variants: Vec<&str> = names.labels.iter().map(|label| label.ty.as_str()).collect();
+    if repeats(&variants, "Label") {
+        text.push_str(VARIANT_NAMES);
+    }
+    text.push_str("pub enum Label {\n");
+    let routes = routes(protocol);
+    for LabelName { message, ty, explicit, .. } in &names.labels {
+        let _ = writeln!(text, "    /// `{message}`, {}.", routes[message]);
+        if *explicit {
+            let _ = writeln!(text, "    #[label({:?})]", message.label.as_str());
+        }
+        let _ = writeln!(text, "    {ty}({ty}),");
+    }
+    text.push_str("}\n");
+    for LabelName { message, ty, payload, is_debug, .. } in &names.labels {
+        let _ = writeln!(text, "\n/// The message `{message}`.");
+        text.push_str(&derives(*is_debug, &[]));
+        let head = format!("pub struct {ty}");
+        let fields: Vec<Type> = payload.iter().map(|ty| Type::name(format!("pub {ty}"))).collect();
+        match &fields[..] {
+            [] => text.push_str(&format!("{head};")),
+            fields => text.push_str(&layout::tuple(0, &head, fields, ";")),
+        }
+        text.push('\n');
+    }
+}
+
+/// "from `s` to `k` and from `k` to `t`", for each message.
+fn routes(protocol: &Loaded) -> BTreeMap<&Message, String> {
+    const MOST: usize = 3;
+    let mut routes: BTreeMap<&Message, Vec<String>> = BTreeMap::new();
+    for (role, projection) in protocol.protocol.roles().iter().zip(&protocol.projections) {
+        for transition in projection.fsm.transitions() {
+            let Action { direction, peer, message } = transition.action;
+            let of_message = routes.entry(message).or_default();
+            let route = format!("from `{role}` to `{peer}`");
+            if *direction == Direction::Send
+                && of_message.len() <= MOST
+                && !of_message.contains(&route)
+            {
+                of_message.push(route);
+            }
+        }
+    }
+    let told = |of_message: Vec<String>| match of_message.len() {
+        ..=MOST => of_message.join(" and "),
+        _ => "between several roles".to_owned(),
+    };
+    let routes = routes.into_iter();
+    routes.map(|(message, routes)| (message, told(routes))).collect()
+}
+
+impl Item {
+    fn name(&self) -> &str {
+        match self {
+            Self::Chain { name, .. } | Self::Choice { name, .. } => name,
+        }
+    }
+}
+
+pub(super) fn print_item(
+    text: &mut String,
+    item: &Item,
+    root: Option<(&Fsm, Option<&Machine>)>,
+    role: &RoleName,
+    first: &Item,
+    names: &Names,
+) {
+    text.push('\n');
+    let session = first.name();
+    if let Some((fsm, machine)) = root {
+        let order = match machine {
+            Some(machine) => format!("`{}`", one_line(machine.file_name())),
+            None => "the protocol".to_owned(),
+        };
+        let _ = writeln!(text, "/// What [`{}`] does, in the order of {order}.", role.ty);
+        // Mermaid has words for every machine.
+        if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
+            text.push_str("///\n");
+            print_fence(text, "mermaid", &diagram);
+        }
+        text.push_str(&names.session_attribute(Some(&role.ty)));
+    }
+    match item {
+        Item::Chain { name, nominal, session: ty } => {
+            if root.is_none() {
+                let _ = writeln!(text, "/// A part of [`{session}`].");
+                text.push_str(&names.session_attribute(None));
+            }
+            print_chain(text, "pub ", name, *nominal, ty);
+        }
+        Item::Choice { name, direction, peer, options } => {
+            let peer = names.role(peer).map_or("", |peer| names.roles[peer].ty.as_str());
+            let _ = match direction {
+                Direction::Receive => {
+                    writeln!(text, "/// What [`{session}`] may receive from [`{peer}`].")
+                }
+                Direction::Send => writeln!(text, "/// What [`{session}`] may send to [`{peer}`]."),
+            };
+            text.push_str(&names.session_attribute(None));
+            let label = |option: &(usize, Type)| &names.labels[option.0];
+            let variants: Vec<&str> =
+                options.iter().map(|option| label(option).ty.as_str()).collect();
+            if repeats(&variants, name) {
+                text.push_str(VARIANT_NAMES);
+            }
+            let _ = writeln!(text, "pub enum {name} {{");
+            for option in options {
+                let LabelName { message, ty, .. } = label(option);
+                let _ = writeln!(text, "    /// `{message}`.");
+                let types = [Type::name(ty), option.1.clone()];
+                let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+            }
+            text.push_str("}\n");
+        }
+    }
+}
+
+fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, session: &Type) {
+    let item = if nominal {
+        let session = std::slice::from_ref(session);
+        layout::tuple(0, &format!("{public}struct {name}"), session, ";")
+    } else {
+        layout::alias(&format!("{public}type {name}"), session)
+    };
+    let _ = writeln!(text, "{item}");
+}
+
+/// The session items of a machine for a person to paste beside its role, the root first. Their
+/// names begin with `base`. `None` for a machine that is no session type.
+pub(crate) fn session_items(fsm: &Fsm, base: &str) -> Option<String> {
+    let mut names = Names::of_machine(fsm);
+    let items = session::items(fsm, base, base.to_owned(), &mut names).ok()?;
+    let mut text = format!("#[session({})]\n", names.roles[0].ty);
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            text.push_str("\n#[session]\n");
+        }
+        match item {
+            Item::Chain { name, nominal, session } => {
+                print_chain(&mut text, "", name, *nominal, session)
+            }
+            Item::Choice { name, options, .. } => {
+                let _ = writeln!(text, "enum {name} {{");
+                for (label, then) in options {
+                    let ty = &names.labels[*label].ty;
+                    let types = [Type::name(ty), then.clone()];
+                    let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+                }
+                text.push_str("}\n");
+            }
+        }
+    }
+    Some(text)
+}
+
+/// A block of code in a doc comment.
+fn print_fence(text: &mut String, language: &str, code: &str) {
+    // Longer than any fence inside.
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(text, "/// {fence}{language}");
+    for line in code.lines() {
+        let line = one_line(line);
+        let _ = writeln!(text, "{}", format_args!("/// {line}").to_string().trim_end());
+    }
+    let _ = writeln!(text, "/// {fence}");
+}
+
+/// A text that can stand in a comment: rustc refuses single carriage returns and marks that turn
+/// the direction of text.
+pub(super) fn one_line(text: &str) -> String {
+    let is_harmless = |c: char| {
+        !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            c if is_harmless(c) => c,
+            _ => '\u{fffd}',
+        })
+        .collect()
+}
