@@ -18,9 +18,9 @@ use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
 use crate::report::build_report::Report;
 use crate::report::wording;
+use crate::source::cargo_targets::{self, Package, Root, Target, TargetKind};
 use crate::source::conditions::Cfg;
 use crate::source::crate_tree;
-use crate::source::manifest::{self, Package, Root, Target, TargetKind};
 use crate::source::package_root::PackageRoot;
 
 /// What was verified.
@@ -92,7 +92,7 @@ impl Analysis {
         folder: &Path,
         cfg: &Cfg,
     ) -> Result<Self, Report> {
-        let package = manifest::package(folder).map_err(|message| {
+        let package = cargo_targets::package(folder).map_err(|message| {
             Report::of(
                 &message,
                 "this is called from the build script of a package, or with its folder",

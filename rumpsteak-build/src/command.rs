@@ -15,7 +15,7 @@ use crate::fault::Origin;
 use crate::judge::inclusions;
 use crate::protocols::Protocols;
 use crate::source::package_root::PackageRoot;
-use crate::source::{manifest, text_file};
+use crate::source::{cargo_targets, text_file};
 
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
@@ -46,7 +46,7 @@ pub fn configuration(out_dir: &Path) -> Option<Configuration> {
 ///
 /// If the manifest cannot be read.
 pub fn default_features(folder: &Path) -> Result<Vec<String>, Report> {
-    let package = manifest::package(folder)
+    let package = cargo_targets::package(folder)
         .map_err(|message| Report::of(&message, "name the folder of a package"))?;
     Ok(package.default_features.into_iter().collect())
 }

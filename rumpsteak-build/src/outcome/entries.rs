@@ -17,9 +17,9 @@ use crate::outcome::findings::{Findings, Located, Word, raised};
 use crate::outcome::inclusion;
 use crate::sessions::outline::Outline;
 use crate::sessions::resolved::is_nominal;
+use crate::source::cargo_targets::TargetKind;
 use crate::source::conditions::CfgValue;
 use crate::source::crate_tree::{CrateId, Item, ItemId, ItemKind, ModuleId};
-use crate::source::manifest::TargetKind;
 use crate::source::package_root::PackageRoot;
 
 /// The entry of each item and each `protocol!(…)`, by target and place.

@@ -20,11 +20,11 @@ use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::verdict;
 
+use crate::source::cargo_targets::{Root, Target, TargetKind};
 use crate::source::conditions::{Cfg, CfgValue};
 use crate::source::declarations::{self, Body, NoRust, Part, PartKind};
 pub(crate) use crate::source::declarations::{Import, ItemKind};
 use crate::source::items::Visibility;
-use crate::source::manifest::{Root, Target, TargetKind};
 use crate::source::text_file;
 
 /// All targets of a package.

@@ -1,10 +1,10 @@
 //! What the Rust source of a package says.
 
+pub(crate) mod cargo_targets;
 pub(crate) mod conditions;
 pub(crate) mod crate_tree;
 pub(crate) mod declarations;
 pub(crate) mod items;
-pub(crate) mod manifest;
 pub(crate) mod names;
 pub(crate) mod package_root;
 pub(crate) mod text_file;

@@ -129,7 +129,7 @@ impl Query<'_> {
     /// The root of the package's library, if that is its name.
     fn library(&self, name: &str) -> Option<Meaning> {
         let is_library = |krate: &&crate::source::crate_tree::Crate| {
-            krate.target.kind == crate::source::manifest::TargetKind::Lib && krate.name == name
+            krate.target.kind == crate::source::cargo_targets::TargetKind::Lib && krate.name == name
         };
         self.tree.crates.iter().find(is_library).map(|krate| Meaning::Module(krate.root))
     }
