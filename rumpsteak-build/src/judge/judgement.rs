@@ -10,7 +10,7 @@ use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::capacities;
 use crate::judge::closed_system::{self, Member, Session};
 use crate::judge::subtype;
-use crate::judge::together::{self, Company, Harm};
+use crate::judge::together::{self, Combined, CombinedFault};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;
@@ -32,7 +32,7 @@ pub(crate) struct Judgement {
     /// their sessions is worth.
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
     /// What is known of sessions together, with the position of their protocol.
-    pub(crate) companies: Vec<(usize, Company)>,
+    pub(crate) combined: Vec<(usize, Combined)>,
     /// What is wrong at each `protocol!(…)`, in the order of the source.
     pub(crate) inclusions: Vec<Vec<(Cause, Option<Note>)>>,
 }
@@ -285,16 +285,16 @@ impl<'a> Judge<'a> {
                 }
             }
             wired.extend(members);
-            let mut company = together::judge(protocol, &sessions, self.limits);
-            for (root, harm) in std::mem::take(&mut company.refused) {
-                self.refuse(root, harm);
+            let mut combined = together::judge(protocol, &sessions, self.limits);
+            for (root, found) in std::mem::take(&mut combined.refused) {
+                self.refuse(root, found);
             }
-            self.found.companies.push((linked.protocol, company));
+            self.found.combined.push((linked.protocol, combined));
         }
     }
 
     /// Refuses a session for what it does with others.
-    fn refuse(&mut self, id: ItemId, harm: Harm) {
+    fn refuse(&mut self, id: ItemId, found: CombinedFault) {
         let Context { tree, pairs, .. } = self.context;
         let Some(root) = self.found.roots.get_mut(&id) else {
             return;
@@ -304,8 +304,8 @@ impl<'a> Judge<'a> {
         let Some(&Ok(linked)) = link else { return };
         let subject = || subtype::subject(self.context, id, root.role, linked);
         let mut place = subtype::name(tree, id);
-        let cause = match harm {
-            Harm::Unsafe { refused, with } => {
+        let cause = match found {
+            CombinedFault::Unsafe { refused, with } => {
                 if let Some(machine) = &root.machine {
                     place = subtype::blame(machine, &refused).unwrap_or(place);
                 }
@@ -318,9 +318,13 @@ impl<'a> Judge<'a> {
                     machine: None,
                 }))
             }
-            Harm::Undecided(limit) => Cause::Undecided { subject: Box::new(subject()), limit },
-            Harm::Unjudged(error) => Cause::Unjudged { subject: Box::new(subject()), error },
-            Harm::Combinations(reason) => {
+            CombinedFault::Undecided(limit) => {
+                Cause::Undecided { subject: Box::new(subject()), limit }
+            }
+            CombinedFault::Unjudged(error) => {
+                Cause::Unjudged { subject: Box::new(subject()), error }
+            }
+            CombinedFault::Combinations(reason) => {
                 Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }
             }
         };

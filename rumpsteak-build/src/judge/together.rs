@@ -44,19 +44,19 @@ pub(crate) struct Session<'a> {
 
 /// What is known of the sessions of a protocol together.
 #[derive(Debug, Default)]
-pub(crate) struct Company {
+pub(crate) struct Combined {
     /// A run to where a role waits for ever.
     pub(crate) starvation: Option<Run>,
     /// A session that is proven for the sessions of this package alone, because this role hears
     /// several at once.
     pub(crate) closed: Option<(ItemId, Role)>,
     /// The sessions that are not safe, or not known to be, with others.
-    pub(crate) refused: Vec<(ItemId, Harm)>,
+    pub(crate) refused: Vec<(ItemId, CombinedFault)>,
 }
 
 /// What a session does with others.
 #[derive(Debug)]
-pub(crate) enum Harm {
+pub(crate) enum CombinedFault {
     /// It goes wrong with the sessions of the other roles that have these roots.
     Unsafe { refused: Refused, with: Vec<ItemId> },
     /// It is not known.
@@ -68,20 +68,20 @@ pub(crate) enum Harm {
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
-pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Company {
-    let mut company = Company::default();
+pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Combined {
+    let mut combined = Combined::default();
     let conditioned = |session: &&Session<'_>| session.accepted.condition.is_some();
     let first = sessions.iter().flatten().find(conditioned);
     let Some(first) = first.map(|session| session.root) else {
-        return company;
+        return combined;
     };
     let choices: Vec<Vec<Option<Session<'_>>>> = sessions.iter().map(|of| choices(of)).collect();
     let counts = choices.iter().map(Vec::len);
     let count = counts.fold(1_usize, |product, count| product.saturating_mul(count));
     if count > limits.combinations {
         let reason = closed_system::too_many(count, limits);
-        company.refused.push((first, Harm::Combinations(reason)));
-        return company;
+        combined.refused.push((first, CombinedFault::Combinations(reason)));
+        return combined;
     }
     for number in 0..count {
         let mut rest = number;
@@ -91,9 +91,9 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
             rest /= of_role.len();
             chosen
         });
-        company.add(protocol, &chosen.collect::<Vec<_>>(), limits);
+        combined.add(protocol, &chosen.collect::<Vec<_>>(), limits);
     }
-    company
+    combined
 }
 
 /// What a role may do: each session, or what the protocol says if that is what one of them does, or
@@ -110,7 +110,7 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     choices
 }
 
-impl Company {
+impl Combined {
     /// Judges one combination.
     fn add(&mut self, protocol: &Loaded, chosen: &[Option<Session<'_>>], limits: &Limits) {
         let is_refused = |session: &Session<'_>| {
@@ -137,7 +137,7 @@ impl Company {
         let found = together(&parts, &limits.verifier);
         let Together { verdict, starvation, condition } = match found {
             Ok(found) => found,
-            Err(error) => return self.refused.push((session.root, Harm::Unjudged(error))),
+            Err(error) => return self.refused.push((session.root, CombinedFault::Unjudged(error))),
         };
         let position = condition.as_ref().map(|(position, _)| *position);
         let blamed = position.and_then(|position| chosen[position]).unwrap_or(*session);
@@ -153,10 +153,10 @@ impl Company {
                 let others = chosen.iter().flatten().map(|session| session.root);
                 let refused = Refused { refusal: None, condition, evidence: Evidence::Run(run) };
                 let with = others.filter(|&other| other != blamed.root).collect();
-                self.refused.push((blamed.root, Harm::Unsafe { refused, with }));
+                self.refused.push((blamed.root, CombinedFault::Unsafe { refused, with }));
             }
             Verdict::Undecided(limit) => {
-                self.refused.push((blamed.root, Harm::Undecided(limit)));
+                self.refused.push((blamed.root, CombinedFault::Undecided(limit)));
             }
         }
     }

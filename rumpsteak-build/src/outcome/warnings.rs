@@ -69,16 +69,16 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
     if judgement.faults.items().next().is_some() {
         return warnings;
     }
-    for (position, company) in &judgement.companies {
+    for (position, combined) in &judgement.combined {
         let protocol = &protocols.protocols[*position];
         let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
-        if let Some((role, awaited)) = company.starvation.as_ref().and_then(starving) {
+        if let Some((role, awaited)) = combined.starvation.as_ref().and_then(starving) {
             warnings.push(format!(
                 "{file}: with the sessions as they are, the role `{role}` of `{name}` may wait \
                  for ever for {awaited}"
             ));
         }
-        if let Some((root, peer)) = &company.closed {
+        if let Some((root, peer)) = &combined.closed {
             let session = &tree.item(*root).name;
             warnings.push(format!(
                 "{file}: `{session}` is proven with the sessions of this package and with roles \

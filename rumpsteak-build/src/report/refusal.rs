@@ -178,7 +178,7 @@ fn beyond_subtyping(
 fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     match evidence {
         Evidence::Run(run) => {
-            let company = if with.is_empty() {
+            let others = if with.is_empty() {
                 "all other roles as the protocol has them".to_owned()
             } else {
                 let sessions = with.iter().map(String::as_str).collect::<Vec<_>>();
@@ -186,7 +186,7 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
             };
             let _ = write!(
                 text,
-                "\n\nthe shortest run that {}, with {company}:\n\n{}",
+                "\n\nthe shortest run that {}, with {others}:\n\n{}",
                 failure(run),
                 run.chart().trim_end()
             );
