@@ -23,10 +23,10 @@ const FOR_TESTS: [&str; 3] = ["layout", "oracle", "ui-tests"];
 
 /// Lines of `src` without tests, comments included, of the published packages: to be lowered with
 /// what is removed, to 40,000 in the end.
-const PRODUCT: usize = 44_600;
+const PRODUCT: usize = 40_700;
 /// Lines of tests, of the published packages and of those that exist for tests only: likewise, to
 /// 30,000.
-const TESTS: usize = 31_000;
+const TESTS: usize = 27_800;
 /// Lines of a module without its tests.
 const MODULE: usize = 700;
 /// Lines of a function, unless its documentation has a sentence that begins with "Long because".
@@ -118,7 +118,7 @@ fn the_source_is_not_longer_than_agreed() {
     let (mut product, mut tests) = (0, 0);
     let packages = packages();
     let is_there = |name: &&str| packages.iter().any(|package| package.name == **name);
-    assert!(PUBLISHED.iter().chain(&FOR_TESTS).all(|name| is_there(&name)));
+    assert!(PUBLISHED.iter().chain(&FOR_TESTS).all(is_there));
     for package in &packages {
         let name = package.name.as_str();
         if PUBLISHED.contains(&name) || FOR_TESTS.contains(&name) {

@@ -25,7 +25,7 @@
 //! # Why it is sound
 //! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
 //! that is through asynchronous subtyping and the checker of its certificate, and is judged
-//! [`together`](crate::verify::together) with the other roles where one of them is not directed;
+//! [`together`](mod@crate::verify::together) with the other roles where one of them is not directed;
 //! what is not proven is not proposed.
 //!
 //! # How they are ranked

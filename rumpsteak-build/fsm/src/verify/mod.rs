@@ -4,7 +4,7 @@
 //!   written ≤ projected      safe with whatever peers are safe with the projection
 //! ```
 //!
-//! Two things that subtyping does not see are judged on the roles [`together`]: a peer that is not
+//! Two things that subtyping does not see are judged on the roles [`together`](mod@together): a peer that is not
 //! directed, and an option that is never taken.
 
 mod certified;
@@ -28,7 +28,7 @@ pub use self::certified::{VerifyError, certified};
 pub struct Accepted {
     /// The proof of subtyping.
     pub proof: Proof,
-    /// Why subtyping alone was not enough, so that the machine was judged [`together`] with its
+    /// Why subtyping alone was not enough, so that the machine was judged [`together`](mod@together) with its
     /// peers. The answer is about these very peers then: of several machines that are accepted so,
     /// each among the projections of the others, ask once more.
     pub condition: Option<Condition>,
@@ -68,7 +68,7 @@ pub enum Evidence {
 /// if such a run is found, and undecided otherwise.
 ///
 /// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
-/// judging the written machines of all roles [`together`].
+/// judging the written machines of all roles [`together`](mod@together).
 ///
 /// A "safe" of subtyping is believed only if its [certificate](crate::certificate) is valid.
 ///

@@ -30,7 +30,7 @@
 //!   message *can* still be received, and that is lost with the option.
 //!
 //! If both conditions hold, nothing else is looked at. Otherwise the machines are
-//! [explored](system::explore), or [k-MC](kmc) decides.
+//! [explored](explore), or [k-MC](kmc) decides.
 //!
 //! # Why it is sound
 //!
