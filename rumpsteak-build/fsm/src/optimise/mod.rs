@@ -24,9 +24,9 @@
 //!
 //! # Why it is sound
 //! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
-//! that is through asynchronous subtyping and the checker of its certificate, and is judged
-//! [`together`](mod@crate::verify::together) with the other roles where one of them is not directed;
-//! what is not proven is not proposed.
+//! that is through asynchronous subtyping and the checker of its certificate; where a role is not
+//! directed, it is judged [together](mod@crate::verify::together) with the other roles. What is not
+//! proven is not proposed.
 //!
 //! # How they are ranked
 //! By the time that a fixed piece of work takes under [`Costs`] ([`cost`]). Of two that are equally

@@ -4,8 +4,8 @@
 //!   written ≤ projected      safe with whatever peers are safe with the projection
 //! ```
 //!
-//! Two things that subtyping does not see are judged on the roles [`together`](mod@together): a peer that is not
-//! directed, and an option that is never taken.
+//! Two things that subtyping does not see are judged on the roles [together](mod@together): a peer
+//! that is not directed, and an option that is never taken.
 
 mod certified;
 pub mod together;
@@ -28,9 +28,10 @@ pub use self::certified::{VerifyError, certified};
 pub struct Accepted {
     /// The proof of subtyping.
     pub proof: Proof,
-    /// Why subtyping alone was not enough, so that the machine was judged [`together`](mod@together) with its
-    /// peers. The answer is about these very peers then: of several machines that are accepted so,
-    /// each among the projections of the others, ask once more.
+    /// Why subtyping alone was not enough, so that the machine was judged
+    /// [together](mod@together) with its peers. The answer is about these very peers then: of
+    /// several machines that are accepted so, each among the projections of the others, ask once
+    /// more.
     pub condition: Option<Condition>,
 }
 
