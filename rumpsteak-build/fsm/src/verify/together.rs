@@ -45,8 +45,8 @@
 //! If U ≤ N and U leaves out no option of N, and the system with N in place of P is safe and
 //! starves no role, then the same argument is about N.
 //!
-//! *No option is needed.* If the system of the projections (or of N) is live in every run
-//! (`system::every_run`), so is that of the subtypes, by the theorem of POPL'21.
+//! *No option is needed.* If the machines of the projections (or N) are directed and live in every
+//! run (`system::every_run`), so are the subtypes, by the theorem of POPL'21.
 //!
 //! The systems of projections are mostly finite where those of machines that run ahead are not, so
 //! these two are tried first.
@@ -237,9 +237,12 @@ fn is_narrowed_safe(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyE
     }
     let system = compose(machines.iter())?;
     let exploration = explore(&system, limits);
-    let is_safe = exploration.verdict.is_safe() && exploration.starvation.is_none();
-    let bound = exploration.coverage.bound;
-    Ok(is_safe && (is_all_done || is_live_in_every_run(&system, bound, limits)))
+    if !exploration.verdict.is_safe() || exploration.starvation.is_some() {
+        return Ok(false);
+    }
+    let is_directed = machines.iter().all(|machine| machine.check_directed().is_ok());
+    let is_live = || is_live_in_every_run(&system, exploration.coverage.bound, limits);
+    Ok(is_all_done || (is_directed && is_live()))
 }
 
 /// The machine without the sends that `sub` never does, and without what is behind them alone.
