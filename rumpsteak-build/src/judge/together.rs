@@ -129,34 +129,33 @@ impl Combined {
             None => Part::projection(&projection.fsm),
         });
         let parts: Vec<Part<'_>> = parts.collect();
-        let conditioned =
-            chosen.iter().flatten().find(|session| session.accepted.condition.is_some());
-        let Some(session) = conditioned else {
-            return;
-        };
-        let found = together(&parts, &limits.verifier);
-        let Together { verdict, starvation, condition } = match found {
+        let Together { verdict, starvation, condition } = match together(&parts, &limits.verifier) {
             Ok(found) => found,
-            Err(error) => return self.refused.push((session.root, CombinedFault::Unjudged(error))),
+            Err(error) => {
+                let first = chosen.iter().flatten().next().map(|session| session.root);
+                self.refused.extend(first.map(|root| (root, CombinedFault::Unjudged(error))));
+                return;
+            }
         };
-        let position = condition.as_ref().map(|(position, _)| *position);
-        let blamed = position.and_then(|position| chosen[position]).unwrap_or(*session);
-        let condition = condition.map(|(_, condition)| condition);
+        // Where subtyping is enough, nothing more is known. A projection is never the reason.
+        let Some((position, condition)) = condition else { return };
+        let Some(Session { root, .. }) = chosen[position] else { return };
         match verdict {
             Verdict::Safe(()) => {
-                if let Some(Condition::UndirectedPeer { peer, .. }) = condition {
-                    self.closed.get_or_insert((blamed.root, peer));
+                if let Condition::UndirectedPeer { peer, .. } = condition {
+                    self.closed.get_or_insert((root, peer));
                 }
                 self.starvation = self.starvation.take().or(starvation);
             }
             Verdict::Unsafe(run) => {
                 let others = chosen.iter().flatten().map(|session| session.root);
+                let with = others.filter(|&other| other != root).collect();
+                let condition = Some(condition);
                 let refused = Refused { refusal: None, condition, evidence: Evidence::Run(run) };
-                let with = others.filter(|&other| other != blamed.root).collect();
-                self.refused.push((blamed.root, CombinedFault::Unsafe { refused, with }));
+                self.refused.push((root, CombinedFault::Unsafe { refused, with }));
             }
             Verdict::Undecided(limit) => {
-                self.refused.push((blamed.root, CombinedFault::Undecided(limit)));
+                self.refused.push((root, CombinedFault::Undecided(limit)));
             }
         }
     }
