@@ -19,15 +19,15 @@ mod mutation;
 pub mod paper;
 mod project;
 mod protocol;
+mod report;
 mod shrink;
+mod system;
 
 pub use environment::{corpus, seeds};
 pub use equal::equal;
-pub use explore::{
-    Configuration, Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report, Step, System,
-    SystemError,
-};
 pub use local::{LocalError, local};
 pub use mutation::{Draft, Mutation, mutate};
 pub use protocol::{Global, Shape};
+pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};
+pub use system::{Configuration, Step, System, SystemError};
