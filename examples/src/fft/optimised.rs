@@ -181,10 +181,13 @@ pub async fn process7(role: &mut P7, row: Row) -> Result<Row> {
 /// One butterfly, from either side.
 type Exchange<'s, R, P, C> = Send<'s, R, P, Column, Receive<'s, R, P, Column, C>>;
 
+/// The three butterflies of a process.
+type Exchanges<'s, R, A, B, C> =
+    Exchange<'s, R, A, Exchange<'s, R, B, Exchange<'s, R, C, End<'s, R>>>>;
+
 /// What all processes do: the three butterflies of the process with this number.
-#[allow(clippy::type_complexity, reason = "the type is the list of what is done, as in a session")]
 async fn exchanges<'s, R, A, B, C>(
-    session: Exchange<'s, R, A, Exchange<'s, R, B, Exchange<'s, R, C, End<'s, R>>>>,
+    session: Exchanges<'s, R, A, B, C>,
     row: Row,
     number: usize,
 ) -> Result<(Row, End<'s, R>)>

@@ -186,14 +186,12 @@ fn a_closed_pipe_is_no_panic() {
         (vec!["--help"], 0),
         (vec!["subtype"], 2),
     ] {
-        let mut child = command()
-            .args(&arguments)
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let start = || {
+            let mut command = command();
+            command.args(&arguments).current_dir(folder.path()).stdin(Stdio::null());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut child = start();
         drop(child.stdout.take());
         let mut stderr = String::new();
         child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
@@ -201,14 +199,7 @@ fn a_closed_pipe_is_no_panic() {
         assert!(!stderr.contains("panicked"), "{stderr}");
 
         // Nobody reads anything.
-        let mut child = command()
-            .args(&arguments)
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = start();
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(status), "{arguments:?}");
     }

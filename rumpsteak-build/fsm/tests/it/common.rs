@@ -2,7 +2,8 @@
 
 pub(crate) mod pairs;
 
-use rumpsteak_fsm::Fsm;
+use fastrand::Rng;
+use rumpsteak_fsm::{Action, Fsm, StateId};
 
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is
 /// `role:`.
@@ -35,4 +36,28 @@ pub(crate) fn machine(line: &str) -> Fsm {
     }
     text.push('}');
     rumpsteak_fsm::dot::parse(&text).unwrap().remove(0)
+}
+
+/// A random directed machine of role `m` that talks to `peers` roles, at most three. A state ends
+/// it with this probability in percent.
+pub(crate) fn random_machine(rng: &mut Rng, peers: usize, ends: usize) -> Fsm {
+    let states = 2 + rng.usize(..3);
+    let mut builder = Fsm::builder("m");
+    let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
+    for (index, &from) in ids.iter().enumerate() {
+        if ends > 0 && rng.usize(..100) < ends {
+            continue;
+        }
+        let peer = ["p", "q", "r"][rng.usize(..peers)];
+        let send = rng.bool();
+        for &label in &["x", "y"][..1 + usize::from(rng.usize(..100) < 30)] {
+            let action = if send { Action::send } else { Action::receive };
+            let target = match rng.usize(..100) < 60 {
+                true => (index + 1) % states,
+                false => rng.usize(..states),
+            };
+            builder.add_transition(from, action(peer, label, &[]), ids[target]);
+        }
+    }
+    builder.build(ids[0])
 }

@@ -729,32 +729,6 @@ impl<'a> Reckless<'a> {
     }
 }
 
-/// A random directed machine that talks to `peers` roles.
-fn random(rng: &mut Rng, peers: usize) -> Fsm {
-    let states = 2 + rng.usize(..3);
-    let mut builder = Fsm::builder("m");
-    let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
-    for (index, &from) in ids.iter().enumerate() {
-        if rng.usize(..100) < 10 {
-            continue;
-        }
-        let peer = ["p", "q"][rng.usize(..peers)];
-        let send = rng.bool();
-        for label in &["x", "y"][..1 + usize::from(rng.usize(..100) < 30)] {
-            let action = match send {
-                true => Action::send(peer, *label, &[]),
-                false => Action::receive(peer, *label, &[]),
-            };
-            let target = match rng.usize(..100) < 60 {
-                true => (index + 1) % states,
-                false => rng.usize(..states),
-            };
-            builder.add_transition(from, action, ids[target]);
-        }
-    }
-    builder.build(ids[0])
-}
-
 /// Whatever an engine may do wrong, what the checker accepts holds.
 #[test]
 fn a_reckless_engine_proves_nothing_false() {
@@ -763,7 +737,7 @@ fn a_reckless_engine_proves_nothing_false() {
     let (mut accepted, mut refused, mut own) = (0, 0, 0);
     let pairs = seeds(1_000).count();
     for pair in 0..pairs {
-        let sup = random(&mut rng, 1 + pair % 2);
+        let sup = common::random_machine(&mut rng, 1 + pair % 2, 10);
         let mut sub = sup.clone();
         for _ in 0..1 + rng.usize(..3) {
             sub = mutate(&sub, Mutation::any(&mut rng), &mut rng).unwrap_or(sub);

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot, text, verify::certified,
-};
+use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, Verdict, dot, text, verify::certified};
 use rumpsteak_oracle::{self as oracle, Coverage, Mutation, corpus, mutate, seeds};
 
 use crate::peers::shown_to;
@@ -138,33 +136,6 @@ fn the_binary_corpus_is_decided() {
     );
 }
 
-const PEERS: [&str; 3] = ["p", "q", "r"];
-const LABELS: [&str; 2] = ["x", "y"];
-
-/// A random directed machine of role `m`, without end, since what ends piles up nothing.
-fn machine(rng: &mut Rng, peers: usize) -> Fsm {
-    let states = 2 + rng.usize(..3);
-    let mut builder = Fsm::builder("m");
-    let ids: Vec<StateId> = (0..states).map(|_| builder.add_state()).collect();
-    for (index, &state) in ids.iter().enumerate() {
-        let peer = PEERS[rng.usize(..peers)];
-        let send = rng.bool();
-        let choices = if rng.usize(..100) < 30 { 2 } else { 1 };
-        for label in &LABELS[..choices] {
-            let action = match send {
-                true => Action::send(peer, *label, &[]),
-                false => Action::receive(peer, *label, &[]),
-            };
-            let target = match rng.usize(..100) < 60 {
-                true => (index + 1) % states,
-                false => rng.usize(..states),
-            };
-            builder.add_transition(state, action, ids[target]);
-        }
-    }
-    builder.build(ids[0])
-}
-
 fn explore(machine: &Fsm, peers: &[Fsm], queue: usize, configurations: usize) -> oracle::Report {
     let machines = std::iter::once(machine).chain(peers).cloned().collect();
     oracle::System::new(machines).unwrap().explore(&oracle::Limits {
@@ -194,8 +165,9 @@ fn what_only_this_engine_accepts_is_safe_among_safe_peers() {
     let pairs = seeds(12_000).count();
     for pair in 0..pairs {
         let count = 1 + pair % 3;
-        let sup = machine(&mut rng, count);
-        let mut sub = machine(&mut rng, count);
+        // Without end, since what ends piles up nothing.
+        let sup = common::random_machine(&mut rng, count, 0);
+        let mut sub = common::random_machine(&mut rng, count, 0);
         if rng.bool() {
             sub = sup.clone();
             for _ in 0..1 + rng.usize(..4) {
