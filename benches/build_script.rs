@@ -14,14 +14,11 @@
 //! The code of forty protocols is generated and included by `protocol!(…)`; that of the other ten
 //! is checked in, as if it were written by hand.
 
-use std::{
-    env,
-    fmt::Debug,
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use criterion::Criterion;
 

@@ -15,13 +15,11 @@
 
 #![expect(clippy::print_stdout, reason = "a program for people who measure; it prints its table")]
 
-use std::{
-    env,
-    error::Error,
-    hint::black_box,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::env;
+use std::error::Error;
+use std::hint::black_box;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rumpsteak_benches::workloads::{
     client, eager_client, eager_hospital, hospital, kernel, limits, nested, ring, source,

@@ -9,18 +9,15 @@
 //!
 //! Compare ratios only: a thread that sleeps wakes up a little late.
 
-use std::{
-    collections::BTreeMap,
-    sync::mpsc::{Receiver, Sender, channel},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rumpsteak_fsm::{
-    Action, Direction, Fsm, Message, Role,
-    optimise::{Costs, Event, Options, cost::Work, propose},
-};
+use rumpsteak_fsm::optimise::cost::Work;
+use rumpsteak_fsm::optimise::{Costs, Event, Options, propose};
+use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role};
 use rumpsteak_scribble::{check, parse};
 
 const MILLISECOND: Duration = Duration::from_millis(1);

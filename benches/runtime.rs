@@ -19,13 +19,12 @@
 
 #![allow(clippy::print_stdout, reason = "the report of a benchmark")]
 
-use std::env;
-use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
@@ -603,7 +602,8 @@ impl Turn {
 
 /// The ratios against the original, in turns.
 fn ratios() {
-    use {original::streaming as theirs_, standard::streaming as ours_};
+    use original::streaming as theirs_;
+    use standard::streaming as ours_;
 
     println!("in turns: median (quartiles)");
     let mut turns = Turns::new("streaming_tokio_1");
@@ -705,7 +705,8 @@ fn stalls() {
         // In turns, so that whatever else happens on the machine hits both.
         let turns = 50;
         for _ in 0..turns {
-            use {original::streaming as theirs_, standard::streaming as ours_};
+            use original::streaming as theirs_;
+            use standard::streaming as ours_;
             stream_for!(our_streams, STALLS / turns, ours_::source, ours_::sink);
             stream_for!(their_streams, STALLS / turns, theirs_::source, theirs_::sink);
         }

@@ -9,7 +9,8 @@
 //! Compare within a group: its members differ in size only, and time per element stays the same
 //! where growth is linear. An element is an interaction of the text.
 
-use std::{fmt::Write, hint::black_box};
+use std::fmt::Write;
+use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rumpsteak_scribble::{check, parse};

@@ -23,11 +23,12 @@
 //! else the machine does, and memory are counted by `cargo run --release -p rumpsteak-benches
 //! --example counts`.
 
-use std::{hint::black_box, time::Duration};
+use std::hint::black_box;
+use std::time::Duration;
 
+use criterion::measurement::WallTime;
 use criterion::{
     BatchSize, BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main,
-    measurement::WallTime,
 };
 use rumpsteak_benches::workloads::{
     buffering_roles, client, eager_client, eager_hospital, hospital, kernel, limits, nested,

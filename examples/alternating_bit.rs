@@ -24,11 +24,8 @@ use std::time::Duration;
 
 use futures::channel::mpsc::{self, SendError, UnboundedReceiver, UnboundedSender};
 use futures::{Sink, Stream};
-use rumpsteak_runtime::{
-    Message, Result, Role, session,
-    transport::{Bidirectional, Labelled},
-    try_run,
-};
+use rumpsteak_runtime::transport::{Bidirectional, Labelled};
+use rumpsteak_runtime::{Message, Result, Role, session, try_run};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 

@@ -1,9 +1,8 @@
 //! Verifies the sessions that are measured, and says which sources and which versions of the peers
 //! are.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// What is measured: results of other sources are not mixed with those of these.
 const MEASURED: [&str; 4] = [

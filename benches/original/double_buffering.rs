@@ -1,11 +1,8 @@
 //! Double buffering over `rumpsteak` 0.1: two buffers, which the kernel copies from the source and
 //! passes on to the sink.
 
-use rumpsteak::{
-    End, Label, Receive, Result, Send,
-    role::{Nil, Role, Roles, ToFrom},
-    try_session,
-};
+use rumpsteak::role::{Nil, Role, Roles, ToFrom};
+use rumpsteak::{End, Label, Receive, Result, Send, try_session};
 
 /// All roles.
 #[derive(Roles)]

@@ -2,11 +2,8 @@
 
 use std::convert::Infallible;
 
-use rumpsteak::{
-    Error, IntoSession, Label, Receive, Result, Send,
-    role::{From, Role, Roles, To},
-    try_session,
-};
+use rumpsteak::role::{From, Role, Roles, To};
+use rumpsteak::{Error, IntoSession, Label, Receive, Result, Send, try_session};
 
 /// All roles.
 #[derive(Roles)]

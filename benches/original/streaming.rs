@@ -1,11 +1,8 @@
 //! Streaming, plain and with a window, over `rumpsteak` 0.1.
 
-use rumpsteak::{
-    Branch, End, IntoSession, Label, Receive, Result, Select, Send,
-    choice::Choice,
-    role::{Role, Roles, ToFrom},
-    try_session,
-};
+use rumpsteak::choice::Choice;
+use rumpsteak::role::{Role, Roles, ToFrom};
+use rumpsteak::{Branch, End, IntoSession, Label, Receive, Result, Select, Send, try_session};
 
 /// Both roles.
 #[derive(Roles)]

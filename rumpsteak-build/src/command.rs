@@ -20,7 +20,8 @@ use crate::source::{cargo_targets, text_file};
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
-pub use crate::protocols::{gravest, scr_module::ScrModule};
+pub use crate::protocols::gravest;
+pub use crate::protocols::scr_module::ScrModule;
 use crate::report::build_report::Report;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, proven, proven_among,

@@ -20,12 +20,11 @@
 //! Without wakers of its own, `join` would poll all processes in each round: in a ring of ten, ten
 //! polls for each hop.
 
-use std::array;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::{array, fmt};
 
 use crate::sync::atomic::Ordering;
 use crate::woken::{POLLING, Polling, ProcessWaker, Woken};

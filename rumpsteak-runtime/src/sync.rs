@@ -3,8 +3,7 @@
 
 #[cfg(not(all(test, rumpsteak_loom)))]
 mod real {
-    pub(crate) use std::sync::atomic;
-    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::sync::{Arc, Mutex, atomic};
 
     pub(crate) use atomic_waker::AtomicWaker;
 

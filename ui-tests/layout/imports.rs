@@ -8,7 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Item, UseTree};

@@ -1,10 +1,8 @@
 //! How long files and functions are, and which of their lines are for tests.
 
-use syn::{
-    Block, ImplItemFn, ItemFn, TraitItemFn,
-    spanned::Spanned,
-    visit::{self, Visit},
-};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Block, ImplItemFn, ItemFn, TraitItemFn};
 
 use crate::tree::{attributes, is_for_tests};
 

@@ -12,7 +12,9 @@ mod imports;
 mod lines;
 mod tree;
 
-use std::{collections::BTreeMap, env, fs, path::PathBuf, process};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{env, fs, process};
 
 use lines::Lines;
 use tree::{Package, Tree, packages};

@@ -1,11 +1,9 @@
 //! The packages of the workspace, and the modules of their targets.
 
-use std::{
-    collections::HashMap,
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;

@@ -4,7 +4,8 @@
 //! not have. Its tests are of two sorts: `tests/ui.rs` compiles the mistakes in `ui/`, one in each
 //! file, and compares what rustc says; the others run sessions and watch what happens.
 
-use rumpsteak_runtime::{Error, ErrorKind, Result, error::Action};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::{Error, ErrorKind, Result};
 
 pub mod handover;
 pub mod numbers;

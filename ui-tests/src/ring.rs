@@ -2,11 +2,8 @@
 
 use std::convert::Infallible;
 
-use rumpsteak_runtime::{
-    Message, Result, Role, Roles,
-    channel::{Receiver, Sender},
-    session, try_run,
-};
+use rumpsteak_runtime::channel::{Receiver, Sender};
+use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 /// All roles. Their routes have one direction each.
 #[derive(Debug, Roles)]

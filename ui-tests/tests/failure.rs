@@ -7,9 +7,10 @@ use std::future::pending;
 use futures::executor::block_on;
 use futures::future::{join, join3};
 use futures::poll;
-use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Result, Role, error::Action, states::End, transport::Pair, try_run,
-};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::states::End;
+use rumpsteak_runtime::transport::Pair;
+use rumpsteak_runtime::{Channel, Error, ErrorKind, Result, Role, try_run};
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::numbers::{self, Producer, consumer, producer};
 use rumpsteak_ui_tests::ping::{self, C, Client, Label, Ping, Pong, Roles, Server, client, server};

@@ -36,13 +36,11 @@ use std::time::Duration;
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, select};
+use rumpsteak_runtime::channel::{Capacity, QueueReceiver, QueueSender};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::transport::Bidirectional;
 use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Message, Result, Role, Roles,
-    channel::{Capacity, QueueReceiver, QueueSender},
-    error::Action,
-    session,
-    transport::Bidirectional,
-    try_run,
+    Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run,
 };
 use tokio::sync::{Mutex, OwnedMutexGuard};
 

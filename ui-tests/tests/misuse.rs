@@ -11,12 +11,10 @@ use std::task::{Context, Poll};
 
 use futures::executor::block_on;
 use futures::future::{FutureExt as _, join3};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError};
 use rumpsteak_runtime::{
-    Channel, Error, ErrorKind, Message, Result, Role, Roles,
-    error::Action,
-    session,
-    transport::{Incoming, Link, Mark, Outgoing, Pair, RouteError},
-    try_run,
+    Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run,
 };
 use rumpsteak_ui_tests::closed;
 use rumpsteak_ui_tests::ping::{self, Client, Ping, client, server};

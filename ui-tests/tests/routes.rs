@@ -8,10 +8,9 @@ use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::future::{join, try_join};
 use futures::{Sink, SinkExt as _, Stream, StreamExt as _, stream};
-use rumpsteak_runtime::{
-    Error, ErrorKind, Message, Result, Role, error::Action, session, transport::Bidirectional,
-    try_run,
-};
+use rumpsteak_runtime::error::Action;
+use rumpsteak_runtime::transport::Bidirectional;
+use rumpsteak_runtime::{Error, ErrorKind, Message, Result, Role, session, try_run};
 
 use rumpsteak_ui_tests::closed;
 

@@ -4,7 +4,8 @@
 //! read what changed. With another compiler than that of `rust-toolchain.toml` the test fails,
 //! unless `RUMPSTEAK_UI=skip` is set.
 
-use std::{env, process::Command};
+use std::env;
+use std::process::Command;
 
 /// The messages around ours are rustc's own and change with its version.
 const RECORDED_WITH: &str = "rustc 1.95.";

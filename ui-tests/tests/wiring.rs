@@ -5,11 +5,9 @@
 use std::future::poll_fn;
 
 use futures::executor::block_on;
-use rumpsteak_runtime::{
-    Channel, Message, Role, Roles,
-    channel::{Receiver, Sender},
-    transport::{Incoming, Outgoing, Route},
-};
+use rumpsteak_runtime::channel::{Receiver, Sender};
+use rumpsteak_runtime::transport::{Incoming, Outgoing, Route};
+use rumpsteak_runtime::{Channel, Message, Role, Roles};
 
 /// A message that says who sent it to whom.
 #[derive(Debug, Message, PartialEq)]

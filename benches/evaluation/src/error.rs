@@ -1,8 +1,7 @@
 //! What can go wrong while figures are measured and rendered.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// Why a figure was not measured or not rendered.
 #[derive(Debug)]

@@ -8,13 +8,11 @@
 
 #![allow(clippy::print_stdout, reason = "progress")]
 
-use std::env;
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{env, fs, thread};
 
 use crate::{Case, Environment, Error, Figure, Mode, Quartiles, Result, Row, Sample, Store};
 

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use rumpsteak_evaluation::{
-    Error, Mode, Unit,
-    build_cost::{Package, figures},
-};
+use rumpsteak_evaluation::build_cost::{Package, figures};
+use rumpsteak_evaluation::{Error, Mode, Unit};
 
 #[test]
 fn the_quick_mode_builds_nothing() {

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use rumpsteak_evaluation::{Figure, Mode, Of, Sample, Unit, verification::figures};
+use rumpsteak_evaluation::verification::figures;
+use rumpsteak_evaluation::{Figure, Mode, Of, Sample, Unit};
 
 fn published(figure: &Figure, series: &str) -> Vec<(u64, f64)> {
     match &figure.series(series).unwrap().of {

@@ -7,12 +7,9 @@
 //! Each butterfly keeps one of two processes busy.
 
 use num_complex::Complex32;
-use rumpsteak_runtime::{
-    Channel, Result, Role, session,
-    states::{Receive, Send, Session, State},
-    transport::Route,
-    try_run,
-};
+use rumpsteak_runtime::states::{Receive, Send, Session, State};
+use rumpsteak_runtime::transport::Route;
+use rumpsteak_runtime::{Channel, Result, Role, session, try_run};
 
 use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
 

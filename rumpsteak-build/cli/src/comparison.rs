@@ -1,19 +1,16 @@
 //! One machine in the place of another: what `subtype` and `compat` say of it.
 
 use rumpsteak_build::command::{self, Explanation, Notice, among_peers};
-use rumpsteak_fsm::{
-    Limit, TransitionId,
-    subtype::{InputError, Refusal, Side},
-    verify::{self, Evidence, together::Condition},
-};
+use rumpsteak_fsm::subtype::{InputError, Refusal, Side};
+use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_fsm::verify::{self, Evidence};
+use rumpsteak_fsm::{Limit, TransitionId};
 use serde_json::Value;
 
-use crate::{
-    json::{self, Answer},
-    machines::Machine,
-    options::raise,
-    outcome::Outcome,
-};
+use crate::json::{self, Answer};
+use crate::machines::Machine;
+use crate::options::raise;
+use crate::outcome::Outcome;
 
 /// The machine that takes the place, and the one whose place it takes.
 pub(crate) struct Comparison {

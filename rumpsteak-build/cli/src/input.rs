@@ -1,11 +1,9 @@
 //! Reading files and standard input.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    sync::Arc,
-};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, did_you_mean};
 

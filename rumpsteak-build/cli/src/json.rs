@@ -1,13 +1,12 @@
 //! The object that `--format json` prints.
 
 use rumpsteak_build::command::{Mark, Notice, Severity};
-use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limit, Sort,
-    run::{Run, Step},
-};
+use rumpsteak_fsm::run::{Run, Step};
+use rumpsteak_fsm::{Action, Direction, Fsm, Limit, Sort};
 use serde_json::{Map, Value, json};
 
-use crate::{outcome::Outcome, terminal::paragraph};
+use crate::outcome::Outcome;
+use crate::terminal::paragraph;
 
 /// The fields of every answer. Verbs append others to its [`object`](Self::object).
 #[derive(Debug, Default)]

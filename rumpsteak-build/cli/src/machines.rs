@@ -1,20 +1,18 @@
 //! Reading machines from files: machines as text, or the projections of a protocol.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, list, meant};
-use rumpsteak_fsm::{
-    Defect, Fsm, Role, Run, TransitionId,
-    text::{self, Form},
-};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Defect, Fsm, Role, Run, TransitionId};
 use rumpsteak_scribble::Projection;
 
-use crate::{
-    input::Reader,
-    modules::{self, Module},
-    options::Scribble,
-    terminal::Terminal,
-};
+use crate::input::Reader;
+use crate::modules::{self, Module};
+use crate::options::Scribble;
+use crate::terminal::Terminal;
 
 /// A machine, and where it was written.
 #[derive(Clone, Debug)]

@@ -21,15 +21,14 @@ mod reply;
 mod terminal;
 mod verb;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::ffi::OsString;
+use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::{
-    outcome::Outcome,
-    terminal::{Colour, Terminal},
-    verb::Verb,
-};
+use self::outcome::Outcome;
+use self::terminal::{Colour, Terminal};
+use self::verb::Verb;
 
 /// Checks, projects and compares communication protocols.
 #[derive(Debug, Parser)]

@@ -1,15 +1,15 @@
 //! Reading Scribble modules from files.
 
-use std::{
-    ops::Range,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rumpsteak_build::command::{NamedText, Notice, ScrModule, gravest, list, meant};
 use rumpsteak_scribble::{Diagnostic, Limits, Protocol, Span, file_of_module, parse};
 
-use crate::{input::Reader, outcome::Outcome, terminal::Terminal};
+use crate::input::Reader;
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// The contents of a file of protocols, for messages.
 const SCRIBBLE: &str =

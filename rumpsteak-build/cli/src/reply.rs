@@ -3,7 +3,9 @@
 use rumpsteak_build::command::Notice;
 use serde_json::Value;
 
-use crate::{json, outcome::Outcome, terminal::Terminal};
+use crate::json;
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// An answer for people, and the same as JSON.
 #[derive(Debug)]

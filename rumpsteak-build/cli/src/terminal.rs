@@ -1,10 +1,8 @@
 //! What the command writes, and whether in colour.
 
-use std::{
-    collections::BTreeSet,
-    env,
-    io::{self, IsTerminal, Write},
-};
+use std::collections::BTreeSet;
+use std::env;
+use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 

@@ -40,10 +40,8 @@ pub use machine::{
     Action, Defect, Direction, Fsm, FsmBuilder, Label, Message, Role, Sort, StateId, Transition,
     TransitionId,
 };
-pub use system::{
-    Exploration, System,
-    run::{self, Run},
-};
+pub use system::run::{self, Run};
+pub use system::{Exploration, System};
 pub use text::dot;
 pub use verdict::{Limit, Limits, Verdict};
 pub use verify::verify;

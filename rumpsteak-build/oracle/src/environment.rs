@@ -1,6 +1,8 @@
 //! What environment variables say to tests.
 
-use std::{env, ops::Range, path::PathBuf};
+use std::env;
+use std::ops::Range;
+use std::path::PathBuf;
 
 /// The folder `name` of the corpora: files with known verdicts that are not part of the project.
 ///

@@ -45,13 +45,12 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 use rumpsteak_fsm::{Direction, Message, StateId, Transition};
 
-use crate::{
-    report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report},
-    system::{Configuration, Step, System},
-};
+use crate::report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
+use crate::system::{Configuration, Step, System};
 
 impl System {
     /// Whether `machine` can do nothing but receive.

@@ -5,7 +5,8 @@
 //! ```
 //! White space may stand anywhere between the words.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use rumpsteak_fsm::{Action, Fsm, FsmBuilder, StateId};
 

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_fsm::{Action, Fsm};
 
-use crate::{Global, protocol::role_name};
+use crate::Global;
+use crate::protocol::role_name;
 
 /// A protocol as a graph: the nodes are its messages, ends, choices and loops.
 struct Node {

@@ -1,11 +1,9 @@
 //! Machines that run together: configurations, and the steps between them. What that means is said
 //! in [`explore`](crate::explore).
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    error::Error,
-    fmt,
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::error::Error;
+use std::fmt;
 
 use rumpsteak_fsm::{Direction, Fsm, Message, Role, StateId, TransitionId};
 

@@ -2,13 +2,11 @@
 
 #![allow(clippy::expect_used, reason = "a test states what holds")]
 
-use rumpsteak_fsm::{Fsm, Verdict, run::Failure, subtype, system, verify};
-use rumpsteak_oracle::{
-    Coverage, FaultKind, Finding, Limits, Report, System,
-    cases::{CASES, Case, Outcome, Relation},
-    local,
-    paper::{self, Answer},
-};
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::{Fsm, Verdict, subtype, system, verify};
+use rumpsteak_oracle::cases::{CASES, Case, Outcome, Relation};
+use rumpsteak_oracle::paper::{self, Answer};
+use rumpsteak_oracle::{Coverage, FaultKind, Finding, Limits, Report, System, local};
 
 const LIMITS: Limits = Limits { queue: 4, configurations: 20_000, steps: usize::MAX };
 

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role};
 
-use crate::{
-    diagnostics::{
-        diagnostic::{self, Diagnostic},
-        projection_errors,
-        span::{Name, Span},
-        syntax_errors::{self, Construct},
-    },
-    global::{automaton::Global, determinise::determinise, flow},
-    index::index,
-    limits::Limits,
-    names::{modules::Modules, program::Source, resolve::resolve},
-    project::projection::{self, Projection},
-    syntax::ast::Module,
-};
+use crate::diagnostics::diagnostic::{self, Diagnostic};
+use crate::diagnostics::projection_errors;
+use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::global::automaton::Global;
+use crate::global::determinise::determinise;
+use crate::global::flow;
+use crate::index::index;
+use crate::limits::Limits;
+use crate::names::modules::Modules;
+use crate::names::program::Source;
+use crate::names::resolve::resolve;
+use crate::project::projection::{self, Projection};
+use crate::syntax::ast::Module;
 
 /// What [`check`] found.
 #[derive(Clone, Debug)]

@@ -59,26 +59,20 @@ mod project;
 mod sets;
 mod syntax;
 
-pub use self::{
-    check::{Checked, Protocol, check},
-    diagnostics::{
-        code::Code,
-        diagnostic::{Diagnostic, Severity},
-        similar::similar,
-        span::{Name, SourceId, Span},
-    },
-    limits::Limits,
-    names::modules::{Modules, file_of_module},
-    project::projection::Projection,
-    syntax::{
-        ast::{
-            BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-            InteractionKind, MessageExpr, Module, Parameter, ParameterKind, Payload, ProtocolDecl,
-            RoleDecl,
-        },
-        parser::{Parsed, parse},
-    },
+pub use self::check::{Checked, Protocol, check};
+pub use self::diagnostics::code::Code;
+pub use self::diagnostics::diagnostic::{Diagnostic, Severity};
+pub use self::diagnostics::similar::similar;
+pub use self::diagnostics::span::{Name, SourceId, Span};
+pub use self::limits::Limits;
+pub use self::names::modules::{Modules, file_of_module};
+pub use self::project::projection::Projection;
+pub use self::syntax::ast::{
+    BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
+    InteractionKind, MessageExpr, Module, Parameter, ParameterKind, Payload, ProtocolDecl,
+    RoleDecl,
 };
+pub use self::syntax::parser::{Parsed, parse};
 
 /// The examples of README.md run as tests.
 #[cfg(doctest)]

@@ -10,7 +10,10 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::{collections::BTreeSet, env, fmt::Write, fs, path::Path};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::{env, fs};
 
 use rumpsteak_fsm::dot;
 use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Span};

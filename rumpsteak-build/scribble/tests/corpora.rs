@@ -6,16 +6,12 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use rumpsteak_fsm::{
-    Limits as Search, Verdict,
-    system::{System, explore},
-};
+use rumpsteak_fsm::system::{System, explore};
+use rumpsteak_fsm::{Limits as Search, Verdict};
 use rumpsteak_scribble::{Diagnostic, Limits, Modules};
 
 /// Refused by Scribble-Java and accepted here, with the reason.

@@ -5,12 +5,11 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
-use rumpsteak_fsm::{
-    Limits as Search, Verdict,
-    system::{System, explore},
-};
+use rumpsteak_fsm::system::{System, explore};
+use rumpsteak_fsm::{Limits as Search, Verdict};
 use rumpsteak_scribble::{check, parse};
 
 /// The file, the states of the global automaton, and those of each role's machine, in the order of

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Fsm, Limits as Search, Verdict, dot,
-    system::{System, explore},
-};
+use rumpsteak_fsm::system::{System, explore};
+use rumpsteak_fsm::{Fsm, Limits as Search, Verdict, dot};
 use rumpsteak_oracle::seeds;
 use rumpsteak_scribble::{Diagnostic, Limits, Modules};
 

@@ -7,10 +7,9 @@ use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::verify::Accepted;
 
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
-use crate::judge::capacities;
 use crate::judge::closed_system::{self, Member, Session};
-use crate::judge::subtype;
 use crate::judge::together::{self, Combined, CombinedFault};
+use crate::judge::{capacities, subtype};
 use crate::limits::Limits;
 use crate::link::closed_sets::ClosedSet;
 use crate::link::context::Context;

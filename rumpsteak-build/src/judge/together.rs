@@ -23,9 +23,8 @@
 //! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
 //! verifier; sessions that do what the protocol says, each action at its turn, count as one.
 
-use rumpsteak_fsm::verify::VerifyError;
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
-use rumpsteak_fsm::verify::{Accepted, Evidence, Refused};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
 use rumpsteak_fsm::{Limit, Role, Run, Verdict};
 
 use crate::judge::closed_system;

@@ -5,11 +5,9 @@
 //! what lies in the conventional places unless `autobins = false` and the like forbid it. Calling
 //! `cargo metadata` from a build script would wait for the lock of the Cargo that runs it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt, fs,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use toml::de::{DeTable, DeValue};
 

@@ -16,9 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::canonical::Hasher;
-use rumpsteak_contract::verdict;
+use rumpsteak_contract::{ProtocolItem, verdict};
 
 use crate::source::cargo_targets::{Root, Target, TargetKind};
 use crate::source::conditions::{Cfg, CfgValue};

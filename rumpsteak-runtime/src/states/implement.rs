@@ -79,7 +79,9 @@ macro_rules! session {
     };
 }
 
-pub(super) use {session, state_with_choice, state_with_label};
+pub(super) use session;
+pub(super) use state_with_choice;
+pub(super) use state_with_label;
 
 /// Where a session is, for `Debug`: the role, the peer and the labels.
 pub(super) fn show<'f, 'a, R: Role, P: Role>(

@@ -12,7 +12,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use mpstthree::binary::struct_trait::{end::End, recv::Recv, send::Send};
+use mpstthree::binary::struct_trait::end::End;
+use mpstthree::binary::struct_trait::recv::Recv;
+use mpstthree::binary::struct_trait::send::Send;
 use mpstthree::role::end::RoleEnd;
 
 use crate::{Error, Result};

@@ -11,7 +11,9 @@
 
 use std::sync::mpsc::{self, Sender};
 
-use mpstthree::binary::struct_trait::{end::End, recv::Recv, send::Send};
+use mpstthree::binary::struct_trait::end::End;
+use mpstthree::binary::struct_trait::recv::Recv;
+use mpstthree::binary::struct_trait::send::Send;
 use mpstthree::role::end::RoleEnd;
 use rumpsteak_examples::fft::{Matrix, Row};
 

@@ -16,8 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::data::Data;
-use crate::figures;
-use crate::{Error, Result, Store};
+use crate::{Error, Result, Store, figures};
 
 /// Renders the report of a folder from the results in its folder `data`: `README.md`, which is
 /// returned, and a picture per figure, `fig6-streaming.svg`.

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use rumpsteak_runtime::{
-    Message, Result, Role, Roles,
-    channel::{Receiver, Sender},
-    session, try_run,
-};
+use rumpsteak_runtime::channel::{Receiver, Sender};
+use rumpsteak_runtime::{Message, Result, Role, Roles, session, try_run};
 
 use super::{Received, SENT};
 use crate::tasks::pause;

@@ -1,7 +1,11 @@
 //! Streaming over `mpstthree`: a thread for each role, and a new channel for each interaction.
 
-use mpstthree::binary::struct_trait::{end::End, recv::Recv, send::Send, session::Session};
-use mpstthree::role::{broadcast::RoleBroadcast, end::RoleEnd};
+use mpstthree::binary::struct_trait::end::End;
+use mpstthree::binary::struct_trait::recv::Recv;
+use mpstthree::binary::struct_trait::send::Send;
+use mpstthree::binary::struct_trait::session::Session;
+use mpstthree::role::broadcast::RoleBroadcast;
+use mpstthree::role::end::RoleEnd;
 use std::sync::mpsc;
 
 use crate::{Error, Result};

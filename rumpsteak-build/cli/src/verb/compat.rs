@@ -4,24 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, meant, proven, proven_among, split_way_out, visible};
-use rumpsteak_fsm::{
-    Fsm, Limits, Role, Verdict, verify,
-    verify::{Accepted, VerifyError},
-};
+use rumpsteak_fsm::verify::{Accepted, VerifyError};
+use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify};
 use rumpsteak_scribble::Diagnostic;
 use serde_json::{Value, json};
 
-use crate::{
-    comparison::{Comparison, undecided},
-    input::Reader,
-    json::Answer,
-    machines::{Machine, of_projections},
-    modules::{self, Module},
-    options::{Output, Scribble},
-    outcome::Outcome,
-    reply::{Reply, Words},
-    terminal::Terminal,
-};
+use crate::comparison::{Comparison, undecided};
+use crate::input::Reader;
+use crate::json::Answer;
+use crate::machines::{Machine, of_projections};
+use crate::modules::{self, Module};
+use crate::options::{Output, Scribble};
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+use crate::terminal::Terminal;
 
 /// Tells whether roles built from NEW may join peers that still run OLD
 #[derive(Debug, Args)]

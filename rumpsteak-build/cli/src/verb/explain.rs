@@ -5,11 +5,9 @@ use rumpsteak_build::command::{Notice, did_you_mean};
 use rumpsteak_scribble::Code;
 use serde_json::{Map, json};
 
-use crate::{
-    options::Output,
-    outcome::Outcome,
-    reply::{Reply, Words},
-};
+use crate::options::Output;
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
 
 /// Explains the code of a diagnostic; without a code, lists them all
 #[derive(Debug, Args)]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rumpsteak_build::command::{Code, Notice};
 
-use crate::{modules, outcome::Outcome, terminal::Terminal};
+use crate::modules;
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// Prints the Rust code of a protocol: its roles, its messages and their sessions
 ///

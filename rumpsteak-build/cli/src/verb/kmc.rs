@@ -4,23 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, count, list, split_way_out, visible};
-use rumpsteak_fsm::{
-    Defect, Limit, Limits, Role, Run, System,
-    capacity::{self, Capacities, ChannelCapacity, Occupancy},
-    kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness},
-    system::SystemError,
-};
+use rumpsteak_fsm::capacity::{self, Capacities, ChannelCapacity, Occupancy};
+use rumpsteak_fsm::kmc::{self, Flaw, Obstacle, Properties, Property, Reduction, Verdict, Witness};
+use rumpsteak_fsm::system::SystemError;
+use rumpsteak_fsm::{Defect, Limit, Limits, Role, Run, System};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    input::Reader,
-    json::{self, Answer},
-    machines::{self, Machine, mark, mark_waits},
-    options::{Output, Scribble},
-    outcome::Outcome,
-    reply::{Reply, Words},
-    terminal::Terminal,
-};
+use crate::input::Reader;
+use crate::json::{self, Answer};
+use crate::machines::{self, Machine, mark, mark_waits};
+use crate::options::{Output, Scribble};
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+use crate::terminal::Terminal;
 
 /// Tells whether a system of machines is safe: k-multiparty compatibility
 #[derive(Debug, Args)]

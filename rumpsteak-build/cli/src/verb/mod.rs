@@ -11,7 +11,10 @@ mod subtype;
 
 use clap::Subcommand;
 
-use crate::{json, outcome::Outcome, reply::Reply, terminal::Terminal};
+use crate::json;
+use crate::outcome::Outcome;
+use crate::reply::Reply;
+use crate::terminal::Terminal;
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]

@@ -4,21 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::Notice;
-use rumpsteak_fsm::{
-    Fsm,
-    text::{self, Form},
-};
+use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
-use crate::{
-    input::Reader,
-    json, modules,
-    options::Scribble,
-    outcome::Outcome,
-    reply::{Reply, Words},
-    terminal::Terminal,
-};
+use crate::input::Reader;
+use crate::options::Scribble;
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+use crate::terminal::Terminal;
+use crate::{json, modules};
 
 /// Prints what each role of a protocol does: its machine
 #[derive(Debug, Args)]

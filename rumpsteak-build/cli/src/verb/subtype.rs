@@ -1,27 +1,23 @@
 //! `subtype`: may one machine take the place of another?
 
-use std::{iter, path::PathBuf};
+use std::iter;
+use std::path::PathBuf;
 
 use clap::Args;
 use rumpsteak_build::command::{Notice, proven, proven_among, shortest, visible};
-use rumpsteak_fsm::{
-    Fsm, Limits, Run, System, Verdict,
-    system::explore,
-    verify,
-    verify::{Accepted, VerifyError, certified},
-};
+use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::verify::{Accepted, VerifyError, certified};
+use rumpsteak_fsm::{Fsm, Limits, Run, System, Verdict, verify};
 use serde_json::{Value, json};
 
-use crate::{
-    comparison::{Comparison, Refused, undecided},
-    input::Reader,
-    json::{self, Answer},
-    machines::{self, Machine},
-    options::{Output, Scribble},
-    outcome::Outcome,
-    reply::{Reply, Words},
-    terminal::{Terminal, paragraph},
-};
+use crate::comparison::{Comparison, Refused, undecided};
+use crate::input::Reader;
+use crate::json::{self, Answer};
+use crate::machines::{self, Machine};
+use crate::options::{Output, Scribble};
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+use crate::terminal::{Terminal, paragraph};
 
 /// Tells whether SUB may take the place of SUP: asynchronous subtyping of two machines
 #[derive(Debug, Args)]

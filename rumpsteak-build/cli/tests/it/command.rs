@@ -1,6 +1,7 @@
 //! The command as a whole: how it is called, what it reads, where it writes.
 
-use std::{io::Read, process::Stdio};
+use std::io::Read;
+use std::process::Stdio;
 
 use crate::common::{Folder, begins, command, says};
 

@@ -1,6 +1,7 @@
 //! `kmc`.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
+use std::fs;
 
 use crate::common::{Folder, begins, ends, says};
 use rumpsteak_oracle::corpus;

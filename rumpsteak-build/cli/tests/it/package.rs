@@ -1,9 +1,11 @@
 //! `check` without files: a package.
 
-use std::{fs::File, time::SystemTime};
+use std::fs::File;
+use std::time::SystemTime;
 
 use crate::common::{DOUBLE_BUFFERING, Folder, ROLES, begins, ends, says};
-use rumpsteak_build::{Configuration, Limits, command::PATH, configure};
+use rumpsteak_build::command::PATH;
+use rumpsteak_build::{Configuration, Limits, configure};
 use serde_json::json;
 
 /// `[workspace]`: the folder may lie below the root of this workspace.

@@ -49,26 +49,23 @@
 //! occupancies one search for each channel, of up to the square of the reduced configurations,
 //! rarely more than a few times their number. All within [`Limits::configurations`] once more.
 
-use std::{collections::BTreeMap, error::Error, fmt};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 
-use petgraph::{graph::DiGraph, visit::EdgeRef};
+use petgraph::graph::DiGraph;
+use petgraph::visit::EdgeRef;
 
-use crate::{
-    kmc::{
-        Verdict,
-        causality::Causality,
-        check::{conclude, explore, judge, reduces},
-        violation::Violations,
-    },
-    machine::{Fsm, Role},
-    system::{
-        System,
-        components::{NONE, Whole, components},
-        explorer::{Explorer, Node, index},
-        interned::{ChannelIndex, InternedSystem},
-    },
-    verdict::{Limit, Limits},
-};
+use crate::kmc::Verdict;
+use crate::kmc::causality::Causality;
+use crate::kmc::check::{conclude, explore, judge, reduces};
+use crate::kmc::violation::Violations;
+use crate::machine::{Fsm, Role};
+use crate::system::System;
+use crate::system::components::{NONE, Whole, components};
+use crate::system::explorer::{Explorer, Node, index};
+use crate::system::interned::{ChannelIndex, InternedSystem};
+use crate::verdict::{Limit, Limits};
 
 /// The channels of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What is wrong with a certificate.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 /// Why a certificate proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

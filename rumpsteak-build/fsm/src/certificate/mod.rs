@@ -24,11 +24,9 @@ pub mod invariant;
 
 use crate::machine::Fsm;
 
-pub use self::{
-    derivation::Derivation,
-    fault::{Fault, Invalid},
-    invariant::Invariant,
-};
+pub use self::derivation::Derivation;
+pub use self::fault::{Fault, Invalid};
+pub use self::invariant::Invariant;
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,8 @@
 use std::collections::VecDeque;
 
 use super::violation::{Violation, definite, stuck};
-use crate::system::{
-    explorer::{Explorer, Node},
-    interned::{ChannelIndex, InternedSystem, MachineIndex},
-};
+use crate::system::explorer::{Explorer, Node};
+use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex};
 
 /// A part of the run with a fault at its end, no longer than the run; the fault may be another one
 /// of the same kind.

@@ -4,11 +4,9 @@
 //! by a machine that depended on it. What does not depend on it can happen without it: leaving out
 //! an event and all that depends on it leaves a run, if queues are unbounded.
 
-use crate::system::{
-    explorer::{ExploredStep, Explorer, Node},
-    interned::MachineIndex,
-    store::Rows,
-};
+use crate::system::explorer::{ExploredStep, Explorer, Node};
+use crate::system::interned::MachineIndex;
+use crate::system::store::Rows;
 
 /// Configurations together with who depends on something that happened.
 ///

@@ -1,19 +1,13 @@
 //! The judgement of a system: bounds are tried until one decides.
 
-use super::{
-    causal_slice, defects, full, partial_order,
-    report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness},
-    violation::{Explored, Violation, Violations, first_definite},
-};
-use crate::{
-    system::{
-        self, System,
-        explorer::{Node, Paths},
-        interned::InternedSystem,
-        run::{Failure, Run},
-    },
-    verdict::{Limit, Limits},
-};
+use super::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};
+use super::violation::{Explored, Violation, Violations, first_definite};
+use super::{causal_slice, defects, full, partial_order};
+use crate::system::explorer::{Node, Paths};
+use crate::system::interned::InternedSystem;
+use crate::system::run::{Failure, Run};
+use crate::system::{self, System};
+use crate::verdict::{Limit, Limits};
 
 /// Whether configurations that are not needed are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,10 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::{
-    machine::{Defect, Direction, Fsm, Role, StateId},
-    system::System,
-};
+use crate::machine::{Defect, Direction, Fsm, Role, StateId};
+use crate::system::System;
 
 /// The first reachable state of one of the machines that mixes sends and receives.
 pub(crate) fn mixed(system: &System, among: &[usize]) -> Option<(Role, Defect)> {

@@ -6,14 +6,10 @@ use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::visit::{Dfs, EdgeFiltered, Reversed, Visitable};
 
-use super::{
-    causality::Causality,
-    violation::{Explored, Violation, Violations},
-};
-use crate::system::{
-    explorer::{Continuations, ExploredStep, Explorer, Node, index},
-    interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind},
-};
+use super::causality::Causality;
+use super::violation::{Explored, Violation, Violations};
+use crate::system::explorer::{Continuations, ExploredStep, Explorer, Node, index};
+use crate::system::interned::{ChannelIndex, InternedSystem, MachineIndex, StateKind};
 
 /// Explores a system under these bounds, and judges it if the budget suffices.
 pub(crate) fn explore<'a>(

@@ -88,7 +88,5 @@ mod partial_order;
 mod report;
 pub(crate) mod violation;
 
-pub use self::{
-    check::{Reduction, check, check_at},
-    report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness},
-};
+pub use self::check::{Reduction, check, check_at};
+pub use self::report::{Flaw, Obstacle, Properties, Property, Report, Verdict, Witness};

@@ -41,11 +41,9 @@
 //! left out.
 
 use super::violation::{Explored, Violation, Violations, definite, first_definite};
-use crate::system::{
-    components::{NONE, Walk, components},
-    explorer::{Explorer, Node, StepGraph},
-    interned::{InternedSystem, StateKind},
-};
+use crate::system::components::{NONE, Walk, components};
+use crate::system::explorer::{Explorer, Node, StepGraph};
+use crate::system::interned::{InternedSystem, StateKind};
 
 struct Search<'a> {
     explorer: Explorer<'a>,

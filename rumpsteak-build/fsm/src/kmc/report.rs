@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use crate::{
-    machine::{Defect, Role, TransitionId},
-    system::run::{Run, Step},
-    verdict::Limit,
-};
+use crate::machine::{Defect, Role, TransitionId};
+use crate::system::run::{Run, Step};
+use crate::verdict::Limit;
 
 /// What was found out about a system.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! What can be wrong with a configuration under bounds, and what of it is so under any bounds.
 
-use crate::system::{
-    explorer::{Explorer, Node},
-    interned::{ChannelIndex, MachineIndex, StateKind},
-};
+use crate::system::explorer::{Explorer, Node};
+use crate::system::interned::{ChannelIndex, MachineIndex, StateKind};
 
 /// What is wrong with a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use super::{
-    ids::{StateId, TransitionId},
-    names::{Label, Role, Sort},
-};
+use super::ids::{StateId, TransitionId};
+use super::names::{Label, Role, Sort};
 
 /// Which way a message goes, seen from the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

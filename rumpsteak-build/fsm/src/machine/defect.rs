@@ -1,12 +1,11 @@
 //! Why a machine does not stand for a local type.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
-use super::{
-    action::Action,
-    ids::{StateId, TransitionId},
-    names::Role,
-};
+use super::action::Action;
+use super::ids::{StateId, TransitionId};
+use super::names::Role;
 
 /// A machine that [`check_directed`](crate::Fsm::check_directed) refuses, and where.
 ///

@@ -1,18 +1,14 @@
 //! The machine of one role, and its builder.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-use super::{
-    action::{Action, Direction, Transition},
-    defect::Defect,
-    ids::{StateId, TransitionId},
-    interned::InternedMachine,
-    names::Role,
-};
+use super::action::{Action, Direction, Transition};
+use super::defect::Defect;
+use super::ids::{StateId, TransitionId};
+use super::interned::InternedMachine;
+use super::names::Role;
 
 /// The machine of one role.
 ///

@@ -8,11 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 
-use super::{
-    action::{Action, Direction, Transition},
-    ids::{StateId, TransitionId},
-    names::Role,
-};
+use super::action::{Action, Direction, Transition};
+use super::ids::{StateId, TransitionId};
+use super::names::Role;
 
 /// A peer and a direction, `p?` or `p!`: what the paper's act(π) collects. Dense.
 pub(crate) type Kind = u32;

@@ -18,10 +18,8 @@ mod ids;
 pub(crate) mod interned;
 mod names;
 
-pub use self::{
-    action::{Action, Direction, Message, Transition},
-    defect::Defect,
-    fsm::{Fsm, FsmBuilder},
-    ids::{StateId, TransitionId},
-    names::{Label, Role, Sort},
-};
+pub use self::action::{Action, Direction, Message, Transition};
+pub use self::defect::Defect;
+pub use self::fsm::{Fsm, FsmBuilder};
+pub use self::ids::{StateId, TransitionId};
+pub use self::names::{Label, Role, Sort};

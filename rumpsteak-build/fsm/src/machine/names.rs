@@ -1,6 +1,8 @@
 //! Names: cheap to clone, compared by their text.
 
-use std::{borrow::Borrow, fmt, sync::Arc};
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
 
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident) => {

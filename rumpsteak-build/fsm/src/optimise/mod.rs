@@ -40,8 +40,6 @@ pub mod cost;
 mod propose;
 mod reorder;
 
-pub use self::{
-    cost::{Costs, Event},
-    propose::{Options, Proposal, Proposals, Together, propose, propose_together},
-    reorder::{Depends, anticipate},
-};
+pub use self::cost::{Costs, Event};
+pub use self::propose::{Options, Proposal, Proposals, Together, propose, propose_together};
+pub use self::reorder::{Depends, anticipate};

@@ -1,18 +1,12 @@
 //! Which reorderings are tried, and which are proposed.
 
-use super::{
-    cost::{Costs, Work},
-    reorder::{Depends, anticipate},
-};
-use crate::{
-    machine::{Action, Direction, Fsm, Role},
-    subtype::{InputError, Side},
-    verdict::{Limits, Verdict},
-    verify::{
-        VerifyError, certified,
-        together::{Part, together},
-    },
-};
+use super::cost::{Costs, Work};
+use super::reorder::{Depends, anticipate};
+use crate::machine::{Action, Direction, Fsm, Role};
+use crate::subtype::{InputError, Side};
+use crate::verdict::{Limits, Verdict};
+use crate::verify::together::{Part, together};
+use crate::verify::{VerifyError, certified};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

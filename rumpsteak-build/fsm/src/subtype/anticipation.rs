@@ -23,13 +23,11 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use super::{
-    pair::{Act, Edge, Pair, State},
-    prefix::{Alternative, Promise, Rest, Segment},
-    reachability::{Futures, NEVER, ranks},
-    refusal::{Blame, Reason, Rule, Stop},
-    sequences::{EMPTY, Sequence, Sequences},
-};
+use super::pair::{Act, Edge, Pair, State};
+use super::prefix::{Alternative, Promise, Rest, Segment};
+use super::reachability::{Futures, NEVER, ranks};
+use super::refusal::{Blame, Reason, Rule, Stop};
+use super::sequences::{EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
 /// How many branching states one path may pass over; the depth of the recursion.

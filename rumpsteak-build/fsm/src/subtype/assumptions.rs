@@ -14,14 +14,12 @@
 
 use hashbrown::HashMap;
 
-use super::{
-    pair::{Kind, Pair, State},
-    reachability::{heights, may_avoid},
-    record::{Done, Record},
-    refusal::{Blame, Failure, Reason, Rule},
-    rules::Situation,
-    sequences::Sequences,
-};
+use super::pair::{Kind, Pair, State};
+use super::reachability::{heights, may_avoid};
+use super::record::{Done, Record};
+use super::refusal::{Blame, Failure, Reason, Rule};
+use super::rules::Situation;
+use super::sequences::Sequences;
 use crate::machine::TransitionId;
 
 /// The graph of the situations that were met.

@@ -114,20 +114,14 @@ mod unbounded;
 
 use std::sync::Arc;
 
-use self::{
-    pair::Pair,
-    proof::Evidence,
-    search::{Outcome, Search},
-};
-use crate::{
-    machine::Fsm,
-    verdict::{Limit, Limits, Verdict},
-};
+use self::pair::Pair;
+use self::proof::Evidence;
+use self::search::{Outcome, Search};
+use crate::machine::Fsm;
+use crate::verdict::{Limit, Limits, Verdict};
 
-pub use self::{
-    proof::Proof,
-    refusal::{InputError, Refusal, Rule, Side},
-};
+pub use self::proof::Proof;
+pub use self::refusal::{InputError, Refusal, Rule, Side};
 
 /// Judges `sub ≤ sup`.
 ///

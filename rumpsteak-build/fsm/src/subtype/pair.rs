@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::machine::{Fsm, interned::Names};
+use crate::machine::Fsm;
+use crate::machine::interned::Names;
 
 pub(super) use crate::machine::interned::{Act, Edge, InternedMachine as Machine, Kind, State};
 

@@ -14,7 +14,8 @@
 //! kind are linked, and finding and removing costs O(1). A removed action leaves a hole (`●`) until
 //! it comes to the front, as in the paper's lazily removable lists (App. B.5).
 
-use std::{collections::VecDeque, rc::Rc};
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 use super::pair::{Act, Edge, Kind, Pair, State};
 

@@ -1,16 +1,13 @@
 //! The answer "yes", and its certificate.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
+use std::sync::Arc;
 
-use super::{
-    pair::Pair,
-    record::Record,
-    search::{Outcome, Search},
-};
-use crate::{
-    certificate::{Certificate, Derivation, Invariant},
-    verdict::Limits,
-};
+use super::pair::Pair;
+use super::record::Record;
+use super::search::{Outcome, Search};
+use crate::certificate::{Certificate, Derivation, Invariant};
+use crate::verdict::Limits;
 
 /// Why a machine is a subtype.
 #[derive(Clone)]

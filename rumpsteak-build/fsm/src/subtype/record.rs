@@ -14,19 +14,17 @@
 //!
 //! The record is not trusted: [`certificate::check`](crate::certificate::check) decides.
 
-use std::{hash::BuildHasher, iter::Copied, slice};
+use std::hash::BuildHasher;
+use std::iter::Copied;
+use std::slice;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::{
-    pair::{Act, Pair, State},
-    prefix::Prefix,
-    sequences::{Sequence, Sequences},
-};
-use crate::{
-    certificate::derivation::{Derivation, Inference, Situation, Tail, Tree},
-    machine::{StateId, TransitionId},
-};
+use super::pair::{Act, Pair, State};
+use super::prefix::Prefix;
+use super::sequences::{Sequence, Sequences};
+use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
+use crate::machine::{StateId, TransitionId};
 
 /// The situations of a search, numbered in the order in which they were met, and their derivations.
 pub(super) struct Record {

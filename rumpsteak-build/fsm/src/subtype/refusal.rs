@@ -1,14 +1,13 @@
 //! The answer "no", and why there may be none.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use hashbrown::HashSet;
 
 use super::pair::Edge;
-use crate::{
-    machine::{Action, Defect, Fsm, StateId, Transition, TransitionId},
-    verdict::Limit,
-};
+use crate::machine::{Action, Defect, Fsm, StateId, Transition, TransitionId};
+use crate::verdict::Limit;
 
 /// Why a machine is no subtype: the two actions that may not change places, and the way to them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,13 +39,11 @@
 //! actions that the subtype may avoid (`Assumptions::avoided`). There another alternative may help,
 //! and the search is repeated with more slack.
 
-use super::{
-    anticipation::{Anticipation, Way, mismatch},
-    pair::{Act, Edge, Kind, Pair, State},
-    prefix::{Prefix, Promise, Rest, Segment},
-    refusal::{Blame, Reason, Rule, Stop},
-    sequences::{CHOOSE, EMPTY, Sequence, Sequences},
-};
+use super::anticipation::{Anticipation, Way, mismatch};
+use super::pair::{Act, Edge, Kind, Pair, State};
+use super::prefix::{Prefix, Promise, Rest, Segment};
+use super::refusal::{Blame, Reason, Rule, Stop};
+use super::sequences::{CHOOSE, EMPTY, Sequence, Sequences};
 use crate::verdict::Limit;
 
 /// A state of the subtype, and the actions of the supertype that are pending there.

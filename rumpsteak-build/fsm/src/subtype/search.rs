@@ -5,15 +5,13 @@
 
 use std::collections::VecDeque;
 
-use super::{
-    assumptions::{Assumptions, Way},
-    pair::Pair,
-    prefix::Prefix,
-    record::{Done, Record, encode},
-    refusal::{Failure, Stop},
-    rules::{Rules, Situation, Successor},
-    sequences::Sequence,
-};
+use super::assumptions::{Assumptions, Way};
+use super::pair::Pair;
+use super::prefix::Prefix;
+use super::record::{Done, Record, encode};
+use super::refusal::{Failure, Stop};
+use super::rules::{Rules, Situation, Successor};
+use super::sequences::Sequence;
 use crate::verdict::{Limit, Limits};
 
 /// How a search ends.

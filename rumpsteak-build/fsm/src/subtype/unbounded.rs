@@ -61,23 +61,18 @@
 //! need neither a comparison of trees nor a heuristic that guesses the star: their unions
 //! terminate, and their precision is one number.
 
-use std::{
-    collections::VecDeque,
-    hash::{Hash, Hasher},
-    rc::Rc,
-};
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
-use hashbrown::{HashMap, hash_map::Entry};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
-use super::{
-    pair::{Act, Edge, Kind, Pair, State},
-    reachability::heights,
-};
-use crate::{
-    certificate::invariant::{self as certificate, Between, Invariant, Pending, Step},
-    machine::{StateId, TransitionId},
-    verdict::Limits,
-};
+use super::pair::{Act, Edge, Kind, Pair, State};
+use super::reachability::heights;
+use crate::certificate::invariant::{self as certificate, Between, Invariant, Pending, Step};
+use crate::machine::{StateId, TransitionId};
+use crate::verdict::Limits;
 
 /// A transition of the supertype that is pending.
 type Letter = TransitionId;

@@ -1,10 +1,8 @@
 //! Strongly connected components: Tarjan's algorithm, without recursion, and over a graph that may
 //! grow meanwhile. O(nodes + edges), besides what is done on the way.
 
-use petgraph::{
-    Direction::Outgoing,
-    graph::{DiGraph, NodeIndex},
-};
+use petgraph::Direction::Outgoing;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A node of a graph: of the explored ones a configuration, in the order in which they are met.
 pub(crate) type Node = u32;

@@ -1,6 +1,7 @@
 //! Machines that talk to each other.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use hashbrown::HashMap;
 

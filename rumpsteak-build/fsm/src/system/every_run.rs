@@ -29,17 +29,13 @@
 //!
 //! Cost: O((machines + channels) · steps) for the steps of the explored graph.
 
-use petgraph::{
-    algo::kosaraju_scc,
-    graph::NodeIndex,
-    visit::{EdgeRef, NodeFiltered},
-};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::NodeIndex;
+use petgraph::visit::{EdgeRef, NodeFiltered};
 
-use super::{
-    composition::System,
-    explorer::{Explorer, Node},
-    interned::{ChannelIndex, InternedSystem, MachineIndex},
-};
+use super::composition::System;
+use super::explorer::{Explorer, Node};
+use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
 use crate::verdict::Limits;
 
 /// Whether a system of directed machines is live in every run, which it is if it has no more

@@ -3,16 +3,12 @@
 
 use std::cell::LazyCell;
 
-use super::{
-    composition::System,
-    explorer::{Continuations, Explorer, Node, StepGraph, index},
-    interned::{ChannelIndex, InternedSystem, MachineIndex, Move},
-    run::{Failure, Run},
-};
-use crate::{
-    machine::Fsm,
-    verdict::{Limit, Limits, Verdict},
-};
+use super::composition::System;
+use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
+use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
+use super::run::{Failure, Run};
+use crate::machine::Fsm;
+use crate::verdict::{Limit, Limits, Verdict};
 
 /// What an exploration found.
 #[derive(Clone, Debug, PartialEq, Eq)]

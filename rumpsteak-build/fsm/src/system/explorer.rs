@@ -4,14 +4,13 @@
 //! breadth first ([`explore`](super::explore), [`kmc`](crate::kmc) by definition) or one machine at
 //! a time (its reduction).
 
-use petgraph::{graph::DiGraph, visit::EdgeRef};
+use petgraph::graph::DiGraph;
+use petgraph::visit::EdgeRef;
 
+use super::components::{NONE, Whole, components};
 pub(crate) use super::components::{Node, index};
-use super::{
-    components::{NONE, Whole, components},
-    interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind},
-    store::{ContentId, EMPTY, QueueContents, Rows},
-};
+use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
+use super::store::{ContentId, EMPTY, QueueContents, Rows};
 use crate::verdict::{Limit, Limits};
 
 /// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems

@@ -6,7 +6,8 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use petgraph::unionfind::UnionFind;
 
-use super::{composition::System, run::Step};
+use super::composition::System;
+use super::run::Step;
 use crate::machine::{Direction, Message, Role, StateId, TransitionId};
 
 /// A machine of an [`InternedSystem`], from 0.

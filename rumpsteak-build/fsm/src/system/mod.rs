@@ -52,7 +52,5 @@ pub(crate) mod interned;
 pub mod run;
 pub(crate) mod store;
 
-pub use self::{
-    composition::{System, SystemError},
-    exploration::{Coverage, Exploration, explore},
-};
+pub use self::composition::{System, SystemError};
+pub use self::exploration::{Coverage, Exploration, explore};

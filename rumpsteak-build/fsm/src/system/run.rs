@@ -1,6 +1,8 @@
 //! Runs: how a system gets where it goes wrong.
 
-use std::{collections::VecDeque, error::Error, fmt};
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
 
 use super::composition::System;
 use crate::machine::{Action, Direction, Message, Role, StateId, TransitionId};

@@ -2,7 +2,8 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_table::Entry};
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 /// The number of a queue's content. [`EMPTY`] is that of the empty one.
 pub(crate) type ContentId = u32;

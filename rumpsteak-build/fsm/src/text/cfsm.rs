@@ -4,14 +4,12 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{
-    error::SpannedMessage,
-    form::Form,
-    lexer::{Kind, Lexer, is_name},
-    named::Named,
-    types::payload,
-    unsayable::Unsayable,
-};
+use super::error::SpannedMessage;
+use super::form::Form;
+use super::lexer::{Kind, Lexer, is_name};
+use super::named::Named;
+use super::types::payload;
+use super::unsayable::Unsayable;
 use crate::machine::{Action, Direction, Fsm, FsmBuilder, Message, Role, StateId};
 
 /// What is read of a machine before all participants are known.

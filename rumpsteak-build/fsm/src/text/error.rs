@@ -1,6 +1,8 @@
 //! Why a text cannot be read.
 
-use std::{error::Error, fmt, ops::Range};
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
 
 /// Why a text is not machines in its form, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

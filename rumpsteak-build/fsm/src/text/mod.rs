@@ -57,7 +57,10 @@ mod unsayable;
 use self::error::SpannedMessage;
 use crate::machine::Fsm;
 
-pub use self::{error::ParseError, form::Form, named::Named, unsayable::Unsayable};
+pub use self::error::ParseError;
+pub use self::form::Form;
+pub use self::named::Named;
+pub use self::unsayable::Unsayable;
 
 /// Reads the machines of a text in any form.
 ///

@@ -1,6 +1,7 @@
 //! Why a machine cannot be written in a form.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use super::form::Form;
 use crate::machine::Role;

@@ -1,14 +1,13 @@
 //! A "safe" of subtyping that is believed.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
-use crate::{
-    certificate::{self, Invalid},
-    machine::Fsm,
-    subtype::{self, InputError, Proof, Refusal},
-    system::SystemError,
-    verdict::{Limits, Verdict},
-};
+use crate::certificate::{self, Invalid};
+use crate::machine::Fsm;
+use crate::subtype::{self, InputError, Proof, Refusal};
+use crate::system::SystemError;
+use crate::verdict::{Limits, Verdict};
 
 /// [Subtyping](subtype::check) whose "safe" is believed only if its [certificate] is valid.
 ///

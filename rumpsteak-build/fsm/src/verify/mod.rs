@@ -13,13 +13,11 @@ pub mod together;
 use std::borrow::Borrow;
 
 use self::together::{Condition, Part, Together, together};
-use crate::{
-    machine::Fsm,
-    run::Run,
-    subtype::{Proof, Refusal},
-    system::{Coverage, System, SystemError, explore},
-    verdict::{Limits, Verdict},
-};
+use crate::machine::Fsm;
+use crate::run::Run;
+use crate::subtype::{Proof, Refusal};
+use crate::system::{Coverage, System, SystemError, explore};
+use crate::verdict::{Limits, Verdict};
 
 pub use self::certified::{VerifyError, certified};
 

@@ -63,14 +63,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::certified::{VerifyError, certified};
-use crate::{
-    kmc,
-    machine::{Action, Defect, Direction, Fsm, Role, StateId},
-    run::{Failure, Run},
-    subtype::Proof,
-    system::{System, every_run::is_live_in_every_run, explore},
-    verdict::{Limits, Verdict},
-};
+use crate::kmc;
+use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
+use crate::run::{Failure, Run};
+use crate::subtype::Proof;
+use crate::system::every_run::is_live_in_every_run;
+use crate::system::{System, explore};
+use crate::verdict::{Limits, Verdict};
 
 /// One role of a protocol.
 #[derive(Clone, Copy, Debug)]

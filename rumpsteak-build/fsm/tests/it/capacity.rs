@@ -1,17 +1,14 @@
 //! Capacities and occupancies: stated values, and a simulation of blocking sends over random
 //! systems.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    fs,
-};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
 
 use fastrand::Rng;
+use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
+use rumpsteak_fsm::kmc::Verdict;
 use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId,
-    capacity::{self, Capacities, Occupancy},
-    kmc::Verdict,
-    text,
+    Action, Direction, Fsm, Limit, Limits, Message, StateId, System, TransitionId, text,
 };
 use rumpsteak_oracle::{corpus, seeds};
 

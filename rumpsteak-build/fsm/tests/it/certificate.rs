@@ -2,27 +2,17 @@
 //! makes a "yes" of a "no".
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Fsm, Limits, StateId, TransitionId, Verdict,
-    certificate::{
-        self, Certificate, Derivation, Fault, Invalid,
-        derivation::{
-            DEEPEST,
-            Inference::{self, Assume, Choose, Drop, End, Take, Unfold},
-            Situation, Tail, Tree,
-        },
-    },
-    subtype,
+use rumpsteak_fsm::certificate::derivation::Inference::{
+    self, Assume, Choose, Drop, End, Take, Unfold,
 };
+use rumpsteak_fsm::certificate::derivation::{DEEPEST, Situation, Tail, Tree};
+use rumpsteak_fsm::certificate::{self, Certificate, Derivation, Fault, Invalid};
+use rumpsteak_fsm::{Fsm, Limits, StateId, TransitionId, Verdict, subtype};
 use rumpsteak_oracle::{Mutation, mutate, seeds};
 
-use crate::{
-    common::{
-        self,
-        pairs::{Pair, pairs},
-    },
-    invariant,
-};
+use crate::common::pairs::{Pair, pairs};
+use crate::common::{self};
+use crate::invariant;
 
 const KERNEL: &str = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t?ready 3, 3 t!value(i32) 0";
 const AHEAD: &str = "k: 0 s!ready 1, 1 s!ready 2, 2 s?value(i32) 3, 3 t?ready 4, 4 t!value(i32) 1";

@@ -4,24 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
+use rumpsteak_fsm::certificate::invariant::Step::{self, Ahead, End, Match, Take};
+use rumpsteak_fsm::certificate::invariant::{Between, Judgement, Pending, Words};
+use rumpsteak_fsm::certificate::{self, Certificate, Fault, Invalid, Invariant};
 use rumpsteak_fsm::{
-    Action, Direction, Fsm, Limits, Role, StateId, TransitionId, Verdict,
-    certificate::{
-        self, Certificate, Fault, Invalid, Invariant,
-        invariant::{
-            Between, Judgement, Pending,
-            Step::{self, Ahead, End, Match, Take},
-            Words,
-        },
-    },
-    subtype,
+    Action, Direction, Fsm, Limits, Role, StateId, TransitionId, Verdict, subtype,
 };
 use rumpsteak_oracle::{Mutation, mutate, seeds};
 
-use crate::common::{
-    self,
-    pairs::{Pair, pairs},
-};
+use crate::common::pairs::{Pair, pairs};
+use crate::common::{self};
 
 /// Two answers for each question.
 const TWICE: (&str, &str) = ("m: 0 p!ok 1, 1 p!ok 2, 2 p?data 0", "m: 0 p?data 1, 1 p!ok 0");

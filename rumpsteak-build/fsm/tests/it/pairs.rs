@@ -17,11 +17,9 @@ use std::fs;
 
 use crate::common::pairs::{DOCUMENTS, answer, pairs, parse, path};
 use expect_test::expect_file;
-use rumpsteak_fsm::{
-    Limit, Limits, Verdict,
-    certificate::{self, Certificate},
-    verify::certified,
-};
+use rumpsteak_fsm::certificate::{self, Certificate};
+use rumpsteak_fsm::verify::certified;
+use rumpsteak_fsm::{Limit, Limits, Verdict};
 use rumpsteak_oracle::paper::{self, Answer};
 
 #[test]

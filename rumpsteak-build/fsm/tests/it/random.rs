@@ -8,11 +8,9 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Action, Fsm, Limits, Role, StateId, Verdict, dot,
-    system::{self, explore},
-    verify::{Evidence, verify},
-};
+use rumpsteak_fsm::system::{self, explore};
+use rumpsteak_fsm::verify::{Evidence, verify};
+use rumpsteak_fsm::{Action, Fsm, Limits, Role, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Coverage, FaultKind, Mutation, mutate, seeds};
 
 use crate::peers::shown_to;

@@ -1,16 +1,11 @@
 //! Asynchronous subtyping of machines that are too large for a case in `tests/cases`, and the
 //! corpora.
 
-use rumpsteak_fsm::{
-    Action, Fsm, Limit, Limits, Verdict, dot,
-    subtype::{self, Proof, Side},
-    text,
-    verify::certified,
-};
-use rumpsteak_oracle::{
-    cases::{self, Relation},
-    corpus, local,
-};
+use rumpsteak_fsm::subtype::{self, Proof, Side};
+use rumpsteak_fsm::verify::certified;
+use rumpsteak_fsm::{Action, Fsm, Limit, Limits, Verdict, dot, text};
+use rumpsteak_oracle::cases::{self, Relation};
+use rumpsteak_oracle::{corpus, local};
 
 use crate::common;
 

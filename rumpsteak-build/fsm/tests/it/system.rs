@@ -1,10 +1,8 @@
 //! What goes wrong in composed systems, with the shortest run to it.
 
-use rumpsteak_fsm::{
-    Limit, Limits, Run, System, Verdict, dot,
-    run::{Failure, ReplayError},
-    system::{Exploration, SystemError, explore},
-};
+use rumpsteak_fsm::run::{Failure, ReplayError};
+use rumpsteak_fsm::system::{Exploration, SystemError, explore};
+use rumpsteak_fsm::{Limit, Limits, Run, System, Verdict, dot};
 
 use crate::common;
 

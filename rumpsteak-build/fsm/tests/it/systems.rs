@@ -20,13 +20,11 @@ use std::fs;
 
 use crate::common::pairs::{machine, path};
 use expect_test::expect_file;
-use rumpsteak_fsm::{
-    Limits, Run, System, Verdict,
-    capacity::{self, Capacities, Occupancy},
-    kmc::{self, Obstacle, Properties, Property, Reduction},
-    run::Step,
-    system::explore,
-};
+use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
+use rumpsteak_fsm::kmc::{self, Obstacle, Properties, Property, Reduction};
+use rumpsteak_fsm::run::Step;
+use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::{Limits, Run, System, Verdict};
 
 #[test]
 fn each_system_has_its_answers() {

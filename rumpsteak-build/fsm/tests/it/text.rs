@@ -1,17 +1,13 @@
 //! The text forms: what is read, what is refused and where, what is printed and read back.
 
-use std::{
-    collections::{HashSet, VecDeque},
-    fs,
-    path::Path,
-};
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::path::Path;
 
 use expect_test::expect_file;
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Action, Fsm, StateId, Transition, dot,
-    text::{self, Form},
-};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Action, Fsm, StateId, Transition, dot};
 use rumpsteak_oracle::corpus;
 
 use crate::common;

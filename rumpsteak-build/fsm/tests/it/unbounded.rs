@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, Verdict, dot, text, verify::certified};
+use rumpsteak_fsm::verify::certified;
+use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, Verdict, dot, text};
 use rumpsteak_oracle::{self as oracle, Coverage, Mutation, corpus, mutate, seeds};
 
 use crate::peers::shown_to;

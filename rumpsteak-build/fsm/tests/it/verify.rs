@@ -1,17 +1,12 @@
 //! One role against its protocol: what is refused, and what it leads to.
 
-use rumpsteak_fsm::{
-    Defect, Fsm, Limit, Limits, System, Verdict,
-    certificate::Certificate,
-    run::Failure,
-    subtype::Rule,
-    system::explore,
-    verify::{
-        Accepted, Evidence, Refused, VerifyError, certified,
-        together::{Condition, Part, together},
-        verify,
-    },
-};
+use rumpsteak_fsm::certificate::Certificate;
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::subtype::Rule;
+use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::verify::together::{Condition, Part, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, certified, verify};
+use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, System, Verdict};
 
 use crate::common;
 

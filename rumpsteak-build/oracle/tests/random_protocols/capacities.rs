@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_fsm::{
-    Limits,
-    capacity::{self, Occupancy},
-    system,
-};
+use rumpsteak_fsm::capacity::{self, Occupancy};
+use rumpsteak_fsm::{Limits, system};
 use rumpsteak_oracle::{Limits as Bounds, Mutation, Shape, System, mutate};
 
 use crate::fuzz::{self, Sample, Tool, Watch};

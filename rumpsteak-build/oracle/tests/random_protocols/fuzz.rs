@@ -1,18 +1,12 @@
 //! What the randomised tests share: how many systems, which seeds, and random protocols with their
 //! projections.
 
-use std::{
-    fmt::Debug,
-    fs,
-    io::{self, Write},
-    panic, process,
-    sync::{
-        Mutex,
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::fmt::Debug;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use std::{fs, panic, process, thread};
 
 use fastrand::Rng;
 use rumpsteak_fsm::Fsm;

@@ -4,17 +4,12 @@
 use std::fmt;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Fsm, Limits, Verdict, kmc,
-    optimise::{Costs, Options, propose, propose_together},
-    run::Failure,
-    system::{self, explore},
-    verify::{
-        Accepted,
-        together::{Part, together},
-        verify,
-    },
-};
+use rumpsteak_fsm::optimise::{Costs, Options, propose, propose_together};
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::system::{self, explore};
+use rumpsteak_fsm::verify::together::{Part, together};
+use rumpsteak_fsm::verify::{Accepted, verify};
+use rumpsteak_fsm::{Fsm, Limits, Verdict, kmc};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System, mutate};
 
 use crate::fuzz::{self, Sample, Tool, Watch};

@@ -1,10 +1,8 @@
 //! Whether a run of the verifier is one: replayed in the explorer's semantics, to the failure that
 //! it names, and as short as it gets.
 
-use rumpsteak_fsm::{
-    Fsm,
-    run::{Failure, Run},
-};
+use rumpsteak_fsm::Fsm;
+use rumpsteak_fsm::run::{Failure, Run};
 use rumpsteak_oracle::{Configuration, Fault, Finding, Limits, Step, System};
 
 /// Where runs are tried to be shorter, and continuations are searched.

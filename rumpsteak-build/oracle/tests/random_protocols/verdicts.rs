@@ -1,31 +1,21 @@
 //! Roles rewritten at random: what the verifier accepts and refuses, against the explorer.
 
-use std::{
-    fmt::Write,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Fsm, Limits, Run, Verdict, kmc,
-    subtype::{Proof, check},
-    system::{self, explore},
-    verify::{
-        Accepted, Evidence, Refused, certified,
-        together::{Part, together},
-        verify,
-    },
-};
+use rumpsteak_fsm::subtype::{Proof, check};
+use rumpsteak_fsm::system::{self, explore};
+use rumpsteak_fsm::verify::together::{Part, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, certified, verify};
+use rumpsteak_fsm::{Fsm, Limits, Run, Verdict, kmc};
+use rumpsteak_oracle::paper::{self, Answer};
 use rumpsteak_oracle::{
-    Coverage, FaultKind, Finding, Mutation, Rewritten, Shape, System, mutate,
-    paper::{self, Answer},
-    shrink,
+    Coverage, FaultKind, Finding, Mutation, Rewritten, Shape, System, mutate, shrink,
 };
 
-use crate::{
-    fuzz::{self, Sample, Tool, Watch},
-    runs::{Confirmed, confirm},
-};
+use crate::fuzz::{self, Sample, Tool, Watch};
+use crate::runs::{Confirmed, confirm};
 
 /// How many configurations the explorer may visit.
 const CONFIGURATIONS: usize = 4_000;

@@ -1,6 +1,7 @@
 //! One mistake in one place, as a value.
 
-use super::{code::Code, span::Span};
+use super::code::Code;
+use super::span::Span;
 
 /// Whether a diagnostic says that the protocol is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

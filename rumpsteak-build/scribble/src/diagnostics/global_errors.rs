@@ -2,7 +2,9 @@
 
 use std::iter;
 
-use super::{code::Code, diagnostic::Diagnostic, span::Span};
+use super::code::Code;
+use super::diagnostic::Diagnostic;
+use super::span::Span;
 
 /// `again` is the interaction from which it comes back.
 pub(crate) fn unguarded(what: &str, span: Span, again: Span) -> Diagnostic {

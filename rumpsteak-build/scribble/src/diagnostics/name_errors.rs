@@ -1,11 +1,9 @@
 //! `S02..`: names.
 
-use super::{
-    code::Code,
-    diagnostic::{Diagnostic, Severity},
-    similar::similar,
-    span::{Name, Span},
-};
+use super::code::Code;
+use super::diagnostic::{Diagnostic, Severity};
+use super::similar::similar;
+use super::span::{Name, Span};
 
 /// "Did you mean" for an unknown name, or else the names that there are.
 pub(crate) fn suggest(name: &str, known: &[&str]) -> Option<String> {

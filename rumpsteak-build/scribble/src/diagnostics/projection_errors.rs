@@ -1,11 +1,9 @@
 //! `S04..`: the projection onto one role.
 
-use super::{
-    code::Code,
-    diagnostic::Diagnostic,
-    name_errors::suggest,
-    span::{Name, Span},
-};
+use super::code::Code;
+use super::diagnostic::Diagnostic;
+use super::name_errors::suggest;
+use super::span::{Name, Span};
 
 /// How two runs that look the same to a role part.
 #[derive(Clone, Debug)]

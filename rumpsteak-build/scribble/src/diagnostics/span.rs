@@ -1,6 +1,8 @@
 //! Places in source texts, and names with their places.
 
-use std::{fmt, ops::Range, sync::Arc};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Which source text a [`Span`] is in: [`SourceId::ROOT`] for the module that was asked for, others
 /// for the modules that it imports.

@@ -1,6 +1,8 @@
 //! `S01..`: tokens and grammar.
 
-use super::{code::Code, diagnostic::Diagnostic, span::Span};
+use super::code::Code;
+use super::diagnostic::Diagnostic;
+use super::span::Span;
 
 /// A construct of the language that is refused: what is, and the way out.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use rumpsteak_fsm::{Message, Role};
 
-use crate::{
-    diagnostics::{projection_errors::Step, span::Span},
-    index::{NONE, index},
-};
+use crate::diagnostics::projection_errors::Step;
+use crate::diagnostics::span::Span;
+use crate::index::{NONE, index};
 
 /// The automaton of one protocol. State 0 is the initial one, and a state without edges is an end.
 #[derive(Clone, Debug)]

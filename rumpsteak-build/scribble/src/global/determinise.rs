@@ -32,16 +32,15 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use rumpsteak_fsm::Role;
 
-use super::{
-    automaton::{Edge, Global, Letter},
-    unfold::{Step, TooLarge, Unfolding},
-};
-use crate::{
-    diagnostics::{code::Code, diagnostic::Diagnostic, global_errors, span::Span},
-    index::{IndexMap, IndexSet, index, set_of},
-    names::program::Program,
-    sets::Sets,
-};
+use super::automaton::{Edge, Global, Letter};
+use super::unfold::{Step, TooLarge, Unfolding};
+use crate::diagnostics::code::Code;
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::global_errors;
+use crate::diagnostics::span::Span;
+use crate::index::{IndexMap, IndexSet, index, set_of};
+use crate::names::program::Program;
+use crate::sets::Sets;
 
 /// Builds the automaton of the protocol with number `root`, which is valid and has no parameters.
 /// `entered` marks the protocols that are part of it.

@@ -14,13 +14,13 @@
 //!
 //! All three cost O(program) and use stacks of their own.
 
-use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 
-use crate::{
-    diagnostics::{diagnostic::Diagnostic, global_errors},
-    index::{follow, index},
-    names::program::{END, Node, NodeKind, Program},
-};
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::global_errors;
+use crate::index::{follow, index};
+use crate::names::program::{END, Node, NodeKind, Program};
 
 /// Checks all valid protocols of `program`, and marks those with a mistake, and their callers,
 /// invalid.

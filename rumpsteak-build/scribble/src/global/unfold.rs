@@ -8,11 +8,9 @@
 //! same roles and the same continuation exists once.
 
 use super::automaton::Letter;
-use crate::{
-    diagnostics::span::Span,
-    index::{IndexSet, index},
-    names::program::{END, NodeKind, Program, Template},
-};
+use crate::diagnostics::span::Span;
+use crate::index::{IndexSet, index};
+use crate::names::program::{END, NodeKind, Program, Template};
 
 /// More frames, places, states or steps than allowed.
 #[derive(Debug)]

@@ -5,18 +5,13 @@
 
 use hashbrown::HashMap;
 
-use super::{program::Source, resolve::earlier};
-use crate::{
-    diagnostics::{
-        diagnostic::{self, Diagnostic, Severity},
-        name_errors,
-        span::{Name, SourceId, Span},
-    },
-    syntax::{
-        ast::{Declaration, Import, Module},
-        parser,
-    },
-};
+use super::program::Source;
+use super::resolve::earlier;
+use crate::diagnostics::diagnostic::{self, Diagnostic, Severity};
+use crate::diagnostics::name_errors;
+use crate::diagnostics::span::{Name, SourceId, Span};
+use crate::syntax::ast::{Declaration, Import, Module};
+use crate::syntax::parser;
 
 /// The file of the module with this full name, by convention: `shop/Base.scr` for `shop.Base`,
 /// below the import path. Its folders are parted by `/` on every system.

@@ -5,11 +5,9 @@
 
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use crate::{
-    diagnostics::span::Span,
-    index::{IndexSet, NONE, index},
-    syntax::ast::{Module, ProtocolDecl},
-};
+use crate::diagnostics::span::Span;
+use crate::index::{IndexSet, NONE, index};
+use crate::syntax::ast::{Module, ProtocolDecl};
 
 /// Behind the last interaction of a protocol.
 pub(crate) const END: u32 = NONE;

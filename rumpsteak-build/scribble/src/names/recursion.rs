@@ -14,11 +14,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::{
-    diagnostics::span::Name,
-    index::{NONE, index},
-    syntax::ast::{BlockId, Body, InteractionId, InteractionKind},
-};
+use crate::diagnostics::span::Name;
+use crate::index::{NONE, index};
+use crate::syntax::ast::{BlockId, Body, InteractionId, InteractionKind};
 
 /// What is known of the recursions of one protocol before any role is looked at.
 pub(super) struct Recursions<'m> {

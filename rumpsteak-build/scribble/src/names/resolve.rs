@@ -5,25 +5,20 @@
 
 use std::sync::Arc;
 
-use hashbrown::{HashMap, hash_map::Entry};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use rumpsteak_fsm::{Label, Message, Sort};
 
-use super::{
-    program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Template},
-    recursion::Recursions,
-    scope::Scope,
-};
-use crate::{
-    diagnostics::{
-        diagnostic::Diagnostic,
-        name_errors,
-        span::{Name, Span},
-    },
-    index::{IndexSet, NONE, set_of},
-    syntax::ast::{
-        BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
-        Parameter, ParameterKind, Payload, ProtocolDecl,
-    },
+use super::program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Template};
+use super::recursion::Recursions;
+use super::scope::Scope;
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::name_errors;
+use crate::diagnostics::span::{Name, Span};
+use crate::index::{IndexSet, NONE, set_of};
+use crate::syntax::ast::{
+    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
+    Parameter, ParameterKind, Payload, ProtocolDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.

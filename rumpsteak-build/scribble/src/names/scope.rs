@@ -3,7 +3,8 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::program::Source;
-use crate::{index::index, syntax::ast::DeclarationKind};
+use crate::index::index;
+use crate::syntax::ast::DeclarationKind;
 
 /// What a name of a module can stand for: its own declarations, `alias.Name` and
 /// `full.module.Name`.

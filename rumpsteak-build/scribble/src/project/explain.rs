@@ -2,17 +2,11 @@
 
 use hashbrown::HashSet;
 
-use super::{
-    subsets::{EdgeAt, Subsets},
-    validity::Problem,
-};
-use crate::{
-    diagnostics::{
-        diagnostic::{self, Diagnostic},
-        projection_errors::{Branches, ProblemKind, problem},
-    },
-    index::NONE,
-};
+use super::subsets::{EdgeAt, Subsets};
+use super::validity::Problem;
+use crate::diagnostics::diagnostic::{self, Diagnostic};
+use crate::diagnostics::projection_errors::{Branches, ProblemKind, problem};
+use crate::index::NONE;
 
 /// Reports no more than this many errors for one role.
 const MOST_ERRORS: usize = 10;

@@ -55,19 +55,17 @@
 
 use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId, TransitionId};
 
-use super::{
-    explain::explain,
-    grouped::Grouped,
-    minimise,
-    subsets::{Subsets, TooLarge},
-    validity::{self, Problem},
-};
-use crate::{
-    diagnostics::{diagnostic::Diagnostic, projection_errors, span::Span},
-    global::automaton::Global,
-    index::{NONE, index},
-    limits::Limits,
-};
+use super::explain::explain;
+use super::grouped::Grouped;
+use super::minimise;
+use super::subsets::{Subsets, TooLarge};
+use super::validity::{self, Problem};
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::projection_errors;
+use crate::diagnostics::span::Span;
+use crate::global::automaton::Global;
+use crate::index::{NONE, index};
+use crate::limits::Limits;
 
 /// The machine of one role, and where its transitions come from.
 #[derive(Clone, Debug)]

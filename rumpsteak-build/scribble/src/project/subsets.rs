@@ -7,12 +7,10 @@
 use std::ops::Range;
 
 use super::minimise::Move;
-use crate::{
-    global::automaton::{Edge, Global, Hop, Letter},
-    index::{NONE, follow, index},
-    limits::Limits,
-    sets::Sets,
-};
+use crate::global::automaton::{Edge, Global, Hop, Letter};
+use crate::index::{NONE, follow, index};
+use crate::limits::Limits;
+use crate::sets::Sets;
 
 /// An edge of the global automaton: its source, and its position among the edges of the source.
 pub(super) type EdgeAt = (u32, u32);

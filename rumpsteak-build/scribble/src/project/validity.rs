@@ -3,11 +3,11 @@
 use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
-use super::{
-    grouped::Grouped,
-    subsets::{EdgeAt, Group, Subsets, TooLarge},
-};
-use crate::{diagnostics::projection_errors::ProblemKind, global::automaton::Letter, index::NONE};
+use super::grouped::Grouped;
+use super::subsets::{EdgeAt, Group, Subsets, TooLarge};
+use crate::diagnostics::projection_errors::ProblemKind;
+use crate::global::automaton::Letter;
+use crate::index::NONE;
 
 /// A mistake in one local state.
 pub(super) struct Problem {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{
-    ast::{BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload},
-    cursor::{Cursor, Failed, Result},
-    lexer::TokenKind,
+use super::ast::{
+    BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload,
 };
-use crate::{
-    diagnostics::{similar::similar, span::Name, syntax_errors::Construct},
-    index::index,
-};
+use super::cursor::{Cursor, Failed, Result};
+use super::lexer::TokenKind;
+use crate::diagnostics::similar::similar;
+use crate::diagnostics::span::Name;
+use crate::diagnostics::syntax_errors::Construct;
+use crate::index::index;
 
 /// The words that a statement begins with, unless it is a message.
 const STATEMENTS: [&str; 4] = ["choice", "continue", "do", "rec"];

@@ -1,12 +1,10 @@
 //! A position among the tokens of a text, and the errors so far.
 
 use super::lexer::{Token, TokenKind};
-use crate::diagnostics::{
-    code::Code,
-    diagnostic::Diagnostic,
-    span::{Name, SourceId, Span},
-    syntax_errors::{self, Construct},
-};
+use crate::diagnostics::code::Code;
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::span::{Name, SourceId, Span};
+use crate::diagnostics::syntax_errors::{self, Construct};
 
 /// The statement or declaration cannot be read further; the error is reported.
 #[derive(Debug)]

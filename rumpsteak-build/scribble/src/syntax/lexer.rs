@@ -6,14 +6,10 @@
 //! common. No word is reserved here. Characters that belong to no token are reported, once for each
 //! run of them, and left out.
 
-use crate::{
-    diagnostics::{
-        diagnostic::Diagnostic,
-        span::{SourceId, Span},
-        syntax_errors,
-    },
-    index::index,
-};
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::span::{SourceId, Span};
+use crate::diagnostics::syntax_errors;
+use crate::index::index;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {

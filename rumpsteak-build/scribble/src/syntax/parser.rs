@@ -12,23 +12,16 @@
 //! Constructs that the language has and this crate does not support (`par`, `connect`, refinements,
 //! …) are parsed as far as their grammar is known and reported by name.
 
-use super::{
-    ast::{
-        Declaration, DeclarationKind, Import, Module, Parameter, ParameterKind, ProtocolDecl,
-        RoleDecl,
-    },
-    body::body,
-    cursor::{Cursor, Result},
-    lexer::{self, TokenKind},
+use super::ast::{
+    Declaration, DeclarationKind, Import, Module, Parameter, ParameterKind, ProtocolDecl, RoleDecl,
 };
-use crate::{
-    diagnostics::{
-        diagnostic::{self, Diagnostic},
-        span::{SourceId, Span},
-        syntax_errors::{self, Construct},
-    },
-    index::index,
-};
+use super::body::body;
+use super::cursor::{Cursor, Result};
+use super::lexer::{self, TokenKind};
+use crate::diagnostics::diagnostic::{self, Diagnostic};
+use crate::diagnostics::span::{SourceId, Span};
+use crate::diagnostics::syntax_errors::{self, Construct};
+use crate::index::index;
 
 /// A module and what is wrong with its text.
 #[derive(Clone, Debug)]

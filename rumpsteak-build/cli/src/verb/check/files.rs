@@ -1,24 +1,20 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
-use rumpsteak_fsm::{
-    Defect, Limit, Limits, Verdict, kmc,
-    run::Run,
-    system::{Exploration, System, explore},
-};
+use rumpsteak_fsm::run::Run;
+use rumpsteak_fsm::system::{Exploration, System, explore};
+use rumpsteak_fsm::{Defect, Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Form};
-use crate::{
-    input::Reader,
-    json::{self, Answer},
-    machines::{Machine, mark_waits, of_projections},
-    modules::{self, Module},
-    options::raise,
-    outcome::Outcome,
-    terminal::Terminal,
-};
+use crate::input::Reader;
+use crate::json::{self, Answer};
+use crate::machines::{Machine, mark_waits, of_projections};
+use crate::modules::{self, Module};
+use crate::options::raise;
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// Checks all files, and goes on after one that is bad.
 pub(super) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Outcome {

@@ -8,7 +8,8 @@ mod settings;
 use rumpsteak_build::command::Notice;
 
 pub(crate) use self::arguments::{Arguments, Form};
-use crate::{outcome::Outcome, terminal::Terminal};
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// Checks the files, or the package if there are none.
 ///

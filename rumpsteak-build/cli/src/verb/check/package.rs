@@ -1,22 +1,16 @@
 //! `check` without files: what the build script does, for the package in the current folder.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use rumpsteak_build::command::{self, Cfg, Check, Notice, count, visible};
 use serde_json::{Value, json};
 
-use super::{
-    arguments::{Arguments, Form},
-    settings,
-};
-use crate::{
-    json::{self, Answer},
-    outcome::Outcome,
-    terminal::Terminal,
-};
+use super::arguments::{Arguments, Form};
+use super::settings;
+use crate::json::{self, Answer};
+use crate::outcome::Outcome;
+use crate::terminal::Terminal;
 
 /// Checks the package.
 ///

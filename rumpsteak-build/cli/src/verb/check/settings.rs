@@ -1,16 +1,12 @@
 //! The configuration of a package's build script, which writes it beside its verdicts when it runs.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-    time::SystemTime,
-};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+use std::{env, fs};
 
-use rumpsteak_build::{
-    Configuration,
-    command::{self, Notice},
-};
+use rumpsteak_build::Configuration;
+use rumpsteak_build::command::{self, Notice};
 use serde_json::Value;
 
 /// The configuration of the build script of the package in `folder`, and a note where it may be

@@ -9,7 +9,8 @@ use rumpsteak_build::command::Notice;
 use rumpsteak_fsm::{Action, Direction};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
-use crate::{modules::Module, terminal::Terminal};
+use crate::modules::Module;
+use crate::terminal::Terminal;
 
 /// What the actions of one role are made from.
 #[derive(Debug, Default)]

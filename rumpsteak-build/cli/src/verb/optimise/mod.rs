@@ -2,30 +2,28 @@
 
 mod data;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rumpsteak_build::command::{Notice, count, meant, optimised_items, split_way_out};
-use rumpsteak_fsm::{
-    Action, Fsm, Limits, Role, Run,
-    optimise::{Costs, Options, Proposal, cost::Work, propose, propose_together},
-    run::{Failure, Step},
-    text::{self, Form},
-    verify::VerifyError,
-};
+use rumpsteak_fsm::optimise::cost::Work;
+use rumpsteak_fsm::optimise::{Costs, Options, Proposal, propose, propose_together};
+use rumpsteak_fsm::run::{Failure, Step};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::verify::VerifyError;
+use rumpsteak_fsm::{Action, Fsm, Limits, Role, Run};
 use rumpsteak_scribble::{Diagnostic, Protocol};
 use serde_json::{Value, json};
 
 use self::data::Data;
-use crate::{
-    input::Reader,
-    json::{self, Answer},
-    modules::{self, Module},
-    options::Scribble,
-    outcome::Outcome,
-    reply::{Reply, Words},
-    terminal::Terminal,
-};
+use crate::input::Reader;
+use crate::json::{self, Answer};
+use crate::modules::{self, Module};
+use crate::options::Scribble;
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+use crate::terminal::Terminal;
 
 /// Proposes orders of a role's sends and receives that are faster, and proven safe
 #[derive(Debug, Args)]

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{DEEPEST, Derivation, Inference, Situation, Tail, Tree};
-use crate::{
-    certificate::fault::{Fault, Invalid},
-    machine::{Action, Direction, Fsm, Role, StateId, TransitionId},
-};
+use crate::certificate::fault::{Fault, Invalid};
+use crate::machine::{Action, Direction, Fsm, Role, StateId, TransitionId};
 
 /// Checks that `derivation` proves `sub ≤ sup`, of two directed machines.
 pub(crate) fn check(derivation: &Derivation, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {

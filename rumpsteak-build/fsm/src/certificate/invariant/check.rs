@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{Between, Invariant, Judgement, Step, Words};
-use crate::{
-    certificate::fault::{Fault, Invalid},
-    machine::{Direction, Fsm, Role, StateId, Transition, TransitionId},
-};
+use crate::certificate::fault::{Fault, Invalid};
+use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
 
 /// Checks that `invariant` proves `sub ≤ sup`, of two directed machines.
 ///

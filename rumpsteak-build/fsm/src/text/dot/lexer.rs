@@ -1,6 +1,9 @@
 //! DOT's words.
 
-use std::{fmt, iter::Peekable, ops::Range, str::CharIndices};
+use std::fmt;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::str::CharIndices;
 
 use crate::text::error::SpannedMessage;
 

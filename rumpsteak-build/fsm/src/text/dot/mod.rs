@@ -24,7 +24,8 @@ mod lexer;
 mod parser;
 mod printer;
 
-use super::{error::ParseError, named::Named};
+use super::error::ParseError;
+use super::named::Named;
 use crate::machine::Fsm;
 
 pub use self::printer::{escape, print, print_all};

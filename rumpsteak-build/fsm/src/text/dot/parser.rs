@@ -4,14 +4,11 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::{
-    action,
-    lexer::{Kind, Lexer, Text, Token},
-};
-use crate::{
-    machine::{Fsm, FsmBuilder, StateId},
-    text::{error::SpannedMessage, named::Named},
-};
+use super::action;
+use super::lexer::{Kind, Lexer, Text, Token};
+use crate::machine::{Fsm, FsmBuilder, StateId};
+use crate::text::error::SpannedMessage;
+use crate::text::named::Named;
 
 pub(super) fn file(source: &str) -> Result<Vec<Named>, SpannedMessage> {
     let mut lexer = Lexer::new(source);

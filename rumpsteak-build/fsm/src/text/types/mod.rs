@@ -3,7 +3,5 @@
 mod parser;
 mod printer;
 
-pub(super) use self::{
-    parser::{parse_binary, parse_local},
-    printer::{payload, print_binary, print_local},
-};
+pub(super) use self::parser::{parse_binary, parse_local};
+pub(super) use self::printer::{payload, print_binary, print_local};

@@ -4,14 +4,10 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::{
-    machine::{Action, Direction, Fsm},
-    text::{
-        error::SpannedMessage,
-        lexer::{Kind, Lexer, Token},
-        named::Named,
-    },
-};
+use crate::machine::{Action, Direction, Fsm};
+use crate::text::error::SpannedMessage;
+use crate::text::lexer::{Kind, Lexer, Token};
+use crate::text::named::Named;
 
 /// What the only machine of a binary type is called.
 pub(super) const BINARY_ROLE: &str = "self";

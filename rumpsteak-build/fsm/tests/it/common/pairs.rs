@@ -1,16 +1,11 @@
 //! The pairs of `tests/cases`, and their answers as text.
 
-use std::{
-    fmt::Write,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use rumpsteak_fsm::{
-    Fsm, Limits, StateId, TransitionId, Verdict,
-    subtype::{self, Refusal},
-    text,
-};
+use rumpsteak_fsm::subtype::{self, Refusal};
+use rumpsteak_fsm::{Fsm, Limits, StateId, TransitionId, Verdict, text};
 
 /// Two machines, of which the first may or may not be a subtype of the second.
 pub(crate) struct Pair {

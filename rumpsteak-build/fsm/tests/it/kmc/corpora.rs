@@ -1,13 +1,11 @@
 //! The systems with known properties.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
 
-use rumpsteak_fsm::{
-    Limits,
-    kmc::{self, Obstacle, Reduction, Verdict},
-    system::System,
-    text,
-};
+use rumpsteak_fsm::kmc::{self, Obstacle, Reduction, Verdict};
+use rumpsteak_fsm::system::System;
+use rumpsteak_fsm::{Limits, text};
 use rumpsteak_oracle::corpus;
 
 use super::reference::{Kind, Reference};

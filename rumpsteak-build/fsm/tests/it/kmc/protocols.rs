@@ -2,10 +2,8 @@
 //! which shares no code with it.
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Fsm, Limits, System,
-    kmc::{self, Verdict},
-};
+use rumpsteak_fsm::kmc::{self, Verdict};
+use rumpsteak_fsm::{Fsm, Limits, System};
 use rumpsteak_oracle::{self as oracle, Coverage, Global, Mutation, Shape, mutate, seeds};
 
 /// A random protocol's machines, if they are directed; rewritten now and then.

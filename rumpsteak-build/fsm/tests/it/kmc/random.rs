@@ -1,11 +1,9 @@
 //! Random systems: the engine against the definitions, the reduction against the engine.
 
 use fastrand::Rng;
-use rumpsteak_fsm::{
-    Action, Fsm, Limits, System,
-    kmc::{self, Properties, Property, Reduction, Verdict},
-    system::explore,
-};
+use rumpsteak_fsm::kmc::{self, Properties, Property, Reduction, Verdict};
+use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::{Action, Fsm, Limits, System};
 use rumpsteak_oracle::seeds;
 
 use super::reference::{Kind, Reference};

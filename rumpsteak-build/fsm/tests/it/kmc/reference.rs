@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rumpsteak_fsm::{
-    Direction, Fsm, Message, StateId, System, Transition, TransitionId, kmc::Flaw, run::Step,
-};
+use rumpsteak_fsm::kmc::Flaw;
+use rumpsteak_fsm::run::Step;
+use rumpsteak_fsm::{Direction, Fsm, Message, StateId, System, Transition, TransitionId};
 
 /// The states of the machines, and the messages from one machine to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

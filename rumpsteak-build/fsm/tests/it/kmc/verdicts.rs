@@ -1,11 +1,8 @@
 //! What is said of systems that are accepted, refused or not decided.
 
-use rumpsteak_fsm::{
-    Limit, Limits, System,
-    kmc::{self, Obstacle, Properties, Property, Reduction, Report, Verdict},
-    run::Failure,
-    text,
-};
+use rumpsteak_fsm::kmc::{self, Obstacle, Properties, Property, Reduction, Report, Verdict};
+use rumpsteak_fsm::run::Failure;
+use rumpsteak_fsm::{Limit, Limits, System, text};
 
 fn system(source: &str) -> System {
     System::new(text::parse(source).unwrap()).unwrap()
