@@ -37,8 +37,8 @@ pub(crate) struct InternedMachine {
     edges: Vec<Edge>,
     /// The positions of a state's edges, by action; empty if no state has many.
     sorted: Vec<u32>,
-    /// The edges that lead to each state; found when first needed.
-    incoming: OnceLock<Vec<Vec<(u32, Edge)>>>,
+    /// The positions of the edges that lead to each state; found when first needed.
+    incoming: OnceLock<Groups>,
     pub(crate) names: Arc<Names>,
 }
 
@@ -63,6 +63,7 @@ pub(crate) enum State {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
+    pub(crate) source: u32,
     pub(crate) act: Act,
     pub(crate) target: u32,
     pub(crate) id: TransitionId,
@@ -136,6 +137,7 @@ impl InternedMachine {
             let start = edges.len() as u32;
             for transition in transitions {
                 edges.push(Edge {
+                    source: nodes.len() as u32,
                     act: met.place(transition.action),
                     target: transition.target.index() as u32,
                     id: transition.id,
@@ -273,19 +275,11 @@ impl InternedMachine {
         &self.edges[start as usize..end as usize]
     }
 
-    /// The edges that lead to a state, each with the state that it leaves. O(edges) for the first
-    /// state, and known then.
-    pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = (u32, Edge)> {
-        let incoming = self.incoming.get_or_init(|| {
-            let mut incoming = vec![vec![]; self.len()];
-            for source in 0..self.len() as u32 {
-                for edge in self.edges(source) {
-                    incoming[edge.target as usize].push((source, *edge));
-                }
-            }
-            incoming
-        });
-        incoming[state as usize].iter().rev().copied()
+    /// The edges that lead to a state. O(edges) for the first state, and known then.
+    pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = &Edge> {
+        let targets = self.edges.iter().map(|edge| edge.target);
+        let incoming = self.incoming.get_or_init(|| Groups::new(self.len(), targets));
+        incoming.of(state).iter().map(|&edge| &self.edges[edge as usize])
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {
@@ -297,5 +291,42 @@ impl InternedMachine {
         let sorted = &self.sorted[range];
         let index = sorted.binary_search_by_key(&act, |&edge| edges[edge as usize].act);
         Some(edges[sorted[index.ok()?] as usize])
+    }
+}
+
+/// Things numbered from 0 on, grouped by a number that each has.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    /// Where each group starts in `members`.
+    starts: Vec<u32>,
+    members: Vec<u32>,
+}
+
+impl Groups {
+    /// `group_of` has the group of each thing, below `groups`. O(groups + things).
+    pub(crate) fn new(groups: usize, group_of: impl Iterator<Item = u32> + Clone) -> Self {
+        // First where each group ends; filling them backwards leaves where they start.
+        let mut starts = vec![0; groups + 1];
+        for group in group_of.clone() {
+            starts[group as usize] += 1;
+        }
+        let mut count = 0;
+        for start in &mut starts {
+            count += *start;
+            *start = count;
+        }
+        let mut members = vec![0; count as usize];
+        for (member, group) in group_of.enumerate() {
+            let start = &mut starts[group as usize];
+            *start -= 1;
+            members[*start as usize] = member as u32;
+        }
+        Self { starts, members }
+    }
+
+    /// The things of a group, the last one first.
+    pub(crate) fn of(&self, group: u32) -> &[u32] {
+        let group = group as usize;
+        &self.members[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 }

@@ -3,7 +3,8 @@
 
 use hashbrown::HashMap;
 
-use super::pair::{Act, Kind, Pair, State};
+use super::pair::{Act, Edge, Kind, Pair, State};
+use crate::machine::interned::Groups;
 
 /// The rank of a state from which an output cannot be found.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -42,7 +43,8 @@ pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec
         rank += 1;
         let mut next = vec![];
         for state in layer {
-            for (predecessor, edge) in sup.incoming(state) {
+            for edge in sup.incoming(state) {
+                let predecessor = edge.source;
                 match sup.state(predecessor) {
                     // Ranked from the start, or never.
                     State::Send(own) if own == kind => continue,
@@ -84,7 +86,7 @@ impl Futures {
         let mut queued = vec![true; sub.len()];
         while let Some(state) = open.pop() {
             queued[state as usize] = false;
-            for (predecessor, _) in sub.incoming(state) {
+            for &Edge { source: predecessor, .. } in sub.incoming(state) {
                 let mut grew = false;
                 for word in 0..words {
                     let own = futures[words * state as usize + word];
@@ -142,7 +144,7 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
         };
     }
     while let Some(state) = open.pop() {
-        for (predecessor, _) in sub.incoming(state) {
+        for &Edge { source: predecessor, .. } in sub.incoming(state) {
             let missing = &mut missing[predecessor as usize];
             *missing = missing.saturating_sub(1);
             if *missing == 0 && std::mem::replace(&mut avoids[predecessor as usize], false) {
@@ -158,16 +160,15 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
 /// Nodes without a step onward are taken away one by one; what is left has endless ways. (A
 /// topological order would say only that there is a loop, and not from where it is reached.)
 pub(super) fn heights(len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Vec<Option<u32>> {
+    let steps: Vec<(usize, usize)> = steps.collect();
+    let incoming = Groups::new(len, steps.iter().map(|&(_, to)| to as u32));
     let mut onward = vec![0_usize; len];
-    let mut incoming: Vec<Vec<usize>> = vec![vec![]; len];
-    for (from, to) in steps {
-        onward[from] += 1;
-        incoming[to].push(from);
-    }
+    steps.iter().for_each(|&(from, _)| onward[from] += 1);
     let mut heights = vec![0_u32; len];
     let mut open: Vec<usize> = (0..len).filter(|&node| onward[node] == 0).collect();
     while let Some(node) = open.pop() {
-        for &from in &incoming[node] {
+        for &step in incoming.of(node as u32) {
+            let (from, _) = steps[step as usize];
             heights[from] = heights[from].max(heights[node] + 1);
             onward[from] -= 1;
             if onward[from] == 0 {

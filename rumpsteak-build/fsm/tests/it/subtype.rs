@@ -44,6 +44,18 @@ fn the_pairs_of_the_corpus() {
     assert_eq!((expected.lines().count() - 1, accepted), (27, 12));
 }
 
+#[test]
+fn an_answer_does_not_depend_on_earlier_comparisons() {
+    let parse = |text: &str| text::parse(text).unwrap().remove(0);
+    let sup = parse("b: a?go; {q!x; p!z; end, q!y; p!w; end}");
+    let same_actions = parse("b: a?go; {p!z; q!x; end, p!w; q!y; end}");
+    // One more action, which gives the others other numbers.
+    let more_actions = parse("b: {a?go; p!z; q!x; end, a?gone; end}");
+    for sub in [&same_actions, &more_actions, &same_actions] {
+        assert_eq!(answer(sub, &sup), "sub", "{sub:?}");
+    }
+}
+
 /// The proof, whose certificate is valid.
 #[track_caller]
 fn prove(sub: &Fsm, sup: &Fsm) -> Proof {
