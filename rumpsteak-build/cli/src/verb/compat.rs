@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, meant, proven, proven_among, split_way_out, visible};
-use rumpsteak_fsm::verify::{Accepted, VerifyError};
+use rumpsteak_build::command::{
+    Notice, among_peers, list, meant, proven, proven_among, split_way_out, visible,
+};
+use rumpsteak_fsm::verify::together::{Part, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError};
 use rumpsteak_fsm::{Fsm, Limits, Role, Verdict, verify};
 use rumpsteak_scribble::Diagnostic;
 use serde_json::{Value, json};
@@ -97,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let mut words = vec![];
     let mut objects = vec![];
     let mut gravest = Answer::default().object(Outcome::Holds);
+    let mut joining = vec![];
     for role in &asked {
         let answer = RolePair::new(role, old, new, &all).answer(&limits);
         words.push(match answer.join.report {
@@ -113,11 +117,84 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             "join": answer.join.object,
             "stay": answer.stay.object,
         }));
+        joining.extend(answer.join.accepted.map(|accepted| (role, accepted)));
+    }
+    if outcome == Outcome::Holds
+        && arguments.role.is_none()
+        && let Some(mix) = wrong_mix(old, new, &all, &joining, &limits)
+    {
+        outcome = mix.outcome;
+        gravest = mix.object;
+        words.extend(mix.report.map(Words::Notice));
     }
     gravest["old"] = old.name.into();
     gravest["new"] = new.name.into();
     gravest["roles"] = objects.into();
     Ok(Reply { outcome, words, object: gravest })
+}
+
+/// Of how many roles each mix of the two versions is judged.
+const MIXED: usize = 8;
+
+/// Why roles each of which may join may not do so in any order: the smallest mix of old and new
+/// roles that is not known to be safe.
+///
+/// Where subtyping is enough for each of them, it is enough for each mix. Of the others each was
+/// judged among roles that are all old; all of them together are the new version.
+fn wrong_mix(
+    old: &Version<'_>,
+    new: &Version<'_>,
+    all: &[Role],
+    joining: &[(&Role, Accepted)],
+    limits: &Limits,
+) -> Option<Question> {
+    if joining.iter().all(|(_, accepted)| accepted.condition.is_none()) {
+        return None;
+    }
+    let (old_name, new_name) = (old.name, new.name);
+    let undecided = |reason: String| {
+        let claim = "the roles may be upgraded in any order";
+        let notice = Notice::error(format!("undecided whether {claim}: {reason}"));
+        let object = Answer::because(reason).object(Outcome::Undecided);
+        Some(Question::other(Outcome::Undecided, (notice, object)))
+    };
+    if joining.len() > MIXED {
+        return undecided(format!("{} roles change, and at most {MIXED} are mixed", joining.len()));
+    }
+    let machines = |version: &Version<'_>| -> Vec<Fsm> {
+        all.iter().map(|role| version.machine_or_idle(role).fsm).collect()
+    };
+    let (old, new) = (machines(old), machines(new));
+    let mut mixes: Vec<u32> = (0..1 << joining.len()).collect();
+    mixes.sort_by_key(|mix| mix.count_ones());
+    for mix in mixes {
+        let is_in = |(bit, _): &(usize, _)| mix >> bit & 1 == 1;
+        let joined = || joining.iter().enumerate().filter(is_in).map(|(_, found)| found);
+        if !(2..joining.len()).contains(&joined().count()) {
+            continue;
+        }
+        let parts = old.iter().zip(&new).map(|(old, new)| {
+            let accepted = joined().find(|(role, _)| *role == old.role());
+            accepted.map_or(Part::projection(old), |(_, found)| Part::new(new, old, &found.proof))
+        });
+        let run = match together(&parts.collect::<Vec<_>>(), limits) {
+            Ok(found) => match found.verdict {
+                Verdict::Safe(()) => continue,
+                Verdict::Unsafe(run) => run,
+                Verdict::Undecided(limit) => return undecided(limit.to_string()),
+            },
+            Err(error) => return undecided(error.to_string()),
+        };
+        let names = list(joined().map(|(role, _)| role.as_str()));
+        let object = Answer::because(run.failure.to_string()).object(Outcome::Fails);
+        let notice = Notice::error(format!(
+            "{names} of `{new_name}` may each join peers that run `{old_name}`, but not together"
+        ))
+        .remark(among_peers(&Evidence::Run(run)))
+        .help(format!("upgrade one of them when all other roles run `{new_name}`"));
+        return Some(Question::other(Outcome::Fails, (notice, object)));
+    }
+    None
 }
 
 /// Reports what is wrong with a version.
@@ -193,18 +270,25 @@ struct Question {
     object: Value,
     /// The report if the answer is no or unknown.
     report: Option<Notice>,
-    /// The proof, in words, if the answer is yes.
-    proof: String,
+    /// What the answer rests on, if it is yes and the role is not the same in both.
+    accepted: Option<Accepted>,
 }
 
 impl Question {
-    fn holds(bound: Option<usize>, proof: String) -> Self {
-        let answer = Answer { bound, ..Answer::default() };
-        Self { outcome: Outcome::Holds, object: answer.object(Outcome::Holds), report: None, proof }
+    fn holds(bound: Option<usize>, accepted: Option<Accepted>) -> Self {
+        let object = Answer { bound, ..Answer::default() }.object(Outcome::Holds);
+        Self { outcome: Outcome::Holds, object, report: None, accepted }
     }
 
     fn other(outcome: Outcome, (report, object): (Notice, Value)) -> Self {
-        Self { outcome, object, report: Some(report), proof: String::new() }
+        Self { outcome, object, report: Some(report), accepted: None }
+    }
+
+    /// The proof, in words, if the answer is yes.
+    fn proof(&self) -> String {
+        let words =
+            |found: &Accepted| proven(&found.proof) + &proven_among(found.condition.as_ref());
+        self.accepted.as_ref().map(words).unwrap_or_default()
     }
 }
 
@@ -233,7 +317,7 @@ impl<'a> RolePair<'a> {
             "same" => format!("`{role}` is the same in both\n"),
             "removed" => format!("`{role}` has no part in {new}, and does nothing in {old}\n"),
             "added" => format!("`{role}` has no part in {old}, and does nothing in {new}\n"),
-            _ => format!("`{role}` of {new} may join peers that run {old}: {}\n", join.proof),
+            _ => format!("`{role}` of {new} may join peers that run {old}: {}\n", join.proof()),
         };
         RoleAnswer { change, join, stay, line }
     }
@@ -266,16 +350,15 @@ impl<'a> RolePair<'a> {
             Comparison { sub: sub.machine_or_idle(role), sup: sup.machine_or_idle(role) };
         let (own, place) = (&comparison.sub.fsm, &comparison.sup.fsm);
         if own == place {
-            return Question::holds(Some(0), String::new());
+            return Question::holds(Some(0), None);
         }
         let others = self.others.iter();
         let peers: Vec<Fsm> = others.map(|other| sup.machine_or_idle(other).fsm).collect();
         let (sub_name, sup_name) = (sub.name, sup.name);
         let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
         let (file, text) = match verify(own, place, &peers, limits) {
-            Ok(Verdict::Safe(Accepted { proof, condition })) => {
-                let words = proven(&proof) + &proven_among(condition.as_ref());
-                return Question::holds(proof.anticipation, words);
+            Ok(Verdict::Safe(accepted)) => {
+                return Question::holds(accepted.proof.anticipation, Some(accepted));
             }
             Ok(Verdict::Unsafe(refused)) => {
                 let title = match sub.machine(role) {

@@ -430,6 +430,62 @@ fn a_role_that_receives_from_several_peers_is_undecided() {
     folder.call("compat old.scr old.scr").exits(0);
 }
 
+/// Rounds that `a` or `b` may end, before `a` hears the result.
+fn rounds(name: &str, a_may_stop: bool, b_may_quit: bool) -> String {
+    let end = |may: bool, message: &str| match may {
+        true => format!(" or {{ {message}; result() from c to a; }}"),
+        false => String::new(),
+    };
+    let choice = |at: &str, first: &str, may: bool, message: &str| match may {
+        true => format!("choice at {at} {{ {first} }}{}", end(may, message)),
+        false => first.to_owned(),
+    };
+    let again = format!("again() from b to a; continue {name};");
+    let answer = choice("b", &again, b_may_quit, "quit() from b to a");
+    let more = format!("more() from a to b; {answer}");
+    format!("rec {name} {{ {} }}", choice("a", &more, a_may_stop, "stop() from a to b"))
+}
+
+/// `a` stops no more after `s`, `b` quits no more after `w`, and `d` sends no `w` after `s`.
+#[test]
+fn roles_that_may_join_one_by_one_may_do_harm_together() {
+    let protocol = |first: String, second: String| {
+        format!(
+            "global protocol P(role a, role b, role c, role d) {{
+    choice at d {{ s() from d to a; {first} }} or {{ t() from d to a; {second} }}
+}}
+"
+        )
+    };
+    let told = |w: Option<String>, v: String| match w {
+        Some(w) => format!("choice at d {{ w() from d to b; {w} }} or {{ v() from d to b; {v} }}"),
+        None => format!("v() from d to b; {v}"),
+    };
+    let both = |name: &str| rounds(name, true, true);
+    let old = protocol(told(Some(both("A")), both("B")), told(Some(both("C")), both("D")));
+    let new = protocol(
+        told(None, rounds("B", false, true)),
+        told(Some(rounds("C", true, false)), both("D")),
+    );
+    let folder = Folder::new("compat_mixes").with("old.scr", old).with("new.scr", new);
+    for role in ["a", "b", "c", "d"] {
+        folder.call(&format!("compat old.scr new.scr --role {role}")).exits(0);
+    }
+    let run = folder.call("compat old.scr new.scr").exits(1);
+    says(
+        &run.stdout,
+        "error: `a` and `b` of `new.scr` may each join peers that run `old.scr`, but not together
+note: among these peers, a never receives the message from c; the shortest run that leads there:
+",
+    );
+    says(&run.stdout, "\nhelp: upgrade one of them when all other roles run `new.scr`\n");
+    let object = folder.call("compat old.scr new.scr --format json").exits(1).json();
+    assert_eq!(
+        json!([object["verdict"], object["reason"]]),
+        json!(["unsafe", "a never receives the message from c"])
+    );
+}
+
 #[test]
 fn limits_and_bad_calls() {
     let folder = Folder::new("compat_calls")
