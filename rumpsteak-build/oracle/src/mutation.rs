@@ -198,6 +198,43 @@ pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
     mutated.check_directed().is_ok().then_some(mutated)
 }
 
+/// A machine that chooses among peers: one of the options of a choice of sends comes after the send
+/// to another peer that follows it. `None` if there is no such place.
+pub fn scatter(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
+    let mut draft = Draft::from(fsm);
+    let is_send = |action: &Action| action.direction == Direction::Send;
+    let sites: Vec<_> = draft
+        .sites()
+        .into_iter()
+        .filter_map(|(state, position)| {
+            let options = &draft.states[state];
+            let (first, middle) = &options[position];
+            let (second, last) = draft.only(*middle)?;
+            let scatters = options.len() > 1 && is_send(first) && is_send(second);
+            (scatters && first.peer != second.peer)
+                .then(|| (state, position, first.clone(), second.clone(), *last))
+        })
+        .collect();
+    let (state, position, first, second, last) = rng.choice(&sites)?.clone();
+    let middle = draft.add(vec![(first, last)]);
+    draft.states[state][position] = (second, middle);
+    Some(draft.build())
+}
+
+/// A machine that does an action of a loop so many times at the start, so that it is as many rounds
+/// ahead, or behind with what comes before the action. `None` if there is no loop.
+pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
+    let mut draft = Draft::from(fsm);
+    let mut sites = draft.sites();
+    sites.retain(|&(state, position)| draft.reaches(draft.states[state][position].1, state));
+    let &(state, position) = rng.choice(&sites)?;
+    let action = draft.states[state][position].0.clone();
+    for _ in 0..rounds {
+        draft.initial = draft.add(vec![(action.clone(), draft.initial)]);
+    }
+    Some(draft.build())
+}
+
 fn swap(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     let sites: Vec<_> = (0..draft.states.len())
         .filter_map(|state| {

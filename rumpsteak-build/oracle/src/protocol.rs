@@ -53,6 +53,9 @@ pub struct Shape {
     /// How often, in percent, the others are told which branch was taken. Protocols where they are
     /// not mostly have no projection, or one that may leave a role waiting for ever.
     pub told: usize,
+    /// How often, in percent, each branch of a choice starts with a receiver of its own: so the
+    /// chooser chooses among peers.
+    pub scattered: usize,
 }
 
 impl Shape {
@@ -65,6 +68,7 @@ impl Shape {
             size: 4 + rng.usize(..6),
             labels: 3,
             told: 100,
+            scattered: 0,
         }
     }
 
@@ -76,7 +80,13 @@ impl Shape {
             size: 4 + rng.usize(..5),
             labels: 3 + rng.usize(..3),
             told: 30,
+            scattered: 0,
         }
+    }
+
+    /// A random shape in which a role often chooses to whom it sends.
+    pub fn scattered(rng: &mut Rng) -> Self {
+        Self { told: 60 + rng.usize(..40), scattered: 60, ..Self::untold(rng) }
     }
 
     /// A random shape of 2 to 6 roles, small ones more often.
@@ -87,6 +97,7 @@ impl Shape {
             size: 2 + rng.usize(..if roles > 4 { 5 } else { 8 }),
             labels: 3 + rng.usize(..4),
             told: [60, 90, 100, 100][rng.usize(..4)],
+            scattered: 0,
         }
     }
 }
@@ -183,24 +194,24 @@ impl Generator<'_> {
 
     fn choice(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         let (at, first) = self.pair(scope);
-        // Who tells whom, the same in every branch.
-        let mut others: Vec<usize> =
-            scope.iter().copied().filter(|&role| role != at && role != first).collect();
-        self.rng.shuffle(&mut others);
-        let mut telling = vec![(at, first)];
-        for other in others {
-            if self.rng.usize(..100) < self.shape.told {
-                let teller = telling[self.rng.usize(..telling.len())];
-                let teller = if self.rng.bool() { teller.0 } else { teller.1 };
-                telling.push((teller, other));
-            }
-        }
+        // Who tells whom, mostly the same in every branch.
+        let common = self.telling((at, first), scope);
+        let scattered = self.shape.scattered;
+        let scatters = scattered > 0 && self.rng.usize(..100) < scattered;
 
         let count = if self.rng.usize(..100) < 80 { 2 } else { 3 };
         let offset = self.rng.usize(..self.shape.labels);
         let branches = (0..count)
             .map(|branch| {
                 let mut global = self.global(scope, loops, (size - 1).min(size * 2 / 3));
+                let telling = if scatters {
+                    let receivers: Vec<usize> =
+                        scope.iter().copied().filter(|&role| role != at).collect();
+                    let first = receivers[self.rng.usize(..receivers.len())];
+                    self.telling((at, first), scope)
+                } else {
+                    common.clone()
+                };
                 for &(from, to) in telling.iter().rev() {
                     // Now and then those who know already talk on meanwhile, unless the first
                     // message is next.
@@ -216,6 +227,22 @@ impl Generator<'_> {
             })
             .collect();
         Global::Choice { at, branches }
+    }
+
+    /// Who tells whom of a choice: first the chooser, then those who know.
+    fn telling(&mut self, first: (usize, usize), scope: &[usize]) -> Vec<(usize, usize)> {
+        let is_other = |role: &usize| *role != first.0 && *role != first.1;
+        let mut others: Vec<usize> = scope.iter().copied().filter(is_other).collect();
+        self.rng.shuffle(&mut others);
+        let mut telling = vec![first];
+        for other in others {
+            if self.rng.usize(..100) < self.shape.told {
+                let teller = telling[self.rng.usize(..telling.len())];
+                let teller = if self.rng.bool() { teller.0 } else { teller.1 };
+                telling.push((teller, other));
+            }
+        }
+        telling
     }
 
     fn message(&mut self, from: usize, to: usize, label: usize, then: Global) -> Global {

@@ -278,7 +278,7 @@ impl Sample {
     pub(crate) fn projected_where(
         seed: u64,
         shape: fn(&mut Rng) -> Shape,
-        is_kind: fn(&[Fsm]) -> bool,
+        is_kind: impl Fn(&[Fsm]) -> bool,
         watch: &mut Watch,
     ) -> (Self, Vec<Fsm>) {
         let mut sample = Self::new(seed, shape);

@@ -1,18 +1,37 @@
-//! Everything that judges, on the same systems: what one accepts, no other refuses with a run. Half
-//! of the protocols have a role that hears several roles at once.
+//! Everything that judges, on the same systems: what one accepts, no other refuses with a run.
+//!
+//! | judge | relies on | which asks for | and that is checked by |
+//! |---|---|---|---|
+//! | subtyping, each engine | POPL'21, PPoPP'22: a subtype is safe in each context that is safe with the supertype | two directed machines | `subtype::check` and `certificate::check`: an error |
+//! | one role, [`verify()`] (and `compat`) | the same | directed peers; for what can always still happen, no option left out | `verify::together`: a condition; the other roles decide |
+//! | all roles (the gate, `compat`) | the same, role by role | safe projections | projection; here, the explorer |
+//! | proposals | both | the same | `verify::together` |
+//! | exploration | CAV'19: what is exhaustive under a bound is all there is | directed machines, if the bound held something back | `system::explore`: undecided |
+//! | k-MC | CAV'19, Theorem 1 and its extension | directed machines, or no mixed state, k-OBI and k-SIBI or k-CIBI | `kmc::check`: undecided with the obstacle |
+//! | the package | all of these | a session for each role | `rumpsteak-build`: roles without one do what the protocol says |
+//!
+//! A fifth of the systems each: directed roles; roles that hear several roles at once; roles that
+//! choose among peers; roles that leave out options; roles that are rounds ahead of their loops.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fmt, fs, process};
 
 use fastrand::Rng;
-use rumpsteak_fsm::optimise::{Costs, Options, propose, propose_together};
+use rumpsteak_build::command::Cfg;
+use rumpsteak_build::configure;
+use rumpsteak_fsm::optimise::{Costs, Options, anticipate, propose, propose_together};
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{self, explore};
-use rumpsteak_fsm::verify::together::{Part, together};
-use rumpsteak_fsm::verify::{Accepted, verify};
-use rumpsteak_fsm::{Fsm, Limits, Verdict, kmc};
-use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System, mutate};
+use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
+use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError, certified, verify};
+use rumpsteak_fsm::{Direction, Fsm, Limits, Role, Run, Verdict, certificate, dot, kmc};
+use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
+use rumpsteak_oracle::{mutate, scatter, shift};
 
 use crate::fuzz::{self, Sample, Tool, Watch};
+use crate::runs::confirm;
 
 /// How many configurations the oracle's explorer may visit.
 const CONFIGURATIONS: usize = 4_000;
@@ -21,22 +40,109 @@ fn limits() -> Limits {
     Limits::default().configurations(8_000).steps(200_000)
 }
 
+/// Limits that leave subtyping one engine: that which knows what is pending word by word, and that
+/// which knows a set of words.
+fn engines() -> [Limits; 3] {
+    [limits().widening(0), limits().anticipation(1), limits().anticipation(0).widening(1)]
+}
+
+/// What is special about a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Directed,
+    /// A role hears several roles at once.
+    Receivers,
+    /// A role chooses among peers.
+    Senders,
+    /// A role leaves out an option.
+    Narrowed,
+    /// A role is some rounds ahead, or behind.
+    Rounds,
+}
+
+const KINDS: [Kind; 5] =
+    [Kind::Directed, Kind::Receivers, Kind::Senders, Kind::Narrowed, Kind::Rounds];
+
+impl Kind {
+    fn sample(self, seed: u64, watch: &mut Watch) -> (Sample, Vec<Fsm>) {
+        let any = |direction: Direction| {
+            move |found: &[Fsm]| found.iter().any(|machine| several(machine, direction))
+        };
+        match self {
+            Self::Directed | Self::Rounds => Sample::projected(seed, Shape::dense, watch),
+            Self::Narrowed => Sample::projected_where(seed, Shape::random, |_| true, watch),
+            Self::Receivers => {
+                Sample::projected_where(seed, Shape::untold, any(Direction::Receive), watch)
+            }
+            // Or it does so as it is written.
+            Self::Senders if seed.is_multiple_of(2) => {
+                Sample::projected_where(seed, Shape::random, |_| true, watch)
+            }
+            Self::Senders => {
+                Sample::projected_where(seed, Shape::scattered, any(Direction::Send), watch)
+            }
+        }
+    }
+
+    /// A machine as it may be written.
+    fn rewrite(self, machine: &Fsm, rng: &mut Rng) -> Option<Fsm> {
+        let first = match self {
+            Self::Directed | Self::Receivers => Some(machine.clone()),
+            Self::Senders => scatter(machine, rng).or_else(|| Some(machine.clone())),
+            Self::Narrowed => mutate(machine, Mutation::Narrow, rng),
+            Self::Rounds if rng.bool() => shift(machine, 1 + rng.usize(..3), rng),
+            Self::Rounds => {
+                let peers: BTreeMap<&Role, usize> =
+                    machine.transitions().map(|t| (&t.action.peer, rng.usize(..4))).collect();
+                let windows: Vec<_> = peers.into_iter().map(|(p, w)| (p.clone(), w)).collect();
+                anticipate(machine, &windows, &|_, _| false, 60)
+            }
+        };
+        let mut written = first?;
+        let more = usize::from(matches!(self, Self::Directed | Self::Receivers));
+        for _ in 0..more + rng.usize(..3) {
+            let mutated = mutate(&written, Mutation::daring(rng), rng);
+            written = mutated.filter(|mutated| mutated.len() <= 30).unwrap_or(written);
+        }
+        Some(written)
+    }
+}
+
+fn is_directed(machine: &Fsm) -> bool {
+    machine.check_directed().is_ok()
+}
+
+/// Whether some state has transitions of this direction with several peers.
+fn several(machine: &Fsm, direction: Direction) -> bool {
+    machine.states().any(|state| {
+        let found = machine.transitions_from(state).map(|transition| transition.action);
+        let mut peers = found.filter(|a| a.direction == direction).map(|action| &action.peer);
+        peers.next().is_some_and(|first| peers.any(|peer| peer != first))
+    })
+}
+
 /// Who accepts a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judge {
+    /// The protocol itself.
+    Projection,
     /// Each role by itself, and then all of them together: the gate.
     Together,
     Exploration,
     Kmc,
     /// Each role by itself, among the projections of the others: `compat`.
     Alone,
+    /// Some of the roles that are accepted alone: `compat`, which allows any order.
+    Mix,
     /// One role among the projections of the others, or all: `optimise`.
     Optimise,
+    /// The machines beside the `.scr` file of a package.
+    Package,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tally {
-    undirected: bool,
+    kind: Kind,
     /// Nothing goes wrong, and all of the system was seen.
     is_safe: bool,
     accepted: Vec<Judge>,
@@ -57,37 +163,75 @@ impl Known {
         Ok(Self { system, report })
     }
 
+    fn is_safe(&self) -> bool {
+        self.report.findings.is_empty() && self.report.coverage > Coverage::Partial
+    }
+
     /// The disagreement, if somebody accepts the system and it goes wrong. That a role waits for
     /// ever is no fault of a role that leaves out an option.
-    fn check(&self, judge: Judge, may_starve: bool, text: impl fmt::Display) -> Result<(), String> {
+    fn check(&self, judge: Judge, may_starve: bool) -> Result<(), String> {
         let counts = |kind: FaultKind| kind != FaultKind::Starvation || !may_starve;
         let mut faults = self.report.findings.iter();
         match faults.find(|finding| counts(finding.fault.kind())) {
             None => Ok(()),
             Some(finding) => Err(format!(
-                "{judge:?} accepts, but {:?}:\n{}{text}{:#?}",
+                "{judge:?} accepts, but {:?}:\n{}",
                 finding.fault,
-                self.system.describe(&finding.run),
-                self.system.machines()
+                self.system.describe(&finding.run)
             )),
         }
+    }
+
+    /// The disagreement, if somebody refuses the system with a run that is none.
+    fn replay(&self, judge: Judge, run: &Run) -> Result<(), String> {
+        match confirm(&self.system, run) {
+            Ok(_) if !self.is_safe() => Ok(()),
+            Ok(_) => Err(format!("{judge:?} refuses what is safe, with {run:?}")),
+            Err(what) => Err(format!("{judge:?}: {what}")),
+        }
+    }
+}
+
+/// The roles of a protocol, as it projects them and as they are written.
+struct Written<'a> {
+    projected: &'a [Fsm],
+    written: &'a [Fsm],
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (projected, written) in self.projected.iter().zip(self.written) {
+            writeln!(f, "projected {projected:?}")?;
+            if written != projected {
+                writeln!(f, "written   {written:?}")?;
+            }
+        }
+        Ok(())
     }
 }
 
 #[test]
 fn judgements_agree() {
     let outcome = fuzz::for_each_seed("judgements_agree", |seed, watch| {
-        let is_undirected = |machines: &[Fsm]| machines.iter().any(|m| !is_directed(m));
-        let (mut sample, projected) = match seed % 2 {
-            0 => Sample::projected(seed, Shape::dense, watch),
-            _ => Sample::projected_where(seed, Shape::untold, is_undirected, watch),
-        };
-        let written = rewrite(&projected, &mut sample.rng);
-        let mut tally = Tally { undirected: seed % 2 == 1, ..Tally::default() };
-        judge_written(&mut tally, &sample.text, &projected, &written, watch)?;
-        // They are many, and most are alike.
-        if seed % 8 < 2 {
-            judge_proposals(&mut tally, &sample, &projected)?;
+        let kind = KINDS[(seed % 5) as usize];
+        let (mut sample, projected) = kind.sample(seed, watch);
+        let mut written = projected.clone();
+        for machine in &mut written {
+            if is_directed(machine) && sample.rng.usize(..100) < 60 {
+                *machine = kind.rewrite(machine, &mut sample.rng).unwrap_or(machine.clone());
+            }
+        }
+        let mut tally = Tally { kind, is_safe: false, accepted: vec![], alone: 0, proposals: 0 };
+        let of = Written { projected: &projected, written: &written };
+        let shown = |error: String| format!("{error}\n{}{of}", sample.text);
+        let known = Known::of(projected.clone())?;
+        known.check(Judge::Projection, false).map_err(shown)?;
+        judge_written(&mut tally, &of, &mut sample.rng, watch).map_err(shown)?;
+        // These are many, and most are alike.
+        if seed % 40 < 5 {
+            judge_proposals(&mut tally, &projected).map_err(shown)?;
+        } else if seed % 40 < 10 {
+            judge_package(&mut tally, &sample.text, &of).map_err(shown)?;
         }
         Ok(tally)
     });
@@ -95,108 +239,170 @@ fn judgements_agree() {
     outcome.assert();
 }
 
-fn is_directed(machine: &Fsm) -> bool {
-    machine.check_directed().is_ok()
-}
-
-/// Some of the directed machines, changed a little.
-fn rewrite(projected: &[Fsm], rng: &mut Rng) -> Vec<Fsm> {
-    let mut written = projected.to_vec();
-    for machine in &mut written {
-        if !is_directed(machine) || rng.bool() {
-            continue;
-        }
-        for _ in 0..=rng.usize(..3) {
-            let mutation = Mutation::daring(rng);
-            if let Some(mutated) = mutate(machine, mutation, rng)
-                && mutated.len() <= 30
-                && is_directed(&mutated)
-            {
-                *machine = mutated;
-            }
-        }
-    }
-    written
-}
-
 fn judge_written(
     tally: &mut Tally,
-    text: &str,
-    projected: &[Fsm],
-    written: &[Fsm],
+    of: &Written<'_>,
+    rng: &mut Rng,
     watch: &mut Watch,
 ) -> Result<(), String> {
-    let mut proofs = Vec::new();
-    for (role, machine) in written.iter().enumerate() {
-        if machine == &projected[role] {
-            proofs.push(None);
-            continue;
-        }
-        let mut peers = projected.to_vec();
-        let own = peers.remove(role);
-        let judged = watch.time(Tool::Verify, || verify(machine, &own, &peers, &limits()));
-        let Verdict::Safe(Accepted { proof, .. }) = judged.map_err(|e| e.to_string())? else {
-            continue;
-        };
-        proofs.push(Some(proof));
-        tally.alone += 1;
-        peers.insert(role, machine.clone());
-        Known::of(peers)?.check(Judge::Alone, true, text)?;
+    let mut accepted = Vec::new();
+    for role in 0..of.written.len() {
+        accepted.push(judge_alone(of, role, watch)?);
     }
+    tally.alone += accepted.iter().filter(|accepted| accepted.is_some()).count();
+    let changed = |role: usize| of.written[role] != of.projected[role];
+    let mut roles = 0..of.written.len();
+    let is_each_accepted = roles.all(|role| accepted[role].is_some() || !changed(role));
 
-    let Ok(composed) = system::System::new(written.to_vec()) else {
-        return Ok(());
+    let Ok(composed) = system::System::new(of.written.to_vec()) else {
+        return match is_each_accepted {
+            true => Err("each is accepted, but they are no system".to_owned()),
+            false => Ok(()),
+        };
     };
-    let known = Known::of(written.to_vec())?;
-    tally.is_safe = known.report.findings.is_empty() && known.report.coverage > Coverage::Partial;
-    if proofs.len() == written.len() {
-        let machines = written.iter().zip(projected).zip(&proofs);
-        let parts = machines.map(|((written, projected), proof)| match proof {
-            Some(proof) => Part::new(written, projected, proof),
-            None => Part::projection(projected),
-        });
-        let found = together(&parts.collect::<Vec<_>>(), &limits()).map_err(|e| e.to_string())?;
+    let known = Known::of(of.written.to_vec())?;
+    tally.is_safe = known.is_safe();
+    let mut refused = vec![];
+    if is_each_accepted {
+        let (mix, found) = judge_mix(of, &accepted, || rng.bool())?;
         if found.verdict.is_safe() {
-            known.check(Judge::Together, true, text)?;
-            tally.accepted.push(Judge::Together);
+            Known::of(mix)?.check(Judge::Mix, found.starvation.is_some())?;
+        }
+        let (_, found) = judge_mix(of, &accepted, || true)?;
+        match found.verdict {
+            Verdict::Safe(()) => {
+                known.check(Judge::Together, found.starvation.is_some())?;
+                tally.accepted.push(Judge::Together);
+            }
+            Verdict::Unsafe(run) => refused.push((Judge::Together, *run)),
+            Verdict::Undecided(_) => {}
         }
     }
     let explored = watch.time(Tool::Explore, || explore(&composed, &limits()));
-    if explored.verdict.is_safe() {
-        known.check(Judge::Exploration, explored.starvation.is_some(), text)?;
-        tally.accepted.push(Judge::Exploration);
-    }
-    let judged = watch.time(Tool::Kmc, || kmc::check(&composed, &limits()));
-    if let kmc::Verdict::Safe { .. } = judged.verdict {
-        known.check(Judge::Kmc, false, text)?;
-        tally.accepted.push(Judge::Kmc);
-    }
-    let is_unsafe = match &judged.verdict {
-        kmc::Verdict::Unsafe(run) => !matches!(run.failure, Failure::Starvation { .. }),
-        _ => false,
-    };
-    let refused = is_unsafe || explored.verdict.refusal().is_some();
-    match tally.accepted.first() {
-        Some(judge) if refused => {
-            Err(format!("{judge:?} accepts what another refuses:\n{text}{written:#?}"))
+    match explored.verdict {
+        Verdict::Safe(()) => {
+            known.check(Judge::Exploration, explored.starvation.is_some())?;
+            tally.accepted.push(Judge::Exploration);
         }
-        _ => Ok(()),
+        Verdict::Unsafe(run) => refused.push((Judge::Exploration, run)),
+        Verdict::Undecided(_) => {}
+    }
+    match watch.time(Tool::Kmc, || kmc::check(&composed, &limits())).verdict {
+        kmc::Verdict::Safe { bound } => {
+            known.check(Judge::Kmc, false)?;
+            tally.accepted.push(Judge::Kmc);
+            let whole = kmc::check_at(&composed, bound, kmc::Reduction::None, &limits());
+            let may_hold = |property: &kmc::Property| property.holds() != Some(false);
+            let is_independent =
+                || may_hold(&whole.obi) && (may_hold(&whole.sibi) || may_hold(&whole.cibi));
+            let is_proven = whole.is_safe() != Some(false)
+                && may_hold(&whole.exhaustive)
+                && (whole.is_directed() || is_independent());
+            // Where the bound never mattered, all there is was seen.
+            if !is_proven && known.report.coverage != Coverage::Complete {
+                return Err(format!("{bound}-MC without what that takes: {whole:?}"));
+            }
+        }
+        kmc::Verdict::Unsafe(run) => refused.push((Judge::Kmc, *run)),
+        kmc::Verdict::Undecided { .. } => {}
+    }
+    for (judge, run) in refused {
+        known.replay(judge, &run)?;
+        // That a role waits for ever is a warning to some.
+        let starves = matches!(run.failure, Failure::Starvation { .. });
+        let other = tally.accepted.iter().find(|other| !starves || **other == Judge::Kmc);
+        if let Some(other) = other {
+            return Err(format!("{judge:?} refuses what {other:?} accepts, with {run:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Judges roles that are accepted, those that are in, with the projections of the others.
+fn judge_mix(
+    of: &Written<'_>,
+    accepted: &[Option<Accepted>],
+    mut is_in: impl FnMut() -> bool,
+) -> Result<(Vec<Fsm>, Together), String> {
+    let mut machines = of.projected.to_vec();
+    let mut parts: Vec<Part<'_>> = of.projected.iter().map(Part::projection).collect();
+    for (role, accepted) in accepted.iter().enumerate() {
+        let Some(accepted) = accepted.as_ref().filter(|_| is_in()) else { continue };
+        let written = &of.written[role];
+        parts[role] = Part::new(written, &of.projected[role], &accepted.proof);
+        machines[role] = written.clone();
+    }
+    let found = together(&parts, &limits()).map_err(|error| error.to_string())?;
+    Ok((machines, found))
+}
+
+/// Judges one role among the projections of the others. `None` if it is as its projection is, or
+/// not accepted.
+fn judge_alone(
+    of: &Written<'_>,
+    role: usize,
+    watch: &mut Watch,
+) -> Result<Option<Accepted>, String> {
+    let (machine, own) = (&of.written[role], &of.projected[role]);
+    if machine == own {
+        return Ok(None);
+    }
+    let mut peers = of.projected.to_vec();
+    peers.remove(role);
+    let verdict = watch.time(Tool::Verify, || verify(machine, own, &peers, &limits()));
+    let is_asked = is_directed(machine) && is_directed(own);
+    let verdict = match verdict {
+        Err(VerifyError::Machine(_)) if !is_asked => return Ok(None),
+        Ok(_) if !is_asked => return Err(format!("subtyping judges {machine:?}")),
+        verdict => verdict.map_err(|error| error.to_string())?,
+    };
+    let mut answers = vec![];
+    for limits in engines() {
+        answers.push(certified(machine, own, &limits).map_err(|error| error.to_string())?);
+    }
+    let holds = answers.iter().any(Verdict::is_safe);
+    let fails = answers.iter().any(|answer| answer.refusal().is_some());
+    peers.insert(role, machine.clone());
+    match verdict {
+        Verdict::Safe(Accepted { proof, condition }) => {
+            if fails {
+                return Err(format!("one engine refuses {machine:?}"));
+            }
+            let valid = certificate::check(&proof.certificate(), machine, own);
+            valid.map_err(|invalid| invalid.to_string())?;
+            let may_starve = matches!(condition, Some(Condition::NarrowedChoice { .. }));
+            Known::of(peers)?.check(Judge::Alone, may_starve)?;
+            Ok(Some(Accepted { proof, condition }))
+        }
+        Verdict::Unsafe(refused) => {
+            if holds && refused.refusal.is_some() {
+                return Err(format!("one engine accepts {machine:?}"));
+            }
+            if let Evidence::Run(run) = refused.evidence {
+                Known::of(peers)?.replay(Judge::Alone, &run)?;
+            }
+            Ok(None)
+        }
+        Verdict::Undecided(_) => Ok(None),
     }
 }
 
-fn judge_proposals(tally: &mut Tally, sample: &Sample, projected: &[Fsm]) -> Result<(), String> {
+fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
     let options = Options { window: 2, candidates: 6, states: 60, limits: limits() };
     let equal = Costs { latency: &|_, _| 1, work: 1 };
     let free = |_: &_, _: &_| false;
     for (role, machine) in projected.iter().enumerate() {
-        if !is_directed(machine) {
-            continue;
-        }
         let found = propose(projected, machine.role(), &free, &equal, &options);
+        if !is_directed(machine) {
+            match found {
+                Err(VerifyError::Machine(_)) => continue,
+                found => return Err(format!("proposals for {machine:?}: {found:?}")),
+            }
+        }
         for proposal in found.map_err(|error| error.to_string())?.proposals {
             let mut machines = projected.to_vec();
             machines[role] = proposal.fsm;
-            Known::of(machines)?.check(Judge::Optimise, false, &sample.text)?;
+            Known::of(machines)?.check(Judge::Optimise, false)?;
             tally.proposals += 1;
         }
     }
@@ -205,29 +411,67 @@ fn judge_proposals(tally: &mut Tally, sample: &Sample, projected: &[Fsm]) -> Res
         let proposals = found.map_err(|error| error.to_string())?.proposals;
         let pairs = proposals.into_iter().zip(projected);
         let machines = pairs.map(|(found, own)| found.map_or_else(|| own.clone(), |p| p.fsm));
-        Known::of(machines.collect())?.check(Judge::Optimise, false, &sample.text)?;
+        Known::of(machines.collect())?.check(Judge::Optimise, false)?;
+    }
+    Ok(())
+}
+
+/// A package of the protocol, with the machines that were changed beside it.
+fn judge_package(tally: &mut Tally, text: &str, of: &Written<'_>) -> Result<(), String> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("judgements-{}-{number}", process::id()));
+    let mut files = vec![
+        ("Cargo.toml".to_owned(), "[package]\nname = \"p\"\n".to_owned()),
+        ("src/lib.rs".to_owned(), "rumpsteak_runtime::protocol!(P);\n".to_owned()),
+        ("protocols/p.scr".to_owned(), text.to_owned()),
+    ];
+    for (written, projected) in of.written.iter().zip(of.projected) {
+        if written != projected {
+            files.push((format!("protocols/p.{}.dot", written.role()), dot::print(written)));
+        }
+    }
+    for (path, mut text) in files {
+        // A label has one payload in Rust.
+        for sort in ["i32", "u8", "bool"] {
+            text = text.replace(&format!("({sort})"), &format!("_{sort}({sort})"));
+        }
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(&folder)).map_err(|e| e.to_string())?;
+        fs::write(path, text).map_err(|e| e.to_string())?;
+    }
+    let configuration = configure().protocols("protocols").generate().limits(limits());
+    let check = configuration.check(&folder, &Cfg::default());
+    fs::remove_dir_all(&folder).map_err(|e| e.to_string())?;
+    let check = check.map_err(|report| report.to_string())?;
+    if check.holds() {
+        let known = Known::of(of.written.to_vec())?;
+        let may_starve = check.warnings.iter().any(|warning| warning.contains("for ever"));
+        known.check(Judge::Package, may_starve)?;
+        tally.accepted.push(Judge::Package);
     }
     Ok(())
 }
 
 fn report(tallies: &[Tally]) {
-    for undirected in [false, true] {
-        let of_kind = || tallies.iter().filter(|tally| tally.undirected == undirected);
+    for kind in KINDS {
+        let of_kind = || tallies.iter().filter(|tally| tally.kind == kind);
         let count = |is: &dyn Fn(&Tally) -> bool| of_kind().filter(|tally| is(tally)).count();
         let by = |judge| count(&|tally| tally.accepted.contains(&judge));
         let safe = count(&|tally| tally.is_safe);
         let accepted = count(&|tally| tally.is_safe && !tally.accepted.is_empty());
         println!(
-            "{} systems with {}: {safe} safe, {accepted} of them accepted by somebody; accepted {} \
-             together, {} by exploration, {} by k-MC; {} roles alone; {} proposals",
+            "{kind:?}: {} systems, {safe} safe, {accepted} of them accepted by somebody; accepted {} \
+             together, {} by exploration, {} by k-MC, {} packages; {} roles alone; {} proposals",
             of_kind().count(),
-            if undirected { "a role that hears several" } else { "directed roles" },
             by(Judge::Together),
             by(Judge::Exploration),
             by(Judge::Kmc),
+            by(Judge::Package),
             of_kind().map(|tally| tally.alone).sum::<usize>(),
             of_kind().map(|tally| tally.proposals).sum::<usize>(),
         );
-        assert!(accepted * 10 >= safe * 9, "{accepted} of {safe}");
+        assert!(accepted * 10 >= safe * 9, "{kind:?}: {accepted} of {safe}");
     }
 }
