@@ -41,6 +41,8 @@ pub enum Fault {
     Order,
     /// The peer may send a message that the subtype does not receive.
     NotHandled,
+    /// In the fair relation, the subtype does not have every option of the supertype.
+    LeftOut,
     /// The goal is another one than the claim that is assumed.
     OtherClaim,
     /// Nothing was done before a claim is assumed.
@@ -68,6 +70,7 @@ impl fmt::Display for Fault {
             Self::WrongRule => "the rule does not apply to the goal",
             Self::Order => "the action is not what the supertype does next of its kind",
             Self::NotHandled => "a message that may come is not received",
+            Self::LeftOut => "an option of the supertype is left out",
             Self::OtherClaim => "the goal is not the claim that is assumed",
             Self::NoProgress => "nothing is done before a claim is assumed",
             Self::Rank => "something may stay pending for ever",

@@ -13,6 +13,7 @@
 //! |---|---|---|
 //! | [`derivation`] | action by action, with open choices | pairs with a bound |
 //! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
+//! | [`fair`](invariant::fair) | as in an invariant | the fair relation |
 //!
 //! Each module opens with its argument: why a certificate that is accepted proves the relation. The
 //! checkers share no code with the engines, nor with each other. Trust in a "safe" rests on these
@@ -27,6 +28,7 @@ use crate::machine::Fsm;
 pub use self::derivation::Derivation;
 pub use self::fault::{Fault, Invalid};
 pub use self::invariant::Invariant;
+pub use self::invariant::fair::FairInvariant;
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Certificate {
     Derivation(Derivation),
     /// A set is known that contains the pending actions.
     Invariant(Invariant),
+    /// The same, of the fair relation.
+    Fair(FairInvariant),
 }
 
 impl From<Derivation> for Certificate {
@@ -49,7 +53,13 @@ impl From<Invariant> for Certificate {
     }
 }
 
-/// Checks that `certificate` proves `sub ≤ sup`.
+impl From<FairInvariant> for Certificate {
+    fn from(fair: FairInvariant) -> Self {
+        Self::Fair(fair)
+    }
+}
+
+/// Checks that `certificate` proves `sub ≤ sup`, in the relation that it is about.
 ///
 /// ```
 /// use rumpsteak_fsm::{Limits, Verdict, certificate, dot, subtype};
@@ -76,5 +86,6 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
     match certificate {
         Certificate::Derivation(derivation) => derivation::check::check(derivation, sub, sup),
         Certificate::Invariant(invariant) => invariant::check::check(invariant, sub, sup),
+        Certificate::Fair(fair) => invariant::check::check_fair(fair, sub, sup),
     }
 }

@@ -17,7 +17,8 @@
 //! supertype (the peer's message would stay in the queue). The relation is that of Ghilezan,
 //! Pantović, Prokić, Scalas and Yoshida (POPL'21), as PPoPP'22 states it: for all single-output
 //! trees U of T and single-input trees V′ of T′ there are W of U and W′ of V′ with W ≲ W′ (App.
-//! B.2). Sorts must be equal.
+//! B.2). Sorts must be equal. It is about *every run*: whatever is chosen, what is put off is done.
+//! In the [fair](crate::certificate::invariant::fair) relation it *can* always still be done.
 //!
 //! # Example
 //!
@@ -100,6 +101,7 @@
 
 mod anticipation;
 mod assumptions;
+mod draining;
 mod linear;
 mod pair;
 mod prefix;
@@ -145,10 +147,7 @@ pub use self::refusal::{InputError, Refusal, Rule, Side};
 /// # Errors
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
-    for (side, machine) in [(Side::Sub, sub), (Side::Sup, sup)] {
-        machine.check_directed().map_err(|defect| InputError { side, defect })?;
-    }
-    let pair = Pair::new(sub, sup);
+    let pair = directed(sub, sup)?;
     if let Some((situations, anticipation)) = linear::search(&pair, limits) {
         return Ok(Verdict::Safe(Proof {
             situations,
@@ -187,6 +186,44 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         }
     }
     Ok(verdict)
+}
+
+/// Looks for a proof that `sub ≤ sup` in the [fair relation](crate::certificate::invariant::fair):
+/// what is put off *can* always still be done. `None` if none was found.
+///
+/// It does not hold of all pairs for which [`check`] holds, and the other way round.
+///
+/// ```
+/// use rumpsteak_fsm::{Limits, subtype, text};
+///
+/// let sup = text::parse("p: rec X . {h!data; {h?ok; X, h?ko; X}, h!enough; h?bye; end}")?.remove(0);
+/// let sub = "p: rec X . {h!data; X, h!enough; rec Y . {h?ok; Y, h?ko; Y, h?bye; end}}";
+/// let sub = text::parse(sub)?.remove(0);
+/// // It may send data for ever, and never read an answer.
+/// assert!(!subtype::check(&sub, &sup, &Limits::default())?.is_safe());
+/// assert!(subtype::check_fair(&sub, &sup, &Limits::default())?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`check`].
+pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
+    Ok(match unbounded::search_fair(&directed(sub, sup)?, limits) {
+        unbounded::Outcome::Holds(fair) => Some(Proof {
+            situations: fair.invariant.judgements.len(),
+            anticipation: None,
+            evidence: Evidence::Fair(Arc::new(fair)),
+        }),
+        unbounded::Outcome::Stuck | unbounded::Outcome::Spent => None,
+    })
+}
+
+/// Two machines that are local types.
+fn directed(sub: &Fsm, sup: &Fsm) -> Result<Pair, InputError> {
+    for (side, machine) in [(Side::Sub, sub), (Side::Sup, sup)] {
+        machine.check_directed().map_err(|defect| InputError { side, defect })?;
+    }
+    Ok(Pair::new(sub, sup))
 }
 
 /// The first engine, which remembers what is pending word by word.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::pair::Pair;
 use super::record::Record;
 use super::search::{Outcome, Search};
-use crate::certificate::{Certificate, Derivation, Invariant};
+use crate::certificate::{Certificate, Derivation, FairInvariant, Invariant};
+use crate::machine::StateId;
 use crate::verdict::Limits;
 
 /// Why a machine is a subtype.
@@ -26,11 +27,26 @@ pub struct Proof {
 pub(super) enum Evidence {
     Situations(Arc<Record>),
     Invariant(Arc<Invariant>),
+    Fair(Arc<FairInvariant>),
     /// The machines have no choices: nothing was recorded.
     Linear(Pair, Limits),
 }
 
 impl Proof {
+    /// Whether it is a proof of the [fair relation](crate::certificate::invariant::fair) only.
+    pub fn is_fair(&self) -> bool {
+        matches!(self.evidence, Evidence::Fair(_))
+    }
+
+    /// The states of the supertype which the peers must let it leave; see
+    /// [`FairInvariant::left`]. None if it is a subtype in every run.
+    pub fn left(&self) -> &[StateId] {
+        match &self.evidence {
+            Evidence::Fair(fair) => &fair.left,
+            _ => &[],
+        }
+    }
+
     /// The evidence, for [`certificate::check`](crate::certificate::check).
     ///
     /// The search recorded it, and here it is written in the form of a [`Certificate`]; only for
@@ -39,6 +55,7 @@ impl Proof {
         match &self.evidence {
             Evidence::Situations(record) => Certificate::Derivation(record.derivation()),
             Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
+            Evidence::Fair(fair) => Certificate::Fair((**fair).clone()),
             Evidence::Linear(pair, limits) => {
                 Certificate::Derivation(match Search::new(pair, limits, 0).run() {
                     Outcome::Holds { record, .. } => record.derivation(),

@@ -41,6 +41,13 @@
 //! In the binary world this is the relation without orphan messages, which is also the one that
 //! `corpora/binary` tabulates.
 //!
+//! # The fair relation
+//!
+//! The same search, with the rules that a [`FairInvariant`] adds: outputs are not put off, and no
+//! option is left out. In place of the loops in which a kind is pending and not done, it looks for
+//! judgements from which the subtype cannot choose its outputs so that nothing is pending in the
+//! end. What the sets do not say counts as chosen by others.
+//!
 //! # Limits of the method
 //!
 //! Words whose lengths must agree, as n questions pending from one peer and n from another: the
@@ -61,15 +68,17 @@
 //! need neither a comparison of trees nor a heuristic that guesses the star: their unions
 //! terminate, and their precision is one number.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::draining::{Exhausted, Node, drains};
 use super::pair::{Act, Edge, Kind, Pair, State};
 use super::reachability::heights;
+use crate::certificate::FairInvariant;
 use crate::certificate::invariant::{self as certificate, Between, Invariant, Pending, Step};
 use crate::machine::{StateId, TransitionId};
 use crate::verdict::Limits;
@@ -238,6 +247,19 @@ impl Successor {
     }
 }
 
+/// The rule that applies to a judgement.
+struct Applied {
+    rule: Step,
+    /// The judgements that its goals are, each with the kind of the action that the subtype does.
+    next: Vec<(usize, Option<Kind>)>,
+}
+
+impl Applied {
+    fn steps(&self, id: usize) -> impl Iterator<Item = (usize, usize, Option<Kind>)> {
+        self.next.iter().map(move |&(to, done)| (id, to, done))
+    }
+}
+
 /// Why there is no invariant of this precision.
 enum Stop {
     /// No rule applies, or something may be put off for ever.
@@ -247,9 +269,9 @@ enum Stop {
 }
 
 /// How the search ends.
-pub(super) enum Outcome {
+pub(super) enum Outcome<T> {
     /// The pair's first machine is a subtype of the second.
-    Holds(Invariant),
+    Holds(T),
     /// There is no invariant of any precision that is allowed, with any budget.
     Stuck,
     /// The budget is spent.
@@ -257,15 +279,27 @@ pub(super) enum Outcome {
 }
 
 /// Looks for an invariant.
-pub(super) fn search(pair: &Pair, limits: &Limits) -> Outcome {
+pub(super) fn search(pair: &Pair, limits: &Limits) -> Outcome<Invariant> {
+    widen(pair, limits, false, |search| search.written())
+}
+
+/// Looks for a fair invariant.
+pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Outcome<FairInvariant> {
+    widen(pair, limits, true, |search| search.written_fair())
+}
+
+fn widen<T>(
+    pair: &Pair,
+    limits: &Limits,
+    is_fair: bool,
+    written: impl Fn(&mut Search<'_>) -> Result<T, Stop>,
+) -> Outcome<T> {
     let mut spent = 0;
     for m in 0..limits.widening {
         let mut search = Search::new(pair, m, limits.steps, spent);
-        match search.run() {
-            Ok(()) => match search.written() {
-                Some(invariant) => return Outcome::Holds(invariant),
-                None => spent = search.spent,
-            },
+        search.is_fair = is_fair;
+        match search.run().and_then(|()| written(&mut search)) {
+            Ok(found) => return Outcome::Holds(found),
             Err(Stop::Spent) => return Outcome::Spent,
             Err(Stop::Stuck) => spent = search.spent,
         }
@@ -277,6 +311,8 @@ struct Search<'a> {
     pair: &'a Pair,
     /// How many letters at either end of a word are known.
     m: usize,
+    /// Whether the fair relation is asked for.
+    is_fair: bool,
     /// By transition of the supertype, its action.
     acts: Vec<Act>,
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
@@ -302,6 +338,7 @@ impl<'a> Search<'a> {
         Self {
             pair,
             m,
+            is_fair: false,
             acts,
             endless: HashMap::new(),
             ids: HashMap::new(),
@@ -330,31 +367,78 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The invariant that was found, with its steps and ranks. None if something may be put off for
-    /// ever.
-    fn written(&mut self) -> Option<Invariant> {
-        let pair = self.pair;
+    /// The invariant that was found, with its steps and ranks. Stuck if something may be put off
+    /// for ever.
+    fn written(&mut self) -> Result<Invariant, Stop> {
+        let rules = self.rules()?;
+        let kinds = (0..self.pair.kinds() as Kind).map(|kind| self.ranks(&rules, kind));
+        let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>().ok_or(Stop::Stuck)?;
+        Ok(self.invariant(rules, &ranks))
+    }
+
+    /// The fair invariant that was found. Stuck if something may not be done any more.
+    fn written_fair(&mut self) -> Result<FairInvariant, Stop> {
+        let rules = self.rules()?;
+        let nodes = rules.iter().zip(&self.judgements).map(|(by, judgement)| Node {
+            rule: by.rule,
+            sends: matches!(self.pair.sub.state(judgement.sub), State::Send(_)),
+            is_drained: judgement.pending.iter().all(Words::is_empty),
+            next: by.next.iter().map(|&(to, _)| to).collect(),
+        });
+        let nodes: Vec<Node> = nodes.collect();
+        let drains = match drains(&nodes, self.budget.saturating_sub(self.spent)) {
+            Ok(drains) => drains.ok_or(Stop::Stuck)?,
+            Err(Exhausted) => return Err(Stop::Spent),
+        };
+        let is_left = |id: usize| {
+            let Judgement { sub, sup, .. } = self.judgements[id];
+            match self.pair.sub.state(sub) {
+                State::Send(kind) => self.endless.get(&kind).is_some_and(|of| of[sup as usize]),
+                State::Receive(_) | State::End => false,
+            }
+        };
+        let ahead = |&id: &usize| rules[id].rule == Step::Ahead;
+        let (left, bounded): (Vec<usize>, Vec<usize>) =
+            (0..rules.len()).filter(ahead).partition(|&id| is_left(id));
+        let steps = bounded.iter().flat_map(|&id| rules[id].steps(id));
+        let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
+        let left: BTreeSet<StateId> = left
+            .into_iter()
+            .map(|id| StateId::from_index(self.judgements[id].sup as usize))
+            .collect();
+        Ok(FairInvariant {
+            drains,
+            unfoldings: unfoldings.into_iter().collect::<Option<_>>().ok_or(Stop::Stuck)?,
+            left: left.into_iter().collect(),
+            invariant: self
+                .invariant(rules, &vec![vec![0; self.judgements.len()]; self.pair.kinds()]),
+        })
+    }
+
+    /// The rule that applies to each judgement.
+    fn rules(&mut self) -> Result<Vec<Applied>, Stop> {
         // The rules are applied once more, now to all that the sets contain. It is paid for
         // already: so often they were applied at least.
+        let left = self.budget.saturating_sub(self.spent);
         self.budget = usize::MAX;
-        let mut steps = vec![];
         let mut rules = vec![];
         for from in 0..self.judgements.len() {
-            let (rule, successors) = self.successors(from).ok()?;
-            let mut next = vec![];
-            for successor in successors {
-                let to = *self.ids.get(&successor.key())?;
-                next.push(to as u32);
-                steps.push((from, to, successor.done));
-            }
-            rules.push((rule, next));
+            let (rule, successors) = self.successors(from)?;
+            let next = successors.iter().map(|successor| {
+                let to = *self.ids.get(&successor.key()).ok_or(Stop::Stuck)?;
+                Ok((to, successor.done))
+            });
+            rules.push(Applied { rule, next: next.collect::<Result<_, _>>()? });
         }
-        let kinds = (0..pair.kinds() as Kind).map(|kind| self.ranks(&steps, kind));
-        let ranks: Vec<Vec<u32>> = kinds.collect::<Option<_>>()?;
+        self.budget = self.spent + left;
+        Ok(rules)
+    }
 
-        let judgement = |(id, (rule, next)): (usize, (Step, Vec<u32>))| {
+    /// The judgements; `ranks` are by kind.
+    fn invariant(&self, rules: Vec<Applied>, ranks: &[Vec<u32>]) -> Invariant {
+        let judgement = |(id, Applied { rule, next }): (usize, Applied)| {
             let Judgement { sub, sup, pending, .. } = &self.judgements[id];
-            let pending = pending.iter().zip(&ranks).filter(|(words, _)| !words.is_empty()).map(
+            let pending = pending.iter().zip(ranks).filter(|(words, _)| !words.is_empty()).map(
                 |(words, ranks)| Pending {
                     words: match &words.class {
                         Class::Short(word) => certificate::Words::Exactly(word.clone()),
@@ -372,20 +456,20 @@ impl<'a> Search<'a> {
                 sup: StateId::from_index(*sup as usize),
                 pending: pending.collect(),
                 rule,
-                next,
+                next: next.into_iter().map(|(to, _)| to as u32).collect(),
             }
         };
-        Some(Invariant { judgements: rules.into_iter().enumerate().map(judgement).collect() })
+        Invariant { judgements: rules.into_iter().enumerate().map(judgement).collect() }
     }
 
     /// By judgement, how many steps may follow each other at most while a kind is pending and not
     /// done. None if there is a loop of them.
-    fn ranks(&self, steps: &[(usize, usize, Option<Kind>)], kind: Kind) -> Option<Vec<u32>> {
+    fn ranks(&self, rules: &[Applied], kind: Kind) -> Option<Vec<u32>> {
         let pending = |id: usize| !self.judgements[id].pending[kind as usize].is_empty();
+        let steps = rules.iter().enumerate().flat_map(|(id, by)| by.steps(id));
         let steps = steps
-            .iter()
-            .filter(|&&(from, _, done)| done != Some(kind) && pending(from))
-            .map(|&(from, to, _)| (from, to));
+            .filter(|&(from, _, done)| done != Some(kind) && pending(from))
+            .map(|(from, to, _)| (from, to));
         heights(self.judgements.len(), steps).into_iter().collect()
     }
 
@@ -498,6 +582,9 @@ impl<'a> Search<'a> {
         let successor =
             |sub, sup| Successor { done: Some(kind), sub, sup, pending: Rc::clone(pending) };
         if self.pair.sends(kind) {
+            if self.is_fair && own.edges(sub).len() != theirs.edges(sup).len() {
+                return Err(Stop::Stuck);
+            }
             let both = own.edges(sub).iter().map(|edge| {
                 let other = theirs.edge(sup, edge.act).ok_or(Stop::Stuck)?;
                 Ok(successor(edge.target, other.target))
@@ -522,9 +609,11 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
         let theirs = pair.sup.edges(sup);
-        let passes = !pair.sends(other) || pair.sends(kind) && theirs.len() == 1;
+        let is_single = pair.sends(kind) && theirs.len() == 1 && !self.is_fair;
+        let passes = !pair.sends(other) || is_single;
+        let may_be_left = self.is_fair && pair.sends(kind);
         let endless = self.endless.entry(kind).or_insert_with(|| endless(pair, kind));
-        if !passes || endless[sup as usize] {
+        if !passes || (endless[sup as usize] && !may_be_left) {
             return Err(Stop::Stuck);
         }
         let named = |edge: &Edge| {

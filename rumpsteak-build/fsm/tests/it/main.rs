@@ -11,6 +11,7 @@ mod capacity;
 mod certificate;
 mod common;
 mod dot;
+mod fair;
 mod invariant;
 mod kmc;
 mod machine;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::fair::FairInvariant;
 use super::{Between, Invariant, Judgement, Step, Words};
 use crate::certificate::fault::{Fault, Invalid};
 use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
@@ -13,6 +14,23 @@ use crate::machine::{Direction, Fsm, Role, StateId, Transition, TransitionId};
 /// The first [`Invalid`] judgement, in order; those that are not well written come before all
 /// others.
 pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    check_either(invariant, None, sub, sup)
+}
+
+/// Checks that `fair` proves the fair relation of two directed machines.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_fair(fair: &FairInvariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    check_either(&fair.invariant, Some(fair), sub, sup)
+}
+
+fn check_either(
+    invariant: &Invariant,
+    fair: Option<&FairInvariant>,
+    sub: &Fsm,
+    sup: &Fsm,
+) -> Result<(), Invalid> {
     let checker = Checker { sub, sup };
     let mut claims = Vec::with_capacity(invariant.judgements.len());
     for (index, judgement) in invariant.judgements.iter().enumerate() {
@@ -37,11 +55,19 @@ pub(crate) fn check(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), I
                 None => Err(Fault::OpenGoal),
             };
             reached
-                .and_then(|reached| claim.leads_to(goal, taken, reached))
+                .and_then(|reached| {
+                    claim.leads_to(goal, reached)?;
+                    let falls = fair.is_some() || claim.falls(taken, reached);
+                    falls.then_some(()).ok_or(Fault::Rank)
+                })
                 .map_err(|fault| Invalid::at(index, number, fault))?;
         }
         if judgement.next.len() > goals.len() {
             return Err(Invalid::at(index, goals.len(), Fault::NoGoal));
+        }
+        if let Some(fair) = fair {
+            let checked = checker.fair(fair, index, &claim.goal);
+            checked.map_err(|fault| Invalid::at(index, 0, fault))?;
         }
     }
     Ok(())
@@ -71,9 +97,8 @@ struct Applied<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether all situations of a goal are in the claim that is reached, and the rank of what is
-    /// put off falls.
-    fn leads_to(&self, goal: &Goal<'_>, taken: Option<Kind<'_>>, to: &Self) -> Result<(), Fault> {
+    /// Whether all situations of a goal are in the claim that is reached.
+    fn leads_to(&self, goal: &Goal<'_>, to: &Self) -> Result<(), Fault> {
         let known = &to.goal;
         let within = (goal.sub, goal.sup) == (known.sub, known.sup)
             && goal.pending.keys().eq(known.pending.keys())
@@ -82,14 +107,16 @@ impl Claim<'_> {
                 .iter()
                 .zip(&known.pending)
                 .all(|((_, words), (_, known))| known.contains(words));
-        if !within {
-            return Err(Fault::OtherClaim);
-        }
+        within.then_some(()).ok_or(Fault::OtherClaim)
+    }
+
+    /// Whether the rank of what is put off falls.
+    fn falls(&self, taken: Option<Kind<'_>>, to: &Self) -> bool {
         let falls = |&(kind, rank): &(Kind<'_>, u32)| {
             let lower = to.ranks.iter().find(|&&(own, _)| own == kind);
             taken == Some(kind) || lower.is_some_and(|&(_, lower)| lower < rank)
         };
-        self.ranks.iter().all(falls).then_some(()).ok_or(Fault::Rank)
+        self.ranks.iter().all(falls)
     }
 }
 
@@ -171,6 +198,38 @@ impl<'a> Checker<'a> {
             Step::Ahead => (ahead(goal, &theirs)?, None),
         };
         Ok(Applied { goals, taken })
+    }
+
+    /// What a fair invariant claims of a judgement whose goals are checked.
+    fn fair(&self, fair: &FairInvariant, index: usize, goal: &Goal<'a>) -> Result<(), Fault> {
+        let FairInvariant { invariant: Invariant { judgements }, drains, unfoldings, left } = fair;
+        if drains.len() != judgements.len() || unfoldings.len() != judgements.len() {
+            return Err(Fault::Unknown);
+        }
+        if goal.sends() {
+            return Err(Fault::Order);
+        }
+        let Judgement { rule, next, .. } = &judgements[index];
+        let own = || self.sub.transitions_from(goal.sub);
+        let sends = own().any(|own| own.action.direction == Direction::Send);
+        let is_match = *rule == Step::Match;
+        if is_match && sends && own().count() != self.sup.transitions_from(goal.sup).count() {
+            return Err(Fault::LeftOut);
+        }
+        let mut next = next.iter().map(|&next| next as usize);
+        let is_left = sends && left.contains(&goal.sup);
+        let unfolds = |next: usize| unfoldings[next] < unfoldings[index];
+        if *rule == Step::Ahead && !is_left && !next.clone().all(unfolds) {
+            return Err(Fault::Rank);
+        }
+        let falls = |next: usize| drains[next] < drains[index];
+        let drains = match (is_match, sends) {
+            _ if goal.pending.is_empty() => true,
+            (true, true) => next.any(falls),
+            (true, false) => next.all(falls),
+            (false, _) => next.all(|next| drains[next] <= drains[index]),
+        };
+        drains.then_some(()).ok_or(Fault::Rank)
     }
 
     /// [`Step::Take`].

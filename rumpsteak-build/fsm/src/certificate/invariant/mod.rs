@@ -93,6 +93,7 @@
 //! There is no recursion.
 
 pub(super) mod check;
+pub mod fair;
 mod words;
 
 use crate::machine::{StateId, TransitionId};
