@@ -24,7 +24,7 @@ pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::ScrModule;
 use crate::report::build_report::Report;
 pub use crate::report::comparison::{
-    Comparison, Explanation, among_peers, decided_by_run, proven, proven_among,
+    Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};

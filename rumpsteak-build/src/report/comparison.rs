@@ -8,7 +8,7 @@ use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
 use super::rules::{Broken, Deed};
 use super::runs::shortest;
-use crate::words::count;
+use crate::words::{count, list};
 
 /// The note where subtyping does not refuse, and a run among the peers is the proof.
 #[must_use]
@@ -140,11 +140,25 @@ impl Comparison<'_> {
 #[must_use]
 pub fn proven(proof: &Proof) -> String {
     let ahead = match proof.anticipation {
+        _ if proof.is_fair() => FAIR.to_owned(),
         Some(0) => "nothing is done early".to_owned(),
         Some(pending) => format!("at most {} pending", count(pending, "action")),
         None => "more and more actions may be pending".to_owned(),
     };
     format!("{} compared, {ahead}", count(proof.situations, "situation"))
+}
+
+/// What holds in the fair relation.
+const FAIR: &str = "what is put off can always still be done, if choices are fair";
+
+/// Whom the fair relation is about, where only the two machines are known.
+#[must_use]
+pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
+    let Some(state) = proof.left().first() else { return String::new() };
+    let actions = sup.transitions_from(*state).map(|found| found.action.to_string());
+    let actions: Vec<String> = actions.collect();
+    let actions = list(actions.iter().map(String::as_str));
+    format!("; among peers with which it cannot be kept for ever at {actions}")
 }
 
 /// With whom it was proven, if not with any peers.

@@ -4,9 +4,9 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use rumpsteak_build::command::{Notice, proven, proven_among, shortest, visible};
+use rumpsteak_build::command::{Notice, fair_among, proven, proven_among, shortest, visible};
 use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::verify::{Accepted, VerifyError, certified};
+use rumpsteak_fsm::verify::{Accepted, VerifyError, certified, certified_fair, verify_fair};
 use rumpsteak_fsm::{Fsm, Limits, Run, System, Verdict, verify};
 use serde_json::{Value, json};
 
@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
     /// Keep at most N open choices that SUB overtakes in a loop
     #[arg(long, value_name = "N", default_value_t = Limits::default().branching)]
     branching: usize,
+    /// Accept also what holds only if choices are fair: what SUB puts off can always still be done, but
+    /// is not done in every run
+    #[arg(long)]
+    fair: bool,
     /// Compare at most N actions
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     steps: usize,
@@ -74,6 +78,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     let peers: Vec<Fsm> = others.filter(|fsm| fsm.role() != sup.fsm.role()).cloned().collect();
     let comparison = Comparison { sub, sup };
     let verdict = judge(&comparison, &peers, &limits, terminal)?;
+    let fair = match &verdict {
+        Verdict::Safe(_) => None,
+        Verdict::Unsafe(_) | Verdict::Undecided(_) => judge_fair(&comparison, &peers, &limits)?,
+    };
     let Comparison { sub, sup } = &comparison;
     if sub.fsm.role() != sup.fsm.role() {
         let roles = (sub.fsm.role(), sup.fsm.role());
@@ -84,7 +92,18 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
     }
 
     let claim = format!("`{}` may take the place of `{}`", sub.file, sup.file);
-    let (outcome, words, object) = match &verdict {
+    let among = fair.as_ref().map(|(_, among)| among.clone());
+    let verdict = match fair {
+        Some((accepted, _)) if arguments.fair => Verdict::Safe(accepted),
+        _ => verdict,
+    };
+    let hint = |notice: Notice| match &among {
+        Some(among) => {
+            notice.remark(format!("it holds if choices are fair, and `--fair` accepts that{among}"))
+        }
+        None => notice,
+    };
+    let (outcome, words, mut object) = match &verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
             let starvation = starvation(sub, &peers, &limits);
             if let Some(run) = &starvation {
@@ -96,17 +115,23 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
             object["situations"] = proof.situations.into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
             let words = proven(proof) + &proven_among(condition.as_ref());
+            let words = words + among.as_deref().unwrap_or_default();
             let line = format!("{}: {}\n", visible(&claim), visible(&words));
             (Outcome::Holds, Words::Lines(line), object)
         }
         Verdict::Unsafe(refused) => {
-            let (notice, object) = refusal(&comparison, refused);
+            let (notice, object) = refusal(&comparison, refused, hint);
             (Outcome::Fails, Words::Notice(notice), object)
         }
         Verdict::Undecided(limit) => {
             let (notice, object) = undecided(&claim, *limit);
-            (Outcome::Undecided, Words::Notice(notice), object)
+            (Outcome::Undecided, Words::Notice(hint(notice)), object)
         }
+    };
+    object["liveness"] = match (&among, outcome) {
+        (Some(_), _) => "fair".into(),
+        (None, Outcome::Holds) => "every-run".into(),
+        (None, _) => Value::Null,
     };
     Ok(Reply { outcome, words: vec![words], object })
 }
@@ -147,6 +172,31 @@ fn judge(
     })
 }
 
+/// The fair relation, with the peers if they and the supertype make a system; otherwise with what
+/// is to be said of them.
+fn judge_fair(
+    comparison: &Comparison,
+    peers: &[Fsm],
+    limits: &Limits,
+) -> Result<Option<(Accepted, String)>, Notice> {
+    let (sub, sup) = (&comparison.sub.fsm, &comparison.sup.fsm);
+    let broken = |error: VerifyError| Notice::error(error.to_string());
+    if !peers.is_empty() {
+        match verify_fair(sub, sup, peers, limits) {
+            Err(VerifyError::System(_)) => {}
+            judged => {
+                let accepted = judged.map_err(broken)?;
+                return Ok(accepted.map(|accepted| (accepted, String::new())));
+            }
+        }
+    }
+    let proof = certified_fair(sub, sup, limits).map_err(broken)?;
+    Ok(proof.map(|proof| {
+        let among = fair_among(&proof, sup);
+        (Accepted { proof, condition: None }, among)
+    }))
+}
+
 /// A run to where a role waits for ever, if there is one once the subtype has taken its place.
 fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
     if peers.is_empty() {
@@ -156,11 +206,15 @@ fn starvation(sub: &Machine, peers: &[Fsm], limits: &Limits) -> Option<Run> {
     explore(&System::new(machines.collect()).ok()?, limits).starvation
 }
 
-fn refusal(comparison: &Comparison, refused: &Refused) -> (Notice, Value) {
+fn refusal(
+    comparison: &Comparison,
+    refused: &Refused,
+    hint: impl Fn(Notice) -> Notice,
+) -> (Notice, Value) {
     let Comparison { sub, sup } = comparison;
     let title = format!("`{}` may not take the place of `{}`", sub.file, sup.file);
     let told = comparison.refused(title, refused);
-    let mut notice = told.notice;
+    let mut notice = hint(told.notice);
     let mut object = told.answer.object(Outcome::Fails);
     object["refusal"] = Value::Null;
     if let (Some(refusal), Some(explanation)) = (&refused.refusal, told.explanation) {

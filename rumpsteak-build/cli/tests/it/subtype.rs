@@ -58,7 +58,7 @@ fn json_of_a_subtype() {
         object,
         json!({
             "verdict": "safe", "bound": 3, "limit": null, "run": null, "reason": null,
-            "situations": 2, "starvation": null,
+            "situations": 2, "starvation": null, "liveness": "every-run",
         })
     );
 }
@@ -249,4 +249,65 @@ fn an_example_with_a_semicolon_stays_whole() {
     let first = run.stderr.lines().next().unwrap();
     assert_eq!(first.matches('`').count() % 2, 0, "{run:?}");
     ends(first, "as in `B!a; end`");
+}
+
+/// The Hospital of CONCUR'19: a patient that may send for ever before it reads an answer.
+const HOSPITAL: &str = "\
+p: rec x . {h!nd; {h?ok; x, h?ko; x}, h!pr; h?fin; end}
+h: rec x . {p?nd; {p!ok; x, p!ko; x}, p?pr; p!fin; end}
+";
+const PATIENT: &str = "p: rec x . {h!nd; x, h!pr; rec y . {h?ok; y, h?ko; y, h?fin; end}}\n";
+
+#[test]
+fn what_holds_only_if_choices_are_fair_is_said_and_accepted_by_name() {
+    let folder = Folder::new("subtype_fair")
+        .with("hospital.txt", HOSPITAL)
+        .with("patient.txt", PATIENT)
+        .with("never.txt", "p: rec x . h!nd; x\n");
+    let refused = folder.call("subtype patient.txt hospital.txt --role p").exits(1);
+    let refused = refused.says("").stdout;
+    begins(
+        &refused,
+        "error: `patient.txt` may not take the place of `hospital.txt`: it repeats itself and never receives `ok` from `h`\n",
+    );
+    says(&refused, "= note: it holds if choices are fair, and `--fair` accepts that\n");
+    folder.call("subtype patient.txt hospital.txt --role p --fair").exits(0).says("").prints(
+        "`patient.txt` may take the place of `hospital.txt`: 7 situations compared, what is put off can always still be done, if choices are fair\n",
+    );
+    let liveness = |arguments: &str, status| {
+        let call = format!("subtype {arguments} --role p --format json");
+        folder.call(&call).exits(status).json()["liveness"].clone()
+    };
+    assert_eq!(liveness("patient.txt hospital.txt", 1), "fair");
+    assert_eq!(liveness("patient.txt hospital.txt --fair", 0), "fair");
+    assert_eq!(liveness("hospital.txt hospital.txt --fair", 0), "every-run");
+    assert_eq!(liveness("never.txt hospital.txt --fair", 1), Value::Null);
+}
+
+/// FoSSaCS'21: a ground station that sends before it listens. Some peers talk for ever.
+#[test]
+fn a_loop_of_receives_must_be_left_by_the_peers() {
+    let folder = Folder::new("subtype_fair_left")
+        .with("sub.txt", "g: rec x . {s!tm; x, s!over; rec y . {s?tc; y, s?done; end}}\n")
+        .with("sup.txt", "g: rec y . {s?tc; y, s?done; rec x . {s!tm; x, s!over; end}}\n")
+        .with(
+            "ends.txt",
+            "g: rec y . {s?tc; y, s?done; rec x . {s!tm; x, s!over; end}}
+             s: rec y . {g!tc; y, g!done; rec x . {g?tm; x, g?over; end}}\n",
+        )
+        .with(
+            "talks.txt",
+            "g: rec y . {s?tc; y, s?done; rec x . {s!tm; x, s!over; end}}
+             s: rec y . g!tc; y\n",
+        );
+    let alone = folder.call("subtype sub.txt sup.txt --fair").exits(0).stdout;
+    ends(
+        &alone,
+        "if choices are fair; among peers with which it cannot be kept for ever at `s?tc` and `s?done`\n",
+    );
+    folder.call("subtype sub.txt ends.txt --role g --fair").exits(0).prints(
+        "`sub.txt` may take the place of `ends.txt`: 8 situations compared, what is put off can always still be done, if choices are fair\n",
+    );
+    // Its message is never read.
+    folder.call("subtype sub.txt talks.txt --role g --fair").exits(1);
 }

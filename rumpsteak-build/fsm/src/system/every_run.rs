@@ -34,8 +34,9 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
 use super::composition::System;
-use super::explorer::{Explorer, Node};
+use super::explorer::{Continuations, Explorer, Node};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
+use crate::machine::StateId;
 use crate::verdict::Limits;
 
 /// Whether a system of directed machines is live in every run, which it is if it has no more
@@ -44,18 +45,7 @@ use crate::verdict::Limits;
 /// `bound` is that of an exhaustive [`Coverage`](super::Coverage), of a verdict that is safe.
 pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limits) -> bool {
     let interned = InternedSystem::whole(system);
-    let bounds = interned.uniform(bound);
-    let mut explorer = Explorer::new(&interned, &bounds, limits.configurations);
-    let mut node = 0;
-    while (node as usize) < explorer.len() {
-        for machine in 0..interned.machines() {
-            explorer.expand(node, machine);
-        }
-        node += 1;
-    }
-    if explorer.is_truncated {
-        return false;
-    }
+    let Some(explorer) = explored(&interned, bound, limits) else { return false };
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
         first.is_some_and(|by| !interned.get(by).is_send) && !explorer.can_move(node, machine)
@@ -71,6 +61,46 @@ pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limit
     let mut channels = 0..interned.channels();
     !machines.any(|machine| stays(&explorer, |node| in_vain(node, machine)))
         && !channels.any(|channel| stays(&explorer, |node| ignored(node, channel)))
+}
+
+/// Whether a machine of the system, wherever it receives in one of these states, can come to where
+/// it does not receive. `bound` and `limits` are as above.
+pub(crate) fn can_leave(
+    system: &System,
+    machine: usize,
+    states: &[StateId],
+    bound: usize,
+    limits: &Limits,
+) -> bool {
+    let interned = InternedSystem::whole(system);
+    let Some(explorer) = explored(&interned, bound, limits) else { return false };
+    let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
+    let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
+    // The states of all machines are numbered together.
+    let base = interned.initial[machine] as usize - system.machines()[machine].initial().index();
+    let is_in = |node: &Node| {
+        let state = explorer.state(*node, machine) as usize - base;
+        states.contains(&StateId::from_index(state))
+    };
+    explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
+}
+
+/// All configurations under a bound, if they are no more than the limits allow.
+fn explored<'a>(
+    interned: &'a InternedSystem,
+    bound: usize,
+    limits: &Limits,
+) -> Option<Explorer<'a>> {
+    let bounds = interned.uniform(bound);
+    let mut explorer = Explorer::new(interned, &bounds, limits.configurations);
+    let mut node = 0;
+    while (node as usize) < explorer.len() {
+        for machine in 0..interned.machines() {
+            explorer.expand(node, machine);
+        }
+        node += 1;
+    }
+    (!explorer.is_truncated).then_some(explorer)
 }
 
 /// Whether a fair run stays for ever in configurations of this kind.

@@ -24,6 +24,15 @@ pub fn certified(
     }
 }
 
+/// The [fair relation](subtype::check_fair), likewise.
+///
+/// # Errors
+/// As [`certified`].
+pub fn certified_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, VerifyError> {
+    let proof = subtype::check_fair(sub, sup, limits)?;
+    Ok(proof.map(|proof| believed(proof, sub, sup)).transpose()?)
+}
+
 /// A proof whose certificate is valid for these machines.
 fn believed(proof: Proof, sub: &Fsm, sup: &Fsm) -> Result<Proof, Invalid> {
     certificate::check(&proof.certificate(), sub, sup)?;

@@ -12,14 +12,14 @@ pub mod together;
 
 use std::borrow::Borrow;
 
-use self::together::{Condition, Part, Together, together};
+use self::together::{Condition, Part, Together, are_projections_safe, together, undirected};
 use crate::machine::Fsm;
 use crate::run::Run;
 use crate::subtype::{Proof, Refusal};
 use crate::system::{Coverage, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
 
-pub use self::certified::{VerifyError, certified};
+pub use self::certified::{VerifyError, certified, certified_fair};
 
 /// What a "safe" rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +117,45 @@ fn verify_among(
     }
 }
 
+/// Judges the machine of a role against its projection in the [fair
+/// relation](crate::certificate::invariant::fair), which [`verify`] does not know: `None` if it is
+/// not known to hold.
+///
+/// If it holds, then in all peers that are fair-safe with the projection, and with which it can
+/// leave its loops of receives, what is put off can always still be done. That these peers are such
+/// peers is checked.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_fair<P: Borrow<Fsm>>(
+    written: &Fsm,
+    projected: &Fsm,
+    peers: &[P],
+    limits: &Limits,
+) -> Result<Option<Accepted>, VerifyError> {
+    let Some(proof) = certified_fair(written, projected, limits)? else { return Ok(None) };
+    let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
+    let parts = parts(&proof, written, projected, &peers);
+    if undirected(&parts).is_none() && !are_projections_safe(&parts, limits)? {
+        return Ok(None);
+    }
+    Ok(match among(proof, written, projected, &peers, limits)? {
+        Verdict::Safe(accepted) => Some(accepted),
+        Verdict::Unsafe(_) | Verdict::Undecided(_) => None,
+    })
+}
+
+/// A subtype and its peers.
+fn parts<'a>(
+    proof: &'a Proof,
+    written: &'a Fsm,
+    projected: &'a Fsm,
+    peers: &[&'a Fsm],
+) -> Vec<Part<'a>> {
+    let others = peers.iter().map(|peer| Part::projection(peer));
+    std::iter::once(Part::new(written, projected, proof)).chain(others).collect()
+}
+
 /// What a subtype is worth among these peers.
 fn among(
     proof: Proof,
@@ -125,9 +164,7 @@ fn among(
     peers: &[&Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let own = Part::new(written, projected, &proof);
-    let others = peers.iter().map(|peer| Part::projection(peer));
-    let parts: Vec<Part<'_>> = std::iter::once(own).chain(others).collect();
+    let parts = parts(&proof, written, projected, peers);
     let Together { verdict, condition, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     Ok(match verdict {

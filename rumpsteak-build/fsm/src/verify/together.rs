@@ -39,7 +39,8 @@
 //! from which some run receives the message in question. U has all options of P, so it can follow
 //! the choices of that run; its own order differs from P's only as subtyping allows, and what is
 //! pending is done in the end. So the message can be received with U, too. Step by step this holds
-//! with all roles replaced.
+//! with all roles replaced. For machines that are subtypes in the fair relation, [its own
+//! argument](crate::certificate::invariant::fair) says so; they leave out nothing.
 //!
 //! *Options are left out for good.* Let N be the projection without the sends that U never does.
 //! If U ≤ N and U leaves out no option of N, and the system with N in place of P is safe and
@@ -67,7 +68,7 @@ use crate::kmc;
 use crate::machine::{Action, Defect, Direction, Fsm, Role, StateId};
 use crate::run::{Failure, Run};
 use crate::subtype::Proof;
-use crate::system::every_run::is_live_in_every_run;
+use crate::system::every_run::{can_leave, is_live_in_every_run};
 use crate::system::{System, explore};
 use crate::verdict::{Limits, Verdict};
 
@@ -78,22 +79,33 @@ pub struct Part<'a> {
     projected: &'a Fsm,
     /// Whether the machine does some actions before their turn.
     runs_ahead: bool,
+    /// Whether it is a subtype in the fair relation only.
+    is_fair: bool,
+    /// For the fair relation, the states of the projection that its peers must let it leave.
+    left: &'a [StateId],
 }
 
 impl<'a> Part<'a> {
     /// A machine with the proof that it is a subtype of its projection.
-    pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: &Proof) -> Self {
-        Self { written, projected, runs_ahead: proof.anticipation != Some(0) }
+    pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: &'a Proof) -> Self {
+        let runs_ahead = proof.anticipation != Some(0);
+        Self { written, projected, runs_ahead, is_fair: proof.is_fair(), left: proof.left() }
     }
 
     /// A machine that is known to be a subtype of its projection, but not how.
     pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
-        Self { written, projected, runs_ahead: written != projected }
+        let runs_ahead = written != projected;
+        Self { written, projected, runs_ahead, is_fair: false, left: &[] }
     }
 
     /// A role that does what the protocol says.
     pub fn projection(projected: &'a Fsm) -> Self {
-        Self { written: projected, projected, runs_ahead: false }
+        Self { written: projected, projected, runs_ahead: false, is_fair: false, left: &[] }
+    }
+
+    /// An option that the machine may leave out. In the fair relation it has all.
+    fn left_out(&self) -> Option<(StateId, Action)> {
+        if self.is_fair { None } else { left_out(self.written, self.projected) }
     }
 }
 
@@ -136,7 +148,7 @@ pub struct Together {
 /// If the machines make no system, and as [`verify`](super::verify()).
 pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyError> {
     let narrowed = parts.iter().enumerate().find_map(|(position, part)| {
-        let (state, option) = left_out(part.written, part.projected)?;
+        let (state, option) = part.left_out()?;
         Some((position, Condition::NarrowedChoice { state, option }))
     });
     let undirected = undirected(parts);
@@ -146,7 +158,7 @@ pub fn together(parts: &[Part<'_>], limits: &Limits) -> Result<Together, VerifyE
         starvation: None,
         condition: undirected.or(narrowed),
     };
-    if safe.condition.is_none() || (is_directed && is_narrowed_safe(parts, limits)?) {
+    if safe.condition.is_none() || (is_directed && are_projections_safe(parts, limits)?) {
         return Ok(safe);
     }
     let system = compose(parts.iter().map(|part| part.written))?;
@@ -175,7 +187,7 @@ fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, Verify
 }
 
 /// A part that runs ahead among peers one of which is not directed.
-fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
+pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
     let position = parts.iter().position(|part| part.runs_ahead)?;
     parts.iter().find_map(|part| {
         let peer = part.projected.role().clone();
@@ -219,13 +231,16 @@ fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {
 }
 
 /// Whether the projections, without the sends that are left out for good, are a system that needs
-/// no option that is left out.
-fn is_narrowed_safe(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyError> {
+/// no option that is left out, and lets machines leave the states that they must.
+pub(super) fn are_projections_safe(
+    parts: &[Part<'_>],
+    limits: &Limits,
+) -> Result<bool, VerifyError> {
     let mut machines = Vec::with_capacity(parts.len());
     let mut is_all_done = true;
     for part in parts {
         let mut machine = part.projected.clone();
-        if left_out(part.written, part.projected).is_some() {
+        if part.left_out().is_some() {
             let narrow = without_others(part.projected, part.written);
             if certified(part.written, &narrow, limits)?.is_safe() {
                 machine = narrow;
@@ -239,8 +254,16 @@ fn is_narrowed_safe(parts: &[Part<'_>], limits: &Limits) -> Result<bool, VerifyE
     if !exploration.verdict.is_safe() || exploration.starvation.is_some() {
         return Ok(false);
     }
+    let bound = exploration.coverage.bound;
+    let mut left = parts.iter().enumerate().filter(|(_, part)| !part.left.is_empty()).peekable();
+    if left.peek().is_some() {
+        let can_leave = |(machine, part): (usize, &Part<'_>)| {
+            can_leave(&system, machine, part.left, bound, limits)
+        };
+        return Ok(is_all_done && left.all(can_leave));
+    }
     let is_directed = machines.iter().all(|machine| machine.check_directed().is_ok());
-    let is_live = || is_live_in_every_run(&system, exploration.coverage.bound, limits);
+    let is_live = || is_live_in_every_run(&system, bound, limits);
     Ok(is_all_done || (is_directed && is_live()))
 }
 

@@ -5,7 +5,9 @@ use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::subtype::Rule;
 use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::verify::together::{Condition, Part, together};
-use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, certified, verify};
+use rumpsteak_fsm::verify::{
+    Accepted, Evidence, Refused, VerifyError, certified, verify, verify_fair,
+};
 use rumpsteak_fsm::{Defect, Fsm, Limit, Limits, System, Verdict};
 
 use crate::common;
@@ -444,4 +446,65 @@ fn options_may_be_left_out_now_and_then_where_every_run_receives_everything() {
         panic!("{condition:?}");
     };
     assert_eq!(option.to_string(), "h!ask");
+}
+
+/// Whether the fair relation accepts a machine among its peers, and with what condition.
+fn fair(written: &str, projected: &str, peers: &str) -> Option<Accepted> {
+    let (written, projected) = (common::machine(written), common::machine(projected));
+    let peers = common::machines(peers);
+    verify_fair(&written, &projected, &peers, &Limits::default()).unwrap()
+}
+
+#[test]
+fn the_fair_relation_is_asked_of_peers_that_are_fair_safe() {
+    let projected = "p: 0 h!nd 1, 0 h!pr 2, 1 h?ok 0, 1 h?ko 0, 2 h?fin 3";
+    let patient = "p: 0 h!nd 0, 0 h!pr 1, 1 h?ok 1, 1 h?ko 1, 1 h?fin 2";
+    let hospital = "h: 0 p?nd 1, 0 p?pr 2, 1 p!ok 0, 1 p!ko 0, 2 p!fin 3";
+    let Verdict::Unsafe(refused) = check(patient, projected, hospital) else {
+        panic!("answers may be put off for ever");
+    };
+    assert_eq!(refused.refusal.unwrap().rule, Rule::Forgotten);
+    let accepted = fair(patient, projected, hospital).unwrap();
+    assert!(accepted.proof.is_fair());
+    assert_eq!((accepted.proof.left(), accepted.condition), (&[][..], None));
+    // What the protocol itself does not promise, nobody can keep.
+    let deaf = "h: 0 p?nd 1, 1 p!ok 0";
+    assert_eq!(fair(patient, projected, deaf), None);
+
+    // An option that is left out is refused in both: the orphan of a narrowed choice.
+    let peers = "a: 0 b!result 1 \n c: 0 b!go 1, 1 b?again 0, 1 b?stop 2";
+    let projected = "b: 0 c?go 1, 1 c!again 0, 1 c!stop 2, 2 a?result 3";
+    let again = "b: 0 c?go 1, 1 c!again 0";
+    assert!(check(again, projected, peers).refusal().is_some());
+    assert_eq!(fair(again, projected, peers), None);
+}
+
+#[test]
+fn peers_must_let_a_role_leave_its_loop_of_receives() {
+    let projected = "g: 0 s?tc 0, 0 s?done 1, 1 s!tm 1, 1 s!over 2";
+    let written = "g: 0 s!tm 0, 0 s!over 1, 1 s?tc 1, 1 s?done 2";
+    let ends = "s: 0 g!tc 0, 0 g!done 1, 1 g?tm 1, 1 g?over 2";
+    let accepted = fair(written, projected, ends).unwrap();
+    assert_eq!(accepted.proof.left(), [common::machine(projected).initial()]);
+    // These are fair-safe with the projection, too; and with the machine, nobody reads `tm`.
+    assert_eq!(fair(written, projected, "s: 0 g!tc 0"), None);
+    // Another role leaves out the option that would end the loop.
+    let (projections, s) = (common::machines(&format!("{projected} \n {ends}")), "s: 0 g!tc 0");
+    let (written, s) = (common::machine(written), common::machine(s));
+    let Verdict::Safe(narrowed) = certified(&s, &projections[1], &Limits::default()).unwrap()
+    else {
+        panic!("a narrowed choice is a subtype");
+    };
+    let parts = [
+        Part::new(&written, &projections[0], &accepted.proof),
+        Part::new(&s, &projections[1], &narrowed),
+    ];
+    let found = together(&parts, &Limits::default()).unwrap();
+    assert!(!found.verdict.is_safe(), "{found:?}");
+}
+
+#[test]
+fn a_peer_that_hears_several_roles_is_no_context_of_the_fair_relation() {
+    let early = "a: 0 b!l 1, 0 b!s 2, 1 c!r 3, 2 c!r 4, 3 c?n 4, 4 c?fin 5";
+    assert_eq!(fair(early, FIRST_SPEAKER, TWO_SPEAKERS), None);
 }
