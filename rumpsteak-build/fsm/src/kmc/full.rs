@@ -17,14 +17,7 @@ pub(crate) fn explore<'a>(
     bounds: &'a [u32],
     budget: usize,
 ) -> Explored<'a> {
-    let mut explorer = Explorer::new(system, bounds, budget);
-    let mut node: Node = 0;
-    while (node as usize) < explorer.len() && !explorer.is_truncated {
-        for machine in 0..system.machines() {
-            explorer.expand(node, machine);
-        }
-        node += 1;
-    }
+    let explorer = Explorer::all(system, bounds, budget);
     let mut full =
         Explored { hits_bounds: explorer.is_truncated, explorer, found: Violations::default() };
     if !full.explorer.is_truncated {
@@ -59,20 +52,25 @@ impl Explored<'_> {
 
         let mut reach = Reach::new(explorer);
         for node in 0..explorer.len() as Node {
-            for channel in 0..system.channels() {
-                if explorer.held(node, channel) > 0 && !can(node, receives(channel)) {
+            for event in continuations.lost(None, node) {
+                let Some(channel) = event.checked_sub(receives(0)) else {
+                    if explorer.kind(node, event).receives_only() {
+                        found.progress = found.progress.or(Some((node, Violation::Waits(event))));
+                    }
+                    continue;
+                };
+                if channel < system.channels() && explorer.held(node, channel) > 0 {
                     found.reception = found.reception.or(Some((node, Violation::Lost(channel))));
                 }
             }
-            for machine in 0..system.machines() {
+            for machine in explorer.ready(node) {
                 let kind = explorer.kind(node, machine);
-                if kind.receives_only() && !can(node, moves(machine)) {
-                    found.progress = found.progress.or(Some((node, Violation::Waits(machine))));
-                }
-                if let StateKind::Final | StateKind::Receives(_) = kind {
+                if let StateKind::Receives(_) = kind {
                     continue;
                 }
-                found.ibi = found.ibi.or(competing_now(explorer, node, machine));
+                if !matches!(kind, StateKind::Sends(_)) {
+                    found.ibi = found.ibi.or(competing_now(explorer, node, machine));
+                }
 
                 let mut blocked = None;
                 for number in sends_from(explorer, node, machine, true) {

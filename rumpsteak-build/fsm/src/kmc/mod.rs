@@ -71,8 +71,8 @@
 //! * *reduction*: directed parts are explored one machine at a time, which leaves only choices as
 //!   branching: streaming with n values ahead has O(n) configurations instead of O(n²), a ring of n
 //!   machines that all send first O(n²) instead of 4ⁿ. The tests compare it with the definition;
-//! * configurations are rows of numbers; queues are numbers too, and moving costs O(machines +
-//!   channels).
+//! * configurations are rows of numbers; queues are numbers too, and moving costs O((machines +
+//!   channels) / 64).
 //!
 //! A search ends at [`Limits::configurations`](crate::Limits::configurations), counted over all
 //! bounds tried, and at [`Limits::queue`](crate::Limits::queue). Configurations take at most a

@@ -97,19 +97,12 @@ impl Search<'_> {
     /// The machine to move: one that receives, because it has one way to, before one that sends.
     fn choose(&self, node: Node) -> Option<usize> {
         let mut sender = None;
-        for machine in 0..self.explorer.system.machines() {
-            match self.explorer.kind(node, machine) {
-                StateKind::Final => {}
-                StateKind::Sends(channel) => {
-                    if sender.is_none() && !self.explorer.is_full(node, channel as usize) {
-                        sender = Some(machine);
-                    }
-                }
-                _ => {
-                    if self.explorer.can_move(node, machine) {
-                        return Some(machine);
-                    }
-                }
+        for machine in self.explorer.ready(node) {
+            let StateKind::Sends(channel) = self.explorer.kind(node, machine) else {
+                return Some(machine);
+            };
+            if sender.is_none() && !self.explorer.is_full(node, channel as usize) {
+                sender = Some(machine);
             }
         }
         sender
@@ -121,22 +114,21 @@ impl Search<'_> {
         let explorer = &self.explorer;
         let system = explorer.system;
         let root = members[0];
+        let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
+        if steps().any(|step| component_of[step.to as usize] != NONE) {
+            return None;
+        }
         let mut moved = vec![false; system.machines()];
         let mut popped = vec![false; system.channels()];
-        for &member in members {
-            for step in explorer.steps_from(member) {
-                if component_of[step.to as usize] != NONE {
-                    return None;
-                }
-                let by = system.get(step.by as usize);
-                moved[by.machine as usize] = true;
-                popped[by.channel as usize] |= !by.is_send;
-            }
+        for step in steps() {
+            let by = system.get(step.by as usize);
+            moved[by.machine as usize] = true;
+            popped[by.channel as usize] |= !by.is_send;
         }
         // Who does not move here is in one state throughout, and can move throughout or nowhere.
         let still = |&machine: &usize| !moved[machine];
-        let left_out =
-            (0..system.machines()).filter(still).find(|&machine| explorer.can_move(root, machine));
+        let can_move = |&machine: &usize| explorer.can_move(root, machine);
+        let left_out = explorer.ready(root).filter(still).find(can_move);
         if left_out.is_some() {
             return left_out;
         }

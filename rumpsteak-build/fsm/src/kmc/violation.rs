@@ -73,11 +73,9 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
 /// moves.
 pub(crate) fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let system = explorer.system;
-    let mut stuck: Vec<bool> = (0..system.machines())
-        .map(|machine| {
-            explorer.kind(node, machine).receives_only() && !explorer.can_move(node, machine)
-        })
-        .collect();
+    let waits = |machine| explorer.kind(node, machine).receives_only();
+    let mut stuck: Vec<bool> = (0..system.machines()).map(waits).collect();
+    explorer.ready(node).for_each(|machine| stuck[machine] = false);
     loop {
         let mut changed = false;
         for machine in 0..system.machines() {

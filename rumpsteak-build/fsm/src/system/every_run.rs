@@ -91,15 +91,7 @@ fn explored<'a>(
     bound: usize,
     limits: &Limits,
 ) -> Option<Explorer<'a>> {
-    let bounds = interned.uniform(bound);
-    let mut explorer = Explorer::new(interned, &bounds, limits.configurations);
-    let mut node = 0;
-    while (node as usize) < explorer.len() {
-        for machine in 0..interned.machines() {
-            explorer.expand(node, machine);
-        }
-        node += 1;
-    }
+    let explorer = Explorer::all(interned, &interned.uniform(bound), limits.configurations);
     (!explorer.is_truncated).then_some(explorer)
 }
 

@@ -68,15 +68,14 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         let continuations = LazyCell::new(|| search.continuations());
         let can = |node, event| continuations.can(node, event);
         let settled = search.is_settled(is_directed, can);
+        let lost = |node| search.lost(node, &continuations, settled);
         let coverage = Coverage {
             exhaustive: settled,
             bound: if search.held_back.is_empty() { search.longest as usize } else { bound },
             configurations: search.explorer.len(),
         };
-        let may_happen = |node, event| can(node, event) || (!settled && can(node, search.opens()));
-
         let wrong = search.wrong.clone();
-        if let Some(found) = wrong.or_else(|| search.lost_message(may_happen)) {
+        if let Some(found) = wrong.or_else(|| search.lost_message(lost)) {
             let run = match search.shorter(found.0, &listens, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),
@@ -92,7 +91,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
             };
         }
         if starvation.is_none() {
-            starvation = search.starved(may_happen).and_then(|found| search.run(found));
+            starvation = search.starved(lost).and_then(|found| search.run(found));
         }
         let verdict = if settled {
             done = coverage;
@@ -137,8 +136,8 @@ struct Search<'a> {
     explorer: Explorer<'a>,
     /// Whether the successors of a configuration were not all explored.
     is_open: Vec<bool>,
-    /// Sends that the bound held back: in which configuration, of which machine.
-    held_back: Vec<(Node, MachineIndex)>,
+    /// The configurations in which the bound held a send back.
+    held_back: Vec<Node>,
     /// The most messages that a channel held.
     longest: u32,
     /// The first configuration that is wrong by itself, which ends the search.
@@ -180,39 +179,51 @@ impl<'a> Search<'a> {
     }
 
     /// What is wrong with a configuration whatever follows it.
+    ///
+    /// Nothing was wrong before the last step, which changed the mover and one queue.
     fn judge(&mut self, node: Node, listens: &Continuations) -> Option<Failure> {
         let explorer = &self.explorer;
         let system = explorer.system;
-        for channel in 0..system.channels() {
+        if let Some((before, by)) = explorer.paths.step_to(node) {
+            let by = system.get(by as usize);
+            let channel = by.channel as ChannelIndex;
             self.longest = self.longest.max(explorer.held(node, channel));
-        }
 
-        let mut can_move = false;
-        let mut is_final = true;
-        for machine in 0..system.machines() {
-            let mut moves = explorer.moves(node, machine).map(|by| system.get(by));
-            let refused = |by: &Move| {
-                let head = explorer.head(node, by.channel as ChannelIndex);
-                !by.is_send && head.is_some_and(|head| head != by.message)
-            };
-            if let Some(first) = moves.clone().next() {
-                is_final = false;
-                if moves.clone().all(refused) {
-                    let ends = system.end_roles(self.system, first.channel as ChannelIndex);
-                    let (from, to) = ends;
-                    return Some(Failure::UnspecifiedReception { from, to });
-                }
+            let (from, to) = system.ends[channel];
+            let mut ends = [from, to];
+            ends.sort_unstable();
+            if let Some(failure) = ends.into_iter().find_map(|end| self.refuses(node, end)) {
+                return Some(failure);
             }
-            can_move |= moves.any(|by| by.is_send || explorer.is_enabled(node, by));
+            let mover = by.machine as MachineIndex;
+            let given_up = listens
+                .lost(Some(explorer.state(before, mover)), explorer.state(node, mover))
+                .filter(|&channel| explorer.held(node, channel) > 0);
+            let is_orphan = by.is_send && !listens.can(explorer.state(node, to), channel);
+            if let Some(channel) = given_up.chain(is_orphan.then_some(channel)).min() {
+                return Some(self.orphan(channel));
+            }
         }
-        let is_orphan = |&channel: &ChannelIndex| {
-            let receiver = explorer.state(node, system.ends[channel].1);
-            explorer.held(node, channel) > 0 && !listens.can(receiver, channel)
+        let is_over = |machine| explorer.moves(node, machine).is_empty();
+        let is_deadlock =
+            explorer.ready(node).next().is_none() && !(0..system.machines()).all(is_over);
+        is_deadlock.then_some(Failure::Deadlock)
+    }
+
+    /// Whether a machine waits, and finds a message that it cannot take wherever it listens.
+    fn refuses(&self, node: Node, machine: MachineIndex) -> Option<Failure> {
+        let explorer = &self.explorer;
+        let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
+        let first = moves.clone().next()?;
+        let is_refused = |by: &Move| {
+            let head = explorer.head(node, by.channel as ChannelIndex);
+            !by.is_send && head.is_some_and(|head| head != by.message)
         };
-        match (0..system.channels()).find(is_orphan) {
-            Some(channel) => Some(self.orphan(channel)),
-            None => (!can_move && !is_final).then_some(Failure::Deadlock),
-        }
+        moves.all(is_refused).then(|| {
+            let ends = explorer.system.end_roles(self.system, first.channel as ChannelIndex);
+            let (from, to) = ends;
+            Failure::UnspecifiedReception { from, to }
+        })
     }
 
     fn orphan(&self, channel: ChannelIndex) -> Failure {
@@ -223,19 +234,23 @@ impl<'a> Search<'a> {
     /// Takes all steps from a configuration, and says whether some are left out.
     fn expand(&mut self, node: Node) -> bool {
         let system = self.explorer.system;
-        let mut is_open = false;
-        for machine in 0..system.machines() {
-            for number in self.explorer.moves(node, machine) {
-                let by = *system.get(number);
-                if self.explorer.is_enabled(node, &by) {
-                    is_open |= self.explorer.take(node, number).is_none();
-                } else if by.is_send {
-                    is_open = true;
-                    self.held_back.push((node, machine));
+        let (mut is_open, mut is_held_back) = (false, false);
+        for word in 0..self.explorer.ready_words() {
+            for machine in self.explorer.ready_of(node, word) {
+                for number in self.explorer.moves(node, machine) {
+                    let by = *system.get(number);
+                    if self.explorer.is_enabled(node, &by) {
+                        is_open |= self.explorer.take(node, number).is_none();
+                    } else {
+                        is_held_back |= by.is_send;
+                    }
                 }
             }
         }
-        is_open
+        if is_held_back {
+            self.held_back.push(node);
+        }
+        is_open || is_held_back
     }
 
     /// The event that a machine moves.
@@ -273,7 +288,14 @@ impl<'a> Search<'a> {
         }
         // All sends of a directed state go to one channel: until it has room, its machine does not
         // move.
-        let is_delayed = |&(node, sender)| can(node, self.moves(sender));
+        let explorer = &self.explorer;
+        let is_delayed = |&node: &Node| {
+            let mut held_back = explorer.ready(node).filter(|&sender| {
+                let mut moves = explorer.moves(node, sender).map(|by| explorer.system.get(by));
+                moves.any(|by| by.is_send && !explorer.is_enabled(node, by))
+            });
+            held_back.all(|sender| can(node, self.moves(sender)))
+        };
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
 
@@ -297,27 +319,52 @@ impl<'a> Search<'a> {
         Some((search, wrong))
     }
 
+    /// The events that cannot happen from a configuration on, without those that could not happen
+    /// before the last step either and have nothing to do with it: what their machines and queues
+    /// do is as it was.
+    fn lost(
+        &self,
+        node: Node,
+        continuations: &Continuations,
+        settled: bool,
+    ) -> impl Iterator<Item = usize> {
+        let may_be_anything = |node| !settled && continuations.can(node, self.opens());
+        let step = self.explorer.paths.step_to(node);
+        let before = step.map(|(before, _)| before).filter(|&before| !may_be_anything(before));
+        let by = step.map(|(_, by)| self.explorer.system.get(by as usize));
+        let sent = by.filter(|by| by.is_send).map(|by| self.receives(by.channel as ChannelIndex));
+        let sent = sent.filter(|&event| !continuations.can(node, event));
+        let lost = (!may_be_anything(node)).then(|| continuations.lost(before, node).chain(sent));
+        lost.into_iter().flatten()
+    }
+
     /// The first configuration with a message at the head of a queue that is received in no
-    /// continuation.
-    fn lost_message(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Failure)> {
+    /// continuation. `lost` is [`Self::lost`].
+    fn lost_message<E: Iterator<Item = usize>>(
+        &self,
+        lost: impl Fn(Node) -> E,
+    ) -> Option<(Node, Failure)> {
         self.explorer.nodes().find_map(|node| {
+            let channels = lost(node).filter_map(|event| event.checked_sub(self.receives(0)));
             let is_lost = |&channel: &ChannelIndex| {
-                self.explorer.held(node, channel) > 0 && !may_happen(node, self.receives(channel))
+                channel < self.explorer.system.channels() && self.explorer.held(node, channel) > 0
             };
-            let lost = (0..self.explorer.system.channels()).find(is_lost)?;
-            Some((node, self.orphan(lost)))
+            let channel = channels.filter(is_lost).min()?;
+            Some((node, self.orphan(channel)))
         })
     }
 
     /// The first configuration where a machine waits and moves in no continuation.
-    fn starved(&self, may_happen: impl Fn(Node, usize) -> bool) -> Option<(Node, Failure)> {
+    fn starved<E: Iterator<Item = usize>>(
+        &self,
+        lost: impl Fn(Node) -> E,
+    ) -> Option<(Node, Failure)> {
+        let system = self.explorer.system;
         self.explorer.nodes().find_map(|node| {
-            let is_starved = |&machine: &MachineIndex| {
-                !self.explorer.moves(node, machine).is_empty()
-                    && !may_happen(node, self.moves(machine))
-            };
-            let starved = (0..self.explorer.system.machines()).find(is_starved)?;
-            let role = self.explorer.system.role(self.system, starved);
+            let starved = lost(node).find(|&event| {
+                event < system.machines() && !self.explorer.moves(node, event).is_empty()
+            })?;
+            let role = system.role(self.system, starved);
             Some((node, Failure::Starvation { role }))
         })
     }

@@ -10,7 +10,7 @@ use petgraph::visit::EdgeRef;
 use super::components::{NONE, Whole, components};
 pub(crate) use super::components::{Node, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move, StateKind};
-use super::store::{ContentId, EMPTY, QueueContents, Rows};
+use super::store::{ContentId, EMPTY, QueueContents, Variants};
 use crate::verdict::{Limit, Limits};
 
 /// The most memory that rows may take, in words of 32 bits: a quarter of a gigabyte. Only systems
@@ -35,6 +35,11 @@ pub(crate) struct ExploredStep {
 pub(crate) struct Paths(Vec<Option<(Node, u32)>>);
 
 impl Paths {
+    /// From where and by which move a node was met first.
+    pub(crate) fn step_to(&self, node: Node) -> Option<(Node, u32)> {
+        self.0[node as usize]
+    }
+
     /// The moves that lead from the initial configuration to this one, as it was met first.
     pub(crate) fn to(&self, node: Node) -> Vec<u32> {
         let mut path = vec![];
@@ -55,23 +60,28 @@ pub(crate) struct Explorer<'a> {
     /// The most messages of each channel.
     bounds: Vec<u32>,
     contents: QueueContents,
-    /// The state of each machine, then the content of each channel.
-    rows: Rows,
+    /// The state of each machine; the content of each channel; the bits of the
+    /// [ready](Self::ready) machines.
+    rows: Variants,
     pub(crate) graph: StepGraph,
     pub(crate) paths: Paths,
     /// Whether a step was not taken because the budget was used up.
     pub(crate) is_truncated: bool,
-    scratch: Vec<u32>,
 }
+
+/// The machines of a word of bits.
+const BITS: usize = u32::BITS as usize;
 
 impl<'a> Explorer<'a> {
     /// Only the initial configuration. There will be no more than `budget`.
     pub(crate) fn new(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
-        let width = system.machines() + system.channels();
         let mut row = system.initial.clone();
-        row.resize(width, EMPTY);
-        let mut rows = Rows::new(width, budget.clamp(1, MOST_WORDS / width.max(1)));
-        rows.intern(&row);
+        row.resize(system.machines() + system.channels(), EMPTY);
+        row.extend(system.initial.chunks(BITS).map(|states| {
+            let sends = |&state: &u32| system.moves_from(state).any(|by| system.get(by).is_send);
+            let bits = states.iter().enumerate().filter(|(_, state)| sends(state));
+            bits.map(|(bit, _)| 1 << bit).sum::<u32>()
+        }));
         let mut graph = StepGraph::with_capacity(32, 32);
         graph.add_node(());
         let mut parents = Vec::with_capacity(32);
@@ -80,12 +90,26 @@ impl<'a> Explorer<'a> {
             system,
             bounds: bounds.to_vec(),
             contents: QueueContents::new(),
-            rows,
+            rows: Variants::new(&row, budget, MOST_WORDS),
             graph,
             paths: Paths(parents),
             is_truncated: false,
-            scratch: row,
         }
+    }
+
+    /// All configurations, until the budget is used up.
+    pub(crate) fn all(system: &'a InternedSystem, bounds: &[u32], budget: usize) -> Self {
+        let mut explorer = Self::new(system, bounds, budget);
+        let mut node = 0;
+        while (node as usize) < explorer.len() && !explorer.is_truncated {
+            for word in 0..explorer.ready_words() {
+                for machine in explorer.ready_of(node, word) {
+                    explorer.expand(node, machine);
+                }
+            }
+            node += 1;
+        }
+        explorer
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -97,7 +121,7 @@ impl<'a> Explorer<'a> {
     }
 
     pub(crate) fn state(&self, node: Node, machine: MachineIndex) -> u32 {
-        self.rows.row(node)[machine]
+        self.rows.word(node, machine)
     }
 
     pub(crate) fn kind(&self, node: Node, machine: MachineIndex) -> StateKind {
@@ -105,7 +129,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn content(&self, node: Node, channel: ChannelIndex) -> ContentId {
-        self.rows.row(node)[self.system.machines() + channel]
+        self.rows.word(node, self.system.machines() + channel)
     }
 
     /// How many messages a channel holds.
@@ -141,6 +165,22 @@ impl<'a> Explorer<'a> {
         self.moves(node, machine).any(|by| self.is_enabled(node, self.system.get(by)))
     }
 
+    /// The machines that can move, or could if the channels that they send to had room.
+    pub(crate) fn ready(&self, node: Node) -> impl Iterator<Item = MachineIndex> {
+        (0..self.ready_words()).flat_map(move |word| self.ready_of(node, word))
+    }
+
+    /// How many words of bits say which machines are [ready](Self::ready).
+    pub(crate) fn ready_words(&self) -> usize {
+        self.system.machines().div_ceil(BITS)
+    }
+
+    /// Those of one word.
+    pub(crate) fn ready_of(&self, node: Node, word: usize) -> Bits {
+        let at = self.system.machines() + self.system.channels() + word;
+        Bits { first: word * BITS, bits: u64::from(self.rows.word(node, at)) }
+    }
+
     /// Takes all possible steps of a machine, until the budget is used up.
     pub(crate) fn expand(&mut self, node: Node, machine: MachineIndex) {
         for number in self.moves(node, machine) {
@@ -154,22 +194,11 @@ impl<'a> Explorer<'a> {
     /// Takes a move that is possible. `None` if the configuration is a new one and the budget is
     /// used up.
     pub(crate) fn take(&mut self, node: Node, number: usize) -> Option<Node> {
-        let by = self.system.get(number);
-        self.scratch.clear();
-        self.scratch.extend_from_slice(self.rows.row(node));
-        self.scratch[by.machine as MachineIndex] = by.target;
-        let content = &mut self.scratch[self.system.machines() + by.channel as ChannelIndex];
-        *content = if by.is_send {
-            self.contents.push(*content, by.message)
-        } else {
-            self.contents.pop(*content)
+        let met = match self.graph.edge_count() < MOST_STEPS {
+            true => self.after(node, number),
+            false => None,
         };
-        let interned = if self.graph.edge_count() < MOST_STEPS {
-            self.rows.intern(&self.scratch)
-        } else {
-            None
-        };
-        let Some((to, is_new)) = interned else {
+        let Some((to, is_new)) = met else {
             self.is_truncated = true;
             return None;
         };
@@ -179,6 +208,42 @@ impl<'a> Explorer<'a> {
         }
         self.graph.add_edge(index(node), index(to), number as u32);
         Some(to)
+    }
+
+    /// The configuration after a move, and whether it is new. `None` if there is no room for it.
+    fn after(&mut self, node: Node, number: usize) -> Option<(Node, bool)> {
+        let by = self.system.get(number);
+        let channel = by.channel as ChannelIndex;
+        let before = self.content(node, channel);
+        let content = match by.is_send {
+            true => self.contents.push(before, by.message),
+            false => self.contents.pop(before),
+        };
+        self.rows.copy(node);
+        self.rows.set(by.machine as MachineIndex, by.target)?;
+        self.rows.set(self.system.machines() + channel, content)?;
+        self.set_ready(by.machine as MachineIndex)?;
+        if by.is_send && before == EMPTY {
+            self.set_ready(self.system.ends[channel].1)?;
+        }
+        self.rows.intern()
+    }
+
+    /// Says of the new row whether a machine is ready.
+    fn set_ready(&mut self, machine: MachineIndex) -> Option<()> {
+        let Self { system, contents, rows, .. } = self;
+        let machines = system.machines();
+        let head = |channel: u32| contents.head(rows.draft(machines + channel as ChannelIndex));
+        let ready = system
+            .all_from(rows.draft(machine))
+            .iter()
+            .any(|by| by.is_send || head(by.channel) == Some(by.message));
+        let at = machines + system.channels() + machine / BITS;
+        let (bits, bit) = (rows.draft(at), 1 << (machine % BITS));
+        match ready == (bits & bit != 0) {
+            true => Some(()),
+            false => rows.set(at, bits ^ bit),
+        }
     }
 
     /// The limit that ended a search: what was set, or what fits into memory if that is less.
@@ -239,6 +304,10 @@ impl Continuations {
             let start = events.len();
             events.resize(start + width, 0);
             let (known, happens) = events.split_at_mut(start);
+            // What is no event is never lost.
+            if !count.is_multiple_of(64) {
+                happens[width - 1] = u64::MAX << (count % 64);
+            }
             for &member in members {
                 if let Some(event) = at_node(member) {
                     add(happens, event);
@@ -265,6 +334,38 @@ impl Continuations {
     pub(crate) fn can(&self, node: Node, event: usize) -> bool {
         let start = self.component[node as usize] as usize * self.width;
         self.events[start + event / 64] >> (event % 64) & 1 == 1
+    }
+
+    /// The events that can happen from `before` on, or all if there is no such node, and not from
+    /// `after` on; in order.
+    pub(crate) fn lost(&self, before: Option<Node>, after: Node) -> impl Iterator<Item = usize> {
+        let words = |node: Node| {
+            let start = self.component[node as usize] as usize * self.width;
+            &self.events[start..start + self.width]
+        };
+        let before = before.map(words);
+        words(after).iter().enumerate().flat_map(move |(index, after)| Bits {
+            first: 64 * index,
+            bits: before.map_or(u64::MAX, |before| before[index]) & !after,
+        })
+    }
+}
+
+/// The numbers that the bits of a word stand for.
+pub(crate) struct Bits {
+    /// That of the lowest bit.
+    first: usize,
+    bits: u64,
+}
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let bit = (self.bits != 0).then(|| self.bits.trailing_zeros() as usize)?;
+        self.bits &= self.bits - 1;
+        Some(self.first + bit)
     }
 }
 

@@ -233,6 +233,11 @@ impl InternedSystem {
         self.offsets[state as usize] as usize..self.offsets[state as usize + 1] as usize
     }
 
+    /// The moves that leave a state.
+    pub(crate) fn all_from(&self, state: StateIndex) -> &[Move] {
+        &self.moves[self.moves_from(state)]
+    }
+
     pub(crate) fn get(&self, number: usize) -> &Move {
         &self.moves[number]
     }

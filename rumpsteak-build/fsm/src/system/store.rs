@@ -149,6 +149,106 @@ impl Rows {
     }
 }
 
+/// Rows like [`Rows`], made from each other by changing a few words.
+///
+/// Wide ones are rows of the numbers of *blocks*, of which neighbouring rows have most in common;
+/// so a change costs O(block + width / block), not O(width).
+#[derive(Debug)]
+pub(crate) struct Variants {
+    /// `None` if rows are not wide.
+    blocks: Option<Rows>,
+    rows: Rows,
+    /// The row that is being made.
+    draft: Vec<u32>,
+    block: Vec<u32>,
+}
+
+/// The words of a block.
+const BLOCK: usize = 64;
+/// Rows up to this width are not split in blocks.
+const NARROW: usize = 512;
+
+impl Variants {
+    /// Only this row, which has number 0; later at most `most`, as far as so many words suffice.
+    pub(crate) fn new(first: &[u32], most: usize, words: usize) -> Self {
+        let is_wide = first.len() > NARROW;
+        let fewest = first.len().div_ceil(BLOCK);
+        let mut blocks = is_wide.then(|| Rows::new(BLOCK, fewest.max(words / 2 / BLOCK)));
+        let draft: Vec<u32> = match &mut blocks {
+            None => first.to_vec(),
+            Some(blocks) => {
+                let number = |block: &[u32]| {
+                    let mut block = block.to_vec();
+                    block.resize(BLOCK, 0);
+                    // There is room for all of these.
+                    blocks.intern(&block).map_or(0, |(number, _)| number)
+                };
+                first.chunks(BLOCK).map(number).collect()
+            }
+        };
+        // What is computed about wide rows takes as much room as they do.
+        let words = if is_wide { words / 4 } else { words };
+        let width = draft.len();
+        let mut rows = Rows::new(width, most.clamp(1, 1.max(words / width.max(1))));
+        rows.intern(&draft);
+        Self { blocks, rows, draft, block: vec![] }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    pub(crate) fn word(&self, row: u32, at: usize) -> u32 {
+        let row = row as usize * self.rows.width;
+        match &self.blocks {
+            None => self.rows.words[row + at],
+            Some(blocks) => blocks.row(self.rows.words[row + at / BLOCK])[at % BLOCK],
+        }
+    }
+
+    /// Begins a new row as a copy of this one.
+    pub(crate) fn copy(&mut self, row: u32) {
+        self.draft.clear();
+        self.draft.extend_from_slice(self.rows.row(row));
+    }
+
+    /// A word of the new row.
+    #[inline]
+    pub(crate) fn draft(&self, at: usize) -> u32 {
+        match &self.blocks {
+            None => self.draft[at],
+            Some(blocks) => blocks.row(self.draft[at / BLOCK])[at % BLOCK],
+        }
+    }
+
+    /// Changes a word of the new row. `None` if there is no room for that.
+    #[inline]
+    pub(crate) fn set(&mut self, at: usize, word: u32) -> Option<()> {
+        if self.blocks.is_some() {
+            return self.set_in_block(at, word);
+        }
+        self.draft[at] = word;
+        Some(())
+    }
+
+    fn set_in_block(&mut self, at: usize, word: u32) -> Option<()> {
+        let blocks = self.blocks.as_mut()?;
+        let number = &mut self.draft[at / BLOCK];
+        self.block.clear();
+        self.block.extend_from_slice(blocks.row(*number));
+        self.block[at % BLOCK] = word;
+        (*number, _) = blocks.intern(&self.block)?;
+        Some(())
+    }
+
+    /// The number of the new row, and whether there was none like it. `None` if it would be one too
+    /// many.
+    pub(crate) fn intern(&mut self) -> Option<(u32, bool)> {
+        self.rows.intern(&self.draft)
+    }
+}
+
 fn row(words: &[u32], width: usize, number: u32) -> &[u32] {
     let start = number as usize * width;
     &words[start..start + width]
@@ -196,5 +296,37 @@ mod tests {
         assert_eq!(rows.intern(&[10, 0]), None);
         assert_eq!(rows.len(), 1_000);
         assert_eq!(rows.row(123), [3, 12]);
+    }
+
+    #[test]
+    fn variants_are_the_same_whether_they_are_wide_or_not() {
+        for width in [1, NARROW, NARROW + 1, 10 * NARROW + 7] {
+            let mut rows = Variants::new(&vec![7; width], 100, 1 << 20);
+            let mut expected = vec![vec![7; width]];
+            for step in 0..200 {
+                let from = step * 17 % expected.len();
+                let mut new = expected[from].clone();
+                rows.copy(from as u32);
+                for (at, word) in [(step * 31 % width, step % 3), (step * 71 % width, step % 2)] {
+                    new[at] = word as u32;
+                    rows.set(at, word as u32).unwrap();
+                    assert_eq!(rows.draft(at), word as u32);
+                }
+                let known = expected.iter().position(|row| *row == new);
+                match known {
+                    Some(known) => assert_eq!(rows.intern(), Some((known as u32, false))),
+                    None if expected.len() == 100 => assert_eq!(rows.intern(), None),
+                    None => {
+                        assert_eq!(rows.intern(), Some((expected.len() as u32, true)));
+                        expected.push(new);
+                    }
+                }
+            }
+            assert_eq!(rows.len(), expected.len());
+            for (number, row) in expected.iter().enumerate() {
+                let words = (0..width).map(|at| rows.word(number as u32, at));
+                assert!(words.eq(row.iter().copied()), "{width}, {number}");
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What goes wrong in composed systems, with the shortest run to it.
 
 use rumpsteak_fsm::run::{Failure, ReplayError};
-use rumpsteak_fsm::system::{Exploration, SystemError, explore};
-use rumpsteak_fsm::{Limit, Limits, Run, System, Verdict, dot};
+use rumpsteak_fsm::system::{Coverage, Exploration, SystemError, explore};
+use rumpsteak_fsm::{Limit, Limits, Run, System, Verdict, dot, kmc, text};
 
 use crate::common;
 
@@ -120,4 +120,42 @@ fn a_system_of_nobody_is_safe() {
     let machines = dot::parse("digraph a { 0 } digraph b { 0 }").unwrap();
     let exploration = explore(&System::new(machines).unwrap(), &Limits::default());
     assert_eq!(exploration.verdict, Verdict::Safe(()));
+}
+
+/// A text for each role `r1`, `r2`, … below `roles`; `#` stands for its number.
+fn each(roles: usize, text: &str) -> Vec<String> {
+    (1..roles).map(|own| text.replace('#', &own.to_string())).collect()
+}
+
+#[test]
+fn thousands_of_roles_are_explored() {
+    let roles = 3_000;
+    let ring = (0..roles).map(|own| {
+        let (before, after) = ((own + roles - 1) % roles, (own + 1) % roles);
+        match own {
+            0 => format!("r0: rec X . r{after}!v; r{before}?v; X"),
+            _ => format!("r{own}: rec X . r{before}?v; r{after}!v; X"),
+        }
+    });
+    let ring: Vec<String> = ring.collect();
+    let mut star = each(roles, "r#: rec X . r0?a; r0!b; X");
+    star.push(format!("r0: rec X . {} X", each(roles, "r#!a; r#?b;").join(" ")));
+    for (machines, configurations) in [(ring, 2 * roles), (star, 4 * (roles - 1))] {
+        let system = System::new(text::parse(&machines.join("\n")).unwrap()).unwrap();
+        let exploration = explore(&system, &Limits::default());
+        let coverage = Coverage { exhaustive: true, bound: 1, configurations };
+        let verdict = Verdict::Safe(());
+        assert_eq!(exploration, Exploration { verdict, starvation: None, coverage });
+    }
+}
+
+/// A hub that sends to all before it hears from any: too many configurations to see all of them.
+#[test]
+fn a_thousand_roles_that_answer_at_once_are_multiparty_compatible() {
+    let mut machines = each(1_000, "r#: rec X . r0?a; r0!b; X");
+    let (sends, receives) = (each(1_000, "r#!a;").join(" "), each(1_000, "r#?b;").join(" "));
+    machines.push(format!("r0: rec X . {sends} {receives} X"));
+    let system = System::new(text::parse(&machines.join("\n")).unwrap()).unwrap();
+    let verdict = kmc::check(&system, &Limits::default()).verdict;
+    assert_eq!(verdict, kmc::Verdict::Safe { bound: 1 });
 }
