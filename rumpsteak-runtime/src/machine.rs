@@ -21,8 +21,11 @@ pub struct Machine {
     role: &'static str,
     states: usize,
     initial: usize,
-    transitions: &'static [Transition],
+    transitions: &'static [Row],
 }
+
+/// A [`Transition`], as `#[session]` writes it: its fields, in their order.
+type Row = (usize, bool, &'static str, &'static str, &'static [&'static str], usize);
 
 impl Machine {
     /// For `#[session]`: the machine that was verified.
@@ -32,7 +35,7 @@ impl Machine {
         role: &'static str,
         states: usize,
         initial: usize,
-        transitions: &'static [Transition],
+        transitions: &'static [Row],
     ) -> Self {
         Self { role, states, initial, transitions }
     }
@@ -57,15 +60,22 @@ impl Machine {
 
     /// The transitions, in the order of their sources.
     pub fn transitions(&self) -> impl ExactSizeIterator<Item = Transition> {
-        self.transitions.iter().copied()
+        self.transitions.iter().map(|&(source, sends, peer, label, payload, target)| Transition {
+            source,
+            sends,
+            peer,
+            label,
+            payload,
+            target,
+        })
     }
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { role, states, initial, transitions } = self;
+        let Self { role, states, initial, .. } = self;
         write!(f, "{role}: {states} states from {initial}")?;
-        for transition in *transitions {
+        for transition in self.transitions() {
             write!(f, ", {transition}")?;
         }
         Ok(())
@@ -88,22 +98,6 @@ pub struct Transition {
     pub payload: &'static [&'static str],
     /// The state after the action.
     pub target: usize,
-}
-
-impl Transition {
-    /// For `#[session]`.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(
-        source: usize,
-        sends: bool,
-        peer: &'static str,
-        label: &'static str,
-        payload: &'static [&'static str],
-        target: usize,
-    ) -> Self {
-        Self { source, sends, peer, label, payload, target }
-    }
 }
 
 impl fmt::Display for Transition {

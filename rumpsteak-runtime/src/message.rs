@@ -5,7 +5,7 @@
 //! and processes handle; the enum is what the channels carry. Payloads move from one to the other
 //! and are never cloned.
 
-use crate::private::ByMacro;
+use crate::private::{ByMacro, Label};
 
 /// A message that can say which label it carries. Implemented by `#[derive(Message)]`.
 #[diagnostic::on_unimplemented(
@@ -15,11 +15,12 @@ use crate::private::ByMacro;
 )]
 pub trait Labelled {
     /// The name in the protocol of the label that this message carries.
-    fn label(&self) -> &'static str;
+    fn label(&self) -> &'static str {
+        self.labelled().name
+    }
 
-    /// The [`Message::TAG`] of the label that this message carries.
     #[doc(hidden)]
-    fn tag(&self) -> usize;
+    fn labelled(&self) -> Label;
 }
 
 /// A message type that can carry the label `L`. Implemented by `#[derive(Message)]`, once per
@@ -34,15 +35,10 @@ pub trait Message<L>: Labelled + Sized {
     ///
     /// This is the name of the variant, or what its `#[label("…")]` says. Names are compared with
     /// those of the protocol without regard to case and `_`.
-    const NAME: &'static str;
-
-    /// The number of the label among those of the message type: what a branch matches on. A wrong
-    /// number is no danger: `downcast` looks again.
-    #[doc(hidden)]
-    const TAG: usize;
+    const NAME: &'static str = Self::LABEL.0.name;
 
     #[doc(hidden)]
-    const BY_MACRO: ByMacro;
+    const LABEL: ByMacro<Label>;
 
     /// Wraps a label.
     fn upcast(label: L) -> Self;

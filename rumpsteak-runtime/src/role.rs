@@ -7,6 +7,7 @@
 use crate::message::Labelled;
 use crate::private::ByMacro;
 use crate::private::participant::{self, Participant};
+use crate::transport::capacity::Capacity;
 use crate::transport::link::Link;
 
 /// A participant of a protocol. Implemented by `#[derive(Role)]`.
@@ -17,17 +18,13 @@ use crate::transport::link::Link;
 )]
 pub trait Role: Participant {
     /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
-    const PROTOCOL: &'static str;
+    const PROTOCOL: &'static str = Self::PLAYED.protocol;
 
     /// The name of the role in the protocol.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::PLAYED.role;
 
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;
-
-    /// What `#[derive(Roles)]` needs to wire the role: one slot for each route.
-    #[doc(hidden)]
-    type Seat: Default;
 
     /// Whether an earlier session of this role did not return its [`End`](crate::states::End).
     ///
@@ -52,8 +49,9 @@ pub trait Route<Peer>: Role {
     /// The type of the route, for example [`Channel`](crate::Channel).
     type Link: Link;
 
+    /// How much room the queue to the peer needs, in the system of the role.
     #[doc(hidden)]
-    const BY_MACRO: ByMacro;
+    const CAPACITY: ByMacro<Capacity>;
 
     /// The route to `Peer`.
     ///

@@ -41,7 +41,6 @@ impl<'s> Offers<Evil> for More<'s, P> {
 
 impl Message<Evil> for Label {
     const NAME: &'static str = "Ping";
-    const TAG: usize = 0;
 
     fn upcast(_: Evil) -> Self {
         Self::Stop(Stop)

@@ -279,6 +279,14 @@ impl Key {
 /// No UTF-8 text contains it.
 const SEPARATOR: u8 = 0xff;
 
+/// A number for names, as fingerprints have it: a [`Hasher`]'s.
+#[must_use]
+pub fn number(names: &[&str]) -> u64 {
+    let mut hasher = Hasher::new();
+    names.iter().for_each(|name| hasher.text(name));
+    hasher.finish()
+}
+
 /// The 64-bit FNV-1a hash of texts, with a separator after each one that no UTF-8 text contains.
 ///
 /// The same on every platform. It guards against stale verdicts, not against forged ones: whoever

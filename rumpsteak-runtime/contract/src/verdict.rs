@@ -51,11 +51,19 @@ pub fn stamp(text: &str) -> String {
     let (words, rest) = text.as_bytes().as_chunks();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    let step = |hash: u64, word: &[u8; 8]| {
-        (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
-    };
-    let hash = words.iter().chain([&last]).fold(text.len() as u64, step);
-    format!("{hash:016x}")
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    format!("{:016x}", words.fold(text.len() as u64, mix))
+}
+
+/// The fingerprint of parts of a session: the function of this name in `private::fingerprint` of
+/// the runtime.
+#[must_use]
+pub fn fingerprint(parts: &[u64]) -> u64 {
+    parts.iter().copied().fold(parts.len() as u64, mix)
+}
+
+const fn mix(hash: u64, part: u64) -> u64 {
+    (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 /// All that the build script has to say to the macros.

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::MessageItem;
+use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::message::MessageVariant;
 use rumpsteak_contract::name::same;
 use syn::spanned::Spanned as _;
@@ -62,24 +63,16 @@ fn implement(item: &MessageItem) -> TokenStream {
         if item.is_struct { quote!(_) } else { quote!(Self::#name(_)) }
     };
     let patterns: Vec<_> = variants.iter().map(pattern).collect();
-    let labels = variants.iter().map(|variant| &variant.label);
-    let tags = 0..variants.len();
+    let types = variants.iter().map(|variant| &variant.ty);
     let conversions = variants.iter().enumerate();
     let conversions = conversions.map(|(tag, variant)| conversion(item, tag, variant));
     quote! {
         #[automatically_derived]
         impl #krate::transport::Labelled for #message {
             #[inline]
-            fn label(&self) -> &'static str {
+            fn labelled(&self) -> #krate::private::Label {
                 match self {
-                    #(#patterns => #labels,)*
-                }
-            }
-
-            #[inline]
-            fn tag(&self) -> usize {
-                match self {
-                    #(#patterns => #tags,)*
+                    #(#patterns => <Self as #krate::Message<#types>>::LABEL.0,)*
                 }
             }
         }
@@ -105,12 +98,16 @@ fn conversion(item: &MessageItem, tag: usize, variant: &MessageVariant) -> Token
         )
     };
     let (message, krate) = (&item.name, at(&item.krate, ty.span()));
+    let number = number(&[label]);
     quote_spanned! {ty.span()=>
         #[automatically_derived]
         impl #krate::Message<#ty> for #message {
-            const NAME: &'static str = #label;
-            const TAG: usize = #tag;
-            const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
+            const LABEL: #krate::private::ByMacro<#krate::private::Label> =
+                #krate::private::ByMacro(#krate::private::Label {
+                    name: #label,
+                    number: #number,
+                    tag: #tag,
+                });
 
             #[inline]
             fn upcast(label: #ty) -> Self {

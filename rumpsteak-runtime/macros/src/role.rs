@@ -3,6 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
+use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::role::Route;
 use rumpsteak_contract::verdict::{Kind, Queue, RoleName};
 use syn::spanned::Spanned as _;
@@ -32,27 +33,29 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     check_routes(&item)?;
 
     let (name, krate) = (&item.name, &item.krate);
-    let seat = seat(&item.routes);
     let (verdict, RoleName { protocol, role }) = verdict_on(&item);
+    let number = number(&[&protocol, &role]);
     let (problems, proof) = (verdict.problems, verdict.proof);
     let (system, queues) = proof.system.unwrap_or_default();
     let methods = methods(&item);
-    let implementations = item.routes.iter().enumerate().map(|(index, route)| {
-        implement_route(&item, index, route, capacity(krate, &queues, route))
-    });
+    let implementations = item.routes.iter();
+    let implementations =
+        implementations.map(|route| implement_route(&item, route, &capacity(&queues, route)));
     let wiring = wiring(&item);
     Ok(quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
-            const PROTOCOL: &'static str = #protocol;
-            const NAME: &'static str = #role;
             type Message = #message;
-            type Seat = #seat;
         }
 
         #[automatically_derived]
         impl #krate::private::Participant for #name {
-            const SYSTEM: u64 = #system;
+            const PLAYED: #krate::private::Played = #krate::private::Played {
+                protocol: #protocol,
+                role: #role,
+                number: #number,
+                system: #system,
+            };
 
             #methods
         }
@@ -115,12 +118,6 @@ fn methods(item: &RoleItem) -> TokenStream {
     }
 }
 
-/// A list of slots, one for each route: `(Option<A>, (Option<B>, ()))`.
-fn seat(routes: &[Route]) -> TokenStream {
-    let slot = |rest, Route { ty, .. }: &Route| quote!((::core::option::Option<#ty>, #rest));
-    routes.iter().rev().fold(quote!(()), slot)
-}
-
 /// Each field must be a route, and no peer may have two.
 fn check_routes(item: &RoleItem) -> Result<()> {
     if let Some(field) = item.other_field {
@@ -146,49 +143,27 @@ fn check_routes(item: &RoleItem) -> Result<()> {
 }
 
 /// How much room the queue of a route needs, as a constant.
-fn capacity(krate: &TokenStream, queues: &[Queue], route: &Route) -> TokenStream {
+fn capacity(queues: &[Queue], route: &Route) -> TokenStream {
     let queue = queues.iter().find(|(index, ..)| *index == route.index);
     let capacity = queue.and_then(|(.., capacity)| capacity.parse().ok());
-    let capacity: TokenStream = capacity.unwrap_or_else(|| quote!(Growable));
-    quote!(#krate::channel::Capacity::#capacity)
+    capacity.unwrap_or_else(|| quote!(Growable))
 }
 
-fn implement_route(
-    item: &RoleItem,
-    index: usize,
-    route: &Route,
-    capacity: TokenStream,
-) -> TokenStream {
+fn implement_route(item: &RoleItem, route: &Route, capacity: &TokenStream) -> TokenStream {
     let name = &item.name;
     let Route { peer, field, ty, .. } = route;
     let member = member(field.as_ref(), route.index);
     let krate = at(&item.krate, ty.span());
-    // The seat is a list of slots: the one at `index` is `.1` so many times, then `.0`.
-    let rest = std::iter::repeat_n(quote!(.1), index);
     quote_spanned! {ty.span()=>
         #[automatically_derived]
         impl #krate::transport::Route<#peer> for #name {
             type Link = #ty;
-            const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
+            const CAPACITY: #krate::private::ByMacro<#krate::channel::Capacity> =
+                #krate::private::ByMacro(#krate::channel::Capacity::#capacity);
 
             #[inline]
             fn route(&mut self) -> &mut #ty {
                 &mut self.#member
-            }
-        }
-
-        impl<__Board> #krate::private::wiring::Joins<#peer, __Board> for #name
-        where
-            __Board: #krate::private::wiring::Seats<#name>,
-        {
-            type Link = #ty;
-
-            const NAME: &'static str = <Self as #krate::Role>::NAME;
-            const SYSTEM: u64 = <Self as #krate::private::Participant>::SYSTEM;
-            const CAPACITY: #krate::channel::Capacity = #capacity;
-
-            fn slot(board: &mut __Board) -> &mut ::core::option::Option<#ty> {
-                &mut #krate::private::wiring::Seats::<#name>::seat(board) #(#rest)* .0
             }
         }
     }
@@ -201,27 +176,22 @@ fn wiring(item: &RoleItem) -> TokenStream {
     let peers: Vec<_> = item.routes.iter().map(|route| &route.peer).collect();
     let members = item.routes.iter();
     let members = members.map(|route| member(route.field.as_ref(), route.index));
-    // A role without routes needs no board.
-    let board = if peers.is_empty() { quote!(_) } else { quote!(board) };
+    let indices = 0..peers.len();
+    // A role without routes needs no wiring.
+    let wiring = if peers.is_empty() { quote!(_) } else { quote!(wiring) };
     quote! {
-        impl<__Board> #krate::private::wiring::Wire<__Board> for #name
+        impl<__Set> #krate::private::wiring::Wire<__Set> for #name
         where
-            __Board: #krate::private::wiring::Seats<#name>,
             #(
-                #peers: #krate::private::wiring::Joins<#name, __Board>,
+                __Set: #krate::private::wiring::Seats<#peers>,
+                #peers: #krate::private::wiring::Joins<#name, __Set>,
                 #types: #krate::transport::Pair<
-                    <#peers as #krate::private::wiring::Joins<#name, __Board>>::Link,
+                    <#peers as #krate::private::wiring::Joins<#name, __Set>>::Link,
                 >,
             )*
         {
-            const PEERS: &'static [&'static str] = &[
-                #(<#peers as #krate::private::wiring::Joins<#name, __Board>>::NAME),*
-            ];
-
-            fn wire(#board: &mut __Board) -> Self {
-                Self {
-                    #(#members: #krate::private::wiring::connect::<#name, #peers, __Board>(board)),*
-                }
+            fn wire(#wiring: &mut #krate::private::wiring::Wiring) -> Self {
+                Self { #(#members: wiring.connect::<#name, #peers, __Set>(#indices)),* }
             }
         }
     }

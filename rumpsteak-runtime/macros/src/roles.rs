@@ -29,11 +29,8 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     Ok(quote! {
         #resets
         #problems
-
-        const _: () = {
-            #assertions
-            #wiring
-        };
+        #assertions
+        #wiring
     })
 }
 
@@ -69,61 +66,48 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
         let names = format!("`{text}` plays the same role as another struct of this set");
         let earlier = &types[..index];
         quote_spanned! {ty.span()=>
-            const _: () = ::core::assert!(
-                #krate::private::wiring::same(
-                    <#first as #krate::Role>::PROTOCOL,
-                    <#ty as #krate::Role>::PROTOCOL,
-                ),
-                #protocols
-            );
-            const _: () = ::core::assert!(
-                #krate::private::wiring::differs(
-                    <#ty as #krate::Role>::NAME,
-                    &[#(<#earlier as #krate::Role>::NAME),*],
-                ),
-                #names
-            );
+            const _: () = {
+                ::core::assert!(
+                    #krate::private::wiring::same(
+                        <#first as #krate::Role>::PROTOCOL,
+                        <#ty as #krate::Role>::PROTOCOL,
+                    ),
+                    #protocols
+                );
+                ::core::assert!(
+                    #krate::private::wiring::differs(
+                        <#ty as #krate::Role>::NAME,
+                        &[#(<#earlier as #krate::Role>::NAME),*],
+                    ),
+                    #names
+                );
+            };
         }
     });
     assertions.collect()
 }
 
-/// `Default`, by a board with the seats of all roles.
+/// `Default`, which wires the roles in turn.
 fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     let (name, krate) = (&set.name, &set.krate);
     // All spans are those of the field's type, so that rustc says only once that it is no role.
     let types = set.fields.iter().map(|field| &field.ty);
     let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
-    let slots =
-        placed.iter().map(|(ty, krate)| quote_spanned!(ty.span()=> <#ty as #krate::Role>::Seat));
-    let empty = placed.iter().map(|(ty, krate)| {
-        quote_spanned!(ty.span()=> <<#ty as #krate::Role>::Seat as ::core::default::Default>::default())
-    });
-    let seats = placed.iter().enumerate().map(|(index, (ty, krate))| {
-        let index = member(None, index);
-        quote_spanned! {ty.span()=>
-            impl #krate::private::wiring::Seats<#ty> for __Board {
-                fn seat(&mut self) -> &mut <#ty as #krate::Role>::Seat {
-                    &mut self.#index
-                }
-            }
-        }
+    let seats = placed.iter().map(|(ty, krate)| {
+        quote_spanned!(ty.span()=> impl #krate::private::wiring::Seats<#ty> for #name {})
     });
     let wired = placed.iter().zip(members).map(|((ty, krate), member)| {
         quote_spanned! {ty.span()=>
-            #member: <#ty as #krate::private::wiring::Wire<__Board>>::wire_in_set(&mut board, set)
+            #member: <#ty as #krate::private::wiring::Wire<Self>>::wire(&mut wiring)
         }
     });
     quote! {
-        struct __Board(#(#slots),*);
-
         #(#seats)*
 
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let set = #krate::private::wiring::new_set();
-                let mut board = __Board(#(#empty),*);
+                let mut wiring = #krate::private::wiring::Wiring::new();
                 Self { #(#wired),* }
             }
         }

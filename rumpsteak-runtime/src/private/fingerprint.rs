@@ -4,95 +4,57 @@
 //! does the same with its own rules. Were the two to disagree (a name shadowed by a macro, an item
 //! hidden by a `cfg`), another session would run than the one that was verified. So `#[session]`
 //! emits, beside each alias, the fingerprint of what the build script understood, and asserts at
-//! compile time that it equals [`Structure::FINGERPRINT`] of the
-//! type that rustc understood.
+//! compile time that it equals [`Structure::FINGERPRINT`] of the type that rustc understood.
 //!
-//! A fingerprint is the 64-bit FNV-1a hash of the constructor, the names, and the fingerprint of
-//! what follows. Aliases are transparent; structs and enums are nominal (recursion goes through
-//! them), with an identity that the build script hands out, and their bodies are asserted on their
-//! own. The hash guards against accidents, not against an adversary: somebody who wants to forge a
-//! proof can also write the `impl` by hand.
+//! A fingerprint is a hash of 64 bits of the constructor, the numbers of the names, and the
+//! fingerprint of what follows. `#[derive(Role)]` and `#[derive(Message)]` make the numbers, so that
+//! rustc reads no text. Aliases are transparent; structs and enums are nominal (recursion goes
+//! through them), with an identity that the build script hands out, and their bodies are asserted
+//! on their own. The hash guards against accidents, not against an adversary: somebody who wants to
+//! forge a proof can also write the `impl` by hand.
+
+use super::participant::Participant;
 
 /// A session type, as rustc resolved its names.
 pub trait Structure {
-    /// The fingerprint.
+    /// The fingerprint: [`of`] one of the constructors and its parts, or an identity.
     const FINGERPRINT: u64;
 }
 
-const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const PRIME: u64 = 0x0000_0100_0000_01b3;
-
-/// Separates the parts: no UTF-8 text contains it.
-const SEPARATOR: u8 = 0xff;
-
-const fn byte(hash: u64, byte: u8) -> u64 {
-    (hash ^ byte as u64).wrapping_mul(PRIME)
-}
-
-const fn text(hash: u64, text: &str) -> u64 {
-    let bytes = text.as_bytes();
-    let mut hash = hash;
-    let mut index = 0;
-    while index < bytes.len() {
-        hash = byte(hash, bytes[index]);
-        index += 1;
-    }
-    byte(hash, SEPARATOR)
-}
-
-const fn number(hash: u64, number: u64) -> u64 {
-    let bytes = number.to_le_bytes();
-    let mut hash = hash;
-    let mut index = 0;
-    while index < bytes.len() {
-        hash = byte(hash, bytes[index]);
-        index += 1;
-    }
-    hash
-}
-
-/// `Send<P, L, then>`, where `P` plays `role` in `protocol` and `L` is named `label`.
-pub const fn send(protocol: &str, role: &str, label: &str, then: u64) -> u64 {
-    let hash = text(OFFSET, "send");
-    number(text(text(text(hash, protocol), role), label), then)
-}
+/// `Send<P, L, then>`: the numbers of `P` and `L`, and the fingerprint of what follows.
+pub const SEND: u64 = 1;
 
 /// `Receive<P, L, then>`.
-pub const fn receive(protocol: &str, role: &str, label: &str, then: u64) -> u64 {
-    let hash = text(OFFSET, "receive");
-    number(text(text(text(hash, protocol), role), label), then)
-}
+pub const RECEIVE: u64 = 2;
 
-/// `Select<P, choice>`.
-pub const fn select(protocol: &str, role: &str, choice: u64) -> u64 {
-    number(text(text(text(OFFSET, "select"), protocol), role), choice)
-}
+/// `Select<P, choice>`: the number of `P`, and the identity of the choice.
+pub const SELECT: u64 = 3;
 
 /// `Branch<P, choice>`.
-pub const fn branch(protocol: &str, role: &str, choice: u64) -> u64 {
-    number(text(text(text(OFFSET, "branch"), protocol), role), choice)
-}
+pub const BRANCH: u64 = 4;
 
-/// `End`.
-pub const fn end() -> u64 {
-    text(OFFSET, "end")
-}
+/// `End`, of no parts.
+pub const END: u64 = 5;
 
-/// The body of a choice: its variants in order, each with the name of its label and what follows.
-pub const fn choice(variants: &[(&str, u64)]) -> u64 {
-    let mut hash = text(OFFSET, "choice");
+/// The fingerprint of a constructor and its parts; or that of a choice: for each option in order
+/// the number of its label, and what follows.
+///
+/// `rumpsteak-contract` has the same function for the macros.
+#[must_use]
+pub const fn of(parts: &[u64]) -> u64 {
+    let mut hash = parts.len() as u64;
     let mut index = 0;
-    while index < variants.len() {
-        let (label, then) = variants[index];
-        hash = number(text(hash, label), then);
+    while index < parts.len() {
+        hash = (hash ^ parts[index]).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         index += 1;
     }
     hash
 }
 
-/// A session that `role` of `protocol` may begin.
-pub const fn root(protocol: &str, role: &str, session: u64) -> u64 {
-    number(text(text(text(OFFSET, "root"), protocol), role), session)
+/// Whether a role and its session are those that were verified.
+#[must_use]
+pub const fn is_root<R: Participant, S: Structure>(role: u64, session: u64) -> bool {
+    R::PLAYED.number == role && S::FINGERPRINT == session
 }
 
 #[cfg(test)]
@@ -101,31 +63,20 @@ mod tests {
 
     #[test]
     fn every_part_counts() {
-        let all = [
-            send("P", "a", "x", 1),
-            send("Q", "a", "x", 1),
-            send("P", "b", "x", 1),
-            send("P", "a", "y", 1),
-            send("P", "a", "x", 2),
-            send("Pa", "", "x", 1),
-            receive("P", "a", "x", 1),
-            select("P", "a", 1),
-            branch("P", "a", 1),
-            choice(&[("x", 1), ("y", 2)]),
-            choice(&[("y", 2), ("x", 1)]),
-            choice(&[("x", 1)]),
-            choice(&[]),
-            root("P", "a", 1),
-            end(),
+        let all: [&[u64]; 9] = [
+            &[SEND, 7, 8, 1],
+            &[SEND, 9, 8, 1],
+            &[SEND, 7, 9, 1],
+            &[SEND, 7, 8, 2],
+            &[RECEIVE, 7, 8, 1],
+            &[SELECT, 7, 8],
+            &[BRANCH, 7, 8],
+            &[END],
+            &[],
         ];
-        for (index, fingerprint) in all.iter().enumerate() {
-            assert!(!all[..index].contains(fingerprint), "{index} collides");
+        for (index, parts) in all.iter().enumerate() {
+            let earlier = all[..index].iter().any(|earlier| of(earlier) == of(parts));
+            assert!(!earlier, "{parts:?} collides");
         }
-    }
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // The published test vector of FNV-1a 64 for "a".
-        assert_eq!(byte(OFFSET, b'a'), 0xaf63_dc4c_8601_ec8c);
     }
 }

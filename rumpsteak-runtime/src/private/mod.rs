@@ -7,6 +7,7 @@ mod seal;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
-pub use self::participant::Participant;
+pub use self::participant::{Participant, Played};
 pub use self::proof::{Plays, Unnamed};
-pub use self::seal::ByMacro;
+pub use self::seal::{ByMacro, Label};
+pub use crate::states::choice::enter;

@@ -12,9 +12,8 @@ use crate::transport::mark::{Brand, Mark};
     note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
 )]
 pub trait Participant: Sized + 'static {
-    /// Which system the capacities of the role's queues were proven for: a number made from all the
-    /// sessions of all its roles. 0 for none.
-    const SYSTEM: u64;
+    /// What the role plays.
+    const PLAYED: Played;
 
     /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
     /// and the mark of the route.
@@ -22,6 +21,20 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
+}
+
+/// What a role plays.
+#[derive(Debug)]
+pub struct Played {
+    /// [`Role::PROTOCOL`](crate::Role::PROTOCOL).
+    pub protocol: &'static str,
+    /// [`Role::NAME`](crate::Role::NAME).
+    pub role: &'static str,
+    /// A number for both names.
+    pub number: u64,
+    /// Which system the capacities of the role's queues were proven for: a number made from all the
+    /// sessions of all its roles. 0 for none.
+    pub system: u64,
 }
 
 /// A route that is not where `#[derive(Roles)]` put it.

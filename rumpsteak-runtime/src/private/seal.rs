@@ -1,5 +1,17 @@
 //! What keeps a public trait to the macros.
 
-/// A trait that asks for one of these is implemented by macros only.
+/// A trait that asks for one of these is implemented by macros only, which say `T` in it.
 #[derive(Debug)]
-pub struct ByMacro;
+pub struct ByMacro<T = ()>(pub T);
+
+/// A label of a message type.
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// [`Message::NAME`](crate::Message::NAME).
+    pub name: &'static str,
+    /// A number for the name.
+    pub number: u64,
+    /// The number of the label among those of the message type: what a branch matches on. A wrong
+    /// number is no danger: `downcast` looks again.
+    pub tag: usize,
+}

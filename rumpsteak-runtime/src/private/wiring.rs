@@ -1,117 +1,121 @@
-//! How `#[derive(Roles)]` connects a set of roles: by type, and statically.
+//! How `#[derive(Roles)]` connects a set of roles.
 //!
 //! The derive on the set sees the types of the roles but not their routes; the derive on a role
-//! sees the peers of its routes but not the set. They meet on a *board*, a struct local to the set
-//! that gives each role a *seat*: one slot per route of that role. Each role is then wired in turn.
-//! For its route to a peer it first looks into its own slot for that peer. If a peer that was wired
-//! earlier has left an end there, the role takes it; else it creates both ends, keeps one and
-//! leaves the other in the peer's slot. So each route is created exactly once, in any order of the
-//! fields.
+//! sees the peers of its routes but not the set. So the roles are wired in turn. The first of two
+//! peers creates both ends of their route, keeps its own, and leaves the other in the [`Wiring`]
+//! for its peer. So each route is created exactly once, in any order of the fields.
 //!
 //! ```text
-//! set {a, b}   wire a: slot a→b is empty: (x, y) = pair(); keep x, put y into slot b→a
-//!              wire b: slot b→a holds y: take it
+//! set {a, b}   wire a: nothing is left for a→b: (x, y) = pair(); keep x, leave y for b→a
+//!              wire b: y is left for b→a: take it
 //! ```
 //!
-//! A peer that is not in the set (`B: Seats<P>` fails) or that has no route back (`P: Joins<R, B>`
-//! fails) does not compile. All bounds mention the board, so a role alone, whose peers live
-//! elsewhere, compiles.
+//! A peer that is not in the set (`Set: Seats<P>` fails) or that has no route back
+//! (`P: Joins<R, Set>` fails) does not compile. All bounds mention the set, so a role alone, whose
+//! peers live elsewhere, compiles.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::role::Role;
+use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
+use crate::transport::link::Link;
 use crate::transport::mark::Brand;
 
-/// A board that has a seat for role `P`. Implemented by `#[derive(Roles)]` for each field.
+/// A set that has a role `P`. Implemented by `#[derive(Roles)]` for each field.
 #[diagnostic::on_unimplemented(
     message = "this set of roles has no `{P}`",
     label = "has a route to `{P}`, which this set lacks",
     note = "add a field of type `{P}` to the set"
 )]
-pub trait Seats<P: Role> {
-    /// The seat.
-    fn seat(&mut self) -> &mut P::Seat;
-}
+pub trait Seats<P> {}
 
-/// A role that has a route to `Peer` on board `B`. Implemented by `#[derive(Role)]` for each route.
+/// A role that has a route to `Peer`, in the set `S`.
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no route to `{Peer}`, but `{Peer}` has one to `{Self}`",
     label = "`{Self}` has no route back to `{Peer}`",
     note = "add a field `#[route({Peer})]` to `{Self}`, or remove the route to `{Self}` from `{Peer}`"
 )]
-pub trait Joins<Peer, B> {
+pub trait Joins<Peer, S>: 'static {
     /// The type of the route.
-    type Link;
+    type Link: Link + 'static;
 
     /// [`Role::NAME`]. No bound says that the role is one, since its derive would say it once more.
     const NAME: &'static str;
 
-    /// `Participant::SYSTEM`.
+    /// [`Played::system`](super::Played::system).
     const SYSTEM: u64;
 
-    /// How much room the queue to the peer needs, in that system.
+    /// [`Route::CAPACITY`].
     const CAPACITY: Capacity;
-
-    /// The slot for this end of the route.
-    fn slot(board: &mut B) -> &mut Option<Self::Link>;
 }
 
-/// A role that can be wired on board `B`. Implemented by `#[derive(Role)]`.
+#[diagnostic::do_not_recommend]
+impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
+    type Link = R::Link;
+
+    const NAME: &'static str = R::NAME;
+    const SYSTEM: u64 = R::PLAYED.system;
+    const CAPACITY: Capacity = R::CAPACITY.0;
+}
+
+/// A role that can be wired in the set `S`. Implemented by `#[derive(Role)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a role",
     label = "not a role",
     note = "every field of a set of roles has a type with `#[derive(Role)]`"
 )]
-pub trait Wire<B>: Role {
-    /// The names of the peers, in the order of the routes.
-    const PEERS: &'static [&'static str];
-
+pub trait Wire<S>: Role {
     /// Connects the role to all its peers.
-    fn wire(board: &mut B) -> Self;
+    fn wire(wiring: &mut Wiring) -> Self;
+}
 
-    /// Connects the role to all its peers, and brands its routes as those of the set with this
-    /// number.
-    fn wire_in_set(board: &mut B, set: usize) -> Self {
-        let role = Self::wire(board);
-        let mut peers = Self::PEERS.iter().enumerate();
-        role.for_each_mark(|_, mark| {
-            if let Some((index, peer)) = peers.next() {
-                mark.set_brand(Brand {
-                    set,
-                    owner: TypeId::of::<Self>(),
-                    index,
-                    role: Self::NAME,
-                    peer,
-                });
-            }
-        });
-        role
+/// A set of roles while it is wired.
+#[derive(Debug)]
+pub struct Wiring {
+    /// A number that no other set has.
+    set: usize,
+    /// The ends that wait, by the role that they are for and its peer.
+    ends: BTreeMap<[TypeId; 2], Box<dyn Any>>,
+}
+
+impl Wiring {
+    /// A set none of whose roles is wired.
+    #[allow(clippy::new_without_default, reason = "each one is another")]
+    #[must_use]
+    pub fn new() -> Self {
+        static SETS: AtomicUsize = AtomicUsize::new(0);
+        Self { set: SETS.fetch_add(1, Ordering::Relaxed), ends: BTreeMap::new() }
     }
-}
 
-/// A number that no other set of roles has.
-pub fn new_set() -> usize {
-    static SETS: AtomicUsize = AtomicUsize::new(0);
-    SETS.fetch_add(1, Ordering::Relaxed)
-}
-
-/// The end of `Near` of the route between `Near` and `Far`.
-pub fn connect<Near, Far, B>(board: &mut B) -> Near::Link
-where
-    Near: Joins<Far, B>,
-    Far: Joins<Near, B>,
-    Near::Link: Pair<Far::Link>,
-{
-    match Near::slot(board).take() {
-        Some(near) => near,
-        None => {
-            let (near, far) = Pair::pair_as(queue::<Near, Far, B>(), queue::<Far, Near, B>());
-            *Far::slot(board) = Some(far);
-            near
-        }
+    /// The end of `Near` of the route between `Near` and `Far`, branded as that of this set and of
+    /// the field `index` of `Near`.
+    pub fn connect<Near, Far, S>(&mut self, index: usize) -> Near::Link
+    where
+        Near: Joins<Far, S>,
+        Far: Joins<Near, S>,
+        Near::Link: Pair<Far::Link>,
+    {
+        let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
+        let left = self.ends.remove(&roles).and_then(|end| end.downcast().ok());
+        let near: Near::Link = match left {
+            Some(near) => *near,
+            None => {
+                let (near, far) = Pair::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
+                self.ends.insert([roles[1], roles[0]], Box::<Far::Link>::new(far));
+                near
+            }
+        };
+        near.mark().set_brand(Brand {
+            set: self.set,
+            owner: roles[0],
+            index,
+            role: Near::NAME,
+            peer: Far::NAME,
+        });
+        near
     }
 }
 
@@ -119,10 +123,10 @@ where
 ///
 /// A capacity is proven for the sessions of a whole system of roles, so it only counts if both ends
 /// are of one system. Otherwise the queue grows.
-fn queue<From, To, B>() -> Queue
+fn queue<From, To, S>() -> Queue
 where
-    From: Joins<To, B>,
-    To: Joins<From, B>,
+    From: Joins<To, S>,
+    To: Joins<From, S>,
 {
     let capacity = if From::SYSTEM != 0 && From::SYSTEM == To::SYSTEM {
         From::CAPACITY
@@ -135,7 +139,7 @@ where
 /// Whether a session may run on a role: the role has no proven capacities, or they were proven with
 /// this session.
 pub const fn counted<R: Role>(system: u64) -> bool {
-    R::SYSTEM == 0 || R::SYSTEM == system
+    R::PLAYED.system == 0 || R::PLAYED.system == system
 }
 
 /// Whether two roles play the same protocol.

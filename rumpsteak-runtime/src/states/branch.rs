@@ -88,7 +88,7 @@ where
     }
 }
 
-state_with_choice!(Branch, branch);
+state_with_choice!(Branch, BRANCH);
 
 impl<R: Role, P: Role, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! Choices between labels.
 
 use super::state::Session;
+use crate::message::Message;
 use crate::private::ByMacro;
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
@@ -14,16 +15,16 @@ pub trait Choice: Sized {
     /// The message type of the role that selects or branches.
     type Message;
 
-    /// The session in progress, as in [`Session::State`].
+    /// The session in progress, as in [`Session::State`](super::Session::State).
     type State;
 
     /// The names of the labels in the protocol.
-    const LABELS: &'static [&'static str];
+    const LABELS: &'static [&'static str] = Self::VERIFIED.0;
 
-    /// Does not compile unless the choice is what the build script verified: see
+    /// The labels. Does not compile unless the choice is what the build script verified: see
     /// `private::fingerprint`.
     #[doc(hidden)]
-    const VERIFIED: ByMacro;
+    const VERIFIED: ByMacro<&'static [&'static str]>;
 
     /// Enters the alternative that `message` names.
     ///
@@ -37,16 +38,34 @@ pub trait Choice: Sized {
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
+/// For `#[session]`: enters the alternative that a label of a message leads to, if the message has
+/// it.
+///
+/// # Errors
+///
+/// What it was given, where the message has another label.
+#[inline(always)]
+pub fn enter<L, S: Session, M: Message<L>, C>(
+    state: S::State,
+    message: M,
+    alternative: impl FnOnce(L, S) -> C,
+) -> Result<C, (S::State, M)> {
+    match message.downcast() {
+        Ok(label) => Ok(alternative(label, S::from_state(state))),
+        Err(message) => Err((state, message)),
+    }
+}
+
 /// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer the label `{L}`",
     label = "`{L}` cannot be selected here",
     note = "select one of the labels in the variants of `{Self}`"
 )]
-pub trait Offers<L>: Choice {
+pub trait Offers<L> {
     #[doc(hidden)]
     const BY_MACRO: ByMacro;
 
-    /// What follows the label.
-    type Then: Session<State = Self::State>;
+    /// What follows the label: a [`Session`](super::Session).
+    type Then;
 }

@@ -30,7 +30,7 @@ impl<R: Role> End<'_, R> {
 impl<'s, R: Role> Session for End<'s, R> {
     type State = State<'s, R>;
 
-    const BY_MACRO: ByMacro = ByMacro;
+    const BY_MACRO: ByMacro = ByMacro(());
 
     #[inline]
     fn from_state(state: State<'s, R>) -> Self {
@@ -39,7 +39,7 @@ impl<'s, R: Role> Session for End<'s, R> {
 }
 
 impl<R: Role> Structure for End<'_, R> {
-    const FINGERPRINT: u64 = fingerprint::end();
+    const FINGERPRINT: u64 = fingerprint::of(&[fingerprint::END]);
 }
 
 impl<R: Role> fmt::Debug for End<'_, R> {

@@ -15,12 +15,12 @@ macro_rules! state_with_label {
             P: Role,
             C: Structure,
         {
-            const FINGERPRINT: u64 = fingerprint::$fingerprint(
-                P::PROTOCOL,
-                P::NAME,
-                <R::Message as Message<L>>::NAME,
+            const FINGERPRINT: u64 = fingerprint::of(&[
+                fingerprint::$fingerprint,
+                P::PLAYED.number,
+                <R::Message as Message<L>>::LABEL.0.number,
                 C::FINGERPRINT,
-            );
+            ]);
         }
 
         impl<R, P, L, C> fmt::Debug for $State<'_, R, P, L, C>
@@ -49,7 +49,7 @@ macro_rules! state_with_choice {
             C: Structure,
         {
             const FINGERPRINT: u64 =
-                fingerprint::$fingerprint(P::PROTOCOL, P::NAME, C::FINGERPRINT);
+                fingerprint::of(&[fingerprint::$fingerprint, P::PLAYED.number, C::FINGERPRINT]);
         }
 
         impl<R: Role, P: Role, C: Choice> fmt::Debug for $State<'_, R, P, C> {
@@ -66,7 +66,7 @@ macro_rules! session {
         impl<'s, R: Role, $($parameter),*> Session for $State<'s, R, $($parameter),*> {
             type State = State<'s, R>;
 
-            const BY_MACRO: ByMacro = ByMacro;
+            const BY_MACRO: ByMacro = ByMacro(());
 
             #[inline]
             fn from_state(state: State<'s, R>) -> Self {

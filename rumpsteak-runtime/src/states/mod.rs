@@ -8,7 +8,7 @@
 
 mod action;
 mod branch;
-mod choice;
+pub(crate) mod choice;
 mod end;
 mod implement;
 mod receive;

@@ -93,7 +93,7 @@ where
     }
 }
 
-state_with_label!(Receive, receive);
+state_with_label!(Receive, RECEIVE);
 
 impl<R, P, L, C> fmt::Debug for Receiving<'_, R, P, L, C>
 where

@@ -35,7 +35,7 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
-        C: Offers<L, State = State<'s, R>>,
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
     {
@@ -55,7 +55,7 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     #[inline]
     pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
-        C: Offers<L, State = State<'s, R>>,
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
         R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
         P: Role,
     {
@@ -63,4 +63,4 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     }
 }
 
-state_with_choice!(Select, select);
+state_with_choice!(Select, SELECT);

@@ -190,7 +190,7 @@ where
     failed::<R, P>(state, error, Action::Send(R::Message::NAME))
 }
 
-state_with_label!(Send, send);
+state_with_label!(Send, SEND);
 
 impl<R, P, L, C> fmt::Debug for Sending<'_, R, P, L, C>
 where

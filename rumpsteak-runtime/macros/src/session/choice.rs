@@ -3,11 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
+use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::session::{Path, Variant};
+use rumpsteak_contract::verdict::fingerprint;
 use syn::Error;
 
 use super::expansion::Expansion;
-use super::fingerprint;
+use super::fingerprint::of as chain_fingerprint;
 use crate::verdict;
 
 impl Expansion<'_> {
@@ -34,10 +36,12 @@ impl Expansion<'_> {
                 #(Self::#names(..) => ::core::stringify!(#names),)*
             })
         });
+        let bounds =
+            variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
         let wheres = quote! {
             #role: #krate::Role,
             #(#message: #krate::Message<#labels>,)*
-            #(#thens: #krate::states::Session<State = #krate::states::State<'s, #role>> + #krate::private::Structure,)*
+            #(#bounds)*
         };
         quote! {
             #attributes
@@ -57,12 +61,9 @@ impl Expansion<'_> {
                 type Message = #message;
                 type State = #krate::states::State<'s, #role>;
 
-                const LABELS: &'static [&'static str] =
-                    &[#(<#message as #krate::Message<#labels>>::NAME),*];
-
-                const VERIFIED: #krate::private::ByMacro = {
+                const VERIFIED: #krate::private::ByMacro<&'static [&'static str]> = {
                     #assertion
-                    #krate::private::ByMacro
+                    #krate::private::ByMacro(&[#(<#message as #krate::Message<#labels>>::NAME),*])
                 };
 
                 #decide
@@ -70,13 +71,10 @@ impl Expansion<'_> {
 
             #(
                 #[automatically_derived]
-                impl<'s, #role> #krate::states::Offers<#labels> for #name<'s, #role>
-                where
-                    #wheres
-                {
+                impl<'s, #role: #krate::Role> #krate::states::Offers<#labels> for #name<'s, #role> {
                     type Then = #thens;
 
-                    const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
+                    const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
                 }
             )*
         }
@@ -89,17 +87,17 @@ impl Expansion<'_> {
             return TokenStream::new();
         }
         let (name, here, message) = (&self.item.name, &self.here, self.message());
-        let labels_verified = verified.iter().map(|(label, _)| label);
-        let thens_verified = verified.iter().map(|(_, chain)| fingerprint::of(chain, here));
+        let parts = verified.iter().flat_map(|(label, chain)| {
+            [number(&[label.as_deref().unwrap_or_default()]), chain_fingerprint(chain)]
+        });
+        let expected = fingerprint(&parts.collect::<Vec<_>>());
         let text = verdict::resolved_differently(name);
         quote_spanned! {name.span()=>
             ::core::assert!(
-                #here::private::fingerprint::choice(&[#(
-                    (
-                        <#message as #here::Message<#labels>>::NAME,
-                        <#thens as #here::private::Structure>::FINGERPRINT,
-                    ),
-                )*]) == #here::private::fingerprint::choice(&[#((#labels_verified, #thens_verified),)*]),
+                #here::private::fingerprint::of(&[#(
+                    <#message as #here::Message<#labels>>::LABEL.0.number,
+                    <#thens as #here::private::Structure>::FINGERPRINT,
+                )*]) == #expected,
                 #text
             );
         }
@@ -114,19 +112,13 @@ impl Expansion<'_> {
                 state: #krate::states::State<'s, #role>,
                 message: #message,
             ) -> ::core::result::Result<Self, (#krate::states::State<'s, #role>, #message)> {
-                match #krate::transport::Labelled::tag(&message) {
-                    #(
-                        tag if tag == <#message as #krate::Message<#labels>>::TAG => {
-                            match <#message as #krate::Message<#labels>>::downcast(message) {
-                                ::core::result::Result::Ok(label) => ::core::result::Result::Ok(
-                                    Self::#names(label, #krate::states::Session::from_state(state)),
-                                ),
-                                ::core::result::Result::Err(message) => ::core::result::Result::Err((state, message)),
-                            }
-                        }
-                    )*
-                    _ => ::core::result::Result::Err((state, message)),
-                }
+                let tag = #krate::transport::Labelled::labelled(&message).tag;
+                #(
+                    if tag == <#message as #krate::Message<#labels>>::LABEL.0.tag {
+                        return #krate::private::enter(state, message, Self::#names);
+                    }
+                )*
+                ::core::result::Result::Err((state, message))
             }
         }
     }

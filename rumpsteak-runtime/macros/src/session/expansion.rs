@@ -140,6 +140,20 @@ impl<'a> Expansion<'a> {
         tokens
     }
 
+    /// The bound of a chain that follows or is wrapped: that it is a state of this session is known
+    /// of all but items with a name.
+    pub(super) fn bound(&self, chain: &Chain, ty: &TokenStream) -> TokenStream {
+        let (krate, role) = (self.krate, &self.role);
+        match (&chain.actions[..], &chain.tail) {
+            ([], Tail::End(_)) => TokenStream::new(),
+            ([], Tail::Itself(_) | Tail::Named(_)) => quote! {
+                #ty: #krate::states::Session<State = #krate::states::State<'s, #role>>
+                    + #krate::private::Structure,
+            },
+            _ => quote!(#ty: #krate::private::Structure,),
+        }
+    }
+
     /// A constructor: a bare word is that of the runtime, and a longer path stands for itself.
     fn constructor(&self, path: &Path) -> TokenStream {
         match path.as_ident() {

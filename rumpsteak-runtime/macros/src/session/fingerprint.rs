@@ -1,28 +1,25 @@
-//! The fingerprint of what was verified, as an expression.
+//! The fingerprint of what was verified.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use rumpsteak_contract::verdict::Step;
+use rumpsteak_contract::canonical::number;
+use rumpsteak_contract::verdict::{Step, fingerprint};
 
-/// The fingerprint of a chain as it was verified, written from the last action to the first: a
-/// chain of statements, so that its length does not nest.
-pub(super) fn of(chain: &[Step], krate: &TokenStream) -> TokenStream {
-    let mut steps = chain.iter().rev();
-    let tail = steps.next().map(|(constructor, names, id)| {
-        if constructor.is_empty() {
-            return quote!(#id);
+/// The constructors, whose numbers in `private::fingerprint` of the runtime count from 1.
+const CONSTRUCTORS: [&str; 5] = ["send", "receive", "select", "branch", "end"];
+
+/// The fingerprint of a chain as it was verified.
+pub(super) fn of(chain: &[Step]) -> u64 {
+    chain.iter().rev().fold(0, |then, (constructor, names, id)| {
+        let position = CONSTRUCTORS.iter().position(|known| known == constructor);
+        let Some(position) = position else {
+            // A struct.
+            return id.unwrap_or_default();
+        };
+        let mut parts = vec![position as u64 + 1];
+        if let [protocol, role, label @ ..] = &names[..] {
+            parts.push(number(&[protocol, role]));
+            parts.extend(label.iter().map(|label| number(&[label])));
+            parts.push(id.unwrap_or(then));
         }
-        let constructor = format_ident!("{constructor}");
-        let id = id.iter();
-        quote!(#krate::private::fingerprint::#constructor(#(#names,)* #(#id)*))
-    });
-    let steps = steps.map(|(constructor, names, _)| {
-        let constructor = format_ident!("{constructor}");
-        quote!(let then = #krate::private::fingerprint::#constructor(#(#names,)* then);)
-    });
-    quote!({
-        let then: u64 = #tail;
-        #(#steps)*
-        then
+        fingerprint(&parts)
     })
 }

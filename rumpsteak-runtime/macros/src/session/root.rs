@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::session::Path;
 use rumpsteak_contract::verdict::Machine;
 
@@ -17,31 +18,28 @@ impl Expansion<'_> {
         let (proof, passed) = (&self.verdict.proof, self.verdict.passed);
         let machine = proof.machine.as_ref();
         let machine = machine.map(|machine| constant(machine, self.krate));
+        let verified = (!passed).then(|| quote! { const VERIFIED: bool = false; });
         let plays = self.plays.then(|| {
             quote_spanned! {name.span()=>
                 #[automatically_derived]
                 impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
-                    const VERIFIED: bool = #passed;
+                    #verified
                     #machine
                 }
             }
         });
-        let assertion = match (&proof.plays, &proof.body[..]) {
+        let resolved = match (&proof.plays, &proof.body[..]) {
             (Some(verified), [(None, chain)]) => {
-                let (protocol, verified) = (&verified.protocol, &verified.role);
                 // A struct answers with its identity; its body is asserted in `structure`.
-                let expected = match proof.id {
-                    Some(id) => quote!(#id),
-                    None => fingerprint::of(chain, here),
-                };
+                let expected = proof.id.unwrap_or_else(|| fingerprint::of(chain));
+                let player = number(&[&verified.protocol, &verified.role]);
                 let text = verdict::resolved_differently(name);
                 Some(quote_spanned! {name.span()=>
-                    const _: () = ::core::assert!(
-                        #here::private::fingerprint::root(
-                            <#role as #here::Role>::PROTOCOL,
-                            <#role as #here::Role>::NAME,
-                            <#name<'static, #role> as #here::private::Structure>::FINGERPRINT,
-                        ) == #here::private::fingerprint::root(#protocol, #verified, #expected),
+                    ::core::assert!(
+                        #here::private::fingerprint::is_root::<#role, #name<'static, #role>>(
+                            #player,
+                            #expected,
+                        ),
                         #text
                     );
                 })
@@ -52,13 +50,13 @@ impl Expansion<'_> {
             let system = proof.system.as_ref().map_or(0, |(system, _)| *system);
             let text = verdict::not_counted(name, role);
             quote_spanned! {name.span()=>
-                const _: () = ::core::assert!(
-                    #here::private::wiring::counted::<#role>(#system),
-                    #text
-                );
+                ::core::assert!(#here::private::wiring::counted::<#role>(#system), #text);
             }
         });
-        quote!(#plays #assertion #counted)
+        let assertions = quote!(#resolved #counted);
+        let assertions = (!assertions.is_empty())
+            .then(|| quote_spanned!(name.span()=> const _: () = { #assertions };));
+        quote!(#plays #assertions)
     }
 }
 
@@ -67,7 +65,7 @@ fn constant(machine: &Machine, krate: &TokenStream) -> TokenStream {
     let (role, states, initial, transitions) = machine;
     let transitions = transitions.iter().map(|transition| {
         let (source, sends, peer, label, payload, target) = transition;
-        quote!(#krate::machine::Transition::new(#source, #sends, #peer, #label, &[#(#payload),*], #target))
+        quote!((#source, #sends, #peer, #label, &[#(#payload),*], #target))
     });
     quote! {
         const MACHINE: ::core::option::Option<#krate::machine::Machine> = ::core::option::Option::Some(

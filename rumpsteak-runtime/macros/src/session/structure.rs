@@ -15,6 +15,7 @@ impl Expansion<'_> {
         let (krate, role) = (self.krate, &self.role);
         let parameters = self.parameters(Some(quote!(#krate::Role)));
         let session = self.session(&chain.actions, &chain.tail);
+        let bound = self.bound(chain, &session);
         let identity = self.identity();
         let assertion = self.body_assertion(&session);
         let methods = self.methods(chain);
@@ -32,15 +33,18 @@ impl Expansion<'_> {
             impl<'s, #role> #krate::states::Session for #name<'s, #role>
             where
                 #role: #krate::Role,
-                #session: #krate::states::Session<State = #krate::states::State<'s, #role>> + #krate::private::Structure,
+                #bound
             {
                 type State = #krate::states::State<'s, #role>;
 
-                const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro;
+                const BY_MACRO: #krate::private::ByMacro = {
+                    #assertion
+                    #krate::private::ByMacro(())
+                };
 
                 #[inline]
                 fn from_state(state: #krate::states::State<'s, #role>) -> Self {
-                    #assertion
+                    let _ = Self::BY_MACRO;
                     Self(#krate::states::Session::from_state(state))
                 }
             }
@@ -64,15 +68,13 @@ impl Expansion<'_> {
             return None;
         };
         let (name, here) = (&self.item.name, &self.here);
-        let expected = fingerprint::of(verified, here);
+        let expected = fingerprint::of(verified);
         let text = verdict::resolved_differently(name);
         Some(quote_spanned! {name.span()=>
-            const {
-                ::core::assert!(
-                    <#session as #here::private::Structure>::FINGERPRINT == #expected,
-                    #text
-                );
-            }
+            ::core::assert!(
+                <#session as #here::private::Structure>::FINGERPRINT == #expected,
+                #text
+            );
         })
     }
 
@@ -124,7 +126,10 @@ impl Expansion<'_> {
         let (krate, role) = (self.krate, &self.role);
         let label = self.fresh("L");
         let state = self.state();
-        let mut bounds = quote!(#choice: #krate::states::Offers<#label, #state>,);
+        let mut bounds = quote! {
+            #choice: #krate::states::Choice<#state>
+                + #krate::states::Offers<#label, Then: #krate::states::Session<#state>>,
+        };
         bounds.extend(self.route(peer, Direction::Send, Some(&quote!(#label))));
         let then = quote!(<#choice as #krate::states::Offers<#label>>::Then);
         let types = quote!('s, #role, #peer, #label, #then);
