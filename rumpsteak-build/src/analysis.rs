@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::codegen::{Generated, Generator};
 use crate::configuration::{Configuration, PATH};
-use crate::judge::{inclusions, judgement};
+use crate::judge::{inclusions, judgement, liveness};
 use crate::link::context::Context;
 use crate::link::roles::Pairs;
 use crate::outcome::agree::agree;
@@ -118,12 +118,11 @@ impl Analysis {
         let tree = crate_tree::graft(tree, cfg, limits.modules, files);
         let pairs = Pairs::new(&tree, &protocols);
         let context = Context { tree: &tree, protocols: &protocols, pairs: &pairs };
-        let accepted = &configuration.closed_systems;
-        let mut judgement = judgement::judge(context, limits, accepted);
+        let mut judgement = judgement::judge(context, configuration);
         let included = tree.inclusions.iter().zip(&generated);
         let systems = &judgement.closed_systems;
         let judged = included.map(|(inclusion, code)| {
-            inclusions::judge(inclusion, code, &protocols, systems, &limits.verifier)
+            inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
         propagate(&tree, &mut judgement);
@@ -131,7 +130,9 @@ impl Analysis {
         let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);
         let findings = entries(context, &judgement, &base, limits, &word);
         let mut warnings = warnings::warnings(context, &judgement, &base);
+        let accepted = &configuration.closed_systems;
         warnings.extend(warnings::unknown_closed_systems(context, accepted));
+        warnings.extend(liveness::unknown(configuration, &protocols));
         warnings.extend(machines);
         if tree.is_cut {
             warnings.push(format!(

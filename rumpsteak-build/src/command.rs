@@ -107,7 +107,7 @@ impl Configuration {
         }
         let generator = Generator::new(&protocols, &base, true);
         let code = generator.all().map(|(protocol, generated)| {
-            let problems = inclusions::problems(&generated, &protocols, &self.limits.verifier);
+            let problems = inclusions::problems(&generated, &protocols, &self);
             let problems = problems.iter();
             Code {
                 protocol: protocol.to_owned(),

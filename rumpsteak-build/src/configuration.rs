@@ -1,6 +1,6 @@
 //! What a build script asks for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -12,6 +12,18 @@ pub const PATH: &str = "rumpsteak/configuration.json";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// When a message that waits is received, and a role that waits is served. See
+/// [`Configuration::liveness`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Liveness {
+    /// In every run, whatever the roles choose; as long as a role that can do something does so
+    /// sooner or later.
+    EveryRun,
+    /// If choices are fair: wherever the roles are, they can still choose so that it happens. Given
+    /// up is that it happens: a role may choose for ever so that others wait, and messages pile up.
+    Fair,
+}
+
 /// What to verify. Made by [`configure`](crate::configure).
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is verified until `verify` is called"]
@@ -21,6 +33,7 @@ pub struct Configuration {
     pub(crate) limits: Limits,
     pub(crate) generate: bool,
     pub(crate) closed_systems: BTreeSet<String>,
+    pub(crate) liveness: BTreeMap<String, Liveness>,
 }
 
 impl Configuration {
@@ -84,6 +97,33 @@ impl Configuration {
         self
     }
 
+    /// Says which liveness is asked of a protocol, `"Hospital"`, or of a role, `"Hospital::p"`,
+    /// which goes before its protocol.
+    ///
+    /// | | without it | [`EveryRun`](Liveness::EveryRun) | [`Fair`](Liveness::Fair) |
+    /// |---|---|---|---|
+    /// | a session that may put off for ever what it should receive, and can always still receive it | refused | refused | accepted |
+    /// | a protocol in which others may choose so that the role waits for ever | a warning, if that is soon found | refused | accepted |
+    ///
+    /// That nothing deadlocks or comes unexpected, and that no message is lost for good, is promised
+    /// in any case.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), rumpsteak_build::Report> {
+    /// use rumpsteak_build::Liveness;
+    ///
+    /// rumpsteak_build::configure()
+    ///     .protocols("protocols")
+    ///     .liveness("Hospital::p", Liveness::Fair)
+    ///     .verify()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn liveness(mut self, name: impl Into<String>, liveness: Liveness) -> Self {
+        self.liveness.insert(name.into(), liveness);
+        self
+    }
+
     /// How much each search may cost. The defaults answer every protocol of the papers.
     pub fn limits(mut self, limits: impl Into<Limits>) -> Self {
         self.limits = limits.into();
@@ -115,6 +155,15 @@ impl Configuration {
             limits,
             generate: value["generate"].as_bool()?,
             closed_systems: texts("closed_systems")?.into_iter().collect(),
+            liveness: value["liveness"]
+                .as_object()?
+                .iter()
+                .map(|(name, liveness)| {
+                    let mut known = [Liveness::EveryRun, Liveness::Fair].into_iter();
+                    let liveness = known.find(|known| *liveness == format!("{known:?}"))?;
+                    Some((name.clone(), liveness))
+                })
+                .collect::<Option<_>>()?,
         })
     }
 
@@ -128,6 +177,10 @@ impl Configuration {
         let mut limits = self.limits;
         let limits: Map<String, Value> =
             limits.by_name().map(|(name, limit)| (name.to_owned(), Value::from(*limit))).collect();
+        let liveness = self.liveness.iter();
+        let liveness: Map<String, Value> = liveness
+            .map(|(name, liveness)| (name.clone(), format!("{liveness:?}").into()))
+            .collect();
         let value = json!({
             "version": VERSION,
             "protocols": paths(&self.protocols),
@@ -135,6 +188,7 @@ impl Configuration {
             "limits": limits,
             "generate": self.generate,
             "closed_systems": self.closed_systems,
+            "liveness": liveness,
         });
         format!("{value:#}\n")
     }
@@ -151,6 +205,8 @@ mod tests {
             .protocols("protocols")
             .sources(["other.rs"])
             .accept_closed_system("P")
+            .liveness("P", Liveness::Fair)
+            .liveness("P::a", Liveness::EveryRun)
             .limits(Limits::default().steps(1).items(2).global_states(3));
         let out_dir = std::env::temp_dir().join(format!("rumpsteak-{}", std::process::id()));
         let file = out_dir.join(PATH);

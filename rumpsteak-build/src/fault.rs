@@ -57,6 +57,9 @@ pub(crate) enum Cause {
     Name { path: String, problem: NameProblem },
     /// The build script was not asked for the code of this protocol.
     NotGenerated { wanted: String },
+    /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
+    /// that.
+    NotLive { name: String, protocol: usize, reason: String },
     /// A type that is no message of the role.
     NoLabel { path: String, role: RoleName },
     /// A label carries another payload than the messages of its name.
@@ -83,7 +86,12 @@ pub(crate) enum Cause {
     /// An item means different things in different sessions.
     TwoMeanings { name: String },
     /// A limit left undecided whether the session is a subtype of its projection.
-    Undecided { subject: Box<Subject>, limit: Limit },
+    Undecided {
+        subject: Box<Subject>,
+        limit: Limit,
+        /// Whether it is one in the fair relation.
+        fair: bool,
+    },
     /// It is not known whether the closed system is safe.
     UndecidedSystem { set: String, reason: String },
     /// The projections make no system.
@@ -179,6 +187,8 @@ pub(crate) struct Refusal {
     /// The action of the session that is refused, if it is one.
     pub(crate) action: Option<Action>,
     pub(crate) refused: Refused,
+    /// Whether it is one in the fair relation.
+    pub(crate) fair: bool,
     /// The sessions of the other roles with which it goes wrong. Empty if it does so with what the
     /// protocol says.
     pub(crate) with: Vec<String>,

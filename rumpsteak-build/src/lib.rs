@@ -60,7 +60,7 @@ mod words;
 use std::path::PathBuf;
 
 pub use analysis::Summary;
-pub use configuration::Configuration;
+pub use configuration::{Configuration, Liveness};
 pub use limits::Limits;
 pub use report::build_report::Report;
 

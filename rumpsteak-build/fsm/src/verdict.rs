@@ -75,6 +75,16 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// As much as a warning about a system of so many machines is worth: 20,000 states of machines
+    /// in its configurations.
+    #[must_use]
+    pub fn for_a_warning(self, machines: usize) -> Self {
+        let configurations = self.configurations.min(20_000 / machines.max(1));
+        Self { configurations, ..self }
+    }
+}
+
 macro_rules! setters {
     ($($limit:ident)*) => {
         impl Limits {

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rumpsteak_fsm::Fsm;
 use rumpsteak_fsm::subtype::Refusal;
-use rumpsteak_fsm::{Fsm, Limits};
 use syn::ext::IdentExt as _;
 
 use crate::codegen::Generated;
 use crate::codegen::machines::Machine;
+use crate::configuration::Configuration;
 use crate::fault::{Cause, MachineProblem, Note, Subject};
 use crate::judge::judgement::ClosedSystem;
 use crate::judge::subtype;
@@ -29,14 +30,14 @@ pub(crate) fn judge(
     generated: &Generated,
     protocols: &Protocols,
     systems: &BTreeMap<usize, ClosedSystem>,
-    limits: &Limits,
+    configuration: &Configuration,
 ) -> Vec<(Cause, Option<Note>)> {
     if inclusion.is_second {
         let name = inclusion.item.name.unraw().to_string();
         return vec![(Cause::IncludedTwice { name }, None)];
     }
     let mut raised = Vec::new();
-    for (cause, refused) in problems(generated, protocols, limits) {
+    for (cause, refused) in problems(generated, protocols, configuration) {
         // The session that is generated from the machine is refused for the same reason, and may be
         // safe in a closed system.
         let system = refused.and_then(|protocol| systems.get(&protocol));
@@ -51,12 +52,13 @@ pub(crate) fn judge(
 pub(crate) fn problems(
     generated: &Generated,
     protocols: &Protocols,
-    limits: &Limits,
+    configuration: &Configuration,
 ) -> Vec<Problem> {
     let read = generated.problems.iter().cloned();
     let mut problems: Vec<Problem> = read.map(|cause| (cause, None)).collect();
     let machines = generated.machines.iter();
-    problems.extend(machines.filter_map(|machine| self::machine(machine, protocols, limits)));
+    problems
+        .extend(machines.filter_map(|machine| self::machine(machine, protocols, configuration)));
     // A machine that is wrong may be one that cannot be written, too.
     if problems.is_empty() {
         problems.extend(generated.unwritable.clone().map(|cause| (cause, None)));
@@ -64,7 +66,11 @@ pub(crate) fn problems(
     problems
 }
 
-fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<Problem> {
+fn machine(
+    machine: &Machine,
+    protocols: &Protocols,
+    configuration: &Configuration,
+) -> Option<Problem> {
     let Machine { linked, fsm, text, actions } = machine;
     let subject = || Subject {
         name: text.name.clone(),
@@ -72,7 +78,7 @@ fn machine(machine: &Machine, protocols: &Protocols, limits: &Limits) -> Option<
         roles: Vec::new(),
         labels: BTreeMap::new(),
     };
-    let judged = subtype::judge_machine(protocols, subject, *linked, fsm, limits);
+    let judged = subtype::judge_machine(protocols, subject, *linked, fsm, configuration);
     let (mut cause, defect) = *judged.err()?;
     if let Some(defect) = defect {
         let (file, problem) = (text.name.clone(), MachineProblem::Defect(defect));

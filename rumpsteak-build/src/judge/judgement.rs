@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::verify::Accepted;
 
+use crate::configuration::Configuration;
 use crate::fault::{Cause, Fault, Gap, NameProblem, Note, NoteKind, Refusal};
 use crate::judge::closed_system::{self, Member, Session};
+use crate::judge::liveness::{self, Neglects};
 use crate::judge::together::{self, Combined, CombinedFault};
 use crate::judge::{capacities, subtype};
 use crate::limits::Limits;
@@ -32,6 +35,8 @@ pub(crate) struct Judgement {
     pub(crate) closed_systems: BTreeMap<usize, ClosedSystem>,
     /// What is known of sessions together, with the position of their protocol.
     pub(crate) combined: Vec<(usize, Combined)>,
+    /// The roles that a protocol neglects, with its position, where build.rs says nothing of it.
+    pub(crate) neglected: Vec<(usize, Neglected)>,
     /// What is wrong at each `protocol!(…)`, in the order of the source.
     pub(crate) inclusions: Vec<Vec<(Cause, Option<Note>)>>,
 }
@@ -90,14 +95,10 @@ impl Faults {
     }
 }
 
-/// Judges all sessions. `accepted` are the names of the protocols whose closed systems the build
-/// script accepts.
-pub(crate) fn judge(
-    context: Context<'_>,
-    limits: &Limits,
-    accepted: &BTreeSet<String>,
-) -> Judgement {
-    let mut judge = Judge { context, limits, found: Judgement::default() };
+/// Judges all sessions.
+pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judgement {
+    let limits = &configuration.limits;
+    let mut judge = Judge { context, configuration, limits, found: Judgement::default() };
     for id in context.tree.item_ids() {
         if let ItemKind::Session(session) = &*context.tree.item(id).kind
             && let Some(path) = &session.role
@@ -108,7 +109,8 @@ pub(crate) fn judge(
     let linked = judge.linked();
     for (position, roots) in linked.iter().enumerate() {
         let names = |name: &String| is_named(context.protocols, name, position);
-        judge.protocol(position, roots, accepted.iter().any(names));
+        judge.protocol(position, roots, configuration.closed_systems.iter().any(names));
+        judge.liveness(position, roots);
     }
     judge.together(&linked);
     for set in &context.pairs.sets {
@@ -124,6 +126,7 @@ fn is_named(protocols: &Protocols, name: &str, position: usize) -> bool {
 
 struct Judge<'a> {
     context: Context<'a>,
+    configuration: &'a Configuration,
     limits: &'a Limits,
     found: Judgement,
 }
@@ -167,8 +170,8 @@ impl<'a> Judge<'a> {
             let own = own.unwrap_or_else(|| role.name.role.as_str().into());
             let machine = session.machine(id, &own);
             if let Some(linked) = linked {
-                let limits = &self.limits.verifier;
-                match subtype::judge(self.context, (id, role_id), linked, &machine, limits) {
+                let (ids, asked) = ((id, role_id), self.configuration);
+                match subtype::judge(self.context, ids, linked, &machine, asked) {
                     Ok(accepted) => root.accepted = Some(accepted),
                     Err(fault) => root.refusal = Some(*fault),
                 }
@@ -259,6 +262,31 @@ impl<'a> Judge<'a> {
         self.found.closed_systems.insert(position, system);
     }
 
+    /// Refuses the sessions of roles that their protocol neglects, if build.rs says so.
+    fn liveness(&mut self, position: usize, roots: &[(ItemId, usize)]) {
+        if roots.is_empty() {
+            return;
+        }
+        let Context { tree, protocols, .. } = self.context;
+        let Neglects { refused, warned } =
+            liveness::neglects(self.configuration, protocols, position);
+        for (role, reason) in refused {
+            let of_role = |of: &&(ItemId, usize)| of.1 == role;
+            // Where the role has no session, its peers must say so.
+            let is_played = roots.iter().any(|of| of_role(&of));
+            for &(id, _) in roots.iter().filter(|of| !is_played || of_role(of)) {
+                if let Some(root) = self.found.roots.get_mut(&id) {
+                    root.refused = true;
+                }
+                let place = subtype::name(tree, id);
+                let name = tree.item(id).name.clone();
+                let cause = Cause::NotLive { name, protocol: position, reason: reason.clone() };
+                self.found.faults.add(cause.at(place.item, place.token));
+            }
+        }
+        self.found.neglected.extend(warned.into_iter().map(|found| (position, found)));
+    }
+
     /// Judges the sessions together that a protocol accepts one by one: those of role structs that
     /// can be wired with each other.
     fn together(&mut self, roots: &[Vec<(ItemId, usize)>]) {
@@ -314,11 +342,12 @@ impl<'a> Judge<'a> {
                     action: None,
                     with: with.collect(),
                     refused,
+                    fair: false,
                     machine: None,
                 }))
             }
             CombinedFault::Undecided(limit) => {
-                Cause::Undecided { subject: Box::new(subject()), limit }
+                Cause::Undecided { subject: Box::new(subject()), limit, fair: false }
             }
             CombinedFault::Unjudged(error) => {
                 Cause::Unjudged { subject: Box::new(subject()), error }

@@ -4,5 +4,6 @@ pub(crate) mod capacities;
 pub(crate) mod closed_system;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;
+pub(crate) mod liveness;
 pub(crate) mod subtype;
 pub(crate) mod together;

@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use rumpsteak_fsm::run::Step;
 use rumpsteak_fsm::subtype::Side;
 use rumpsteak_fsm::verify::together::Condition;
-use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Defect, Fsm, Limits, Message, Role, Verdict, verify};
+use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
+use rumpsteak_fsm::{Defect, Fsm, Message, Role, Verdict, verify};
 
+use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
+use crate::judge::liveness;
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
@@ -28,10 +30,10 @@ pub(crate) fn judge(
     (root, role): (ItemId, ItemId),
     linked: ProtocolRole,
     session: &SessionMachine,
-    limits: &Limits,
+    configuration: &Configuration,
 ) -> Result<Accepted, Box<Fault>> {
     let subject = || subject(context, root, role, linked);
-    let judged = judge_machine(context.protocols, subject, linked, &session.fsm, limits);
+    let judged = judge_machine(context.protocols, subject, linked, &session.fsm, configuration);
     judged.map_err(|unfit| {
         let (cause, defect) = *unfit;
         let place = match (&cause, defect) {
@@ -64,12 +66,31 @@ pub(crate) fn judge_machine(
     subject: impl Fn() -> Subject,
     linked: ProtocolRole,
     fsm: &Fsm,
-    limits: &Limits,
+    configuration: &Configuration,
 ) -> Result<Accepted, Box<(Cause, Option<Defect>)>> {
     let protocol = &protocols.protocols[linked.protocol];
     let projection = &protocol.projections[linked.role].fsm;
     let subject = || Box::new(subject());
-    let cause = match verify(fsm, projection, &protocol.peers(linked.role), limits) {
+    let (peers, limits) = (protocol.peers(linked.role), &configuration.limits.verifier);
+    let judged = verify(fsm, projection, &peers, limits);
+    let fair = match &judged {
+        Ok(Verdict::Unsafe(_) | Verdict::Undecided(_)) => {
+            verify_fair(fsm, projection, &peers, limits)
+        }
+        _ => Ok(None),
+    };
+    let fair = match fair {
+        Ok(Some(accepted))
+            if liveness::asked(configuration, protocols, linked) == Some(Liveness::Fair) =>
+        {
+            return Ok(accepted);
+        }
+        Ok(fair) => fair.is_some(),
+        Err(error) => {
+            return Err(Box::new((Cause::Unjudged { subject: subject(), error }, None)));
+        }
+    };
+    let cause = match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(refused)) => {
             let sub = refused.refusal.as_ref().and_then(|refusal| refusal.sub);
@@ -78,10 +99,11 @@ pub(crate) fn judge_machine(
                 action: sub.map(|id| fsm.transition(id).action.clone()),
                 with: Vec::new(),
                 refused,
+                fair,
                 machine: None,
             }))
         }
-        Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit },
+        Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit, fair },
         Err(VerifyError::Machine(error)) => {
             let (subject, defect) = (subject(), error.defect);
             if error.side == Side::Sub {

@@ -30,6 +30,21 @@ pub(crate) fn warnings(
     }
     warnings.extend(protocols.files.iter().flat_map(ScrFile::warning_lines));
     warnings.extend(together(context, judgement));
+    let starves = |position: &usize| {
+        let mut combined = judgement.combined.iter();
+        combined.any(|(of, combined)| of == position && combined.starvation.is_some())
+    };
+    // Where the sessions leave somebody waiting, that is told instead.
+    let neglected = judgement.neglected.iter().filter(|(position, _)| !starves(position));
+    warnings.extend(neglected.map(|(position, neglected)| {
+        let protocol = &protocols.protocols[*position];
+        let (file, name) = (protocols.files[protocol.file].shown(), protocol.name());
+        format!(
+            "{file}: in `{name}`, {neglected}; `.liveness(\"{name}::{}\", …)` in build.rs accepts \
+             that (`Liveness::Fair`) or refuses it (`Liveness::EveryRun`)",
+            neglected.role
+        )
+    }));
     let with_session: BTreeSet<ItemId> = judgement.roots.values().map(|root| root.role).collect();
     for (&id, role) in &pairs.roles {
         let is_linked = role.link.is_ok();

@@ -37,7 +37,7 @@ use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, with, refused, machine } = refusal;
+    let Refusal { subject, action, with, refused, fair, machine } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -88,9 +88,25 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         let _ = writeln!(text, "{excerpt}");
     }
     text.push_str(&words.excerpt());
-    evidence(&mut text, &refused.evidence, with);
-    let _ = write!(text, "\n\nhelp: {}", broken.help());
+    // That some peers would get stuck is not so then.
+    if !(*fair && matches!(refused.evidence, Evidence::NoRun(_))) {
+        evidence(&mut text, &refused.evidence, with);
+    }
+    let _ = write!(text, "\n\nhelp: {}{}", broken.help(), fair_note(*fair, subject, protocol));
     text
+}
+
+/// What there is to say if a session holds in the fair relation.
+pub(super) fn fair_note(fair: bool, subject: &Subject, protocol: &Loaded) -> String {
+    if !fair {
+        return String::new();
+    }
+    let (protocol, role) = (protocol.name(), protocol.role_at(subject.linked.role));
+    format!(
+        "\n\nnote: it holds if choices are fair: what is put off can always still be done, but need not be in every run\n\
+         help: if that is enough, accept it in build.rs:\n      \
+         rumpsteak_build::configure().protocols(…).liveness(\"{protocol}::{role}\", rumpsteak_build::Liveness::Fair).verify()"
+    )
 }
 
 /// The text for a protocol whose projection subtyping has no answer for.

@@ -80,6 +80,14 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "the build script generates no code for `{wanted}`\n\n\
              help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
         ),
+        Cause::NotLive { name, protocol, reason } => {
+            let protocol = loaded(*protocol).0.name();
+            format!(
+                "`{name}` follows `{protocol}`, which is not live in every run: {reason}\n\n\
+                 help: have the role told of each choice, or give up in build.rs that it is served in every run: \
+                 `Liveness::Fair`"
+            )
+        }
         Cause::NoLabel { path, role } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
@@ -128,14 +136,15 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
             "`{first}` and `{second}` both play `{role}`, which is one peer of this role\n\n\
              help: give the role one route to it; two variants of a role belong to two sets of roles"
         ),
-        Cause::Undecided { subject, limit } => format!(
+        Cause::Undecided { subject, limit, fair } => format!(
             "`{}` could not be verified: {limit}\n\n\
              note: it may be safe, but the search for a proof was stopped\n\
              help: keep the session closer to the protocol, or raise the limit in build.rs:\n      \
-             rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify()",
+             rumpsteak_build::configure().protocols(…).limits(Limits::default().{}({})).verify(){}",
             subject.name,
             limit.setting(),
-            limit.value().saturating_mul(10)
+            limit.value().saturating_mul(10),
+            refusal::fair_note(*fair, subject, loaded(subject.linked.protocol).0)
         ),
         Cause::UndecidedSystem { set, reason } => format!(
             "`{set}` could not be verified: {reason}\n\n\

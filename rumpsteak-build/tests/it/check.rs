@@ -622,10 +622,15 @@ pub struct More; pub struct Stop; pub struct Again; pub struct Done{};
     );
     // Here `c` hears something in every round.
     assert_eq!(waiting("starve-not", "P", narrowed), [""; 0]);
-    // Somebody may still stop.
+    // Somebody may still stop; that he need not is the protocol's doing.
     let whole = "#[session(A)] type Give = Select<B, Given>;
         #[session] enum Given { More(More, Give), Stop(Stop, End) }";
-    assert_eq!(waiting("starve-whole", "Q", whole), [""; 0]);
+    assert_eq!(
+        waiting("starve-whole", "Q", whole),
+        [
+            "protocols/p.scr: in `Q`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`; `.liveness(\"Q::c\", …)` in build.rs accepts that (`Liveness::Fair`) or refuses it (`Liveness::EveryRun`)"
+        ]
+    );
     // One session of the role stops, another does not: the one that does not may be the one that
     // runs.
     let both = format!("{narrowed} #[session(A)] type Once = Send<B, Stop, End>;");

@@ -8,6 +8,7 @@ mod check;
 mod fallback;
 mod gallery;
 mod generate;
+mod liveness;
 mod support;
 mod system;
 mod together;

@@ -164,7 +164,7 @@ fn sessions_that_are_harmless_alone_are_judged_together() {
     // Who waits for ever is warned of, once.
     let checked = check("narrow", NOTE_AT_THE_END, &[&*roles, narrow, plain].concat());
     assert_eq!(problems(&checked), [""; 0]);
-    let waits = |warning: &&String| warning.contains("may wait for ever");
+    let waits = |warning: &&String| warning.contains("with the sessions as they are");
     assert_eq!(checked.warnings.iter().filter(waits).count(), 1);
     let checked = check("early", NOTE_AT_THE_END, &[&*roles, early].concat());
     assert_eq!(problems(&checked), [""; 0]);

@@ -288,3 +288,28 @@ for more about this error, try `cargo rumpsteak explain S0213`
     let run = folder.call("project shop/Basket.scr").exits(1);
     begins(&run.stderr, "error[S0213]: ");
 }
+
+/// Scribble-Java's `unfair/Test03a` and the like: `c` depends on what `a` chooses.
+const DEPENDS: &str = "\
+global protocol P(role a, role b, role c) {
+  rec X {
+    choice at a { more() from a to b; continue X; }
+    or { stop() from a to b; done() from b to c; }
+  }
+}
+";
+
+#[test]
+fn a_role_that_depends_on_a_choice_is_warned_of_or_refused_or_accepted() {
+    let folder = Folder::new("check_liveness").with("p.scr", DEPENDS);
+    let told =
+        "in `P`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`\n\n";
+    let safe =
+        "p.scr: `P` is safe: 3 roles, 8 configurations explored with queues of up to 1 message\n";
+    folder.call("check p.scr").exits(0).says(&format!("warning: {told}")).prints(safe);
+    folder.call("check p.scr --liveness fair").exits(0).says("").prints(safe);
+    let refused = folder.call("check p.scr --liveness every-run").exits(1);
+    refused.says(&format!("error: {told}"));
+    let object = folder.call("check p.scr --liveness every-run --format json").exits(1).json();
+    assert_eq!((&object["verdict"], &object["neglected"]), (&json!("unsafe"), &json!(["c"])));
+}

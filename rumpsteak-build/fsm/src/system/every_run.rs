@@ -29,15 +29,100 @@
 //!
 //! Cost: O((machines + channels) · steps) for the steps of the explored graph.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::NodeIndex;
+use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{EdgeRef, NodeFiltered};
 
 use super::composition::System;
+use super::exploration::Exploration;
 use super::explorer::{Continuations, Explorer, Node};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex};
-use crate::machine::StateId;
-use crate::verdict::Limits;
+use super::run::Step;
+use crate::machine::{Direction, Fsm, Role, StateId};
+use crate::verdict::{Limit, Limits, Verdict};
+
+/// A role that some run neglects, though it is fair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neglected {
+    /// Who waits, or does not receive.
+    pub role: Role,
+    /// Whose message is not received. `None` if `role` waits for ever.
+    pub from: Option<Role>,
+    /// Sends that go on for ever meanwhile, at most four.
+    pub meanwhile: Vec<Step>,
+}
+
+impl fmt::Display for Neglected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { role, from, meanwhile } = self;
+        match from {
+            None => write!(f, "`{role}` may wait for ever")?,
+            Some(from) => write!(f, "`{role}` may never receive what `{from}` sends to it")?,
+        }
+        for (number, Step { role, action, .. }) in meanwhile.iter().enumerate() {
+            let before = if number == 0 { ", if others go on for ever with" } else { " and" };
+            write!(f, "{before} `{}` from `{role}` to `{}`", action.message, action.peer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a system that starves nobody is live in every run. If not, the roles that some run
+/// neglects, one entry each.
+///
+/// It is not explored if nothing is chosen again and again: after the last choice, all runs of
+/// directed machines are one run in another order.
+pub fn live_in_every_run(
+    system: &System,
+    explore: impl FnOnce() -> Exploration,
+    limits: &Limits,
+) -> Verdict<(), Vec<Neglected>> {
+    if !system.machines().iter().any(chooses_for_ever) {
+        return Verdict::Safe(());
+    }
+    let Exploration { verdict, coverage, .. } = explore();
+    let interned = InternedSystem::whole(system);
+    // A run that is found is one, whatever was left out.
+    let bound = if verdict.is_safe() { coverage.bound } else { 1 };
+    let explorer = explored(&interned, bound, limits);
+    let found = neglected(system, &explorer, true);
+    if !found.is_empty() {
+        return Verdict::Unsafe(found);
+    }
+    match verdict {
+        Verdict::Undecided(limit) => Verdict::Undecided(limit),
+        Verdict::Safe(())
+            if !explorer.is_truncated && neglected(system, &explorer, false).is_empty() =>
+        {
+            Verdict::Safe(())
+        }
+        _ => Verdict::Undecided(Limit::Configurations(limits.configurations)),
+    }
+}
+
+/// Whether a machine comes back to a choice of its own, or to one between peers.
+fn chooses_for_ever(machine: &Fsm) -> bool {
+    let node = |state: StateId| NodeIndex::<u32>::new(state.index());
+    let steps = machine.transitions().map(|by| (node(by.source), node(by.target)));
+    let graph = DiGraph::<(), ()>::from_edges(steps);
+    kosaraju_scc(&graph).iter().any(|members| {
+        let [first, others @ ..] = &members[..] else { return false };
+        let is_loop = !others.is_empty() || graph.contains_edge(*first, *first);
+        let mut states = members.iter().map(|member| StateId::from_index(member.index()));
+        let chooses = |state| {
+            let mut options = machine.transitions_from(state).map(|by| by.action);
+            let Some(first) = options.next() else { return false };
+            options.any(|other| {
+                let is_told = other.direction == Direction::Receive;
+                !is_told || first.peer != other.peer || first.direction != other.direction
+            })
+        };
+        is_loop && states.any(chooses)
+    })
+}
 
 /// Whether a system of directed machines is live in every run, which it is if it has no more
 /// configurations under this bound than the limits allow.
@@ -45,7 +130,13 @@ use crate::verdict::Limits;
 /// `bound` is that of an exhaustive [`Coverage`](super::Coverage), of a verdict that is safe.
 pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limits) -> bool {
     let interned = InternedSystem::whole(system);
-    let Some(explorer) = explored(&interned, bound, limits) else { return false };
+    let explorer = explored(&interned, bound, limits);
+    !explorer.is_truncated && neglected(system, &explorer, false).is_empty()
+}
+
+/// The roles that a run neglects; with `for_sure`, also if the bound holds back no send.
+fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Neglected> {
+    let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
         first.is_some_and(|by| !interned.get(by).is_send) && !explorer.can_move(node, machine)
@@ -57,10 +148,24 @@ pub(crate) fn is_live_in_every_run(system: &System, bound: usize, limits: &Limit
                 .map(|by| interned.get(by))
                 .any(|by| by.channel as ChannelIndex == channel && explorer.is_enabled(node, by))
     };
-    let mut machines = 0..interned.machines();
-    let mut channels = 0..interned.channels();
-    !machines.any(|machine| stays(&explorer, |node| in_vain(node, machine)))
-        && !channels.any(|channel| stays(&explorer, |node| ignored(node, channel)))
+    let waiting = (0..interned.machines()).filter_map(|machine| {
+        let meanwhile = stays(explorer, for_sure, |node| in_vain(node, machine))?;
+        Some((machine, None, meanwhile))
+    });
+    let unread = (0..interned.channels()).filter_map(|channel| {
+        let meanwhile = stays(explorer, for_sure, |node| ignored(node, channel))?;
+        let (from, to) = interned.ends[channel];
+        Some((to, Some(from), meanwhile))
+    });
+    let mut found: BTreeMap<MachineIndex, Neglected> = BTreeMap::new();
+    for (machine, from, meanwhile) in waiting.chain(unread) {
+        found.entry(machine).or_insert_with(|| Neglected {
+            role: interned.role(system, machine),
+            from: from.map(|from| interned.role(system, from)),
+            meanwhile: interned.steps(system, &meanwhile),
+        });
+    }
+    found.into_values().collect()
 }
 
 /// Whether a machine of the system, wherever it receives in one of these states, can come to where
@@ -73,7 +178,7 @@ pub(crate) fn can_leave(
     limits: &Limits,
 ) -> bool {
     let interned = InternedSystem::whole(system);
-    let Some(explorer) = explored(&interned, bound, limits) else { return false };
+    let explorer = explored(&interned, bound, limits);
     let is_out = |node| (!explorer.kind(node, machine).receives_only()).then_some(0);
     let continuations = Continuations::of(&explorer.graph, 1, |_| None, is_out);
     // The states of all machines are numbered together.
@@ -82,35 +187,45 @@ pub(crate) fn can_leave(
         let state = explorer.state(*node, machine) as usize - base;
         states.contains(&StateId::from_index(state))
     };
-    explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
+    !explorer.is_truncated && explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
 }
 
-/// All configurations under a bound, if they are no more than the limits allow.
-fn explored<'a>(
-    interned: &'a InternedSystem,
-    bound: usize,
-    limits: &Limits,
-) -> Option<Explorer<'a>> {
-    let explorer = Explorer::all(interned, &interned.uniform(bound), limits.configurations);
-    (!explorer.is_truncated).then_some(explorer)
+/// All configurations under a bound, or as many as the limits allow.
+fn explored<'a>(interned: &'a InternedSystem, bound: usize, limits: &Limits) -> Explorer<'a> {
+    Explorer::all(interned, &interned.uniform(bound), limits.configurations)
 }
 
-/// Whether a fair run stays for ever in configurations of this kind.
-fn stays(explorer: &Explorer<'_>, is_kind: impl Fn(Node) -> bool) -> bool {
+/// A few of the sends of a fair run that stays for ever in configurations of this kind.
+fn stays(
+    explorer: &Explorer<'_>,
+    for_sure: bool,
+    is_kind: impl Fn(Node) -> bool,
+) -> Option<Vec<u32>> {
     let is_kind = |node: NodeIndex| is_kind(node.index() as Node);
     let graph = NodeFiltered::from_fn(&explorer.graph, is_kind);
     let mut components = kosaraju_scc(&graph);
-    components.iter_mut().any(|members| {
+    components.iter_mut().find_map(|members| {
         members.sort_unstable();
         let inside = members.iter().flat_map(|&member| explorer.graph.edges(member));
         let inside = inside.filter(|edge| members.binary_search(&edge.target()).is_ok());
-        let moved: Vec<MachineIndex> = inside
-            .map(|edge| explorer.system.get(*edge.weight() as usize).machine as MachineIndex)
-            .collect();
-        let is_fair_to = |machine: MachineIndex| {
-            moved.contains(&machine)
-                || !members.iter().any(|member| explorer.can_move(member.index() as Node, machine))
+        let moves: BTreeSet<u32> = inside.map(|edge| *edge.weight()).collect();
+        let by = |number: &u32| explorer.system.get(*number as usize);
+        let has_moved = |machine| moves.iter().any(|number| by(number).machine == machine as u32);
+        let can_move = |node: Node, machine| {
+            let mut moves = explorer.moves(node, machine);
+            let is_held_back = for_sure && moves.any(|by| explorer.system.get(by).is_send);
+            is_held_back || explorer.can_move(node, machine)
         };
-        !moved.is_empty() && (0..explorer.system.machines()).all(is_fair_to)
+        let is_fair_to = |machine: MachineIndex| {
+            let mut members = members.iter().map(|member| member.index() as Node);
+            has_moved(machine) || !members.any(|member| can_move(member, machine))
+        };
+        let is_fair = !moves.is_empty() && (0..explorer.system.machines()).all(is_fair_to);
+        let mut told = BTreeSet::new();
+        let sends = moves.iter().copied().filter(|number| {
+            let by = by(number);
+            by.is_send && told.insert((by.channel, by.message))
+        });
+        is_fair.then(|| sends.take(4).collect())
     })
 }

@@ -9,6 +9,7 @@ use fastrand::Rng;
 use rumpsteak_fsm::certificate::invariant::{Judgement, Step};
 use rumpsteak_fsm::certificate::{self, Certificate, FairInvariant, Fault};
 use rumpsteak_fsm::subtype::{self, Proof};
+use rumpsteak_fsm::system::{System, explore, live_in_every_run};
 use rumpsteak_fsm::{Action, Direction, Fsm, Limits, Role, StateId, Verdict, dot};
 use rumpsteak_oracle::{self as oracle, Configuration, Coverage, Mutation, mutate, seeds};
 
@@ -391,6 +392,40 @@ fn random_pairs_are_as_the_definition_says() {
     }
     println!("{pairs} pairs: {figures:?}");
     assert!(figures.accepted >= pairs / 20 && figures.tried >= pairs / 20, "{figures:?}");
+}
+
+/// Liveness in every run against a naive search among configurations with short queues.
+#[test]
+fn who_is_neglected_is_as_a_naive_search_says() {
+    let mut rng = Rng::with_seed(31);
+    let (mut live, mut neglects, mut open) = (0, 0, 0);
+    for _ in seeds(150) {
+        let (_, machine) = put_off(&mut rng);
+        let Some(context) = random_context(&machine, &mut rng) else { continue };
+        if !is_context(&machine, &context, &[]) {
+            continue;
+        }
+        let machines: Vec<Fsm> = std::iter::once(machine).chain(context).collect();
+        let text: String = machines.iter().map(dot::print).collect();
+        let naive = oracle::System::new(machines.clone()).unwrap();
+        let naive = [1, 3].iter().find_map(|&queue| {
+            naive.neglect(&oracle::Limits { queue, configurations: 500, steps: usize::MAX })
+        });
+        let (system, limits) = (System::new(machines).unwrap(), Limits::default());
+        match live_in_every_run(&system, || explore(&system, &limits), &limits) {
+            Verdict::Safe(()) => {
+                live += 1;
+                assert_eq!(naive, None, "{text}");
+            }
+            Verdict::Unsafe(found) => {
+                neglects += 1;
+                assert!(!found.is_empty() && naive.is_some(), "{found:?}\n{text}");
+            }
+            Verdict::Undecided(_) => open += 1,
+        }
+    }
+    println!("{live} live, {neglects} neglect a role, {open} undecided");
+    assert!(live > 20 && neglects > 10 && open < live, "{live} {neglects} {open}");
 }
 
 /// The cases of `tests/cases/fair.md`, with the answers of both relations.

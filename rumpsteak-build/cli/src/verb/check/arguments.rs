@@ -31,11 +31,23 @@ pub(crate) struct Arguments {
     /// Explore queues of at most N messages where queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     pub(super) queue: Option<usize>,
+    /// Which liveness the protocols must have [default: in every run, with a warning where it is not]
+    #[arg(long, value_enum, value_name = "WHICH", requires = "files")]
+    pub(super) liveness: Option<Liveness>,
     /// How to print diagnostics and verdicts
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Form,
     #[arg(long, hide = true, value_enum, conflicts_with = "format")]
     message_format: Option<MessageFormat>,
+}
+
+/// Whether each role is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Liveness {
+    /// Whatever the roles choose
+    EveryRun,
+    /// If choices are fair
+    Fair,
 }
 
 /// The form of the answer.

@@ -2,12 +2,12 @@
 
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::run::Run;
-use rumpsteak_fsm::system::{Exploration, System, explore};
+use rumpsteak_fsm::system::{Exploration, Neglected, System, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
-use super::arguments::{Arguments, Form};
+use super::arguments::{Arguments, Form, Liveness};
 use crate::input::Reader;
 use crate::json::{self, Answer};
 use crate::machines::{Machine, mark_waits, of_projections};
@@ -106,7 +106,15 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
         Verdict::Safe(_) | Verdict::Unsafe(_) => None,
     };
-    let judged = Judged { module, protocol, machines, exploration, kmc };
+    if output.arguments.liveness.is_none() {
+        limits = limits.for_a_warning(machines.len());
+    }
+    // Who starves waits in every run.
+    let live = match exploration.starvation {
+        Some(_) => Verdict::Safe(()),
+        None => live_in_every_run(&system, || exploration.clone(), &limits),
+    };
+    let judged = Judged { module, protocol, machines, exploration, kmc, live };
     judged.tell(output)
 }
 
@@ -118,6 +126,8 @@ struct Judged<'a> {
     exploration: Exploration,
     /// The answer of k-MC, if a limit ended the exploration.
     kmc: Option<kmc::Verdict>,
+    /// Whether each role is served in every run.
+    live: Verdict<(), Vec<Neglected>>,
 }
 
 impl Judged<'_> {
@@ -143,7 +153,40 @@ impl Judged<'_> {
             output.report(&self.with_run(Notice::note(title), run));
             verdict["starvation"] = json::run(run);
         }
+        let outcome = outcome.max(self.liveness(output, &mut verdict));
         output.verdict(self.protocol, outcome, verdict, &line);
+        outcome
+    }
+
+    /// Tells who may wait for ever.
+    fn liveness(&self, output: &mut Output<'_>, verdict: &mut Value) -> Outcome {
+        let name = self.protocol.name();
+        let asked = output.arguments.liveness;
+        let notice = match asked {
+            Some(Liveness::Fair) => return Outcome::Holds,
+            Some(Liveness::EveryRun) => Notice::error,
+            None => Notice::warning,
+        };
+        let outcome = match &self.live {
+            Verdict::Safe(()) => return Outcome::Holds,
+            Verdict::Unsafe(neglected) => {
+                for found in neglected {
+                    output.report(&notice(format!("in `{name}`, {found}")));
+                }
+                verdict["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
+                Outcome::Fails
+            }
+            Verdict::Undecided(_) if asked.is_none() => return Outcome::Holds,
+            Verdict::Undecided(limit) => {
+                let title = format!("undecided whether `{name}` is live in every run: {limit}");
+                output.report(&notice(title).help(raise(*limit)));
+                Outcome::Undecided
+            }
+        };
+        if asked.is_none() {
+            return Outcome::Holds;
+        }
+        verdict["verdict"] = outcome.verdict().into();
         outcome
     }
 
