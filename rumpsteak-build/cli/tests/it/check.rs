@@ -305,7 +305,7 @@ fn a_role_that_depends_on_a_choice_is_warned_of_or_refused_or_accepted() {
     let told =
         "in `P`, `c` may wait for ever, if others go on for ever with `more` from `a` to `b`\n\n";
     let safe =
-        "p.scr: `P` is safe: 3 roles, 8 configurations explored with queues of up to 1 message\n";
+        "p.scr: `P` is safe: 3 roles, 6 configurations explored with queues of up to 1 message\n";
     folder.call("check p.scr").exits(0).says(&format!("warning: {told}")).prints(safe);
     folder.call("check p.scr --liveness fair").exits(0).says("").prints(safe);
     let refused = folder.call("check p.scr --liveness every-run").exits(1);

@@ -399,8 +399,12 @@ fn random_pairs_are_as_the_definition_says() {
 fn who_is_neglected_is_as_a_naive_search_says() {
     let mut rng = Rng::with_seed(31);
     let (mut live, mut neglects, mut open) = (0, 0, 0);
-    for _ in seeds(150) {
-        let (_, machine) = put_off(&mut rng);
+    for number in seeds(500) {
+        let peers = 1 + number as usize % 3;
+        let machine = match number % 4 {
+            0 => put_off(&mut rng).1,
+            _ => common::random_machine(&mut rng, peers, 15),
+        };
         let Some(context) = random_context(&machine, &mut rng) else { continue };
         if !is_context(&machine, &context, &[]) {
             continue;
@@ -425,7 +429,7 @@ fn who_is_neglected_is_as_a_naive_search_says() {
         }
     }
     println!("{live} live, {neglects} neglect a role, {open} undecided");
-    assert!(live > 20 && neglects > 10 && open < live, "{live} {neglects} {open}");
+    assert!(live > 20 && neglects >= 2 && open < live, "{live} {neglects} {open}");
 }
 
 /// The cases of `tests/cases/fair.md`, with the answers of both relations.
