@@ -17,15 +17,15 @@ use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run}
 use tokio::sync::oneshot;
 
 #[derive(Roles)]
-struct Roles {
-    p: P,
-    h: H,
+pub struct Roles {
+    pub p: P,
+    pub h: H,
 }
 
 #[derive(Role)]
 #[protocol(Hospital::p)]
 #[message(Label)]
-struct P {
+pub struct P {
     #[route(H)]
     h: Channel<Label>,
 }
@@ -33,13 +33,13 @@ struct P {
 #[derive(Role)]
 #[protocol(Hospital::h)]
 #[message(Label)]
-struct H {
+pub struct H {
     #[route(P)]
     p: Channel<Label>,
 }
 
 #[derive(Message)]
-enum Label {
+pub enum Label {
     Data(Data),
     Ok(Accepted),
     Ko(Refused),
@@ -47,11 +47,11 @@ enum Label {
     Report(Report),
 }
 
-struct Data(u32);
-struct Accepted;
-struct Refused;
-struct Ask;
-struct Report(String);
+pub struct Data(pub u32);
+pub struct Accepted;
+pub struct Refused;
+pub struct Ask;
+pub struct Report(pub String);
 
 #[session(P)]
 pub type Patient = Select<H, PatientChoice>;
@@ -157,7 +157,7 @@ async fn patient(role: &mut P, days: &[&[u32]], done: oneshot::Sender<Stay>) -> 
 }
 
 /// Refuses readings above 40.
-async fn hospital(role: &mut H) -> Result<Infallible> {
+pub async fn hospital(role: &mut H) -> Result<Infallible> {
     try_run(role, async |mut session: Hospital<'_>| {
         let mut accepted = Vec::new();
         loop {

@@ -13,10 +13,10 @@ mod alternating_bit;
 mod authentication;
 #[path = "../client_server_log.rs"]
 mod client_server_log;
+#[path = "../eager_hospital.rs"]
+mod eager_hospital;
 #[path = "../elevator.rs"]
 mod elevator;
-#[path = "../hospital.rs"]
-mod hospital;
 #[path = "../optimised_double_buffering.rs"]
 mod optimised_double_buffering;
 #[path = "../optimised_fft.rs"]
@@ -175,13 +175,15 @@ async fn client_server_log_has_every_request_in_order() -> Result<()> {
 
 #[tokio::test]
 async fn hospital_is_ahead_and_misses_no_answer() -> Result<()> {
-    let expected = hospital::Stay {
+    let expected = eager_hospital::plain::Stay {
         // 36, 37 and, after 78 and 76 were refused, half of them: 39, 38.
         accepted: 4,
         refused: 3,
         ahead: 2,
         reports: vec!["[36, 37]".to_owned(), "[36, 37, 39, 38]".to_owned()],
     };
-    assert_eq!(hospital::run().await?, expected);
+    assert_eq!(eager_hospital::plain::run().await?, expected);
+    let reports = [(0, "[36, 37]".to_owned()), (2, "[36, 37, 38]".to_owned())];
+    assert_eq!(eager_hospital::run().await?, reports);
     Ok(())
 }
