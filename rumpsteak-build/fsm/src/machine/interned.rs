@@ -275,11 +275,15 @@ impl InternedMachine {
         &self.edges[start as usize..end as usize]
     }
 
-    /// The edges that lead to a state. O(edges) for the first state, and known then.
-    pub(crate) fn incoming(&self, state: u32) -> impl Iterator<Item = &Edge> {
+    /// The positions of the edges that lead to each state. O(edges) once.
+    pub(crate) fn incoming(&self) -> &Groups {
         let targets = self.edges.iter().map(|edge| edge.target);
-        let incoming = self.incoming.get_or_init(|| Groups::new(self.len(), targets));
-        incoming.of(state).iter().map(|&edge| &self.edges[edge as usize])
+        self.incoming.get_or_init(|| Groups::new(self.len(), targets))
+    }
+
+    /// The edge at a position.
+    pub(crate) fn nth_edge(&self, position: u32) -> &Edge {
+        &self.edges[position as usize]
     }
 
     pub(crate) fn edge(&self, state: u32, act: Act) -> Option<Edge> {
@@ -325,6 +329,7 @@ impl Groups {
     }
 
     /// The things of a group, the last one first.
+    #[inline]
     pub(crate) fn of(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.members[self.starts[group] as usize..self.starts[group + 1] as usize]

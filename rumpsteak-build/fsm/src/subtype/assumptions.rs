@@ -254,6 +254,9 @@ impl<'a> Assumptions<'a> {
                 pending(step.from) && pending(step.to) && !self.does(step, kind)
             })
             .collect();
+        if steps.is_empty() {
+            return None;
+        }
         let ends = steps.iter().map(|step| (step.from as usize, step.to as usize));
         let ranks = heights(self.nodes.len(), ends);
         if let Some(first) = ranks.iter().position(Option::is_none) {

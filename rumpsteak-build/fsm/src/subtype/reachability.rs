@@ -38,17 +38,18 @@ pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec
             State::Send(_) => missing[state as usize] = 1,
         }
     }
+    let incoming = sup.incoming();
     let mut rank = 0;
     while !layer.is_empty() {
         rank += 1;
         let mut next = vec![];
         for state in layer {
-            for edge in sup.incoming(state) {
-                let predecessor = edge.source;
+            for &edge in incoming.of(state) {
+                let &Edge { source: predecessor, act, .. } = sup.nth_edge(edge);
                 match sup.state(predecessor) {
                     // Ranked from the start, or never.
                     State::Send(own) if own == kind => continue,
-                    State::Send(_) if !allowed(edge.act) => continue,
+                    State::Send(_) if !allowed(act) => continue,
                     _ => {}
                 }
                 let missing = &mut missing[predecessor as usize];
@@ -84,9 +85,11 @@ impl Futures {
         // there are actions.
         let mut open: Vec<u32> = (0..sub.len() as u32).collect();
         let mut queued = vec![true; sub.len()];
+        let incoming = sub.incoming();
         while let Some(state) = open.pop() {
             queued[state as usize] = false;
-            for &Edge { source: predecessor, .. } in sub.incoming(state) {
+            for &edge in incoming.of(state) {
+                let predecessor = sub.nth_edge(edge).source;
                 let mut grew = false;
                 for word in 0..words {
                     let own = futures[words * state as usize + word];
@@ -143,8 +146,10 @@ pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
             State::Receive(_) => 1,
         };
     }
+    let incoming = sub.incoming();
     while let Some(state) = open.pop() {
-        for &Edge { source: predecessor, .. } in sub.incoming(state) {
+        for &edge in incoming.of(state) {
+            let predecessor = sub.nth_edge(edge).source;
             let missing = &mut missing[predecessor as usize];
             *missing = missing.saturating_sub(1);
             if *missing == 0 && std::mem::replace(&mut avoids[predecessor as usize], false) {
