@@ -10,6 +10,7 @@ fn main() -> Result<(), rumpsteak_build::Report> {
         .protocols("../protocols/elevator.scr")
         .protocols("../protocols/fft.scr")
         .protocols("../protocols/hospital.scr")
+        .protocols("../protocols/jacobi.scr")
         .protocols("../protocols/ring.scr")
         .protocols("../protocols/ring_choice.scr")
         .protocols("../protocols/streaming.scr")

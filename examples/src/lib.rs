@@ -15,6 +15,7 @@ use std::fmt::Debug;
 use std::process::ExitCode;
 
 pub mod fft;
+pub mod processes;
 
 /// The end of an example: what it has computed has to be what is expected.
 ///

@@ -19,6 +19,11 @@ pub trait Labelled {
         self.labelled().name
     }
 
+    /// The names of all labels, in the order of their tags, a line each; `struct name` if the type
+    /// is one.
+    #[doc(hidden)]
+    const LABELS: &'static str = "";
+
     #[doc(hidden)]
     fn labelled(&self) -> Label;
 }

@@ -160,8 +160,11 @@ impl Entries<'_> {
 
     fn role(&self, id: ItemId) -> Proof {
         let pair = self.context.pairs.roles.get(&id);
+        let linked = pair.and_then(|pair| pair.link.as_ref().ok());
+        let protocols = &self.context.protocols.protocols;
         Proof {
             plays: pair.map(RolePair::sealed_name),
+            projections: linked.map(|linked| protocols[linked.protocol].text()).unwrap_or_default(),
             system: self.systems.get(&id).cloned(),
             ..Proof::default()
         }

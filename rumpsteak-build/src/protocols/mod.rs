@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use rumpsteak_contract::name;
 use rumpsteak_contract::verdict::stamp;
+use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Fsm, Message, Role};
 use rumpsteak_scribble::{
     Code, Diagnostic, Limits, Modules, Projection, Protocol, SourceId, file_of_module,
@@ -308,6 +309,14 @@ impl Loaded {
                 .map(|(position, _)| position)
                 .collect(),
         }
+    }
+
+    /// The projections onto all roles, as a text.
+    pub(crate) fn text(&self) -> String {
+        let machines: Vec<Fsm> = self.projections.iter().map(|found| found.fsm.clone()).collect();
+        // DOT can say every machine; the other form is shorter.
+        let printed = text::print(Form::Cfsm, &machines);
+        printed.or_else(|_| text::print(Form::Dot, &machines)).unwrap_or_default()
     }
 
     /// The projections onto all roles but one.

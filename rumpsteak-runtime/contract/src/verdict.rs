@@ -167,6 +167,9 @@ pub struct Proof {
     pub body: Vec<(Option<String>, Chain)>,
     /// For a role, or a root: in which system its queues have proven capacities.
     pub system: Option<System>,
+    /// For a role of a protocol: the projections onto all of its roles, as a text, by which
+    /// programs that were built apart know whether they follow the same protocol. Otherwise empty.
+    pub projections: String,
 }
 
 /// A session with all names resolved and all `type` aliases replaced by what they stand for: its
@@ -352,6 +355,7 @@ impl Entry {
             proof.id,
             &proof.body,
             &proof.system,
+            &proof.projections,
         );
         let krate = (&krate.name, krate.is_executable);
         let found = (self.passed, &self.problems);
@@ -362,7 +366,7 @@ impl Entry {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
         let ((name, is_executable), (passed, problems)) = (krate, found);
-        let (plays, kmc, machine, id, body, system) = proof;
+        let (plays, kmc, machine, id, body, system, projections) = proof;
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
             key: key.to_owned(),
@@ -371,7 +375,15 @@ impl Entry {
             line,
             passed,
             problems,
-            proof: Proof { plays: Option::map(plays, role_name), kmc, machine, id, body, system },
+            proof: Proof {
+                plays: Option::map(plays, role_name),
+                kmc,
+                machine,
+                id,
+                body,
+                system,
+                projections,
+            },
         })
     }
 }

@@ -61,6 +61,7 @@ fn entries() -> [Entry; 4] {
             )],
         )),
         system: Some((0x5be2, vec![])),
+        projections: String::new(),
     };
     let player = Proof {
         kmc: None,
@@ -72,6 +73,7 @@ fn entries() -> [Entry; 4] {
                 (1, "t".to_owned(), "Growable".to_owned()),
             ],
         )),
+        projections: "--@role k\n.outputs \u{1f}".to_owned(),
         ..kernel.clone()
     };
     let choice = Proof {

@@ -64,11 +64,19 @@ fn implement(item: &MessageItem) -> TokenStream {
     };
     let patterns: Vec<_> = variants.iter().map(pattern).collect();
     let types = variants.iter().map(|variant| &variant.ty);
+    // The label of a struct has no number before it when it travels.
+    let labels = variants.iter().map(|variant| match item.is_struct {
+        true => format!("struct {}", variant.label),
+        false => variant.label.clone(),
+    });
+    let labels = labels.collect::<Vec<_>>().join("\n");
     let conversions = variants.iter().enumerate();
     let conversions = conversions.map(|(tag, variant)| conversion(item, tag, variant));
     quote! {
         #[automatically_derived]
         impl #krate::transport::Labelled for #message {
+            const LABELS: &'static str = #labels;
+
             #[inline]
             fn labelled(&self) -> #krate::private::Label {
                 match self {

@@ -37,6 +37,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let number = number(&[&protocol, &role]);
     let (problems, proof) = (verdict.problems, verdict.proof);
     let (system, queues) = proof.system.unwrap_or_default();
+    let projections = proof.projections;
     let methods = methods(&item);
     let implementations = item.routes.iter();
     let implementations =
@@ -55,6 +56,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
                 role: #role,
                 number: #number,
                 system: #system,
+                projections: #projections,
             };
 
             #methods
@@ -190,7 +192,7 @@ fn wiring(item: &RoleItem) -> TokenStream {
                 >,
             )*
         {
-            fn wire(#wiring: &mut #krate::private::wiring::Wiring) -> Self {
+            fn wire(#wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
                 Self { #(#members: wiring.connect::<#name, #peers, __Set>(#indices)),* }
             }
         }

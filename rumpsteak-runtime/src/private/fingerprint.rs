@@ -7,8 +7,8 @@
 //! compile time that it equals [`Structure::FINGERPRINT`] of the type that rustc understood.
 //!
 //! A fingerprint is a hash of 64 bits of the constructor, the numbers of the names, and the
-//! fingerprint of what follows. `#[derive(Role)]` and `#[derive(Message)]` make the numbers, so that
-//! rustc reads no text. Aliases are transparent; structs and enums are nominal (recursion goes
+//! fingerprint of what follows. `#[derive(Role)]` and `#[derive(Message)]` make the numbers, so
+//! that rustc reads no text. Aliases are transparent; structs and enums are nominal (recursion goes
 //! through them), with an identity that the build script hands out, and their bodies are asserted
 //! on their own. The hash guards against accidents, not against an adversary: somebody who wants to
 //! forge a proof can also write the `impl` by hand.

@@ -15,6 +15,10 @@ pub trait Participant: Sized + 'static {
     /// What the role plays.
     const PLAYED: Played;
 
+    /// The projections of the protocol that the role takes part in, onto all of its roles: a text
+    /// that `rumpsteak-fsm` reads. Empty for a role without a protocol.
+    const PROJECTIONS: &'static str = "";
+
     /// Calls `visit` for each route, in the order of the fields, with the name of the peer's struct
     /// and the mark of the route.
     fn for_each_mark<'a>(&'a self, visit: impl FnMut(&'static str, &'a Mark));
@@ -35,6 +39,9 @@ pub struct Played {
     /// Which system the capacities of the role's queues were proven for: a number made from all the
     /// sessions of all its roles. 0 for none.
     pub system: u64,
+    /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
+    /// Empty for a role without a protocol.
+    pub projections: &'static str,
 }
 
 /// A route that is not where `#[derive(Roles)]` put it.

@@ -16,6 +16,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::role::{Role, Route};
@@ -69,25 +70,43 @@ impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
 )]
 pub trait Wire<S>: Role {
     /// Connects the role to all its peers.
-    fn wire(wiring: &mut Wiring) -> Self;
+    fn wire(wiring: &mut Wiring<'_>) -> Self;
 }
 
-/// A set of roles while it is wired.
+/// The set of a role whose peers may be in other processes.
 #[derive(Debug)]
-pub struct Wiring {
+pub struct Elsewhere;
+
+impl<P> Seats<P> for Elsewhere {}
+
+/// A set of roles while it is wired.
+pub struct Wiring<'a> {
     /// A number that no other set has.
     set: usize,
     /// The ends that wait, by the role that they are for and its peer.
     ends: BTreeMap<[TypeId; 2], Box<dyn Any>>,
+    /// Where ends come from whose other ends are elsewhere.
+    elsewhere: Option<&'a mut Give<'a>>,
 }
 
-impl Wiring {
+/// Gives the end of a route, by the queue into which it sends and its type; or nothing, and a fresh
+/// route is made.
+pub type Give<'a> = dyn FnMut(Queue, TypeId) -> Option<Box<dyn Any>> + 'a;
+
+impl<'a> Wiring<'a> {
     /// A set none of whose roles is wired.
     #[allow(clippy::new_without_default, reason = "each one is another")]
     #[must_use]
     pub fn new() -> Self {
         static SETS: AtomicUsize = AtomicUsize::new(0);
-        Self { set: SETS.fetch_add(1, Ordering::Relaxed), ends: BTreeMap::new() }
+        let set = SETS.fetch_add(1, Ordering::Relaxed);
+        Self { set, ends: BTreeMap::new(), elsewhere: None }
+    }
+
+    /// A set whose roles are given the ends of their routes.
+    #[must_use]
+    pub fn elsewhere(give: &'a mut Give<'a>) -> Self {
+        Self { elsewhere: Some(give), ..Self::new() }
     }
 
     /// The end of `Near` of the route between `Near` and `Far`, branded as that of this set and of
@@ -99,7 +118,11 @@ impl Wiring {
         Near::Link: Pair<Far::Link>,
     {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
-        let left = self.ends.remove(&roles).and_then(|end| end.downcast().ok());
+        let given = match &mut self.elsewhere {
+            Some(give) => give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>()),
+            None => self.ends.remove(&roles),
+        };
+        let left = given.and_then(|end| end.downcast().ok());
         let near: Near::Link = match left {
             Some(near) => *near,
             None => {
@@ -116,6 +139,12 @@ impl Wiring {
             peer: Far::NAME,
         });
         near
+    }
+}
+
+impl fmt::Debug for Wiring<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wiring").field("set", &self.set).finish_non_exhaustive()
     }
 }
 

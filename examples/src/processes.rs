@@ -1,0 +1,214 @@
+//! Examples whose roles are processes: [`start`] starts one for each role and lets them find each
+//! other.
+//!
+//! ```text
+//! cargo run -p rumpsteak-examples --example jacobi -- --transport unix
+//! ```
+//!
+//! Or one role in each terminal, each told where the others are:
+//!
+//! ```text
+//! … --role a --listen tcp://127.0.0.1:4001
+//! … --role b --listen tcp://127.0.0.1:4002
+//! … --role m --peer a=tcp://127.0.0.1:4001 --peer b=tcp://127.0.0.1:4002
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+use std::{env, fs, process};
+
+use clap::Parser;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
+use rumpsteak_net::{Host, Join, Joins, Limits};
+
+/// Why a role fails.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Plays the roles of a session as processes
+#[derive(Clone, Debug, Parser)]
+struct Arguments {
+    /// tcp, unix, tls, ws, wss or quic; memory plays all roles in one process
+    #[arg(long, default_value = "tcp")]
+    transport: String,
+    /// Play this role only
+    #[arg(long)]
+    role: Option<String>,
+    /// Where others reach this role
+    #[arg(long, value_name = "URL", requires = "role")]
+    listen: Option<String>,
+    /// Where a peer is
+    #[arg(long, value_name = "ROLE=URL", requires = "role")]
+    peer: Vec<String>,
+    /// The folder in which the processes leave word of where they are
+    #[arg(long, hide = true)]
+    folder: Option<PathBuf>,
+}
+
+/// Where a role is played.
+#[derive(Clone, Debug)]
+pub struct Place {
+    role: String,
+    host: Host,
+    arguments: Arguments,
+}
+
+/// Plays the roles, each in a process, and tells whether all have come to their end.
+///
+/// `play` plays one of them: it is given the [`Place`].
+pub fn start(
+    roles: &[&str],
+    play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
+) -> ExitCode {
+    let arguments = Arguments::parse();
+    let played = match &arguments.role {
+        Some(role) => played_here(&arguments, &[role], play),
+        None if arguments.transport == "memory" => played_here(&arguments, roles, play),
+        None => in_processes(&arguments, roles),
+    };
+    match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Plays roles in this process.
+fn played_here(
+    arguments: &Arguments,
+    roles: &[&str],
+    play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
+) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let host = host(arguments)?;
+        let playing = roles.iter().map(|role| {
+            let (role, host) = ((*role).to_owned(), host.clone());
+            tokio::spawn(play(Place { role, host, arguments: arguments.clone() }))
+        });
+        for role in playing.collect::<Vec<_>>() {
+            role.await??;
+        }
+        Ok(())
+    })
+}
+
+/// Starts a process for each role, and waits for all.
+fn in_processes(arguments: &Arguments, roles: &[&str]) -> Result<(), Failure> {
+    let folder = env::temp_dir().join(format!("rumpsteak-{}", process::id()));
+    fs::create_dir_all(&folder)?;
+    certify(&folder, roles)?;
+    let start = |role: &&str| {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(["--transport", &arguments.transport, "--role", role, "--folder"]);
+        command.arg(&folder).spawn()
+    };
+    let started: Vec<_> = roles.iter().map(start).collect::<Result<_, _>>()?;
+    let mut failed = Vec::new();
+    for (role, mut process) in roles.iter().zip(started) {
+        if !process.wait()?.success() {
+            failed.push(*role);
+        }
+    }
+    fs::remove_dir_all(&folder)?;
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
+}
+
+/// Writes a certificate for each role.
+fn certify(folder: &Path, roles: &[&str]) -> Result<(), Failure> {
+    let key = KeyPair::generate()?;
+    let mut params = CertificateParams::new(vec!["authority".to_owned()])?;
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    fs::write(folder.join("authority.der"), params.self_signed(&key)?.der())?;
+    let authority = Issuer::new(params, key);
+    for role in roles {
+        let key = KeyPair::generate()?;
+        // The examples' processes are all on this machine, and of one protocol each.
+        let protocol =
+            env::current_exe()?.file_stem().map(|name| name.to_string_lossy().into_owned());
+        let names =
+            [format!("{role}.{}.rumpsteak", protocol.unwrap_or_default()), "127.0.0.1".to_owned()];
+        let certificate = CertificateParams::new(names)?.signed_by(&key, &authority)?;
+        fs::write(folder.join(format!("{role}.der")), certificate.der())?;
+        fs::write(folder.join(format!("{role}.key")), key.serialize_der())?;
+    }
+    Ok(())
+}
+
+/// The host of this process, with TLS if there are certificates.
+fn host(arguments: &Arguments) -> Result<Host, Failure> {
+    let mut transports = Transports::default();
+    if let (Some(folder), Some(role)) = (&arguments.folder, &arguments.role) {
+        let read = |name: &str| fs::read(folder.join(name));
+        let identity = Identity {
+            certificates: vec![read(&format!("{role}.der"))?.into()],
+            key: read(&format!("{role}.key"))?.try_into()?,
+            authorities: vec![read("authority.der")?.into()],
+        };
+        let tls = Tls::new(identity.clone())?;
+        transports = transports.with("tls", tls.clone()).with("wss", WebSocket::over(tls));
+        transports = transports.with("quic", Quic::new(identity)?);
+    }
+    Ok(Host::with(transports, Limits::default()))
+}
+
+impl Place {
+    /// The role that is played here.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        &self.role
+    }
+
+    /// Listens for the peers that call this role, and joins the session. This role calls those
+    /// peers that are named.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can listen there, or a peer leaves no word of where it is.
+    pub async fn join<R: Joins>(&self, called: &[&str]) -> Result<Join<R>, Failure> {
+        let Arguments { transport, listen, peer, folder, .. } = &self.arguments;
+        let here = match (listen, folder) {
+            (Some(address), _) => Some(address.clone()),
+            (None, Some(folder)) => Some(match transport.as_str() {
+                "unix" => format!("unix://{}", folder.join(&self.role).display()),
+                transport => format!("{transport}://127.0.0.1:0"),
+            }),
+            (None, None) => None,
+        };
+        if let Some(here) = here {
+            let reached = self.host.listen(&here).await?.to_string();
+            if let Some(folder) = folder {
+                let (draft, word) =
+                    (format!("{}.draft", self.role), format!("{}.address", self.role));
+                fs::write(folder.join(&draft), reached)?;
+                fs::rename(folder.join(draft), folder.join(word))?;
+            }
+        }
+        let mut join = self.host.join("example");
+        for role in called {
+            let given = peer.iter().filter_map(|peer| peer.split_once('='));
+            let given: Vec<&str> = given.filter(|(of, _)| of == role).map(|(_, at)| at).collect();
+            if !given.is_empty() {
+                join = join.peer(role, given);
+            } else if let Some(folder) = folder {
+                join = join.peer(role, [word(&folder.join(format!("{role}.address"))).await?]);
+            }
+        }
+        Ok(join)
+    }
+}
+
+/// What another process leaves in a file.
+async fn word(file: &Path) -> Result<String, Failure> {
+    for _ in 0..1_000 {
+        if let Ok(word) = fs::read_to_string(file) {
+            return Ok(word);
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Err(format!("nobody leaves word in {}", file.display()).into())
+}

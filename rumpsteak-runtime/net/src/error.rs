@@ -1,0 +1,125 @@
+//! What can go wrong between processes.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::address::{Address, AddressError};
+use crate::codec::CodecError;
+use crate::refusal::Refusal;
+
+/// Why a session could not be joined, or ended before its time.
+///
+/// In a process it is the source of an
+/// [`ErrorKind::Transport`](rumpsteak_runtime::ErrorKind::Transport).
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetError {
+    /// A text is no address.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// No transport has the scheme of this address.
+    #[error("no transport is known for {address}: the schemes are {}", known.join(", "))]
+    Scheme {
+        /// The address.
+        address: Address,
+        /// The schemes that have a transport.
+        known: Vec<&'static str>,
+    },
+    /// Nobody can listen at this address.
+    #[error("cannot listen at {address}")]
+    Listen {
+        /// The address.
+        address: Address,
+        /// What the transport says.
+        source: Arc<io::Error>,
+    },
+    /// The role takes part in this session on this host already.
+    #[error("`{role}` has joined the session `{session}` already")]
+    Joined {
+        /// The role.
+        role: String,
+        /// The session.
+        session: String,
+    },
+    /// An address was given for a role that has no route to this one.
+    #[error("`{role}` has no route to a role `{peer}`: its peers are {}", peers.join(", "))]
+    NoPeer {
+        /// The role that joins.
+        role: &'static str,
+        /// The role that is no peer.
+        peer: String,
+        /// The roles that are.
+        peers: Vec<&'static str>,
+    },
+    /// The role follows no protocol, so that programs which were built apart cannot know that they
+    /// follow the same one.
+    #[error("`{role}` follows no protocol: give it one, by `#[protocol(…)]`")]
+    NoProtocol {
+        /// The role.
+        role: &'static str,
+    },
+    /// A route of the role cannot lead to another process.
+    #[error("the route of `{role}` to `{peer}` stays in its process: make it a `Net`")]
+    Route {
+        /// The role.
+        role: &'static str,
+        /// The peer to which the route leads.
+        peer: &'static str,
+    },
+    /// A peer did not come in time.
+    #[error("`{peer}` has not joined the session `{session}` within {waited:?}")]
+    Absent {
+        /// The peer.
+        peer: String,
+        /// The session.
+        session: String,
+        /// How long it was waited for.
+        waited: Duration,
+        /// The last thing that went wrong when it was called, if it was.
+        #[source]
+        last: Option<Arc<io::Error>>,
+    },
+    /// The ends do not fit together, or one of them does not want the other.
+    #[error("`{peer}` and this end do not fit together: {refusal}")]
+    Refused {
+        /// The peer.
+        peer: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// What a peer sent is no frame of this protocol, or one that it may not send.
+    #[error("`{peer}` sent {what}")]
+    Frame {
+        /// The peer.
+        peer: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A message of a peer cannot be read.
+    #[error("a message from `{peer}` cannot be read")]
+    Decode {
+        /// The peer.
+        peer: String,
+        /// What the codec says.
+        source: Arc<CodecError>,
+    },
+    /// A message cannot be written, or is larger than a frame may be.
+    #[error("a message to `{peer}` cannot be sent")]
+    Encode {
+        /// The peer.
+        peer: String,
+        /// What the codec says.
+        source: Arc<CodecError>,
+    },
+    /// The connection to a peer broke, and was not made again in time.
+    #[error("`{peer}` is lost: its connection broke and was not resumed within {waited:?}")]
+    Lost {
+        /// The peer.
+        peer: String,
+        /// How long it was tried to resume the connection.
+        waited: Duration,
+        /// The last thing that went wrong.
+        source: Arc<io::Error>,
+    },
+}

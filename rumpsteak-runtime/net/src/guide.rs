@@ -1,0 +1,39 @@
+// The guide is read on a forge, too: so what its links mean in this documentation stands here,
+// before what they mean among the files.
+
+//! [Transports]: self::transports
+//! [Failure]: self::failure
+//!
+#![doc = include_str!("../guide/README.md")]
+
+macro_rules! chapters {
+    ($($chapter:ident)*) => {
+        $(
+            /// [`Host`]: crate::Host
+            /// [`peer`]: crate::Join::peer
+            /// [`Joined::leave`]: crate::Joined::leave
+            /// [`Limits`]: crate::Limits
+            /// [`Limits::frame`]: crate::Limits::frame
+            /// [`Limits::join`]: crate::Limits::join
+            /// [`Limits::resume`]: crate::Limits::resume
+            /// [`NetError::Decode`]: crate::NetError::Decode
+            /// [`NetError::Encode`]: crate::NetError::Encode
+            /// [`NetError::Frame`]: crate::NetError::Frame
+            /// [`NetError::Lost`]: crate::NetError::Lost
+            /// [`NetError::Refused`]: crate::NetError::Refused
+            /// [`Connection`]: crate::transport::Connection
+            /// [`Connection::only_for`]: crate::transport::Connection::only_for
+            /// [`Transport`]: crate::transport::Transport
+            /// [`Transports`]: crate::transport::Transports
+            #[cfg_attr(feature = "websocket", doc = "[`WebSocket::over`]: crate::transport::WebSocket")]
+            #[cfg_attr(not(feature = "websocket"), doc = "[`WebSocket::over`]: crate::transport")]
+            /// [`ErrorKind::Closed`]: rumpsteak_runtime::ErrorKind::Closed
+            /// [`ErrorKind::Transport`]: rumpsteak_runtime::ErrorKind::Transport
+            ///
+            #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
+            pub mod $chapter {}
+        )*
+    };
+}
+
+chapters!(transports failure);

@@ -1,0 +1,170 @@
+//! What two ends say to each other before any message: who they are, and what they were verified
+//! as.
+//!
+//! ```text
+//! caller                                            host
+//!   ── magic, Hello ─────────────────────────────────▶   is there such a role, in such a session?
+//!   ◀───────────── Welcome: its own Hello, or Refused ──  do both follow one protocol?
+//! ```
+//!
+//! The host compares, so both ends come to one answer; the caller compares again, because it need
+//! not believe the host. A connection that is made again begins likewise, with what each end has
+//! received.
+
+use std::io;
+use std::pin::Pin;
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use rumpsteak_runtime::channel::Capacity;
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+use crate::transport::Connection;
+
+/// The first bytes of a connection: what this is, and in which version.
+const MAGIC: &[u8; 10] = b"rumpsteak\x01";
+
+/// How many bytes a greeting has at most.
+const LARGEST: usize = 64 << 10;
+
+/// One end, as it introduces itself.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Hello {
+    pub(crate) protocol: String,
+    pub(crate) session: String,
+    /// The role of this end.
+    pub(crate) role: String,
+    /// The role at the other end.
+    pub(crate) peer: String,
+    /// The fingerprint of the protocol.
+    pub(crate) contract: u64,
+    /// The projections of the protocol onto all of its roles, as text; empty from an end that does
+    /// not talk to other versions.
+    pub(crate) projections: String,
+    /// The system for which the capacities of the queues were proven; 0 for none.
+    pub(crate) system: u64,
+    /// How much room the queue from this end needs, in that system.
+    pub(crate) capacity: Room,
+    /// The name of the codec.
+    pub(crate) codec: String,
+    /// The labels of the message type, in order.
+    pub(crate) labels: Vec<String>,
+    /// What tells this end from all others that ever play its role.
+    pub(crate) instance: u64,
+    /// The instance of the other end, for a connection that is made again.
+    pub(crate) known: Option<u64>,
+    /// How many messages it has received.
+    pub(crate) received: u64,
+}
+
+/// A [`Capacity`], as it travels.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Room {
+    AtMost(u32),
+    Growable,
+    Waits(u32),
+}
+
+impl From<Capacity> for Room {
+    fn from(capacity: Capacity) -> Self {
+        match capacity {
+            Capacity::AtMost(most) => u32::try_from(most).map_or(Self::Growable, Self::AtMost),
+            Capacity::Waits(room) => u32::try_from(room).map_or(Self::Growable, Self::Waits),
+            _ => Self::Growable,
+        }
+    }
+}
+
+/// What a host answers.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Answer {
+    Welcome(Hello),
+    Refused(Refusal),
+}
+
+impl Hello {
+    /// Whether two ends fit together.
+    ///
+    /// Whether two versions of a protocol do is found out on a thread for such things.
+    pub(crate) async fn fits(&self, other: &Self) -> Result<(), Refusal> {
+        if self.codec != other.codec {
+            return Err(Refusal::Codec([self.codec.clone(), other.codec.clone()]));
+        }
+        let are_same = self.labels == other.labels;
+        if !are_same && [self, other].iter().any(|hello| hello.is_struct()) {
+            return Err(Refusal::Labels([self.labels.join(", "), other.labels.join(", ")]));
+        }
+        if self.contract == other.contract {
+            return Ok(());
+        }
+        let projections = [self, other].map(|hello| hello.projections.clone());
+        let compared = tokio::task::spawn_blocking(move || versions_fit(&projections));
+        let compared = compared.await.unwrap_or_else(|error| Err(error.to_string()));
+        compared.map_err(Refusal::Protocol)
+    }
+
+    /// Whether the message type is a struct, which has no number.
+    fn is_struct(&self) -> bool {
+        matches!(&self.labels[..], [label] if label.starts_with(STRUCT))
+    }
+
+    /// By which numbers the other end's labels are known here, where these are others.
+    pub(crate) fn numbers(&self, other: &Self) -> Option<Numbers> {
+        let number = |label: &String| {
+            (0..).zip(&self.labels).find(|(_, own)| *own == label).map(|(at, _)| at)
+        };
+        let are_same = self.labels == other.labels;
+        (!are_same).then(|| other.labels.iter().map(number).collect())
+    }
+}
+
+/// What stands before the label of a message type that is a struct; no label has a blank in it.
+const STRUCT: &str = "struct ";
+
+/// The number that each label of the other end has here, in its order; `None` for one that is
+/// unknown here.
+pub(crate) type Numbers = Vec<Option<u32>>;
+
+/// Whether two versions of a protocol fit together.
+fn versions_fit([own, theirs]: &[String; 2]) -> Result<(), String> {
+    if own.is_empty() || theirs.is_empty() {
+        return Err("one of the ends talks to no other version".to_owned());
+    }
+    #[cfg(feature = "compat")]
+    return crate::compat::fit(own, theirs);
+    #[cfg(not(feature = "compat"))]
+    Err("this end talks to no other version".to_owned())
+}
+
+/// Says something to the other end.
+pub(crate) async fn say(connection: &mut Connection, what: &impl Serialize) -> io::Result<()> {
+    let bytes = postcard::to_extend(what, MAGIC.to_vec()).map_err(io::Error::other)?;
+    let mut bytes = Some(Bytes::from(bytes));
+    std::future::poll_fn(|context| {
+        let mut connection = Pin::new(&mut *connection);
+        if bytes.is_some() {
+            std::task::ready!(connection.as_mut().poll_ready(context))?;
+            if let Some(bytes) = bytes.take() {
+                connection.as_mut().start_send(bytes)?;
+            }
+        }
+        connection.poll_flush(context)
+    })
+    .await
+}
+
+/// What the other end says; `None` if it is no greeting.
+pub(crate) async fn hear<'b, T: Deserialize<'b>>(
+    connection: &mut Connection,
+    bytes: &'b mut BytesMut,
+) -> io::Result<Option<T>> {
+    let next = std::future::poll_fn(|context| Pin::new(&mut *connection).poll_next(context)).await;
+    *bytes = next.unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))?;
+    let rest = bytes.strip_prefix(MAGIC).filter(|rest| rest.len() <= LARGEST);
+    let Some((said, [])) = rest.and_then(|rest| postcard::take_from_bytes(rest).ok()) else {
+        return Ok(None);
+    };
+    Ok(Some(said))
+}

@@ -1,0 +1,475 @@
+//! A host: the roles that a process plays, and where others reach them.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::BytesMut;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::address::Address;
+use crate::error::NetError;
+use crate::handshake::{Answer, Hello, hear, say};
+use crate::limits::Limits;
+use crate::refusal::Refusal;
+use crate::transport::{Connection, Listener, Opening, Transports};
+
+/// The part of a process that others see: the addresses at which it listens, and the roles that it
+/// plays in sessions.
+///
+/// Roles of one session that join it at one host are wired in memory, whatever addresses they have.
+/// A clone is the same host. When the last one is gone, nobody listens any more; sessions that were
+/// joined go on as long as their connections do.
+#[derive(Clone)]
+pub struct Host {
+    pub(crate) shared: Arc<Shared>,
+    _listening: Arc<Listening>,
+}
+
+/// What a host and its tasks share.
+pub(crate) struct Shared {
+    pub(crate) transports: Transports,
+    pub(crate) limits: Limits,
+    state: Mutex<State>,
+    /// A role has joined, or a call has had its answer.
+    changed: Notify,
+    handshakes: Semaphore,
+}
+
+/// Stops to listen when it is dropped.
+#[derive(Default)]
+struct Listening(Mutex<Vec<(AbortHandle, Address)>>);
+
+#[derive(Default)]
+struct State {
+    seats: BTreeMap<Place, Seat>,
+    services: BTreeMap<(String, String), Announced>,
+}
+
+/// A service: where new sessions are announced, and those that were.
+struct Announced {
+    to: UnboundedSender<String>,
+    sessions: BTreeSet<String>,
+}
+
+/// A role in a session: the protocol, the session and the role.
+pub(crate) type Place = (String, String, String);
+
+/// A role that has joined.
+struct Seat {
+    /// By peer.
+    slots: BTreeMap<String, Slot>,
+}
+
+/// The place for one peer of a role.
+struct Slot {
+    hello: Hello,
+    arrivals: UnboundedSender<Arrival>,
+    /// The peer that has come.
+    taken: Option<u64>,
+    /// Whether the peer is being called, and has not answered yet.
+    is_calling: bool,
+}
+
+impl Slot {
+    /// A role that has given up in the meantime hears nothing.
+    fn arrive(&self, arrival: Arrival) {
+        let _ = self.arrivals.send(arrival);
+    }
+}
+
+/// A peer that has come.
+pub(crate) enum Arrival {
+    /// On this host: the other end of its route.
+    Local(Box<dyn Any + Send>),
+    /// Over a connection. The first one has had its answer; those that are made again have not.
+    Remote(Connection, Hello, Call),
+    /// It does not come.
+    Failed(NetError),
+}
+
+/// Who has made a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Own,
+    Theirs,
+}
+
+/// Frees the places of a role when its last connection is gone.
+pub(crate) struct Guard {
+    shared: Arc<Shared>,
+    place: Place,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.shared.state().seats.remove(&self.place);
+    }
+}
+
+impl Host {
+    /// A host at which nobody listens: its roles call their peers, or have them beside them.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(Transports::default(), Limits::default())
+    }
+
+    /// A host with these transports and limits.
+    #[must_use]
+    pub fn with(transports: Transports, limits: Limits) -> Self {
+        let shared = Shared {
+            transports,
+            state: Mutex::default(),
+            changed: Notify::new(),
+            handshakes: Semaphore::new(limits.connections),
+            limits,
+        };
+        Self { shared: Arc::new(shared), _listening: Arc::default() }
+    }
+
+    /// Listens at an address, and returns the one by which others reach it: another one if a part
+    /// was left open, as by port 0. A host may listen at several addresses.
+    ///
+    /// # Errors
+    ///
+    /// If it is no address, or nobody can listen there.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub async fn listen(&self, address: &str) -> Result<Address, NetError> {
+        let address: Address = address.parse()?;
+        let Shared { transports, limits, .. } = &*self.shared;
+        let listened = transports.of(&address)?.listen(address.place(), limits.frame).await;
+        let listener = listened.map_err(|error| {
+            let (address, source) = (address.clone(), Arc::new(error));
+            NetError::Listen { address, source }
+        })?;
+        let reached = Address::new(address.scheme(), &listener.place());
+        let task = tokio::spawn(accept(Arc::clone(&self.shared), listener));
+        let mut tasks = lock(&self._listening.0);
+        tasks.push((task.abort_handle(), reached.clone()));
+        Ok(reached)
+    }
+
+    /// New sessions in which others expect this role here, by their names.
+    pub(crate) fn announce(&self, protocol: &str, role: &str) -> UnboundedReceiver<String> {
+        let (to, announced) = mpsc::unbounded_channel();
+        let service = Announced { to, sessions: BTreeSet::new() };
+        self.shared.state().services.insert((protocol.to_owned(), role.to_owned()), service);
+        self.shared.changed.notify_waiters();
+        announced
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listening = lock(&self._listening.0);
+        let addresses: Vec<String> = listening.iter().map(|(_, at)| at.to_string()).collect();
+        let seats: Vec<_> = self.shared.state().seats.keys().cloned().collect();
+        f.debug_struct("Host").field("listens", &addresses).field("plays", &seats).finish()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        for (task, _) in lock(&self.0).drain(..) {
+            task.abort();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that holds the lock leaves things half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
+    /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
+    /// and what is kept in the place of an arrival.
+    ///
+    /// # Errors
+    ///
+    /// If the role has joined already.
+    pub(crate) fn sit(
+        self: &Arc<Self>,
+        place: Place,
+        hellos: &[Hello],
+        mut wire: impl FnMut(&Hello, &Hello) -> [Arrival; 2],
+    ) -> Result<(Guard, Vec<UnboundedReceiver<Arrival>>), NetError> {
+        let mut state = self.state();
+        let (protocol, session, role) = &place;
+        if state.seats.contains_key(&place) {
+            let (role, session) = (role.clone(), session.clone());
+            return Err(NetError::Joined { role, session });
+        }
+        let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
+        for hello in hellos {
+            let (arrivals, receiver) = mpsc::unbounded_channel();
+            let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
+            let seat = state.seats.get_mut(&of_peer);
+            let slot = seat.and_then(|seat| seat.slots.get_mut(role));
+            let mut taken = None;
+            if let Some(slot) = slot.filter(|slot| slot.taken.is_none()) {
+                let is_same = hello.contract == slot.hello.contract;
+                let [own, theirs] = if is_same {
+                    wire(hello, &slot.hello)
+                } else {
+                    [&hello.peer, role].map(|peer| {
+                        let difference = "both are in one process".to_owned();
+                        let (peer, refusal) = (peer.clone(), Refusal::Protocol(difference));
+                        Arrival::Failed(NetError::Refused { peer, refusal })
+                    })
+                };
+                slot.taken = Some(hello.instance);
+                taken = Some(slot.hello.instance);
+                slot.arrive(theirs);
+                let _ = arrivals.send(own);
+            }
+            let slot = Slot { hello: hello.clone(), arrivals, taken, is_calling: false };
+            slots.insert(hello.peer.clone(), slot);
+            receivers.push(receiver);
+        }
+        state.seats.insert(place.clone(), Seat { slots });
+        drop(state);
+        self.changed.notify_waiters();
+        Ok((Guard { shared: Arc::clone(self), place }, receivers))
+    }
+
+    /// Changes the slot of a role for a peer. `None` if there is none.
+    fn slot<T>(&self, own: &Hello, change: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        let place = (own.protocol.clone(), own.session.clone(), own.role.clone());
+        let mut state = self.state();
+        let slot = state.seats.get_mut(&place)?.slots.get_mut(&own.peer)?;
+        Some(change(slot))
+    }
+
+    /// Calls a peer until it answers, or has come by itself.
+    pub(crate) async fn call(self: Arc<Self>, own: Hello, addresses: Vec<Address>, until: Instant) {
+        let (mut pause, mut last) = (FIRST_PAUSE, None);
+        loop {
+            for address in &addresses {
+                let free = self.slot(&own, |slot| {
+                    slot.is_calling = slot.taken.is_none();
+                    slot.is_calling
+                });
+                if free != Some(true) {
+                    return;
+                }
+                let called = timeout_at(until, self.greet(address, &own)).await;
+                let welcomed = self.slot(&own, |slot| {
+                    slot.is_calling = false;
+                    let failed = |error| slot.arrive(Arrival::Failed(error));
+                    match called {
+                        // A peer that has come by itself is taken in place of the one that was
+                        // called.
+                        _ if slot.taken.is_some() => {}
+                        Ok(Ok((connection, hello))) => {
+                            slot.taken = Some(hello.instance);
+                            slot.arrive(Arrival::Remote(connection, hello, Call::Own));
+                        }
+                        Ok(Err(NetError::Absent { last: why, .. })) => {
+                            last = why;
+                            return false;
+                        }
+                        Ok(Err(error)) => failed(error),
+                        Err(_) => failed(self.absent(&own, last.take())),
+                    }
+                    true
+                });
+                self.changed.notify_waiters();
+                if welcomed != Some(false) {
+                    return;
+                }
+            }
+            if timeout_at(until, sleep(pause)).await.is_err() {
+                let absent = self.absent(&own, last);
+                self.slot(&own, |slot| slot.arrive(Arrival::Failed(absent)));
+                return;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    pub(crate) fn absent(&self, own: &Hello, last: Option<Arc<std::io::Error>>) -> NetError {
+        let (peer, session) = (own.peer.clone(), own.session.clone());
+        NetError::Absent { peer, session, waited: self.limits.join, last }
+    }
+
+    /// Calls a peer once.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`](NetError::Absent) if another call may succeed.
+    pub(crate) async fn greet(
+        &self,
+        address: &Address,
+        own: &Hello,
+    ) -> Result<(Connection, Hello), NetError> {
+        let transport = self.transports.of(address)?;
+        let greet = async {
+            let mut connection = transport.connect(address.place(), self.limits.frame).await?;
+            say(&mut connection, own).await?;
+            let answer = hear(&mut connection, &mut BytesMut::new()).await?;
+            Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
+        };
+        let greeted = timeout(self.limits.handshake, greet).await;
+        let greeted = greeted.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        let absent = |error| self.absent(own, Some(Arc::new(error)));
+        let (connection, answer) = greeted.map_err(absent)?;
+        let refusal = match answer {
+            Answer::Welcome(hello) if hello.role != own.peer || hello.peer != own.role => {
+                Refusal::Unknown
+            }
+            Answer::Welcome(hello) if !connection.may_play(&hello.protocol, &hello.role) => {
+                Refusal::Certificate
+            }
+            Answer::Welcome(hello) => match own.fits(&hello).await {
+                Ok(()) => return Ok((connection, hello)),
+                Err(refusal) => refusal,
+            },
+            // It may be known a moment later.
+            Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
+                return Err(absent(std::io::Error::other(Refusal::Unknown.to_string())));
+            }
+            Answer::Refused(refusal) => refusal,
+        };
+        Err(NetError::Refused { peer: own.peer.clone(), refusal })
+    }
+}
+
+const FIRST_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Takes connections, for as long as the host listens.
+async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>) {
+    loop {
+        let Ok(opening) = listener.accept().await else {
+            // Too many open files, mostly: it passes.
+            sleep(FIRST_PAUSE).await;
+            continue;
+        };
+        // Who comes when there are too many is turned away, and may come again.
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            if let Ok(_place) = shared.handshakes.try_acquire() {
+                let _ = timeout(shared.limits.handshake, shared.welcome(opening)).await;
+            }
+        });
+    }
+}
+
+/// What a host makes of a greeting.
+enum Reception {
+    /// The role is not here yet, or it calls the peer itself at the moment.
+    Wait,
+    Refuse(Refusal),
+    /// The first connection of this peer.
+    Welcome(Hello, UnboundedSender<Arrival>),
+    /// A connection that is made again.
+    Again(UnboundedSender<Arrival>),
+}
+
+impl Shared {
+    /// Answers a connection, once it is known what to answer.
+    async fn welcome(&self, opening: Opening) -> std::io::Result<()> {
+        let mut connection = opening.await?;
+        let mut bytes = BytesMut::new();
+        let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
+            return say(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await;
+        };
+        if !connection.may_play(&hello.protocol, &hello.role) {
+            return say(&mut connection, &Answer::Refused(Refusal::Certificate)).await;
+        }
+        let mut is_compared = false;
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if !is_compared && let Some(own) = self.hello_to(&hello) {
+                if let Err(refusal) = own.fits(&hello).await {
+                    return say(&mut connection, &Answer::Refused(refusal)).await;
+                }
+                is_compared = true;
+            }
+            match self.receive(&hello, is_compared) {
+                Reception::Wait => changed.await,
+                Reception::Refuse(refusal) => {
+                    return say(&mut connection, &Answer::Refused(refusal)).await;
+                }
+                Reception::Welcome(own, arrivals) => {
+                    // If this fails, the peer calls again.
+                    let said = say(&mut connection, &Answer::Welcome(own)).await;
+                    let _ = arrivals.send(Arrival::Remote(connection, hello, Call::Theirs));
+                    return said;
+                }
+                Reception::Again(arrivals) => {
+                    let _ = arrivals.send(Arrival::Remote(connection, hello, Call::Theirs));
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// How the role that a peer calls greets it, if it is here.
+    fn hello_to(&self, hello: &Hello) -> Option<Hello> {
+        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let state = self.state();
+        Some(state.seats.get(&place)?.slots.get(&hello.role)?.hello.clone())
+    }
+
+    fn receive(&self, hello: &Hello, is_compared: bool) -> Reception {
+        let mut state = self.state();
+        let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+        let Some(seat) = state.seats.get_mut(&place) else {
+            if hello.known.is_some() {
+                return Reception::Refuse(Refusal::Unknown);
+            }
+            let (protocol, session, role) = place;
+            if let Some(service) = state.services.get_mut(&(protocol, role))
+                && service.sessions.insert(session.clone())
+            {
+                // A service that is gone announces nothing, and the peer gives up in the end.
+                let _ = service.to.send(session);
+            }
+            return Reception::Wait;
+        };
+        let Some(slot) = seat.slots.get_mut(&hello.role) else {
+            return Reception::Refuse(Refusal::Unknown);
+        };
+        if !is_compared {
+            // It has come in this very moment: compare, and come back.
+            self.changed.notify_waiters();
+            return Reception::Wait;
+        }
+        let is_known = hello.known.is_none_or(|known| known == slot.hello.instance);
+        match slot.taken {
+            Some(taken) if taken == hello.instance && is_known => {
+                Reception::Again(slot.arrivals.clone())
+            }
+            Some(_) => Reception::Refuse(Refusal::Taken),
+            None if hello.known.is_some() => Reception::Refuse(Refusal::Unknown),
+            // Where both call each other, one of the two waits.
+            None if slot.is_calling && slot.hello.role < hello.role => Reception::Wait,
+            None => {
+                slot.taken = Some(hello.instance);
+                Reception::Welcome(slot.hello.clone(), slot.arrivals.clone())
+            }
+        }
+    }
+}

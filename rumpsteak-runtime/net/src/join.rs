@@ -1,0 +1,497 @@
+//! Joining a session, and leaving it.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rumpsteak_runtime::channel::{Capacity, Queue};
+use rumpsteak_runtime::transport::Pair as _;
+use rumpsteak_runtime::{
+    Role,
+    private::wiring::{Elsewhere, Wire, Wiring},
+    transport::Labelled,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::address::{Address, AddressError};
+use crate::codec::{Codec, Postcard};
+use crate::error::NetError;
+use crate::handshake::{Answer, Hello, Room, say};
+use crate::host::{Arrival, Call, Guard, Host, Shared};
+use crate::lane::{Lane, Stop, WINDOW};
+use crate::link::{Fate, Net, net};
+use crate::refusal::Refusal;
+use crate::transport::Connection;
+
+/// A role that is about to join a session. Made by [`Host::join`].
+#[must_use = "nothing happens before `connect`"]
+pub struct Join<R, C = Postcard> {
+    host: Host,
+    session: String,
+    codec: C,
+    addresses: Vec<(String, Vec<Address>)>,
+    wrong: Option<NetError>,
+    role: PhantomData<fn() -> R>,
+}
+
+/// A service: it plays one role for as many sessions as others begin. Made by [`Host::serve`].
+pub struct Service<R> {
+    host: Host,
+    sessions: UnboundedReceiver<String>,
+    role: PhantomData<fn() -> R>,
+}
+
+/// A role that takes part in a session.
+pub struct Joined<R> {
+    /// The role, whose routes lead to its peers.
+    pub role: R,
+    connections: Vec<JoinHandle<Result<(), NetError>>>,
+    _guard: Arc<Guard>,
+}
+
+impl Host {
+    /// Joins a session as the role `R`. All of its roles give it the same name.
+    ///
+    /// ```no_run
+    /// # async fn f<K: rumpsteak_net::Joins>(host: rumpsteak_net::Host) -> Result<(), rumpsteak_net::NetError> {
+    /// let k = host.join::<K>("job 42").peer("s", ["tcp://10.0.0.7:4000"]).connect().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn join<R: Joins>(&self, session: impl Into<String>) -> Join<R> {
+        Join {
+            host: self.clone(),
+            session: session.into(),
+            codec: Postcard,
+            addresses: Vec::new(),
+            wrong: None,
+            role: PhantomData,
+        }
+    }
+
+    /// Plays the role `R` in each session that others begin: see [`Service::next`].
+    pub fn serve<R: Joins>(&self) -> Service<R> {
+        let sessions = self.announce(R::PROTOCOL, R::NAME);
+        Service { host: self.clone(), sessions, role: PhantomData }
+    }
+}
+
+impl<R: Joins> Service<R> {
+    /// The next session that others have begun and in which they wait for this role. `None` never
+    /// comes while the host is there.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: no session is lost.
+    pub async fn next(&mut self) -> Option<Join<R>> {
+        let session = self.sessions.recv().await?;
+        Some(self.host.join(session))
+    }
+}
+
+/// A role that can take part in a session over [`Net`]: its messages can be written and read, and
+/// all of its routes are [`Net`]s. Nothing more is to be done for it.
+pub trait Joins:
+    Role<Message: Serialize + DeserializeOwned + Send + 'static> + Wire<Elsewhere>
+{
+}
+
+impl<R> Joins for R where
+    R: Role<Message: Serialize + DeserializeOwned + Send + 'static> + Wire<Elsewhere>
+{
+}
+
+impl<R: Joins, C: Codec> Join<R, C> {
+    /// The name of the session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Where a peer is to be called: at the first of these addresses where it answers. Peers
+    /// without an address call this role, or join at the same [`Host`].
+    pub fn peer<A>(mut self, role: &str, addresses: impl IntoIterator<Item = A>) -> Self
+    where
+        A: AsRef<str>,
+    {
+        let addresses = addresses.into_iter().map(|address| address.as_ref().parse());
+        match addresses.collect::<Result<Vec<Address>, AddressError>>() {
+            Ok(addresses) => self.addresses.push((role.to_owned(), addresses)),
+            Err(error) => self.wrong = Some(error.into()),
+        }
+        self
+    }
+
+    /// Writes messages by another codec than [`Postcard`]. All roles of a session have the same.
+    pub fn codec<D: Codec>(self, codec: D) -> Join<R, D> {
+        let Self { host, session, addresses, wrong, role, .. } = self;
+        Join { host, session, codec, addresses, wrong, role }
+    }
+
+    /// Waits until all peers of the role have joined the session as well.
+    ///
+    /// # Errors
+    ///
+    /// If an address is none, or is that of no peer; if the role has joined the session here
+    /// already; if a peer does not come in time, or does not fit.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up: peers find that this role is lost.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
+    pub async fn connect(self) -> Result<Joined<R>, NetError> {
+        if let Some(error) = &self.wrong {
+            return Err(error.clone());
+        }
+        if R::PLAYED.projections.is_empty() {
+            return Err(NetError::NoProtocol { role: R::NAME });
+        }
+        let queues = queues::<R>()?;
+        let peers: Vec<&str> = queues.iter().map(|queue| queue.to).collect();
+        if let Some((peer, _)) = self.addresses.iter().find(|(peer, _)| !peers.contains(&&**peer)) {
+            return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
+        }
+        let instance = fastrand::u64(..);
+        let hellos: Vec<Hello> =
+            queues.iter().map(|queue| hello::<R, C>(&self.session, queue, instance)).collect();
+
+        let shared = &self.host.shared;
+        let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
+        let (guard, arrivals) = shared.sit(place, &hellos, wire::<R::Message>)?;
+        let guard = Arc::new(guard);
+        let until = Instant::now() + shared.limits.join;
+        let mut calls = tokio::task::JoinSet::new();
+        for own in &hellos {
+            let addresses = self.addresses_of(&own.peer);
+            if !addresses.is_empty() {
+                calls.spawn(Arc::clone(shared).call(own.clone(), addresses, until));
+            }
+        }
+        let (mut ends, mut connections) = (Vec::new(), Vec::new());
+        for (own, mut arrivals) in hellos.into_iter().zip(arrivals) {
+            // Who calls says itself when there is nobody.
+            let until = until + Duration::from_secs(1);
+            let arrival = timeout_at(until, arrivals.recv()).await.ok().flatten();
+            match arrival.unwrap_or_else(|| Arrival::Failed(shared.absent(&own, None))) {
+                Arrival::Failed(error) => return Err(error),
+                Arrival::Local(end) => match end.downcast::<Net<R::Message>>() {
+                    Ok(end) => ends.push(*end),
+                    Err(_) => {
+                        let (peer, refusal) = (own.peer, Refusal::Labels(["".into(), "".into()]));
+                        return Err(NetError::Refused { peer, refusal });
+                    }
+                },
+                Arrival::Remote(connection, theirs, whose) => {
+                    // Who has called calls again.
+                    let addresses = match whose {
+                        Call::Own => self.addresses_of(&own.peer),
+                        Call::Theirs => Vec::new(),
+                    };
+                    let (end, lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
+                    let reach = Reach {
+                        shared: Arc::clone(shared),
+                        own: Hello { known: Some(theirs.instance), ..own },
+                        addresses,
+                        arrivals,
+                        _guard: Arc::clone(&guard),
+                    };
+                    ends.push(end);
+                    connections.push(tokio::spawn(run(lane, reach, connection, fate)));
+                }
+            }
+        }
+        let mut ends = ends.into_iter();
+        let mut give = |_, _| Some(Box::new(ends.next()?) as Box<dyn Any>);
+        let role = R::wire(&mut Wiring::elsewhere(&mut give));
+        Ok(Joined { role, connections, _guard: guard })
+    }
+}
+
+impl<R, C> Join<R, C> {
+    fn addresses_of(&self, peer: &str) -> Vec<Address> {
+        let of_peer = self.addresses.iter().filter(|(role, _)| role == peer);
+        of_peer.flat_map(|(_, at)| at.clone()).collect()
+    }
+}
+
+/// The queues into which a role sends, in the order of its routes.
+fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
+    let (mut queues, mut other) = (Vec::new(), None);
+    let mut note = |queue: Queue, route| {
+        if route != TypeId::of::<Net<R::Message>>() {
+            other.get_or_insert(queue.to);
+        }
+        queues.push(queue);
+        None
+    };
+    // A role that is connected to nobody.
+    drop(R::wire(&mut Wiring::elsewhere(&mut note)));
+    match other {
+        Some(peer) => Err(NetError::Route { role: R::NAME, peer }),
+        None => Ok(queues),
+    }
+}
+
+/// How a role greets a peer.
+fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: u64) -> Hello {
+    Hello {
+        protocol: R::PROTOCOL.to_owned(),
+        session: session.to_owned(),
+        role: R::NAME.to_owned(),
+        peer: queue.to.to_owned(),
+        contract: fingerprint(R::PLAYED.projections),
+        projections: projections::<R>(),
+        system: R::PLAYED.system,
+        capacity: queue.capacity.into(),
+        codec: C::NAME.to_owned(),
+        labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
+        instance,
+        known: None,
+        received: 0,
+    }
+}
+
+/// A number that stands for a text: FNV-1a.
+fn fingerprint(text: &str) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// What other versions are compared with; nothing if it is too long for a greeting.
+fn projections<R: Joins>() -> String {
+    let is_told = cfg!(feature = "compat") && R::PLAYED.projections.len() <= LONGEST;
+    if is_told { R::PLAYED.projections.to_owned() } else { String::new() }
+}
+
+/// How many bytes of a greeting are for the projections at most.
+const LONGEST: usize = 48 << 10;
+
+/// The two ends of a route within the host: for `near`, and for `far`.
+fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
+    let [sent, received] =
+        [(near, far), (far, near)].map(|(from, to)| Queue::new(capacity(from, to)));
+    let (near, far): (Net<M>, Net<M>) = Net::pair_as(sent, received);
+    let local = |end: Net<M>| Arrival::Local(Box::new(end) as Box<dyn Any + Send>);
+    [local(near), local(far)]
+}
+
+/// The capacity of the queue from one end to another. A capacity is proven for the sessions of a
+/// whole system, so it only counts if both ends are of one system.
+fn capacity(from: &Hello, to: &Hello) -> Capacity {
+    match from.capacity {
+        _ if from.system == 0 || from.system != to.system => Capacity::Growable,
+        // What a stranger asks for takes memory.
+        Room::AtMost(most) if most <= LARGEST => Capacity::AtMost(most as usize),
+        Room::Waits(room) if room <= LARGEST => Capacity::Waits(room as usize),
+        _ => Capacity::Growable,
+    }
+}
+
+/// The largest queue that is made because an end says so.
+const LARGEST: u32 = 1024;
+
+/// A route over a connection: the end of the role, and what its task moves messages with.
+fn lane<M, C>(own: &Hello, theirs: &Hello, codec: C, shared: &Shared) -> (Net<M>, Lane<M, C>, Fate)
+where
+    M: Serialize + DeserializeOwned,
+    C: Codec,
+{
+    let received = capacity(theirs, own);
+    let (window, received) = match received {
+        // The peer may be wrong about how many messages there are: then it waits.
+        Capacity::AtMost(most) | Capacity::Waits(most) => (most, Capacity::Waits(most.max(1))),
+        _ => (WINDOW, Capacity::Growable),
+    };
+    let fate: Fate = Arc::new(OnceLock::new());
+    let (sent, received) = (Queue::new(capacity(own, theirs)), Queue::new(received));
+    let (end, far) = net(sent, received, Arc::clone(&fate));
+    let limits = &shared.limits;
+    let lane = Lane::new(
+        own.peer.clone(),
+        codec,
+        own.numbers(theirs),
+        far,
+        window,
+        limits.frame,
+        limits.beat,
+    );
+    (end, lane, fate)
+}
+
+/// For how long a peer that has left may come back to hear that this one has its last messages.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How to get a connection again that broke.
+struct Reach {
+    shared: Arc<Shared>,
+    own: Hello,
+    /// Empty if it is the peer that calls.
+    addresses: Vec<Address>,
+    arrivals: UnboundedReceiver<Arrival>,
+    _guard: Arc<Guard>,
+}
+
+/// Moves messages until both ends have left, over one connection after the other.
+async fn run<M: Serialize + DeserializeOwned, C: Codec>(
+    mut lane: Lane<M, C>,
+    mut reach: Reach,
+    mut connection: Connection,
+    fate: Fate,
+) -> Result<(), NetError> {
+    let failed = loop {
+        let moved = tokio::select! {
+            biased;
+            Some(Arrival::Remote(again, theirs, _)) = reach.arrivals.recv() => {
+                match reach.answer(&mut lane, again, &theirs).await {
+                    Ok(again) => {
+                        connection = again;
+                        continue;
+                    }
+                    Err(stop) => Err(stop),
+                }
+            }
+            moved = std::future::poll_fn(|context| lane.poll(&mut connection, context)) => moved,
+        };
+        match moved {
+            Ok(()) => return Ok(()),
+            Err(Stop::Failed(error)) => break error,
+            Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
+            Err(Stop::Broken(error)) => match reach.again(&mut lane, error).await {
+                Ok(again) => connection = again,
+                // It has heard the end of this one, or does not care any more.
+                Err(_) if lane.has_peer_left() => {
+                    std::future::poll_fn(|context| lane.poll_rest(context)).await;
+                    return Ok(());
+                }
+                Err(error) => break error,
+            },
+        }
+    };
+    // Before the lane is dropped, by which the role learns of it.
+    let _ = fate.set(failed.clone());
+    Err(failed)
+}
+
+impl Reach {
+    /// A connection in the place of one that broke.
+    async fn again<M: Serialize + DeserializeOwned, C: Codec>(
+        &mut self,
+        lane: &mut Lane<M, C>,
+        broken: std::io::Error,
+    ) -> Result<Connection, NetError> {
+        let limits = &self.shared.limits;
+        let waited = if lane.has_peer_left() { limits.resume.min(LINGER) } else { limits.resume };
+        let until = Instant::now() + waited;
+        let mut last = Arc::new(broken);
+        let mut pause = Duration::from_millis(10);
+        loop {
+            if self.addresses.is_empty() {
+                let Ok(Some(Arrival::Remote(again, theirs, _))) =
+                    timeout_at(until, self.arrivals.recv()).await
+                else {
+                    break;
+                };
+                match self.answer(lane, again, &theirs).await {
+                    Ok(again) => return Ok(again),
+                    Err(Stop::Failed(error)) => return Err(error),
+                    Err(Stop::Broken(error)) => last = Arc::new(error),
+                }
+                continue;
+            }
+            let own = Hello { received: lane.received(), ..self.own.clone() };
+            for address in &self.addresses {
+                match timeout_at(until, self.shared.greet(address, &own)).await {
+                    Ok(Ok((connection, theirs))) if Some(theirs.instance) == own.known => {
+                        lane.resume(theirs.received)?;
+                        return Ok(connection);
+                    }
+                    Ok(Ok(_)) => {
+                        let (peer, refusal) = (own.peer, Refusal::Unknown);
+                        return Err(NetError::Refused { peer, refusal });
+                    }
+                    Ok(Err(NetError::Absent { last: Some(error), .. })) => last = error,
+                    Ok(Err(error)) => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            if timeout_at(until, sleep(pause)).await.is_err() {
+                break;
+            }
+            pause = (pause * 2).min(Duration::from_secs(1));
+        }
+        Err(NetError::Lost { peer: lane.peer().to_owned(), waited, source: last })
+    }
+
+    /// Answers a peer that has made a connection again.
+    async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
+        &self,
+        lane: &mut Lane<M, C>,
+        mut again: Connection,
+        theirs: &Hello,
+    ) -> Result<Connection, Stop> {
+        lane.resume(theirs.received).map_err(Stop::Failed)?;
+        let own = Hello { received: lane.received(), ..self.own.clone() };
+        let welcome = Answer::Welcome(own);
+        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
+        let said = said.await.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        said.map(|()| again).map_err(Stop::Broken)
+    }
+}
+
+impl<R: Role> Joined<R> {
+    /// Leaves the session: waits until each peer has all that the role has sent it, and has left or
+    /// gone on without it.
+    ///
+    /// A program that ends without it may take messages with it that are still on their way.
+    ///
+    /// # Errors
+    ///
+    /// If a peer was lost.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves it to tasks of the runtime to bring away what was sent.
+    pub async fn leave(self) -> Result<(), NetError> {
+        let Self { role, connections, _guard } = self;
+        drop(role);
+        let mut result = Ok(());
+        for connection in connections {
+            // A task is neither cancelled nor does it panic, unless its runtime ends.
+            let moved = connection.await.unwrap_or(Ok(()));
+            result = result.and(moved);
+        }
+        result
+    }
+}
+
+impl<R: Role> fmt::Debug for Joined<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joined").field("role", &R::NAME).finish_non_exhaustive()
+    }
+}
+
+impl<R: Role, C> fmt::Debug for Join<R, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { session, addresses, .. } = self;
+        f.debug_struct("Join")
+            .field("role", &R::NAME)
+            .field("session", session)
+            .field("peers", addresses)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<R: Role> fmt::Debug for Service<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("role", &R::NAME).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,415 @@
+//! What two roles have to say to each other: what is under way between them, and the credit that
+//! each has with the other. It outlives the connections that carry it.
+//!
+//! ```text
+//! role ── queue ──▶ unacknowledged ── frames ──▶ arrived ── queue ──▶ role of the peer
+//!                      ◀────────── received, limit ──────────
+//! ```
+//!
+//! # Credit
+//!
+//! A role may have no more messages under way than its peer has granted: as many as the queue
+//! between them has room for, by the proof of the build script, beyond what has been put into the
+//! peer's own queue. So everything that is sent has a place to go, the task always reads what the
+//! connection has, and the window of a transport never holds back a message that a peer waits for
+//! behind others that it does not. An order that is safe over queues of the proven capacities is
+//! safe over any transport.
+//!
+//! # A connection that breaks
+//!
+//! Frames are kept until the peer says that they came. On a new connection each end says how many
+//! it has, and the other one goes on from there: nothing is lost, doubled or out of order.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::codec::{Codec, CodecError};
+use crate::error::NetError;
+use crate::frame::{self, Frame};
+use crate::handshake::Numbers;
+use crate::transport::Connection;
+
+/// Why a lane does not go on with its connection.
+pub(crate) enum Stop {
+    /// The connection broke.
+    Broken(io::Error),
+    /// An end does what it may not do.
+    Failed(NetError),
+}
+
+/// How many messages may be under way where nothing was proven about the queue.
+pub(crate) const WINDOW: usize = 256;
+
+/// How many beats may fail to come before a connection counts as broken.
+const SILENT_BEATS: u8 = 3;
+
+/// How many messages are taken from the role before other things are looked at.
+const BATCH: usize = 256;
+
+/// What two roles have to say to each other, seen from one of them.
+pub(crate) struct Lane<M, C> {
+    peer: String,
+    codec: C,
+    /// The numbers of the peer's labels here, where they are others.
+    numbers: Option<Numbers>,
+    /// The largest frame, in bytes.
+    frame: usize,
+    /// What the role sends. `None` once it has left, or its peer has.
+    outgoing: Option<QueueReceiver<M>>,
+    /// What the role receives. `None` once its peer has left, or the role has.
+    incoming: Option<QueueSender<M>>,
+    /// The frames that the peer may not have, in order; the first has the number `first`.
+    unacknowledged: VecDeque<Bytes>,
+    first: u64,
+    /// How many of these went into this connection.
+    sent: usize,
+    /// The peer takes what has a smaller number.
+    limit: u64,
+    /// Whether the end is among what was sent, or is still to be.
+    has_ended: bool,
+    /// Messages for which the role's queue had no room yet.
+    arrived: VecDeque<M>,
+    /// How many messages and ends have come from the peer.
+    received: u64,
+    /// What the peer was granted: it may send what has a smaller number.
+    granted: u64,
+    /// How many messages may be under way to this role.
+    window: u64,
+    /// Whether the peer has to hear of `received`.
+    owes: bool,
+    has_peer_left: bool,
+    /// A frame is made here, and cut off.
+    arena: BytesMut,
+    scratch: Vec<u8>,
+    beats: Interval,
+    has_written: bool,
+    /// How many beats have passed without a frame.
+    silent: u8,
+}
+
+impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
+    pub(crate) fn new(
+        peer: String,
+        codec: C,
+        numbers: Option<Numbers>,
+        (incoming, outgoing): (QueueSender<M>, QueueReceiver<M>),
+        window: usize,
+        frame: usize,
+        beat: Duration,
+    ) -> Self {
+        let mut beats = interval(beat);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            peer,
+            codec,
+            numbers,
+            frame,
+            outgoing: Some(outgoing),
+            incoming: Some(incoming),
+            unacknowledged: VecDeque::new(),
+            first: 0,
+            sent: 0,
+            limit: 0,
+            has_ended: false,
+            arrived: VecDeque::new(),
+            received: 0,
+            granted: 0,
+            window: window as u64,
+            owes: true,
+            has_peer_left: false,
+            arena: BytesMut::new(),
+            scratch: Vec::new(),
+            beats,
+            has_written: false,
+            silent: 0,
+        }
+    }
+
+    pub(crate) fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// How many messages and ends have come: what a new connection begins with.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Whether the peer has all that the role has said, and the role has left.
+    pub(crate) fn is_told(&self) -> bool {
+        self.has_ended && self.unacknowledged.is_empty()
+    }
+
+    /// Whether the peer has left.
+    pub(crate) fn has_peer_left(&self) -> bool {
+        self.has_peer_left
+    }
+
+    /// Puts what has arrived into the role's queue, without a connection.
+    pub(crate) fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.poll_deliver(context);
+        if self.arrived.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Goes on over a new connection, whose other end has this much.
+    ///
+    /// # Errors
+    ///
+    /// If that is less than it has said before, or more than it was sent.
+    pub(crate) fn resume(&mut self, received: u64) -> Result<(), NetError> {
+        self.acknowledge(received)?;
+        self.sent = 0;
+        self.owes = true;
+        self.silent = 0;
+        Ok(())
+    }
+
+    /// Moves whatever can be moved. Ready when there is nothing to do any more, or no way to.
+    pub(crate) fn poll(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), Stop>> {
+        loop {
+            let came = self.poll_read(connection, context)?;
+            self.poll_deliver(context);
+            let taken = self.poll_take(context)?;
+            self.poll_write(connection, context)?;
+            self.poll_beat(connection, context)?;
+            if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
+                flushed.map_err(Stop::Broken)?;
+                if self.is_told() && self.has_peer_left && !self.owes && self.arrived.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+            if !came && !taken {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Reads what has come; whether anything has.
+    fn poll_read(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Stop> {
+        let mut came = false;
+        while let Poll::Ready(next) = Pin::new(&mut *connection).poll_next(context) {
+            let closed = || io::Error::from(io::ErrorKind::UnexpectedEof);
+            let bytes = next.ok_or_else(closed).and_then(|bytes| bytes).map_err(|error| {
+                // The codec of frames calls a length that is too large so.
+                if error.kind() == io::ErrorKind::InvalidData {
+                    Stop::Failed(self.nonsense("a frame that is larger than the limit"))
+                } else {
+                    Stop::Broken(error)
+                }
+            })?;
+            let frame = Frame::read(bytes);
+            let frame = frame.ok_or_else(|| self.nonsense("bytes that are no frame"));
+            self.take_frame(frame.map_err(Stop::Failed)?).map_err(Stop::Failed)?;
+            self.silent = 0;
+            came = true;
+        }
+        Ok(came)
+    }
+
+    fn take_frame(&mut self, frame: Frame) -> Result<(), NetError> {
+        match frame {
+            Frame::Beat => {}
+            Frame::Grant { received, limit } => {
+                self.acknowledge(received)?;
+                self.limit = self.limit.max(limit);
+            }
+            Frame::Message(_) | Frame::End if self.has_peer_left => {
+                return Err(self.nonsense("a message after its end"));
+            }
+            Frame::Message(bytes) => {
+                if self.received >= self.granted {
+                    return Err(self.nonsense("more messages than it was granted"));
+                }
+                self.received += 1;
+                let message = self.message_of(&bytes);
+                let source =
+                    |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
+                self.arrived.push_back(message.map_err(source)?);
+            }
+            Frame::End => {
+                self.received += 1;
+                self.has_peer_left = true;
+                self.owes = true;
+                // Nobody is there to receive what the role still sends.
+                self.outgoing = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn message_of(&self, bytes: &[u8]) -> Result<M, CodecError> {
+        let Some(numbers) = &self.numbers else {
+            return self.codec.decode(bytes);
+        };
+        let number = |theirs: u32| *numbers.get(theirs as usize)?;
+        self.codec.decode(&self.codec.renumber(bytes.to_vec(), number)?)
+    }
+
+    /// The peer has all messages before this number.
+    fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
+        let sent = self.first + self.unacknowledged.len() as u64;
+        if received > sent {
+            return Err(self.nonsense("word of messages that it was not sent"));
+        }
+        // A grant may be older than what the handshake of a new connection said.
+        while self.first < received {
+            self.unacknowledged.pop_front();
+            self.first += 1;
+            self.sent = self.sent.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// Puts what has arrived into the role's queue, as far as it has room.
+    fn poll_deliver(&mut self, context: &mut Context<'_>) {
+        let Some(incoming) = &mut self.incoming else {
+            return self.arrived.clear();
+        };
+        let mut incoming = Pin::new(incoming);
+        while !self.arrived.is_empty() {
+            match incoming.as_mut().poll_ready(context) {
+                Poll::Pending => return,
+                Poll::Ready(Ok(())) => {
+                    if let Some(message) = self.arrived.pop_front() {
+                        // It was ready.
+                        let _ = incoming.as_mut().start_send(message);
+                    }
+                }
+                // The role has left, and takes no more.
+                Poll::Ready(Err(_)) => self.arrived.clear(),
+            }
+        }
+        if self.has_peer_left {
+            self.incoming = None;
+        }
+    }
+
+    /// Takes what the role sends, as far as the peer has granted; whether there was anything.
+    fn poll_take(&mut self, context: &mut Context<'_>) -> Result<bool, Stop> {
+        for taken in 0..BATCH {
+            let next = self.first + self.unacknowledged.len() as u64;
+            let Some(outgoing) = &mut self.outgoing else {
+                if !self.has_ended {
+                    self.has_ended = true;
+                    self.unacknowledged.push_back(frame::end());
+                    return Ok(true);
+                }
+                return Ok(taken > 0);
+            };
+            if next >= self.limit {
+                return Ok(taken > 0);
+            }
+            match Pin::new(outgoing).poll_next(context) {
+                Poll::Pending => return Ok(taken > 0),
+                Poll::Ready(None) => self.outgoing = None,
+                Poll::Ready(Some(message)) => {
+                    let frame = self.frame_of(&message).map_err(|error| {
+                        let (peer, source) = (self.peer.clone(), Arc::new(error));
+                        Stop::Failed(NetError::Encode { peer, source })
+                    })?;
+                    self.unacknowledged.push_back(frame);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn frame_of(&mut self, message: &M) -> Result<Bytes, CodecError> {
+        self.scratch.clear();
+        self.scratch.push(frame::MESSAGE);
+        self.codec.encode(message, &mut self.scratch)?;
+        let size = self.scratch.len();
+        if size > self.frame {
+            let limit = self.frame;
+            return Err(format!("it has {size} bytes, and a frame has at most {limit}").into());
+        }
+        self.arena.put_slice(&self.scratch);
+        Ok(self.arena.split().freeze())
+    }
+
+    /// Puts what is to be said into the connection, as far as it takes it.
+    fn poll_write(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<(), Stop> {
+        let delivered = self.received - self.arrived.len() as u64;
+        let limit = delivered + self.window;
+        // Word is given when half of the credit could be used again, not for each message.
+        let step = (self.window / 2).max(1);
+        if self.owes || limit >= self.granted + step {
+            let word = frame::grant(self.received, limit);
+            if !self.poll_put(connection, context, word)? {
+                return Ok(());
+            }
+            (self.granted, self.owes) = (limit, false);
+        }
+        while let Some(frame) = self.unacknowledged.get(self.sent).cloned() {
+            if !self.poll_put(connection, context, frame)? {
+                return Ok(());
+            }
+            self.sent += 1;
+        }
+        Ok(())
+    }
+
+    /// Puts one frame into the connection; whether it took it.
+    fn poll_put(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+        frame: Bytes,
+    ) -> Result<bool, Stop> {
+        let mut connection = Pin::new(connection);
+        let Poll::Ready(ready) = connection.as_mut().poll_ready(context) else {
+            return Ok(false);
+        };
+        let put = ready.and_then(|()| connection.start_send(frame));
+        put.map_err(Stop::Broken)?;
+        self.has_written = true;
+        Ok(true)
+    }
+
+    /// Says that this end is still here, and notices that the other one is not.
+    fn poll_beat(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Result<(), Stop> {
+        while self.beats.poll_tick(context).is_ready() {
+            self.silent += 1;
+            if self.silent > SILENT_BEATS {
+                return Err(Stop::Broken(io::ErrorKind::TimedOut.into()));
+            }
+            if !std::mem::take(&mut self.has_written) {
+                // A connection that takes nothing is as good as silent: the peer will notice.
+                self.poll_put(connection, context, frame::beat())?;
+                self.has_written = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn nonsense(&self, what: &'static str) -> NetError {
+        NetError::Frame { peer: self.peer.clone(), what }
+    }
+}

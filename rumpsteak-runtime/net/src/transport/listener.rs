@@ -1,0 +1,58 @@
+//! What a transport is.
+
+use std::io;
+
+use futures_core::future::BoxFuture;
+
+use super::connection::Connection;
+
+/// A way to carry frames between processes.
+///
+/// Both methods are given the part of an [`Address`] behind `://`, and the size in bytes of the
+/// largest frame, beyond which a connection fails with an error.
+pub trait Transport: Send + Sync + 'static {
+    /// Connects to a place where somebody listens.
+    ///
+    /// # Errors
+    ///
+    /// If nobody is there, or the place has no sense.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a connection that is under way is given up.
+    fn connect<'a>(&'a self, place: &'a str, frame: usize)
+    -> BoxFuture<'a, io::Result<Connection>>;
+
+    /// Listens at a place.
+    ///
+    /// # Errors
+    ///
+    /// If that is not possible.
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>>;
+}
+
+/// What is left to do until somebody who has called is connected: the transport's own handshake.
+pub type Opening = BoxFuture<'static, io::Result<Connection>>;
+
+/// Somebody who listens.
+pub trait Listener: Send + 'static {
+    /// The next one who calls. What takes time beyond that is left to the [`Opening`], so that
+    /// nobody waits for somebody else.
+    ///
+    /// # Errors
+    ///
+    /// If this one failed. The next one may succeed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: nobody is lost.
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>>;
+
+    /// The place by which others reach this one; another one than was asked for if that left a
+    /// part open, as port 0 does.
+    fn place(&self) -> String;
+}

@@ -1,0 +1,88 @@
+//! Connections within the process.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures_core::future::BoxFuture;
+use tokio::io::{DuplexStream, duplex};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::connection::{Connection, framed};
+use super::listener::{Listener, Opening, Transport};
+
+/// Connections within the process: `memory://name`. Messages become bytes as on any other
+/// transport; roles of one [`Host`](crate::Host) need none of it and are wired directly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory;
+
+/// Who listens, by name.
+static LISTENERS: Mutex<BTreeMap<String, UnboundedSender<DuplexStream>>> =
+    Mutex::new(BTreeMap::new());
+
+/// How many bytes are under way in each direction at most.
+const WINDOW: usize = 64 << 10;
+
+fn listeners() -> MutexGuard<'static, BTreeMap<String, UnboundedSender<DuplexStream>>> {
+    // Nothing panics while it holds the lock.
+    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transport for Memory {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move {
+            let (near, far) = duplex(WINDOW);
+            let taken = listeners().get(place).map(|listener| listener.send(far));
+            match taken {
+                Some(Ok(())) => Ok(framed(near, frame)),
+                _ => Err(io::ErrorKind::ConnectionRefused.into()),
+            }
+        })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        Box::pin(async move {
+            let mut listeners = listeners();
+            if listeners.contains_key(place) {
+                return Err(io::ErrorKind::AddrInUse.into());
+            }
+            let (sender, connections) = unbounded_channel();
+            listeners.insert(place.to_owned(), sender);
+            Ok(Box::new(Listening { connections, name: place.to_owned(), frame }) as _)
+        })
+    }
+}
+
+struct Listening {
+    connections: UnboundedReceiver<DuplexStream>,
+    name: String,
+    frame: usize,
+}
+
+impl Listener for Listening {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+        Box::pin(async {
+            let stream = self.connections.recv().await.ok_or(io::ErrorKind::NotConnected)?;
+            let connection = framed(stream, self.frame);
+            Ok(Box::pin(async { Ok(connection) }) as _)
+        })
+    }
+
+    fn place(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        listeners().remove(&self.name);
+    }
+}

@@ -1,0 +1,131 @@
+//! QUIC.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{
+    ClientConfig, Connection as QuicConnection, Endpoint, RecvStream, SendStream, ServerConfig,
+};
+use tokio_rustls::rustls::pki_types::CertificateDer;
+
+use super::connection::{Connection, framed};
+use super::listener::{Listener, Opening, Transport};
+use super::tls::{Identity, configs, host_of, may_play};
+
+/// QUIC, `quic://host:port`: over UDP, with certificates as [`Tls`](super::Tls) has them.
+#[derive(Clone)]
+pub struct Quic {
+    client: ClientConfig,
+    server: ServerConfig,
+}
+
+/// What both ends call the protocol above QUIC.
+const PROTOCOL: &[u8] = b"rumpsteak";
+
+impl Quic {
+    /// QUIC as somebody.
+    ///
+    /// # Errors
+    ///
+    /// If the key is not that of the certificate, or an authority's certificate is none.
+    pub fn new(identity: Identity) -> io::Result<Self> {
+        let (mut client, mut server) = configs(identity)?;
+        client.alpn_protocols = vec![PROTOCOL.to_vec()];
+        server.alpn_protocols = vec![PROTOCOL.to_vec()];
+        let client = QuicClientConfig::try_from(client).map_err(io::Error::other)?;
+        let server = QuicServerConfig::try_from(server).map_err(io::Error::other)?;
+        Ok(Self {
+            client: ClientConfig::new(Arc::new(client)),
+            server: ServerConfig::with_crypto(Arc::new(server)),
+        })
+    }
+}
+
+impl fmt::Debug for Quic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quic").finish_non_exhaustive()
+    }
+}
+
+impl Transport for Quic {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move {
+            let mut last = io::ErrorKind::NotFound.into();
+            for address in tokio::net::lookup_host(place).await? {
+                let any: SocketAddr = match address {
+                    SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
+                    SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+                };
+                let endpoint = Endpoint::client(any)?;
+                let client = self.client.clone();
+                let called = endpoint.connect_with(client, address, host_of(place));
+                match called.map_err(io::Error::other)?.await {
+                    Ok(connection) => {
+                        let streams = connection.open_bi().await?;
+                        return Ok(opened(&connection, streams, frame));
+                    }
+                    Err(error) => last = error.into(),
+                }
+            }
+            Err(last)
+        })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        Box::pin(async move {
+            let address = tokio::net::lookup_host(place).await?.next();
+            let address = address.ok_or(io::ErrorKind::NotFound)?;
+            let endpoint = Endpoint::server(self.server.clone(), address)?;
+            let place = endpoint.local_addr()?.to_string();
+            Ok(Box::new(Listening { endpoint, place, frame }) as _)
+        })
+    }
+}
+
+struct Listening {
+    endpoint: Endpoint,
+    place: String,
+    frame: usize,
+}
+
+impl Listener for Listening {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+        Box::pin(async {
+            let incoming = self.endpoint.accept().await.ok_or(io::ErrorKind::NotConnected)?;
+            let frame = self.frame;
+            Ok(Box::pin(async move {
+                let connection = incoming.await?;
+                let streams = connection.accept_bi().await?;
+                Ok(opened(&connection, streams, frame))
+            }) as _)
+        })
+    }
+
+    fn place(&self) -> String {
+        self.place.clone()
+    }
+}
+
+/// Frames over one stream, which keeps its connection.
+fn opened(
+    connection: &QuicConnection,
+    (sending, receiving): (SendStream, RecvStream),
+    frame: usize,
+) -> Connection {
+    let identity = connection.peer_identity();
+    let shown = identity.and_then(|shown| shown.downcast::<Vec<CertificateDer<'static>>>().ok());
+    let certificate = shown.and_then(|shown| shown.into_iter().next());
+    framed(tokio::io::join(receiving, sending), frame).only_for(may_play(certificate))
+}

@@ -1,0 +1,163 @@
+//! TLS in which both ends have certificates.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+use webpki::EndEntityCert;
+
+use super::connection::{Connection, framed};
+use super::listener::{Listener, Opening, Transport};
+use super::tcp;
+
+/// What this end shows to others, and whom it believes.
+pub struct Identity {
+    /// The certificate of this end, and those that it was signed with, first to last.
+    pub certificates: Vec<CertificateDer<'static>>,
+    /// Its key.
+    pub key: PrivateKeyDer<'static>,
+    /// The authorities whose certificates are believed.
+    pub authorities: Vec<CertificateDer<'static>>,
+}
+
+impl Clone for Identity {
+    fn clone(&self) -> Self {
+        let Self { certificates, key, authorities } = self;
+        let (certificates, key) = (certificates.clone(), key.clone_key());
+        Self { certificates, key, authorities: authorities.clone() }
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let certificates = &self.certificates;
+        f.debug_struct("Identity").field("certificates", certificates).finish_non_exhaustive()
+    }
+}
+
+/// TLS over TCP, `tls://host:port`: both ends show certificates, and each believes only those of
+/// its authorities.
+///
+/// A certificate says which roles its owner may play: one with the name `c.shop.rumpsteak` the role
+/// `c` of a protocol `Shop`, one with `*.shop.rumpsteak` all of them. Whoever calls also wants the
+/// name of the host in it.
+#[derive(Clone)]
+pub struct Tls {
+    connector: TlsConnector,
+    acceptor: TlsAcceptor,
+}
+
+impl Tls {
+    /// TLS as somebody.
+    ///
+    /// # Errors
+    ///
+    /// If the key is not that of the certificate, or an authority's certificate is none.
+    pub fn new(identity: Identity) -> io::Result<Self> {
+        let (client, server) = configs(identity)?;
+        Ok(Self {
+            connector: TlsConnector::from(Arc::new(client)),
+            acceptor: TlsAcceptor::from(Arc::new(server)),
+        })
+    }
+
+    /// A stream to a place, and what its owner may play.
+    pub(super) async fn call(&self, place: &str) -> io::Result<TlsStream<TcpStream>> {
+        let stream = tcp::call(place).await?;
+        let name = ServerName::try_from(host_of(place).to_owned()).map_err(io::Error::other)?;
+        Ok(self.connector.connect(name, stream).await?.into())
+    }
+
+    /// The other side of [`call`](Self::call).
+    pub(super) async fn answer(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        Ok(self.acceptor.accept(stream).await?.into())
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+/// The settings of TLS for somebody who calls, and for somebody who listens.
+pub(super) fn configs(identity: Identity) -> io::Result<(ClientConfig, ServerConfig)> {
+    let Identity { certificates, key, authorities } = identity;
+    let mut roots = RootCertStore::empty();
+    for authority in authorities {
+        roots.add(authority).map_err(io::Error::other)?;
+    }
+    let roots = Arc::new(roots);
+    let verifier = WebPkiClientVerifier::builder(Arc::clone(&roots)).build();
+    let server = ServerConfig::builder()
+        .with_client_cert_verifier(verifier.map_err(io::Error::other)?)
+        .with_single_cert(certificates.clone(), key.clone_key())
+        .map_err(io::Error::other)?;
+    let client = ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(certificates, key)
+        .map_err(io::Error::other)?;
+    Ok((client, server))
+}
+
+/// The host in `host:port`.
+pub(super) fn host_of(place: &str) -> &str {
+    let host = place.rsplit_once(':').map_or(place, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// The certificate that the other end of a stream has shown.
+pub(super) fn shown(stream: &TlsStream<TcpStream>) -> Option<CertificateDer<'static>> {
+    let shown = stream.get_ref().1.peer_certificates()?;
+    Some(shown.first()?.clone().into_owned())
+}
+
+/// Which roles the owner of a certificate may play.
+pub(super) fn may_play(
+    certificate: Option<CertificateDer<'static>>,
+) -> impl Fn(&str, &str) -> bool + Send + Sync + 'static {
+    move |protocol, role| {
+        let name = format!("{role}.{protocol}.rumpsteak").to_lowercase().replace('_', "-");
+        let name = ServerName::try_from(name);
+        let shown = certificate.as_ref().and_then(|shown| EndEntityCert::try_from(shown).ok());
+        let (Some(certificate), Ok(name)) = (shown, name) else {
+            return false;
+        };
+        certificate.verify_is_valid_for_subject_name(&name).is_ok()
+    }
+}
+
+impl Transport for Tls {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move { Ok(opened(self.call(place).await?, frame)) })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        let tls = self.clone();
+        let open = move |stream| -> Opening {
+            let tls = tls.clone();
+            Box::pin(async move { Ok(opened(tls.answer(stream).await?, frame)) })
+        };
+        Box::pin(tcp::listen(place, open))
+    }
+}
+
+fn opened(stream: TlsStream<TcpStream>, frame: usize) -> Connection {
+    let may_play = may_play(shown(&stream));
+    framed(stream, frame).only_for(may_play)
+}

@@ -1,0 +1,79 @@
+//! Sockets of Unix.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use futures_core::future::BoxFuture;
+use tokio::net::{UnixListener, UnixStream};
+
+use super::connection::{Connection, framed};
+use super::listener::{Listener, Opening, Transport};
+
+/// A socket in the file system: `unix:///run/app.sock`.
+///
+/// A socket that nobody listens at any more is replaced; it is removed when the listener ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unix;
+
+impl Transport for Unix {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move { Ok(framed(UnixStream::connect(place).await?, frame)) })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        Box::pin(async move {
+            let path = Path::new(place);
+            let bound = match UnixListener::bind(path) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::AddrInUse && is_abandoned(path).await =>
+                {
+                    std::fs::remove_file(path)?;
+                    UnixListener::bind(path)
+                }
+                bound => bound,
+            };
+            Ok(Box::new(Listening { listener: bound?, path: path.to_owned(), frame }) as _)
+        })
+    }
+}
+
+/// Whether this is a socket that nobody listens at.
+async fn is_abandoned(path: &Path) -> bool {
+    let connected = UnixStream::connect(path).await;
+    connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+struct Listening {
+    listener: UnixListener,
+    path: PathBuf,
+    frame: usize,
+}
+
+impl Listener for Listening {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+        Box::pin(async {
+            let (stream, _) = self.listener.accept().await?;
+            let connection = framed(stream, self.frame);
+            Ok(Box::pin(async { Ok(connection) }) as _)
+        })
+    }
+
+    fn place(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // Somebody may have removed it already.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,159 @@
+//! WebSocket.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
+use futures_sink::Sink;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
+
+use super::connection::Connection;
+use super::listener::{Listener, Opening, Transport};
+use super::tcp;
+#[cfg(feature = "tls")]
+use super::tls::{Tls, may_play, shown};
+
+/// WebSocket, which passes through proxies of HTTP: `ws://host:port/path`, a frame in each binary
+/// message. The path does not matter to whoever listens.
+///
+/// ```
+/// # #[cfg(feature = "tls")]
+/// # fn f(identity: rumpsteak_net::transport::Identity) -> std::io::Result<()> {
+/// use rumpsteak_net::transport::{Tls, Transports, WebSocket};
+///
+/// let transports = Transports::default().with("wss", WebSocket::over(Tls::new(identity)?));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WebSocket {
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+impl WebSocket {
+    /// WebSocket over TLS.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn over(tls: Tls) -> Self {
+        Self { tls: Some(tls) }
+    }
+}
+
+fn config(frame: usize) -> Option<WebSocketConfig> {
+    Some(WebSocketConfig::default().max_message_size(Some(frame)).max_frame_size(Some(frame)))
+}
+
+impl Transport for WebSocket {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move {
+            let host = place.split('/').next().unwrap_or(place);
+            let url = format!("ws://{place}");
+            #[cfg(feature = "tls")]
+            if let Some(tls) = &self.tls {
+                let stream = tls.call(host).await?;
+                let may_play = may_play(shown(&stream));
+                let (stream, _) =
+                    client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
+                return Ok(Connection::new(Messages(stream)).only_for(may_play));
+            }
+            let stream = tcp::call(host).await?;
+            let (stream, _) =
+                client_async_with_config(url, stream, config(frame)).await.map_err(failed)?;
+            Ok(Connection::new(Messages(stream)))
+        })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        #[cfg(feature = "tls")]
+        let tls = self.tls.clone();
+        let open = move |stream| -> Opening {
+            #[cfg(feature = "tls")]
+            if let Some(tls) = tls.clone() {
+                return Box::pin(async move {
+                    let stream = tls.answer(stream).await?;
+                    let may_play = may_play(shown(&stream));
+                    let stream = accept_async_with_config(stream, config(frame)).await;
+                    Ok(Connection::new(Messages(stream.map_err(failed)?)).only_for(may_play))
+                });
+            }
+            Box::pin(async move {
+                let stream = accept_async_with_config(stream, config(frame)).await;
+                Ok(Connection::new(Messages(stream.map_err(failed)?)))
+            })
+        };
+        let place = place.split('/').next().unwrap_or(place);
+        Box::pin(tcp::listen(place, open))
+    }
+}
+
+/// The binary messages of a WebSocket.
+struct Messages<S>(WebSocketStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Messages<S> {
+    type Item = io::Result<BytesMut>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            return Poll::Ready(match ready!(Pin::new(&mut this.0).poll_next(context)) {
+                Some(Ok(Message::Binary(bytes))) => Some(Ok(bytes.into())),
+                Some(Ok(Message::Close(_))) | None => None,
+                Some(Ok(Message::Text(_))) => Some(Err(io::ErrorKind::InvalidData.into())),
+                // The library answers pings.
+                Some(Ok(_)) => continue,
+                Some(Err(error)) => Some(Err(failed(error))),
+            });
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Bytes> for Messages<S> {
+    type Error = io::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_ready(context).map_err(failed)
+    }
+
+    fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
+        Pin::new(&mut self.get_mut().0).start_send(Message::Binary(frame)).map_err(failed)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_flush(context).map_err(failed)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().0).poll_close(context).map_err(failed)
+    }
+}
+
+impl<S> fmt::Debug for Messages<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").finish_non_exhaustive()
+    }
+}
+
+fn failed(error: Error) -> io::Error {
+    match error {
+        Error::Io(error) => error,
+        // As the codec of frames says it.
+        Error::Capacity(error) => io::Error::new(io::ErrorKind::InvalidData, error),
+        error => io::Error::other(error),
+    }
+}

@@ -1,0 +1,11 @@
+//! Sessions across processes: over every transport, with connections that break, and with peers
+//! that do not fit or do not behave.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
+
+mod breaks;
+#[cfg(feature = "nats")]
+mod broker;
+mod shop;
+mod strangers;
+mod transports;

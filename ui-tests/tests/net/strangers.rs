@@ -1,0 +1,249 @@
+//! Peers that do not fit, or do not behave: an error at that session, and the host goes on.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use fastrand::Rng;
+use futures::future::BoxFuture;
+use futures::{Sink, SinkExt as _, Stream, StreamExt as _};
+use rumpsteak_net::transport::{Connection, Listener, Memory, Transport, Transports};
+use rumpsteak_net::{Codec, CodecError, Host, Limits, NetError, Postcard, Refusal};
+use rumpsteak_oracle::seeds;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::runtime::Builder;
+use tokio::time::timeout;
+
+use crate::shop::{C, L, S, client, expected, ledger, server};
+
+/// A transport that changes some of the frames that the caller sends.
+#[derive(Clone)]
+struct Mangling(Arc<Mutex<Rng>>);
+
+impl Transport for Mangling {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Box::pin(async move {
+            let (inner, random) = (Memory.connect(place, frame).await?, Arc::clone(&self.0));
+            Ok(Connection::new(Mangled { inner, random }))
+        })
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        Memory.listen(place, frame)
+    }
+}
+
+struct Mangled {
+    inner: Connection,
+    random: Arc<Mutex<Rng>>,
+}
+
+impl Stream for Mangled {
+    type Item = io::Result<BytesMut>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.inner.poll_next_unpin(context)
+    }
+}
+
+impl Sink<Bytes> for Mangled {
+    type Error = io::Error;
+
+    fn poll_ready(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.poll_ready_unpin(context)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
+        let mut frame = frame.to_vec();
+        let random = Arc::clone(&self.random);
+        let mut random = random.lock().unwrap();
+        if random.u8(..10) == 0 {
+            match random.u8(..4) {
+                0 => frame.truncate(random.usize(..=frame.len())),
+                1 => frame.extend((0..random.usize(..20)).map(|_| random.u8(..))),
+                2 => frame = (0..random.usize(..40)).map(|_| random.u8(..)).collect(),
+                _ => {
+                    let at = random.usize(..frame.len().max(1));
+                    frame.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << random.u8(..8));
+                }
+            }
+        }
+        self.inner.start_send_unpin(frame.into())
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.poll_flush_unpin(context)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.inner.poll_close_unpin(context))?;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A server and a ledger that go on for ever, at these addresses.
+async fn serve(host: &Host, at: [&str; 2]) {
+    for at in at {
+        host.listen(at).await.unwrap();
+    }
+    let (mut servers, mut ledgers) = (host.serve::<S>(), host.serve::<L>());
+    tokio::spawn(async move {
+        while let Some(join) = servers.next().await {
+            tokio::spawn(async move {
+                let mut s = join.connect().await?;
+                server(&mut s.role).await?;
+                Ok::<(), Box<dyn std::error::Error + Send + Sync>>(s.leave().await?)
+            });
+        }
+    });
+    tokio::spawn(async move {
+        while let Some(join) = ledgers.next().await {
+            tokio::spawn(async move {
+                let mut l = join.connect().await?;
+                ledger(&mut l.role).await?;
+                Ok::<(), Box<dyn std::error::Error + Send + Sync>>(l.leave().await?)
+            });
+        }
+    });
+}
+
+/// A session of a client with the services.
+async fn order(host: &Host, session: &str, at: [&str; 2]) -> Result<(u64, u64), String> {
+    let join = host.join::<C>(session).peer("s", [at[0]]).peer("l", [at[1]]);
+    let mut c = join.connect().await.map_err(|error| error.to_string())?;
+    let sums = client(&mut c.role, 20).await.map_err(|error| error.to_string())?;
+    c.leave().await.map_err(|error| error.to_string())?;
+    Ok(sums)
+}
+
+#[test]
+fn mangled_frames_end_one_session_and_no_more() {
+    let (mut whole, mut ended) = (0, 0);
+    for seed in seeds(100) {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
+            let transports = Transports::default().with("mangled", Mangling(random));
+            let limits = Limits::default();
+            let (services, callers) = (Host::new(), Host::with(transports, limits));
+            let [s, l] = ["s", "l"].map(|name| format!("{seed}-strange-{name}"));
+            let [at_s, at_l] = [&s, &l].map(|name| format!("memory://{name}"));
+            serve(&services, [&at_s, &at_l]).await;
+            let [bad_s, bad_l] = [&s, &l].map(|name| format!("mangled://{name}"));
+            // To join, to notice that somebody is gone, and to give up: each within its limit.
+            let most = Duration::from_secs(120);
+            let bad = timeout(most, order(&callers, "bad", [&bad_s, &bad_l])).await;
+            match bad.unwrap_or_else(|_| panic!("seed {seed} hangs")) {
+                Ok(_) => whole += 1,
+                Err(_) => ended += 1,
+            }
+            let good = order(&callers, "good", [&at_s, &at_l]).await;
+            assert_eq!(good, Ok(expected(20)), "seed {seed}");
+        });
+    }
+    assert!(whole > 0 && ended > 0, "{whole} sessions went to their end, {ended} did not");
+}
+
+/// What a host answers to these bytes, as the first frame of a connection.
+async fn answer(bytes: &'static [u8]) -> Option<BytesMut> {
+    let mut connection = Memory.connect("answers", 1 << 20).await.unwrap();
+    connection.send(Bytes::from_static(bytes)).await.unwrap();
+    connection.next().await?.ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_greeting_is_refused() {
+    let host = Host::new();
+    host.listen("memory://answers").await.unwrap();
+    for bytes in
+        [&b""[..], b"GET / HTTP/1.1\r\n\r\n", b"rumpsteak\x02", b"rumpsteak\x01", &[0xff; 3_000]]
+    {
+        let refused = answer(bytes).await.unwrap();
+        // The version, and the answer that is a refusal.
+        let refusal = refused.strip_prefix(b"rumpsteak\x01\x01").unwrap();
+        let refusal: Refusal = Postcard.decode(refusal).unwrap();
+        assert_eq!(refusal, Refusal::NoGreeting, "{bytes:?}");
+    }
+    // Who says nothing is left alone after a while.
+    let mut silent = Memory.connect("answers", 1 << 20).await.unwrap();
+    let ended = timeout(Duration::from_secs(11), silent.next()).await.unwrap();
+    assert!(ended.is_none_or(|next| next.is_err()));
+}
+
+/// Another codec than everybody else's.
+#[derive(Clone)]
+struct Other;
+
+impl Codec for Other {
+    const NAME: &'static str = "other";
+
+    fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+        Postcard.encode(message, bytes)
+    }
+
+    fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError> {
+        Postcard.decode(bytes)
+    }
+
+    fn renumber(
+        &self,
+        bytes: Vec<u8>,
+        number: impl FnOnce(u32) -> Option<u32>,
+    ) -> Result<Vec<u8>, CodecError> {
+        Postcard.renumber(bytes, number)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn peers_that_do_not_fit_are_refused_with_the_reason() {
+    let (services, callers) = (Host::new(), Host::new());
+    serve(&services, ["memory://fit-s", "memory://fit-l"]).await;
+    let join = callers.join::<C>("1").peer("s", ["memory://fit-s"]).peer("l", ["memory://fit-l"]);
+    let refused = join.codec(Other).connect().await.map(drop).unwrap_err();
+    assert!(matches!(&refused, NetError::Refused { refusal: Refusal::Codec(_), .. }), "{refused}");
+    assert_eq!(
+        refused.to_string(),
+        "`s` and this end do not fit together: one writes messages by the codec `postcard`, the other by `other`"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_role_is_taken_once() {
+    let (services, callers) = (Host::new(), [Host::new(), Host::new()]);
+    serve(&services, ["memory://twice-s", "memory://twice-l"]).await;
+    let join = |host: &Host| {
+        let join = host.join::<C>("1").peer("s", ["memory://twice-s"]);
+        join.peer("l", ["memory://twice-l"]).connect()
+    };
+    let first = join(&callers[0]).await.unwrap();
+    let second = join(&callers[1]).await.map(drop).unwrap_err();
+    assert!(matches!(&second, NetError::Refused { refusal: Refusal::Taken, .. }), "{second}");
+    let again = join(&callers[0]).await.map(drop).unwrap_err();
+    assert_eq!(again.to_string(), "`c` has joined the session `1` already");
+    drop(first);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_come_is_named() {
+    let host = Host::new();
+    let join = host.join::<C>("1").peer("s", ["memory://nowhere"]).connect();
+    let absent = join.await.map(drop).unwrap_err();
+    assert_eq!(absent.to_string(), "`s` has not joined the session `1` within 30s");
+    let NetError::Absent { last: Some(last), .. } = absent else {
+        panic!("{absent:?}");
+    };
+    assert_eq!(last.kind(), io::ErrorKind::ConnectionRefused);
+}

@@ -1,0 +1,205 @@
+//! The same roles over every transport.
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
+use rumpsteak_net::{Host, Limits, NetError};
+
+use crate::shop::{C, L, S, client, expected, ledger, server};
+
+/// The hosts of three roles, of which each has the name of its role and knows all transports.
+fn hosts() -> [Host; 3] {
+    let authority = Authority::new();
+    ["c.shop.rumpsteak", "s.shop.rumpsteak", "l.shop.rumpsteak"].map(|name| authority.host(name))
+}
+
+/// Who signs certificates.
+struct Authority(Issuer<'static, KeyPair>, rcgen::Certificate);
+
+impl Authority {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["authority".to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).unwrap();
+        Self(Issuer::new(params, key), certificate)
+    }
+
+    /// A host whose certificate has this name, and is for this machine.
+    fn host(&self, name: &str) -> Host {
+        let key = KeyPair::generate().unwrap();
+        let names = [name, "127.0.0.1"].map(str::to_owned);
+        let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.0).unwrap();
+        let identity = Identity {
+            certificates: vec![certificate.der().clone()],
+            key: key.into(),
+            authorities: vec![self.1.der().clone()],
+        };
+        let quic = Quic::new(identity.clone()).unwrap();
+        let tls = Tls::new(identity).unwrap();
+        let transports = Transports::default().with("tls", tls.clone()).with("quic", quic);
+        Host::with(transports.with("wss", WebSocket::over(tls)), Limits::default())
+    }
+}
+
+/// Each role at a host of its own, where the server and the ledger listen.
+async fn apart(addresses: [&str; 2], session: &str, many: u64) -> (u64, u64) {
+    let [at_c, at_s, at_l] = hosts();
+    let s = at_s.listen(addresses[0]).await.unwrap().to_string();
+    let l = at_l.listen(addresses[1]).await.unwrap().to_string();
+    let (as_c, as_s) = (at_c.join::<C>(session), at_s.join::<S>(session));
+    let c = as_c.peer("s", [&s]).peer("l", [&l]).connect();
+    let s = as_s.peer("l", [&l]).connect();
+    let l = at_l.join::<L>(session).connect();
+    let (mut c, mut s, mut l) = tokio::try_join!(c, s, l).unwrap();
+    let ran = async {
+        tokio::try_join!(client(&mut c.role, many), server(&mut s.role), ledger(&mut l.role))
+    };
+    let (sums, (), ()) = ran.await.unwrap();
+    tokio::try_join!(c.leave(), s.leave(), l.leave()).unwrap();
+    sums
+}
+
+#[tokio::test]
+async fn over_memory() {
+    let sums = apart(["memory://over-s", "memory://over-l"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn over_tcp() {
+    let sums = apart(["tcp://127.0.0.1:0", "tcp://127.0.0.1:0"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn over_tls() {
+    let sums = apart(["tls://127.0.0.1:0", "tls://127.0.0.1:0"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn over_quic() {
+    let sums = apart(["quic://127.0.0.1:0", "quic://127.0.0.1:0"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn over_websocket() {
+    let sums = apart(["ws://127.0.0.1:0", "ws://127.0.0.1:0"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn over_a_mix() {
+    let sums = apart(["wss://127.0.0.1:0", "memory://mix"], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+}
+
+#[tokio::test]
+async fn a_certificate_is_for_its_role() {
+    let authority = Authority::new();
+    let (own, other) =
+        (authority.host("s.shop.rumpsteak"), Authority::new().host("c.shop.rumpsteak"));
+    let at = own.listen("tls://127.0.0.1:0").await.unwrap().to_string();
+    let mut service = own.serve::<S>();
+    let call = async |host: &Host| {
+        let c = host.join::<C>("1").peer("s", [&at]).connect();
+        let refused = tokio::time::timeout(std::time::Duration::from_millis(300), c).await;
+        refused.map(|joined| joined.map(drop).unwrap_err())
+    };
+    // Signed by somebody whom the server does not believe: there is no connection at all.
+    assert!(call(&other).await.is_err());
+    let refused = call(&authority.host("x.shop.rumpsteak")).await.unwrap();
+    assert_eq!(
+        refused.to_string(),
+        "`s` and this end do not fit together: its certificate is not one for this role"
+    );
+    // For every role of the protocol: the session is announced.
+    assert!(call(&authority.host("*.shop.rumpsteak")).await.is_err());
+    assert_eq!(service.next().await.unwrap().session(), "1");
+}
+
+#[tokio::test]
+async fn over_unix_sockets() {
+    let folder = std::env::temp_dir().join(format!("rumpsteak-net-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let place = |name: &str| format!("unix://{}", folder.join(name).display());
+    let sums = apart([&place("s"), &place("l")], "1", 1_000).await;
+    assert_eq!(sums, expected(1_000));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
+async fn roles_of_one_host_are_wired_in_memory_whatever_their_addresses() {
+    let host = Host::new();
+    let nowhere = "tcp://127.0.0.1:1";
+    let c = host.join::<C>("1").peer("s", [nowhere]).peer("l", [nowhere]).connect();
+    let s = host.join::<S>("1").peer("l", [nowhere]).connect();
+    let l = host.join::<L>("1").connect();
+    let (mut c, mut s, mut l) = tokio::try_join!(c, s, l).unwrap();
+    let ran = tokio::try_join!(client(&mut c.role, 10), server(&mut s.role), ledger(&mut l.role));
+    assert_eq!(ran.unwrap(), (expected(10), (), ()));
+}
+
+#[tokio::test]
+async fn a_host_serves_many_sessions() {
+    let [near, far] = [Host::new(), Host::new()];
+    let at = far.listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let mut servers = far.serve::<S>();
+    let ledgers = tokio::spawn({
+        let (mut service, at) = (near.serve::<L>(), at.clone());
+        near.listen("memory://many-l").await.unwrap();
+        async move {
+            let _ = at;
+            while let Some(join) = service.next().await {
+                tokio::spawn(async move {
+                    let mut l = join.connect().await.unwrap();
+                    ledger(&mut l.role).await.unwrap();
+                });
+            }
+        }
+    });
+    let servers = tokio::spawn(async move {
+        while let Some(join) = servers.next().await {
+            tokio::spawn(async move {
+                let mut s = join.peer("l", ["memory://many-l"]).connect().await.unwrap();
+                server(&mut s.role).await.unwrap();
+                s.leave().await.unwrap();
+            });
+        }
+    });
+    let clients = (0..20).map(|number| {
+        let (host, at) = (Host::new(), at.clone());
+        tokio::spawn(async move {
+            let join = host.join::<C>(format!("session {number}"));
+            let join = join.peer("s", [&at]).peer("l", ["memory://many-l"]);
+            let mut c = join.connect().await.unwrap();
+            let sums = client(&mut c.role, number).await.unwrap();
+            assert_eq!(sums, expected(number));
+            c.leave().await.unwrap();
+        })
+    });
+    for client in clients.collect::<Vec<_>>() {
+        client.await.unwrap();
+    }
+    ledgers.abort();
+    servers.abort();
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_an_error_at_once() {
+    let host = Host::new();
+    let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
+    let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
+    assert_eq!(
+        error(joined).unwrap(),
+        "`localhost:1` is no address: write `scheme://place`, as in `tcp://localhost:4000`"
+    );
+    let joined = host.join::<C>("1").peer("x", ["tcp://localhost:1"]).connect().await.map(drop);
+    assert_eq!(error(joined).unwrap(), "`c` has no route to a role `x`: its peers are s, l");
+    let listened = host.listen("smoke://hill").await.map(drop);
+    assert_eq!(
+        error(listened).unwrap(),
+        "no transport is known for smoke://hill: the schemes are memory, tcp, unix, ws"
+    );
+}
