@@ -8,6 +8,9 @@ use rumpsteak_scribble::{Code, Diagnostic, Limits, Modules, Protocol};
 
 use crate::named_text::NamedText;
 
+/// How many mistakes are told: more than anybody reads, and each is drawn with its lines.
+const MOST: usize = 30;
+
 /// A module and the modules that it imports.
 #[derive(Debug)]
 pub struct ScrModule {
@@ -17,7 +20,7 @@ pub struct ScrModule {
     pub modules: Modules,
     /// The well-formed protocols that roles can play.
     pub protocols: Vec<Protocol>,
-    /// What is wrong, in the order of the text. Projections are not tried yet.
+    /// What is wrong, in the order of the text, up to [`MOST`]. Projections are not tried yet.
     pub diagnostics: Vec<Diagnostic>,
     /// What is right and may surprise.
     pub warnings: Vec<Diagnostic>,
@@ -55,7 +58,13 @@ impl ScrModule {
                 *text = Arc::new(NamedText::new(text.name.clone(), ""));
             }
         }
-        let (diagnostics, warnings) = diagnostics.into_iter().partition(Diagnostic::is_error);
+        let (mut diagnostics, warnings): (Vec<_>, _) =
+            diagnostics.into_iter().partition(Diagnostic::is_error);
+        let more = diagnostics.len().saturating_sub(MOST);
+        diagnostics.truncate(MOST);
+        if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
+            last.notes.push(format!("there are {more} more mistakes"));
+        }
         Self { texts, modules, protocols: checked.protocols, diagnostics, warnings }
     }
 }

@@ -351,6 +351,8 @@ impl Walker<'_> {
                 PartKind::Include(relative) => {
                     let path = place.folder.join(relative);
                     match self.read(&path) {
+                        // What includes itself, or a file around it, is no Rust.
+                        Some(source) if place.ancestors.contains(&source.file) => {}
                         Some(source) if self.included.insert((module, source.file)) => {
                             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
                             let mut place = Place { file: source.file, folder, ..place.clone() };

@@ -139,6 +139,22 @@ fn nested_modules_that_include_each_other_end_at_the_limit_of_modules() {
 }
 
 #[test]
+fn a_file_of_mistakes_is_told_in_part() {
+    let folder = package("mistakes", &[("protocols/p.scr", &"'a & ".repeat(20_000))]);
+    let [report] = &check(&folder).reports[..] else { panic!("one report of the file") };
+    let report = report.to_string();
+    assert_eq!(report.matches("error[S0101]").count(), 30);
+    assert!(report.contains("there are 19970 more mistakes"), "{}", &report[report.len() - 300..]);
+}
+
+#[test]
+fn a_file_does_not_include_itself() {
+    let source = "struct S; mod a { include!(\"lib.rs\"); } mod b { include!(\"lib.rs\"); }";
+    let check = check(&package("itself", &[("src/lib.rs", source)]));
+    assert_eq!(check.warnings.iter().filter(|warning| warning.contains("modules")).count(), 0);
+}
+
+#[test]
 fn a_pipe_or_a_device_is_no_file() {
     let source = "mod m { include!(\"/dev/zero\"); include!(\"pipe\"); } #[path = \"pipe\"] mod n;";
     let folder = package("pipes", &[("src/lib.rs", source)]);

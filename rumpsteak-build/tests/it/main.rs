@@ -9,6 +9,8 @@ mod fallback;
 mod gallery;
 mod generate;
 mod liveness;
+#[cfg(unix)]
+mod mutations;
 mod support;
 mod system;
 mod together;

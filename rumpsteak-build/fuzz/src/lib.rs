@@ -1,0 +1,196 @@
+//! Everything that reads text, fed with what a fuzzer makes of examples: nothing panics, nothing
+//! takes long, and what is printed is read again.
+//!
+//! Each target is a test. `cargo test -p rumpsteak-fuzz` replays what is kept in `__fuzz__`, a
+//! folder for each target: `corpus` has examples, `crashes` what once went wrong. `cargo bolero`
+//! lets libFuzzer look for more, see CONTRIBUTING.md.
+
+#![cfg(test)]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bolero::check;
+use proc_macro2::TokenStream;
+use rumpsteak_build::command::Cfg;
+use rumpsteak_contract::verdict::Site;
+use rumpsteak_contract::{MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem, Verdicts};
+use rumpsteak_fsm::text::{self, Form};
+use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
+use rumpsteak_oracle::equal;
+use rumpsteak_scribble::Modules;
+
+/// How long one input may take, unoptimised. Far more than any of them does, on a busy machine, too.
+const TIME: Duration = Duration::from_secs(5);
+
+/// How long an input may be.
+const BYTES: usize = 1 << 14;
+
+/// Reads what the fuzzer makes of the examples, as text.
+macro_rules! each_text {
+    ($test:expr) => {
+        check!().with_max_len(BYTES).with_iterations(100).for_each(|bytes: &[u8]| {
+            let Ok(source) = std::str::from_utf8(bytes) else { return };
+            let start = Instant::now();
+            $test(source);
+            assert!(start.elapsed() < TIME, "{:?}", start.elapsed());
+        })
+    };
+}
+
+fn limits() -> Limits {
+    Limits::default().anticipation(50).configurations(500).queue(4).steps(2_000)
+}
+
+/// Every mistake lies in the text, and the roles of a protocol without one are safe together. What
+/// the text imports is the text itself.
+#[test]
+fn protocols() {
+    each_text!(|source: &str| {
+        let few = 2_000;
+        let most = rumpsteak_scribble::Limits {
+            global_states: few,
+            local_states: few,
+            projection_steps: 50 * few,
+        };
+        let (modules, mut mistakes) = Modules::load(source, |_| Some(source.to_owned()));
+        let checked = modules.check(&most);
+        mistakes.extend(checked.diagnostics);
+        for protocol in &checked.protocols {
+            match protocol.project_all() {
+                Ok(projections) => {
+                    let machines = projections.into_iter().map(|projection| projection.fsm);
+                    let system = System::new(machines.collect()).unwrap();
+                    let explored = system::explore(&system, &limits());
+                    assert_eq!(explored.verdict.refusal(), None);
+                }
+                Err(found) => mistakes.extend(found),
+            }
+        }
+        for mistake in mistakes {
+            let secondary = mistake.secondary.iter().map(|(span, _)| span);
+            for span in secondary.chain([&mistake.primary]) {
+                assert!(source.get(span.range()).is_some(), "{mistake:?}");
+            }
+        }
+    });
+}
+
+/// What is printed is read again, and is the same.
+fn round_trip(form: Form, machines: &[Fsm]) {
+    let Ok(printed) = text::print(form, machines) else { return };
+    let again = text::parse_named(&printed, form).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+    assert_eq!(again.len(), machines.len(), "{printed}");
+    for (again, machine) in again.iter().zip(machines) {
+        let is_directed = machine.check_directed().is_ok();
+        assert!(!is_directed || equal(&again.fsm, machine), "{machine:?}\n{printed}");
+    }
+}
+
+fn reads(form: Form, source: &str) {
+    match text::parse_named(source, form) {
+        Ok(machines) => {
+            let machines: Vec<Fsm> = machines.into_iter().map(|named| named.fsm).collect();
+            round_trip(form, &machines);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+#[test]
+fn graphs() {
+    each_text!(|source: &str| reads(Form::Dot, source));
+}
+
+#[test]
+fn local_types() {
+    each_text!(|source: &str| {
+        reads(Form::Local, source);
+        reads(Form::Binary, source);
+    });
+}
+
+#[test]
+fn communicating_machines() {
+    each_text!(|source: &str| reads(Form::Cfsm, source));
+}
+
+/// Machines as peers may send them, in any form. Each is its own subtype, and no judge accepts
+/// together what another refuses.
+#[test]
+fn machines_of_peers() {
+    each_text!(|source: &str| {
+        let Ok(machines) = text::parse(source) else { return };
+        let machines: Vec<Fsm> = machines.into_iter().take(4).collect();
+        for form in [Form::Binary, Form::Cfsm, Form::Dot, Form::Local] {
+            round_trip(form, &machines);
+        }
+        for machine in machines.iter().filter(|machine| machine.check_directed().is_ok()) {
+            let verdict = subtype::check(machine, machine, &limits()).unwrap();
+            assert_eq!(verdict.refusal(), None, "{}", dot::print(machine));
+        }
+        let Ok(system) = System::new(machines) else { return };
+        let explored = system::explore(&system, &limits());
+        let judged = kmc::check(&system, &limits());
+        if let kmc::Verdict::Safe { .. } = judged.verdict {
+            assert_eq!((explored.verdict.refusal(), &explored.starvation), (None, &None));
+        }
+        if matches!(explored.verdict, Verdict::Safe(())) && explored.starvation.is_none() {
+            let refuses = matches!(judged.verdict, kmc::Verdict::Unsafe(_));
+            assert!(!refuses, "{:?}", judged.verdict);
+        }
+    });
+}
+
+/// A verdict file that was cut off or changed is refused, or read as what it says.
+#[test]
+fn verdict_files() {
+    each_text!(|source: &str| {
+        let version = source.lines().next().unwrap_or_default();
+        let Ok(verdicts) = Verdicts::parse(source, version) else { return };
+        let printed = verdicts.print(version);
+        let again = Verdicts::parse(&printed, version).unwrap();
+        assert_eq!(again.package, verdicts.package);
+        let entries: Result<Vec<_>, _> = verdicts.entries().collect();
+        let Ok(entries) = entries else { return };
+        assert_eq!(again.print(version), printed);
+        let mut copy = Verdicts::default();
+        for entry in &entries {
+            copy.add(entry);
+            let found = verdicts.find(&entry.key, &Site::default());
+            assert!(found.is_ok(), "{found:?}");
+        }
+        let read: Vec<_> = copy.entries().map(Result::unwrap).collect();
+        assert_eq!(read, entries);
+    });
+}
+
+/// The source of a package: its modules, its items, and what is said of them.
+#[test]
+fn rust_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/rust_sources");
+    let folder = folder.join(std::process::id().to_string());
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("Cargo.toml"), "[package]\nname = \"p\"\n").unwrap();
+    let protocol = "global protocol P(role s, role k) {
+        rec X { ping(i32) from s to k; choice at k { pong() from k to s; continue X; } or { stop() from k to s; } }
+    }";
+    fs::write(folder.join("p.scr"), protocol).unwrap();
+    each_text!(|source: &str| {
+        fs::write(folder.join("src/lib.rs"), source).unwrap();
+        let configuration = rumpsteak_build::configure().protocols("p.scr").generate();
+        let check = configuration.check(&folder, &Cfg::default()).unwrap();
+        for problem in &check.problems {
+            assert!(source.get(problem.range.clone()).is_some(), "{problem:?}");
+            assert!(!problem.render(false).is_empty());
+        }
+        let Ok(tokens) = source.parse::<TokenStream>() else { return };
+        let _ = SessionItem::parse(tokens.clone(), tokens.clone());
+        let _ = RoleItem::parse(tokens.clone());
+        let _ = MessageItem::parse(tokens.clone());
+        let _ = SetItem::parse(tokens.clone());
+        let _ = ProtocolItem::parse(tokens);
+    });
+}

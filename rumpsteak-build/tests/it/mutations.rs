@@ -1,0 +1,213 @@
+//! The build script over whole packages that were damaged: examples, with bytes, words and files
+//! changed, files that include and link each other, false manifests, deep nesting. It never panics,
+//! and takes neither long nor much memory.
+//!
+//! The packages are one process's, which has the variables of a build script.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+use fastrand::Rng;
+
+/// How long one package may take, in time on a processor, unoptimised.
+const TIME: Duration = Duration::from_secs(5);
+
+/// How much memory the process may take, in kilobytes.
+const MEMORY: usize = 1 << 20;
+
+/// What is put in somewhere; `@` is a file of the package.
+const SNIPPETS: &str = r##"
+include!("@");
+#[path = "@"] mod other;
+mod a { include!("@"); } mod b { include!("@"); }
+#[cfg(any(unix, not(feature = "x")))]
+#[cfg_attr(all(), path = "@")] mod m;
+#![cfg(false)]
+use super::*; use crate::{self as a, a::a::*};
+macro_rules! m { () => { mod n; } }
+#[session(S)] type T<'s> = Send<S, T, Receive<S, T, T>>;
+#[derive(Role)] #[protocol(P::s)] #[message(L)] struct S { #[route(S)] s: S }
+#[derive(Roles)] #[closed_system] struct All { s: S }
+rumpsteak_runtime::protocol!(DoubleBuffering);
+rumpsteak_runtime::include_protocols!();
+choice at s { } or {
+continue loop;
+import a.B as C;
+aux global protocol Q(role a) { do Q(a); }
+[[bin]] name = "x" path = "@"
+[features] default = ["a"] a = ["default"]
+edition = "2015"
+"/* r#" 'a // é
+"##;
+
+/// What is nested.
+const NESTED: [&str; 10] =
+    ["{", "(", "[", "mod a {", "Send<S, T, ", "rec X {", "choice at a {", "not(", "/*", "&'a "];
+
+type Package = BTreeMap<PathBuf, Vec<u8>>;
+
+/// One package for each example, with the protocols that it names.
+fn packages() -> Vec<Package> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |folder: &str, ending: &str| {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let mut paths: Vec<PathBuf> =
+            entries.filter(|path| path.extension().is_some_and(|found| found == ending)).collect();
+        paths.sort();
+        paths
+    };
+    let protocols = [read("protocols", "scr"), read("protocols", "dot")].concat();
+    let sources = [
+        read("examples", "rs"),
+        read("rumpsteak-build/fuzz/src/__fuzz__/rust_sources/corpus", "rs"),
+    ];
+    let package = |source: &PathBuf| {
+        let text = fs::read_to_string(source).unwrap();
+        let manifest =
+            "[package]\nname = \"p\"\n\n[[example]]\nname = \"e\"\npath = \"other.rs\"\n";
+        let mut package = Package::from([
+            ("Cargo.toml".into(), manifest.into()),
+            ("src/child.rs".into(), "pub use super::*; pub mod deep;\n".into()),
+            ("other.rs".into(), "include!(\"src/child.rs\");\n".into()),
+        ]);
+        for protocol in &protocols {
+            let name = protocol.file_name().unwrap().to_str().unwrap();
+            let (stem, _) = name.split_once('.').unwrap();
+            let is_named = text.to_lowercase().contains(&stem.replace('_', ""));
+            if is_named || name == "double_buffering.scr" {
+                package.insert(Path::new("protocols").join(name), fs::read(protocol).unwrap());
+            }
+        }
+        package.insert("src/lib.rs".into(), format!("mod child;\n{text}").into());
+        package
+    };
+    sources.concat().iter().map(package).collect()
+}
+
+/// Changes one thing in a text.
+fn change(text: &mut Vec<u8>, names: &[PathBuf], rng: &mut Rng) {
+    let at = rng.usize(..=text.len());
+    let words: Vec<usize> = (1..text.len())
+        .filter(|&at| text[at - 1].is_ascii_alphanumeric() != text[at].is_ascii_alphanumeric())
+        .collect();
+    if words.len() < 2 {
+        return text.push(rng.u8(..));
+    }
+    let word = |rng: &mut Rng| {
+        let first = rng.usize(..words.len());
+        let last = (first + 1 + rng.usize(..4)).min(words.len() - 1);
+        words[first]..words[last]
+    };
+    match rng.usize(..8) {
+        0 => text.truncate(at),
+        1 => text.insert(at, rng.u8(..)),
+        2 => drop(text.drain(word(rng))),
+        3 | 4 => {
+            let (from, to) = (word(rng), word(rng));
+            let copy = text[from].to_vec();
+            text.splice(to, copy);
+        }
+        5 => {
+            let nested = NESTED[rng.usize(..NESTED.len())];
+            let nested = nested.repeat(1 << rng.usize(..16));
+            text.splice(at..at, nested.into_bytes());
+        }
+        6 => {
+            let lines = 1 << rng.usize(..8);
+            let copy = text[word(rng)].to_vec();
+            text.splice(at..at, copy.repeat(lines));
+        }
+        _ => {
+            let snippets: Vec<&str> = SNIPPETS.trim().lines().collect();
+            let file = names[rng.usize(..names.len())].display().to_string();
+            let file = if rng.bool() { format!("../{file}") } else { file.replace("src/", "") };
+            let snippet = snippets[rng.usize(..snippets.len())].replace('@', &file);
+            text.splice(at..at, format!("\n{snippet}\n").into_bytes());
+        }
+    }
+}
+
+/// Writes a package with some changes.
+fn write(package: &Package, folder: &Path, rng: &mut Rng) {
+    let names: Vec<PathBuf> = package.keys().cloned().collect();
+    let mut package = package.clone();
+    let mut links = vec![];
+    for _ in 0..1 + rng.usize(..6) {
+        let name = names[rng.usize(..names.len())].clone();
+        match rng.usize(..20) {
+            0 => drop(package.remove(&name)),
+            1 => links.push((names[rng.usize(..names.len())].clone(), name)),
+            2 => links.push((name.with_extension("d"), PathBuf::from("."))),
+            _ => {
+                if let Some(text) = package.get_mut(&name) {
+                    change(text, &names, rng);
+                }
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+    for (name, text) in package {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    for (target, name) in links {
+        let _ = fs::remove_file(folder.join(&name));
+        let _ = symlink(folder.join(target), folder.join(&name));
+    }
+}
+
+/// How long this thread has run.
+fn processor() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().unwrap_or_default().parse();
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+#[test]
+#[ignore = "run by damaged_packages_are_read_to_the_end"]
+fn build_script() {
+    let packages = packages();
+    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let (mut found, mut slowest) = ([0, 0], (Duration::ZERO, 0));
+    for seed in rumpsteak_oracle::seeds(100) {
+        let mut rng = Rng::with_seed(seed);
+        let package = &packages[rng.usize(..packages.len())];
+        write(package, &folder, &mut rng);
+        fs::write(folder.with_file_name("seed"), seed.to_string()).unwrap();
+        let start = processor();
+        let generated = rumpsteak_build::configure().protocols("protocols").generate();
+        let verified = generated.verify();
+        let time = processor() - start;
+        assert!(time < TIME, "seed {seed} takes {time:?}");
+        slowest = slowest.max((time, seed));
+        found[usize::from(verified.is_ok())] += 1;
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<usize>().ok());
+    println!("[refused, read]: {found:?}; {slowest:?} is the slowest; {peak:?} kB at most");
+    assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} kB");
+    assert!(found.iter().min() > Some(&0), "{found:?}");
+}
+
+#[test]
+fn damaged_packages_are_read_to_the_end() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutations");
+    fs::create_dir_all(folder.join("out")).unwrap();
+    let run = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "mutations::build_script", "--ignored", "--show-output"])
+        .env("CARGO_MANIFEST_DIR", folder.join("package"))
+        .env("OUT_DIR", folder.join("out"))
+        .output();
+    let run = run.unwrap();
+    let output = String::from_utf8_lossy(&run.stdout);
+    let told: Vec<&str> = output.lines().filter(|line| !line.starts_with("cargo::")).collect();
+    let seed = fs::read_to_string(folder.join("seed")).unwrap_or_default();
+    println!("{}", told.join("\n"));
+    assert!(run.status.success(), "at seed {seed}: {}", String::from_utf8_lossy(&run.stderr));
+}
