@@ -102,8 +102,10 @@ impl Configuration {
     ///
     /// | | without it | [`EveryRun`](Liveness::EveryRun) | [`Fair`](Liveness::Fair) |
     /// |---|---|---|---|
-    /// | a session that may put off for ever what it should receive, and can always still receive it | refused | refused | accepted |
-    /// | a protocol in which others may choose so that the role waits for ever | a warning, if that is soon found | refused | accepted |
+    /// | a session that may put off for ever what it can always still receive | refused | refused | accepted |
+    /// | a protocol in which others may choose so that the role waits for ever | a warning[^1] | refused | accepted |
+    ///
+    /// [^1]: If that is soon found: see [`rumpsteak_fsm::Limits::for_a_warning`].
     ///
     /// That nothing deadlocks or comes unexpected, and that no message is lost for good, is promised
     /// in any case.

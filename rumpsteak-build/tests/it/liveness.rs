@@ -1,6 +1,6 @@
 //! Which liveness a role is asked for, and what its protocol promises it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rumpsteak_build::command::Check;
 use rumpsteak_build::{Configuration, Liveness, configure};
@@ -34,7 +34,7 @@ fn hospital(name: &str) -> PathBuf {
     package(&format!("liveness/{name}"), &files)
 }
 
-fn asked(folder: &PathBuf, liveness: &[(&str, Liveness)]) -> Check {
+fn asked(folder: &Path, liveness: &[(&str, Liveness)]) -> Check {
     let add =
         |asked: Configuration, &(name, liveness): &(&str, Liveness)| asked.liveness(name, liveness);
     verified(liveness.iter().fold(configure().protocols("protocols"), add), folder)

@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     /// Keep at most N open choices that SUB overtakes in a loop
     #[arg(long, value_name = "N", default_value_t = Limits::default().branching)]
     branching: usize,
-    /// Accept also what holds only if choices are fair: what SUB puts off can always still be done,
-    /// but is not done in every run
+    /// Accept also what holds only if choices are fair: what SUB puts off need not be done in every
+    /// run, but can always still be done
     #[arg(long)]
     fair: bool,
     /// Compare at most N actions

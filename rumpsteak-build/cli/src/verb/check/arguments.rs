@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Explore queues of at most N messages where queues grow for ever [default: 64]
     #[arg(long, value_name = "N")]
     pub(super) queue: Option<usize>,
-    /// Which liveness the protocols must have [default: in every run, with a warning where it is not]
+    /// Which liveness the protocols must have [default: every-run, with a warning for an error]
     #[arg(long, value_enum, value_name = "WHICH", requires = "files")]
     pub(super) liveness: Option<Liveness>,
     /// How to print diagnostics and verdicts
