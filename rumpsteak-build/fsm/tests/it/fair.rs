@@ -394,6 +394,48 @@ fn random_pairs_are_as_the_definition_says() {
     assert!(figures.accepted >= pairs / 20 && figures.tried >= pairs / 20, "{figures:?}");
 }
 
+/// Subtypes of several roles at once, each proven by itself.
+#[test]
+fn roles_that_are_replaced_together_are_fair_safe() {
+    let mut rng = Rng::with_seed(37);
+    let (mut replaced, mut tried) = (0, 0);
+    for _ in seeds(100) {
+        let (sub, sup) = put_off(&mut rng);
+        let Some(proof) = proof(&sub, &sup) else { continue };
+        let Some(context) = random_context(&sup, &mut rng) else { continue };
+        if !is_context(&sup, &context, proof.left()) {
+            continue;
+        }
+        let mut others = 0;
+        let peers: Vec<Fsm> = context
+            .into_iter()
+            .map(|peer| {
+                let mut changed = peer.clone();
+                for _ in 0..1 + rng.usize(..3) {
+                    changed =
+                        mutate(&changed, Mutation::any(&mut rng), &mut rng).unwrap_or(changed);
+                }
+                let is_small = changed.len() < 12 && changed.check_directed().is_ok();
+                let holds = || Some(self::proof(&changed, &peer)?.left().is_empty());
+                if !is_small || changed == peer || holds() != Some(true) {
+                    return peer;
+                }
+                others += 1;
+                changed
+            })
+            .collect();
+        if others > 0 {
+            let known = judged(&sub, &peers);
+            let text: String = [&sub, &sup].into_iter().chain(&peers).map(dot::print).collect();
+            assert!(!matches!(known, Known::Wrong(_)), "{known:?}\n{text}");
+            replaced += others;
+            tried += usize::from(known == Known::Fine);
+        }
+    }
+    println!("{replaced} peers replaced beside a machine, {tried} systems tried");
+    assert!(tried >= 3, "{replaced} {tried}");
+}
+
 /// Liveness in every run against a naive search among configurations with short queues.
 #[test]
 fn who_is_neglected_is_as_a_naive_search_says() {
