@@ -2,9 +2,9 @@
 //! after the other and reads no answer before it asks for the report. Everything else is as in
 //! `hospital.rs`.
 //!
-//! It need not ever ask, so answers may stay unread for ever: no subtype in every run, which that of
-//! `hospital.rs` is. But it can always still ask, and reads them all then: it holds if choices are
-//! fair, which `build.rs` accepts for this role.
+//! It need not ever ask, so answers may stay unread for ever: no subtype in every run, which that
+//! of `hospital.rs` is. But it can always still ask, and reads them all then: it holds if choices
+//! are fair, which `build.rs` accepts for this role.
 //!
 //! `cargo run -p rumpsteak-examples --example eager_hospital`
 

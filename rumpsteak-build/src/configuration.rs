@@ -107,8 +107,8 @@ impl Configuration {
     ///
     /// [^1]: If that is soon found: see [`rumpsteak_fsm::Limits::for_a_warning`].
     ///
-    /// That nothing deadlocks or comes unexpected, and that no message is lost for good, is promised
-    /// in any case.
+    /// That nothing deadlocks or comes unexpected, and that no message is lost for good, is
+    /// promised in any case.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), rumpsteak_build::Report> {

@@ -1,7 +1,7 @@
 //! Sessions that are subtypes of their projections, and what they do together.
 
 use rumpsteak_build::command::Check;
-use rumpsteak_build::{Limits, configure};
+use rumpsteak_build::{Limits, Liveness, configure};
 
 use crate::support::{ends, package, says, verified};
 
@@ -135,6 +135,14 @@ fn an_option_in_which_a_message_is_received_may_not_be_left_out_for_ever() {
     let help =
         "help: let some way through the choice send `Stop`, or take the option out of the protocol";
     ends(text, help);
+    // Nor does it hold if choices are fair.
+    let files = [
+        ("protocols/p.scr", RESULT_AT_THE_END),
+        ("src/lib.rs", &[&*roles, others, again].concat()),
+    ];
+    let folder = package("together/orphan-fair", &files);
+    let fair = configure().protocols("protocols").liveness("P", Liveness::Fair);
+    assert_eq!(problems(&verified(fair, &folder)), problems(&checked));
 
     // Twice round, and then the result.
     let twice = "#[session(B)] type Second = Receive<C, Go, Send<C, Again, Receive<C, Go, Send<C, Again, Receive<C, Go, Send<C, Stop, Receive<A, Result, End>>>>>>>;";

@@ -4,9 +4,10 @@
 //! # The judgement
 //!
 //! A run is *fair* if a machine that can send, or receive what is there, does so sooner or later;
-//! nothing is said about which of its options it takes. A system is live in every run if in each
-//! fair run each message is received and each machine that waits moves on. A safe system that
-//! starves nobody only says that this *can* always happen:
+//! nothing is said about which of its options it takes, which need not be fair. A system is live in
+//! every run if in each fair run each message is received and each machine that waits moves on; if
+//! not, a run *neglects* a role. A safe system that starves nobody only says that this *can* always
+//! happen:
 //!
 //! ```text
 //!   b = rec X . c?go; {c!again; X, c!stop; a?result; end}     a = b!result; end
@@ -20,12 +21,13 @@
 //! [settled](super#how-it-is-explored): for each queue, those in which it holds a message that its
 //! receiver is not ready for; for each machine, those in which it waits in vain. A fair run that
 //! stays there for ever ends in a strongly connected component, in which each machine moves or
-//! never can. What a machine can do stays possible until it does it, because machines are directed;
-//! so a component either has such a run that goes through all of it, or none.
+//! never can. What a machine can do stays possible until it moves, because nobody else takes its
+//! messages; so a component either has such a run that goes through all of it, or none.
 //!
 //! A send that the bound holds back counts as one that its machine cannot do. This makes more runs
 //! fair, so a "live" stays right; and no run is missed, because a settled system can do every run
-//! within the bound, in another order.
+//! within the bound, in another order. Where such a send is not counted like that, what is found is
+//! a run for sure, of any system.
 //!
 //! Cost: O((machines + channels) · steps) for the steps of the explored graph.
 
