@@ -143,8 +143,8 @@ impl Protocol {
     pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
         let mut projections = Vec::new();
         let mut diagnostics = Vec::new();
-        for role in self.roles() {
-            match self.project(role) {
+        for position in 0..self.roles().len() {
+            match self.project_at(position) {
                 Ok(projection) => projections.push(projection),
                 Err(found) => diagnostics.extend(found),
             }
@@ -171,6 +171,10 @@ impl Protocol {
             let error = projection_errors::no_such_role(role.as_str(), &self.name, &known);
             return Err(vec![error]);
         };
+        self.project_at(position)
+    }
+
+    fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
         let declared = self.role_names[position].span;
         projection::project(&self.global, index(position), declared, &self.limits)
     }

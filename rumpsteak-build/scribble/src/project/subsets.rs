@@ -73,10 +73,10 @@ impl<'g> Subsets<'g> {
             written_ends: Vec::new(),
             steps: limits.projection_steps,
             members: Vec::new(),
-            slots: vec![0; global.len()],
-            seen: vec![0; global.len()],
+            slots: Vec::new(),
+            seen: Vec::new(),
             epoch: 0,
-            groups: vec![0; global.letters.len()],
+            groups: Vec::new(),
         };
         let (_, is_new) = subsets.states.insert_one(subsets.representative[0]);
         subsets.reach(is_new, (NONE, NONE))?;
@@ -168,6 +168,10 @@ impl<'g> Subsets<'g> {
     /// Finds all global states of a local state, first visit first, and gives their visible edges
     /// by letter, first seen first.
     pub(super) fn close(&mut self, state: u32) -> Result<Vec<Group>, TooLarge> {
+        // Many roles close no state.
+        self.slots.resize(self.global.len(), 0);
+        self.seen.resize(self.global.len(), 0);
+        self.groups.resize(self.global.letters.len(), 0);
         self.epoch += 1;
         self.members.clear();
         let mut stack: Vec<u32> = self.states.get(state).iter().rev().copied().collect();
