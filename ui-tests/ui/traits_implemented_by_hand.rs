@@ -39,6 +39,13 @@ impl<'s> Offers<Evil> for More<'s, P> {
     type Then = Stolen<'s>;
 }
 
+pub struct Worse;
+
+impl<'s> Offers<Worse> for More<'s, P> {
+    type ByMacro = <Self as Offers<Stop>>::ByMacro;
+    type Then = Stolen<'s>;
+}
+
 impl Message<Evil> for Label {
     const NAME: &'static str = "Ping";
 

@@ -9,5 +9,5 @@ pub mod wiring;
 pub use self::fingerprint::Structure;
 pub use self::participant::{Participant, Played};
 pub use self::proof::{Plays, Unnamed};
-pub use self::seal::{ByMacro, Label};
+pub use self::seal::{ByMacro, Label, Seals};
 pub use crate::states::choice::enter;

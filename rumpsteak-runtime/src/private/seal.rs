@@ -4,6 +4,12 @@
 #[derive(Debug)]
 pub struct ByMacro<T = ()>(pub T);
 
+/// A [`ByMacro`] for `C` and `L`, as a type: rustc checks no body for it, and one that is borrowed
+/// from another `impl` does not fit.
+pub trait Seals<C: ?Sized, L> {}
+
+impl<C, L> Seals<C, L> for ByMacro<fn(C, L)> {}
+
 /// A label of a message type.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {

@@ -2,7 +2,7 @@
 
 use super::state::Session;
 use crate::message::Message;
-use crate::private::ByMacro;
+use crate::private::{ByMacro, Seals};
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
 /// `#[session]` on an enum.
@@ -64,7 +64,7 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
 )]
 pub trait Offers<L> {
     #[doc(hidden)]
-    const BY_MACRO: ByMacro;
+    type ByMacro: Seals<Self, L>;
 
     /// What follows the label: a [`Session`](super::Session).
     type Then;

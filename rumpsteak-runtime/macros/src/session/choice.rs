@@ -74,7 +74,7 @@ impl Expansion<'_> {
                 impl<'s, #role: #krate::Role> #krate::states::Offers<#labels> for #name<'s, #role> {
                     type Then = #thens;
 
-                    const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
+                    type ByMacro = #krate::private::ByMacro<fn(Self, #labels)>;
                 }
             )*
         }
