@@ -148,7 +148,7 @@ fn machines_of_peers() {
 #[test]
 fn verdict_files() {
     each_text!(|source: &str| {
-        let version = source.lines().next().unwrap_or_default();
+        let version = source.lines().next().unwrap_or_default().trim();
         let Ok(verdicts) = Verdicts::parse(source, version) else { return };
         let printed = verdicts.print(version);
         let again = Verdicts::parse(&printed, version).unwrap();
