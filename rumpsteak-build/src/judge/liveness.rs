@@ -10,8 +10,8 @@
 //! }
 //! ```
 
-use rumpsteak_fsm::system::{self, Neglected};
-use rumpsteak_fsm::{System, Verdict};
+use rumpsteak_fsm::System;
+use rumpsteak_fsm::system::{self, EveryRun, Neglected};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
@@ -89,17 +89,15 @@ pub(crate) fn neglects(
     let machines = protocol.projections.iter().map(|projection| projection.fsm.clone());
     let Ok(system) = System::new(machines.collect()) else { return found };
     let explore = || system::explore(&system, &limits);
-    let neglected = match system::live_in_every_run(&system, explore, &limits) {
-        Verdict::Safe(()) => return found,
-        Verdict::Unsafe(neglected) => neglected,
-        Verdict::Undecided(limit) => {
-            found.refused = strict.into_iter().map(|role| (role, limit.to_string())).collect();
-            return found;
-        }
-    };
+    let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
+    let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
+    if let Some(limit) = limit {
+        let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
+        let unknown = strict.into_iter().filter(is_unknown);
+        found.refused.extend(unknown.map(|role| (role, limit.to_string())));
+    }
     for one in neglected {
-        let known = protocol.protocol.roles().iter().position(|role| *role == one.role);
-        let Some(role) = known else { continue };
+        let Some(role) = of(&one) else { continue };
         match asked(role) {
             Some(Liveness::EveryRun) => found.refused.push((role, one.to_string())),
             Some(Liveness::Fair) => {}

@@ -72,8 +72,16 @@ impl fmt::Display for Neglected {
     }
 }
 
-/// Whether a system that starves nobody is live in every run. If not, the roles that some run
-/// neglects, one entry each.
+/// What is known of the runs of a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EveryRun {
+    /// The roles that some run neglects, one entry each.
+    pub neglected: Vec<Neglected>,
+    /// The limit because of which others may be neglected as well. Without one, they are not.
+    pub limit: Option<Limit>,
+}
+
+/// Whom some run of a system neglects that starves nobody. It is live in every run if it is nobody.
 ///
 /// It is not explored if nothing is chosen again and again: after the last choice, all runs of
 /// directed machines are one run in another order.
@@ -81,9 +89,9 @@ pub fn live_in_every_run(
     system: &System,
     explore: impl FnOnce() -> Exploration,
     limits: &Limits,
-) -> Verdict<(), Vec<Neglected>> {
+) -> EveryRun {
     if !system.machines().iter().any(chooses_for_ever) {
-        return Verdict::Safe(());
+        return EveryRun::default();
     }
     let Exploration { verdict, coverage, .. } = explore();
     let interned = InternedSystem::whole(system);
@@ -91,18 +99,16 @@ pub fn live_in_every_run(
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
     let explorer = explored(&interned, bound, limits);
     let found = neglected(system, &explorer, true);
-    if !found.is_empty() {
-        return Verdict::Unsafe(found);
-    }
-    match verdict {
-        Verdict::Undecided(limit) => Verdict::Undecided(limit),
-        Verdict::Safe(())
-            if !explorer.is_truncated && neglected(system, &explorer, false).is_empty() =>
-        {
-            Verdict::Safe(())
-        }
-        _ => Verdict::Undecided(Limit::Configurations(limits.configurations)),
-    }
+    let is_all = || {
+        let perhaps = neglected(system, &explorer, false);
+        !explorer.is_truncated && perhaps.len() == found.len()
+    };
+    let limit = match verdict {
+        Verdict::Undecided(limit) => Some(limit),
+        Verdict::Safe(()) if is_all() => None,
+        _ => Some(Limit::Configurations(limits.configurations)),
+    };
+    EveryRun { neglected: found, limit }
 }
 
 /// Whether a machine comes back to a choice of its own, or to one between peers.

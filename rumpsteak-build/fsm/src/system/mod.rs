@@ -54,5 +54,5 @@ pub mod run;
 pub(crate) mod store;
 
 pub use self::composition::{System, SystemError};
-pub use self::every_run::{Neglected, live_in_every_run};
+pub use self::every_run::{EveryRun, Neglected, live_in_every_run};
 pub use self::exploration::{Coverage, Exploration, explore};

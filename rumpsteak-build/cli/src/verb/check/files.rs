@@ -2,7 +2,7 @@
 
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::run::Run;
-use rumpsteak_fsm::system::{Exploration, Neglected, System, explore, live_in_every_run};
+use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
 use rumpsteak_fsm::{Defect, Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     }
     // Who starves waits in every run.
     let live = match exploration.starvation {
-        Some(_) => Verdict::Safe(()),
+        Some(_) => EveryRun::default(),
         None => live_in_every_run(&system, || exploration.clone(), &limits),
     };
     let judged = Judged { module, protocol, machines, exploration, kmc, live };
@@ -127,7 +127,7 @@ struct Judged<'a> {
     /// The answer of k-MC, if a limit ended the exploration.
     kmc: Option<kmc::Verdict>,
     /// Whether each role is served in every run.
-    live: Verdict<(), Vec<Neglected>>,
+    live: EveryRun,
 }
 
 impl Judged<'_> {
@@ -167,25 +167,23 @@ impl Judged<'_> {
             Some(Liveness::EveryRun) => Notice::error,
             None => Notice::warning,
         };
-        let outcome = match &self.live {
-            Verdict::Safe(()) => return Outcome::Holds,
-            Verdict::Unsafe(neglected) => {
-                for found in neglected {
-                    output.report(&notice(format!("in `{name}`, {found}")));
-                }
-                verdict["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
-                Outcome::Fails
-            }
-            Verdict::Undecided(_) if asked.is_none() => return Outcome::Holds,
-            Verdict::Undecided(limit) => {
+        let EveryRun { neglected, limit } = &self.live;
+        for found in neglected {
+            output.report(&notice(format!("in `{name}`, {found}")));
+        }
+        if !neglected.is_empty() {
+            verdict["neglected"] = neglected.iter().map(|found| found.role.as_str()).collect();
+        }
+        let outcome = match (asked, limit) {
+            (None, _) => return Outcome::Holds,
+            _ if !neglected.is_empty() => Outcome::Fails,
+            (Some(_), None) => return Outcome::Holds,
+            (Some(_), Some(limit)) => {
                 let title = format!("undecided whether `{name}` is live in every run: {limit}");
                 output.report(&notice(title).help(raise(*limit)));
                 Outcome::Undecided
             }
         };
-        if asked.is_none() {
-            return Outcome::Holds;
-        }
         verdict["verdict"] = outcome.verdict().into();
         outcome
     }
