@@ -22,7 +22,7 @@ use rumpsteak_fsm::{Fsm, Limits, System, Verdict, dot, kmc, subtype, system};
 use rumpsteak_oracle::equal;
 use rumpsteak_scribble::Modules;
 
-/// How long one input may take, unoptimised. Far more than any of them does, on a busy machine, too.
+/// How long one input may take, unoptimised. Far more than any of them does on a busy machine.
 const TIME: Duration = Duration::from_secs(5);
 
 /// How long an input may be.
