@@ -275,8 +275,10 @@ impl<'a> Judge<'a> {
             // Where the role has no session, its peers must say so.
             let is_played = roots.iter().any(|of| of_role(&of));
             for &(id, _) in roots.iter().filter(|of| !is_played || of_role(of)) {
-                if let Some(root) = self.found.roots.get_mut(&id) {
-                    root.refused = true;
+                let Some(root) = self.found.roots.get_mut(&id) else { continue };
+                // One reason is enough where it stands for others.
+                if std::mem::replace(&mut root.refused, true) && !is_played {
+                    continue;
                 }
                 let place = subtype::name(tree, id);
                 let name = tree.item(id).name.clone();

@@ -91,18 +91,18 @@ pub(crate) fn neglects(
     let explore = || system::explore(&system, &limits);
     let EveryRun { neglected, limit } = system::live_in_every_run(&system, explore, &limits);
     let of = |one: &Neglected| protocol.protocol.roles().iter().position(|role| *role == one.role);
+    for one in &neglected {
+        let Some(role) = of(one) else { continue };
+        match asked(role) {
+            Some(Liveness::EveryRun) => found.refused.push((role, one.to_string())),
+            Some(Liveness::Fair) => {}
+            None => found.warned.push(one.clone()),
+        }
+    }
     if let Some(limit) = limit {
         let is_unknown = |role: &usize| neglected.iter().all(|one| of(one) != Some(*role));
         let unknown = strict.into_iter().filter(is_unknown);
         found.refused.extend(unknown.map(|role| (role, limit.to_string())));
-    }
-    for one in neglected {
-        let Some(role) = of(&one) else { continue };
-        match asked(role) {
-            Some(Liveness::EveryRun) => found.refused.push((role, one.to_string())),
-            Some(Liveness::Fair) => {}
-            None => found.warned.push(one),
-        }
     }
     found
 }
