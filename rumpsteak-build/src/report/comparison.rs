@@ -164,13 +164,10 @@ pub fn fair_among(proof: &Proof, sup: &Fsm) -> String {
 /// With whom it was proven, if not with any peers.
 #[must_use]
 pub fn proven_among(condition: Option<&Condition>) -> String {
-    match condition {
-        Some(condition @ Condition::UndirectedPeer { .. }) => {
-            let why = beyond_subtyping(condition);
-            format!("; proven for peers that are exactly these, because {why}")
-        }
-        Some(Condition::NarrowedChoice { .. }) | None => String::new(),
-    }
+    condition.map_or_else(String::new, |condition| {
+        let why = beyond_subtyping(condition);
+        format!("; proven for peers that are exactly these, because {why}")
+    })
 }
 
 /// What happens with the peers as they are.
