@@ -5,8 +5,8 @@
 //! as a session lasts.
 
 use crate::message::Labelled;
-use crate::private::ByMacro;
 use crate::private::participant::{self, Participant};
+use crate::private::{ByMacro, Played};
 use crate::transport::capacity::Capacity;
 use crate::transport::link::Link;
 
@@ -18,10 +18,13 @@ use crate::transport::link::Link;
 )]
 pub trait Role: Participant {
     /// The protocol that the role takes part in, or `""` for a role without `#[protocol(..)]`.
-    const PROTOCOL: &'static str = Self::PLAYED.protocol;
+    const PROTOCOL: &'static str = Self::PLAYED.0.protocol;
 
     /// The name of the role in the protocol.
-    const NAME: &'static str = Self::PLAYED.role;
+    const NAME: &'static str = Self::PLAYED.0.role;
+
+    #[doc(hidden)]
+    const PLAYED: ByMacro<Played>;
 
     /// The message type that the role exchanges with its peers.
     type Message: Labelled;

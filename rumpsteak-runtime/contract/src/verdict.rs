@@ -55,14 +55,9 @@ pub fn stamp(text: &str) -> String {
     format!("{:016x}", words.fold(text.len() as u64, mix))
 }
 
-/// The fingerprint of parts of a session: the function of this name in `private::fingerprint` of
-/// the runtime.
+/// A fingerprint with one part more, as `private::fingerprint` of the runtime has it.
 #[must_use]
-pub fn fingerprint(parts: &[u64]) -> u64 {
-    parts.iter().copied().fold(parts.len() as u64, mix)
-}
-
-const fn mix(hash: u64, part: u64) -> u64 {
+pub const fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 

@@ -46,19 +46,20 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
+            const PLAYED: #krate::private::ByMacro<#krate::private::Played> =
+                #krate::private::ByMacro(#krate::private::Played {
+                    protocol: #protocol,
+                    role: #role,
+                    number: #number,
+                    system: #system,
+                    projections: #projections,
+                });
+
             type Message = #message;
         }
 
         #[automatically_derived]
         impl #krate::private::Participant for #name {
-            const PLAYED: #krate::private::Played = #krate::private::Played {
-                protocol: #protocol,
-                role: #role,
-                number: #number,
-                system: #system,
-                projections: #projections,
-            };
-
             #methods
         }
         #(#implementations)*

@@ -67,18 +67,16 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
         let earlier = &types[..index];
         quote_spanned! {ty.span()=>
             const _: () = {
+                let played = <#ty as #krate::Role>::PLAYED.0;
                 ::core::assert!(
                     #krate::private::wiring::same(
-                        <#first as #krate::Role>::PROTOCOL,
-                        <#ty as #krate::Role>::PROTOCOL,
+                        <#first as #krate::Role>::PLAYED.0.protocol,
+                        played.protocol,
                     ),
                     #protocols
                 );
                 ::core::assert!(
-                    #krate::private::wiring::differs(
-                        <#ty as #krate::Role>::NAME,
-                        &[#(<#earlier as #krate::Role>::NAME),*],
-                    ),
+                    #(played.number != <#earlier as #krate::Role>::PLAYED.0.number)&&*,
                     #names
                 );
             };

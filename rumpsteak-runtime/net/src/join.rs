@@ -152,7 +152,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
         if let Some(error) = &self.wrong {
             return Err(error.clone());
         }
-        if R::PLAYED.projections.is_empty() {
+        if R::PLAYED.0.projections.is_empty() {
             return Err(NetError::NoProtocol { role: R::NAME });
         }
         let queues = queues::<R>()?;
@@ -248,9 +248,9 @@ fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: u64) -> Hel
         session: session.to_owned(),
         role: R::NAME.to_owned(),
         peer: queue.to.to_owned(),
-        contract: fingerprint(R::PLAYED.projections),
+        contract: fingerprint(R::PLAYED.0.projections),
         projections: projections::<R>(),
-        system: R::PLAYED.system,
+        system: R::PLAYED.0.system,
         capacity: queue.capacity.into(),
         codec: C::NAME.to_owned(),
         labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
@@ -268,8 +268,8 @@ fn fingerprint(text: &str) -> u64 {
 
 /// What other versions are compared with; nothing if it is too long for a greeting.
 fn projections<R: Joins>() -> String {
-    let is_told = cfg!(feature = "compat") && R::PLAYED.projections.len() <= LONGEST;
-    if is_told { R::PLAYED.projections.to_owned() } else { String::new() }
+    let is_told = cfg!(feature = "compat") && R::PLAYED.0.projections.len() <= LONGEST;
+    if is_told { R::PLAYED.0.projections.to_owned() } else { String::new() }
 }
 
 /// How many bytes of a greeting are for the projections at most.

@@ -13,11 +13,11 @@
 //! on their own. The hash guards against accidents, not against an adversary: somebody who wants to
 //! forge a proof can also write the `impl` by hand.
 
-use super::participant::Participant;
+use crate::role::Role;
 
 /// A session type, as rustc resolved its names.
 pub trait Structure {
-    /// The fingerprint: [`of`] one of the constructors and its parts, or an identity.
+    /// The fingerprint: one of the constructors, [mixed](mix) with its parts, or an identity.
     const FINGERPRINT: u64;
 }
 
@@ -33,28 +33,24 @@ pub const SELECT: u64 = 3;
 /// `Branch<P, choice>`.
 pub const BRANCH: u64 = 4;
 
-/// `End`, of no parts.
+/// `End`, with 0.
 pub const END: u64 = 5;
 
-/// The fingerprint of a constructor and its parts; or that of a choice: for each option in order
-/// the number of its label, and what follows.
+/// The options of a choice in order: the number of the label, and what follows.
+pub const CHOICE: u64 = 6;
+
+/// A fingerprint with one part more: it begins with the number of a constructor.
 ///
 /// `rumpsteak-contract` has the same function for the macros.
 #[must_use]
-pub const fn of(parts: &[u64]) -> u64 {
-    let mut hash = parts.len() as u64;
-    let mut index = 0;
-    while index < parts.len() {
-        hash = (hash ^ parts[index]).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        index += 1;
-    }
-    hash
+pub const fn mix(hash: u64, part: u64) -> u64 {
+    (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
 
 /// Whether a role and its session are those that were verified.
 #[must_use]
-pub const fn is_root<R: Participant, S: Structure>(role: u64, session: u64) -> bool {
-    R::PLAYED.number == role && S::FINGERPRINT == session
+pub const fn is_root<R: Role, S: Structure>(role: u64, session: u64) -> bool {
+    R::PLAYED.0.number == role && S::FINGERPRINT == session
 }
 
 #[cfg(test)]
@@ -71,9 +67,10 @@ mod tests {
             &[RECEIVE, 7, 8, 1],
             &[SELECT, 7, 8],
             &[BRANCH, 7, 8],
-            &[END],
-            &[],
+            &[END, 0],
+            &[CHOICE, 7, 1],
         ];
+        let of = |parts: &[u64]| parts.iter().copied().reduce(mix);
         for (index, parts) in all.iter().enumerate() {
             let earlier = all[..index].iter().any(|earlier| of(earlier) == of(parts));
             assert!(!earlier, "{parts:?} collides");

@@ -12,9 +12,6 @@ use crate::transport::mark::{Brand, Mark};
     note = "add `#[derive(Role)]` to `{Self}`: the trait `Role` is not implemented by hand"
 )]
 pub trait Participant: Sized + 'static {
-    /// What the role plays.
-    const PLAYED: Played;
-
     /// The projections of the protocol that the role takes part in, onto all of its roles: a text
     /// that `rumpsteak-fsm` reads. Empty for a role without a protocol.
     const PROJECTIONS: &'static str = "";
@@ -25,23 +22,6 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
-}
-
-/// What a role plays.
-#[derive(Debug)]
-pub struct Played {
-    /// [`Role::PROTOCOL`](crate::Role::PROTOCOL).
-    pub protocol: &'static str,
-    /// [`Role::NAME`](crate::Role::NAME).
-    pub role: &'static str,
-    /// A number for both names.
-    pub number: u64,
-    /// Which system the capacities of the role's queues were proven for: a number made from all the
-    /// sessions of all its roles. 0 for none.
-    pub system: u64,
-    /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
-    /// Empty for a role without a protocol.
-    pub projections: &'static str,
 }
 
 /// A route that is not where `#[derive(Roles)]` put it.

@@ -10,6 +10,23 @@ pub trait Seals<C: ?Sized, L> {}
 
 impl<C, L> Seals<C, L> for ByMacro<fn(C, L)> {}
 
+/// What a role plays.
+#[derive(Debug)]
+pub struct Played {
+    /// [`Role::PROTOCOL`](crate::Role::PROTOCOL).
+    pub protocol: &'static str,
+    /// [`Role::NAME`](crate::Role::NAME).
+    pub role: &'static str,
+    /// A number for both names.
+    pub number: u64,
+    /// Which system the capacities of the role's queues were proven for: a number made from all the
+    /// sessions of all its roles. 0 for none.
+    pub system: u64,
+    /// The projections of the protocol onto all of its roles: a text that `rumpsteak-fsm` reads.
+    /// Empty for a role without a protocol.
+    pub projections: &'static str,
+}
+
 /// A label of a message type.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {

@@ -58,7 +58,7 @@ impl<R: Route<Peer>, Peer: 'static, S> Joins<Peer, S> for R {
     type Link = R::Link;
 
     const NAME: &'static str = R::NAME;
-    const SYSTEM: u64 = R::PLAYED.system;
+    const SYSTEM: u64 = R::PLAYED.0.system;
     const CAPACITY: Capacity = R::CAPACITY.0;
 }
 
@@ -168,10 +168,10 @@ where
 /// Whether a session may run on a role: the role has no proven capacities, or they were proven with
 /// this session.
 pub const fn counted<R: Role>(system: u64) -> bool {
-    R::PLAYED.system == 0 || R::PLAYED.system == system
+    R::PLAYED.0.system == 0 || R::PLAYED.0.system == system
 }
 
-/// Whether two roles play the same protocol.
+/// Whether two roles of these protocols play the same one.
 pub const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     if left.len() != right.len() {
@@ -180,18 +180,6 @@ pub const fn same(left: &str, right: &str) -> bool {
     let mut index = 0;
     while index < left.len() {
         if left[index] != right[index] {
-            return false;
-        }
-        index += 1;
-    }
-    true
-}
-
-/// Whether a role has another name than the earlier ones of its set.
-pub const fn differs(name: &str, earlier: &[&str]) -> bool {
-    let mut index = 0;
-    while index < earlier.len() {
-        if same(name, earlier[index]) {
             return false;
         }
         index += 1;
@@ -209,13 +197,5 @@ mod tests {
         assert!(same("kernel", "kernel"));
         assert!(!same("kernel", "kern"));
         assert!(!same("kernel", "Kernel"));
-    }
-
-    #[test]
-    fn a_repeated_name_is_found_anywhere() {
-        assert!(differs("a", &[]));
-        assert!(differs("c", &["a", "b"]));
-        assert!(!differs("a", &["a", "b"]));
-        assert!(!differs("b", &["a", "b"]));
     }
 }

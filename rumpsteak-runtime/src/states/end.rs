@@ -39,7 +39,7 @@ impl<'s, R: Role> Session for End<'s, R> {
 }
 
 impl<R: Role> Structure for End<'_, R> {
-    const FINGERPRINT: u64 = fingerprint::of(&[fingerprint::END]);
+    const FINGERPRINT: u64 = fingerprint::mix(fingerprint::END, 0);
 }
 
 impl<R: Role> fmt::Debug for End<'_, R> {

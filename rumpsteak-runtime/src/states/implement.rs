@@ -15,12 +15,11 @@ macro_rules! state_with_label {
             P: Role,
             C: Structure,
         {
-            const FINGERPRINT: u64 = fingerprint::of(&[
-                fingerprint::$fingerprint,
-                P::PLAYED.number,
-                <R::Message as Message<L>>::LABEL.0.number,
-                C::FINGERPRINT,
-            ]);
+            const FINGERPRINT: u64 = {
+                let fingerprint = mix(fingerprint::$fingerprint, P::PLAYED.0.number);
+                let label = <R::Message as Message<L>>::LABEL.0.number;
+                mix(mix(fingerprint, label), C::FINGERPRINT)
+            };
         }
 
         impl<R, P, L, C> fmt::Debug for $State<'_, R, P, L, C>
@@ -49,7 +48,7 @@ macro_rules! state_with_choice {
             C: Structure,
         {
             const FINGERPRINT: u64 =
-                fingerprint::of(&[fingerprint::$fingerprint, P::PLAYED.number, C::FINGERPRINT]);
+                mix(mix(fingerprint::$fingerprint, P::PLAYED.0.number), C::FINGERPRINT);
         }
 
         impl<R: Role, P: Role, C: Choice> fmt::Debug for $State<'_, R, P, C> {

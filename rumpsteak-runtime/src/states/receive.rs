@@ -8,7 +8,7 @@ use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::message::Message;
 use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure};
+use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
 use crate::transport::Incoming;
 

@@ -6,7 +6,7 @@ use super::send::{Returning, Sending};
 use super::state::{Names, Session, State};
 use crate::message::Message;
 use crate::private::ByMacro;
-use crate::private::fingerprint::{self, Structure};
+use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
 use crate::transport::Outgoing;
 

@@ -3,13 +3,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::session::{Path, Variant};
-use rumpsteak_contract::verdict::fingerprint;
 use syn::Error;
 
 use super::expansion::Expansion;
-use super::fingerprint::of as chain_fingerprint;
+use super::fingerprint;
 use crate::verdict;
 
 impl Expansion<'_> {
@@ -87,19 +85,20 @@ impl Expansion<'_> {
             return TokenStream::new();
         }
         let (name, here, message) = (&self.item.name, &self.here, self.message());
-        let parts = verified.iter().flat_map(|(label, chain)| {
-            [number(&[label.as_deref().unwrap_or_default()]), chain_fingerprint(chain)]
-        });
-        let expected = fingerprint(&parts.collect::<Vec<_>>());
+        let expected = fingerprint::of_choice(verified);
         let text = verdict::resolved_differently(name);
         quote_spanned! {name.span()=>
-            ::core::assert!(
-                #here::private::fingerprint::of(&[#(
-                    <#message as #here::Message<#labels>>::LABEL.0.number,
+            let fingerprint = #here::private::fingerprint::CHOICE;
+            #(
+                let fingerprint = #here::private::fingerprint::mix(
+                    #here::private::fingerprint::mix(
+                        fingerprint,
+                        <#message as #here::Message<#labels>>::LABEL.0.number,
+                    ),
                     <#thens as #here::private::Structure>::FINGERPRINT,
-                )*]) == #expected,
-                #text
-            );
+                );
+            )*
+            ::core::assert!(fingerprint == #expected, #text);
         }
     }
 
