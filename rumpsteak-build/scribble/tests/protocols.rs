@@ -25,6 +25,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("fft", 25, &[7, 7, 7, 7, 7, 7, 7, 7]),
     ("hospital", 3, &[3, 3]),
     ("http_pipelining", 5, &[5, 5]),
+    ("jacobi", 14, &[14, 7, 7]),
     ("kafka_fetch", 11, &[11, 5, 6]),
     ("mqtt_qos2", 10, &[5, 10, 5]),
     ("oauth2_code", 18, &[11, 10, 8, 3]),
