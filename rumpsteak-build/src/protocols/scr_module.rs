@@ -20,7 +20,7 @@ pub struct ScrModule {
     pub modules: Modules,
     /// The well-formed protocols that roles can play.
     pub protocols: Vec<Protocol>,
-    /// What is wrong, in the order of the text, up to [`MOST`]. Projections are not tried yet.
+    /// What is wrong, in the order of the text, up to `MOST`. Projections are not tried yet.
     pub diagnostics: Vec<Diagnostic>,
     /// What is right and may surprise.
     pub warnings: Vec<Diagnostic>,
