@@ -8,8 +8,8 @@ use super::connection::Connection;
 
 /// A way to carry frames between processes.
 ///
-/// Both methods are given the part of an [`Address`](crate::Address) behind `://`, and the size in bytes of the
-/// largest frame, beyond which a connection fails with an error.
+/// Both methods are given the part of an [`Address`](crate::Address) behind `://`, and the size in
+/// bytes of the largest frame, beyond which a connection fails with an error.
 pub trait Transport: Send + Sync + 'static {
     /// Connects to a place where somebody listens.
     ///
