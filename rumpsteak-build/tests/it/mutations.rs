@@ -180,7 +180,7 @@ const IS_BUILD_SCRIPT: &str = "RUMPSTEAK_DAMAGED_PACKAGES";
 fn damaged_packages_are_read_to_the_end() {
     let folder = scratch();
     if env::var_os(IS_BUILD_SCRIPT).is_some() {
-        return build_script(&folder.join("package"));
+        return println!("{}", build_script(&folder.join("package")));
     }
     fs::create_dir_all(folder.join("out")).unwrap();
     let run = Command::new(env::current_exe().unwrap())
@@ -197,8 +197,9 @@ fn damaged_packages_are_read_to_the_end() {
     assert!(run.status.success(), "at seed {seed}: {}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// Writes damaged packages into a folder, and verifies each as its build script does.
-fn build_script(folder: &Path) {
+/// Writes damaged packages into a folder, and verifies each as its build script does. Answers with
+/// how many were refused and read, and with what that took.
+fn build_script(folder: &Path) -> String {
     let packages = packages();
     let (mut found, mut slowest) = ([0, 0], (Duration::ZERO, 0));
     for seed in rumpsteak_oracle::seeds(100) {
@@ -217,7 +218,7 @@ fn build_script(folder: &Path) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let peak = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<usize>().ok());
-    println!("[refused, read]: {found:?}; {slowest:?} is the slowest; {peak:?} kB at most");
     assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} kB");
     assert!(found.iter().min() > Some(&0), "{found:?}");
+    format!("[refused, read]: {found:?}; {slowest:?} is the slowest; {peak:?} kB at most")
 }
