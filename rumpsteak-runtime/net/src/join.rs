@@ -309,7 +309,8 @@ where
     let (window, received) = match received {
         // The peer may be wrong about how many messages there are: then it waits.
         Capacity::AtMost(most) | Capacity::Waits(most) => (most, Capacity::Waits(most.max(1))),
-        _ => (WINDOW, Capacity::Growable),
+        // What is not received yet stays with the peer, whose queue grows.
+        _ => (WINDOW, Capacity::Waits(WINDOW)),
     };
     let fate: Fate = Arc::new(OnceLock::new());
     let (sent, received) = (Queue::new(capacity(own, theirs)), Queue::new(received));

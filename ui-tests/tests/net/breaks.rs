@@ -3,107 +3,44 @@
 
 use std::io;
 use std::ops::Range;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use fastrand::Rng;
-use futures::future::BoxFuture;
-use futures::{Sink, Stream};
-use rumpsteak_net::transport::{Connection, Listener, Memory, Transport, Transports};
+use rumpsteak_net::transport::{Transport, Transports};
 use rumpsteak_net::{Host, Limits, NetError};
 use rumpsteak_oracle::seeds;
 use rumpsteak_runtime::{Error, ErrorKind};
 use tokio::runtime::Builder;
 
+use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
-/// A transport whose connections break after so many frames, if any are left to break.
-#[derive(Clone)]
-struct Breaking {
-    random: Arc<Mutex<Rng>>,
-    frames: Range<u32>,
-}
-
-impl Breaking {
-    fn new(seed: u64, frames: Range<u32>) -> Self {
-        Self { random: Arc::new(Mutex::new(Rng::with_seed(seed))), frames }
-    }
-
-    fn cut(&self, inner: Connection) -> Connection {
-        let left = self.random.lock().unwrap().u32(self.frames.clone());
-        Connection::new(Cut { inner: Some(inner), left })
-    }
-}
-
-impl Transport for Breaking {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
-        Box::pin(async move { Ok(self.cut(Memory.connect(place, frame).await?)) })
-    }
-
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
-        Memory.listen(place, frame)
-    }
-}
-
-/// A connection that breaks: what it was given last never arrives.
-struct Cut {
-    inner: Option<Connection>,
-    left: u32,
-}
+/// Breaks a connection after so many frames: what it was given last never arrives.
+struct Cut(u32);
 
 impl Cut {
-    /// The connection, for one frame more or for none.
-    fn inner(&mut self, frames: u32) -> io::Result<Pin<&mut Connection>> {
-        if self.left < frames {
-            self.inner = None;
-        }
-        self.left -= frames.min(self.left);
-        self.inner.as_mut().map(Pin::new).ok_or(io::ErrorKind::ConnectionReset.into())
+    fn count(&mut self) -> io::Result<()> {
+        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::ConnectionReset)?;
+        Ok(())
     }
 }
 
-impl Stream for Cut {
-    type Item = io::Result<BytesMut>;
+impl Hands for Cut {
+    fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
+        self.count().map(|()| frame)
+    }
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = self.get_mut();
-        let next = this.inner(0)?.poll_next(context);
-        if next.is_ready() {
-            this.inner(1)?;
-        }
-        next
+    fn receive(&mut self) -> io::Result<()> {
+        self.count()
     }
 }
 
-impl Sink<Bytes> for Cut {
-    type Error = io::Error;
-
-    fn poll_ready(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().inner(0)?.poll_ready(context)
-    }
-
-    fn start_send(self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
-        self.get_mut().inner(1)?.start_send(frame)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().inner(0)?.poll_flush(context)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().inner(0)?.poll_close(context)
-    }
+/// Connections in memory that break, each after another number of frames.
+fn breaking(seed: u64, frames: Range<u32>) -> impl Transport {
+    let random = Mutex::new(Rng::with_seed(seed));
+    Meddling(move || Cut(random.lock().unwrap().u32(frames.clone())))
 }
 
 #[test]
@@ -112,7 +49,7 @@ fn nothing_is_lost_doubled_or_out_of_order() {
         let mut runtime = Builder::new_current_thread();
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
         let sums = runtime.block_on(async {
-            let transports = Transports::default().with("cut", Breaking::new(seed, 3..40));
+            let transports = Transports::default().with("cut", breaking(seed, 3..40));
             let hosts = [(); 3].map(|()| Host::with(transports.clone(), Limits::default()));
             let [s, l] = ["s", "l"].map(|name| format!("cut://{seed}-{name}"));
             hosts[1].listen(&s).await.unwrap();

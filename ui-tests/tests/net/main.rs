@@ -6,6 +6,8 @@
 mod breaks;
 #[cfg(feature = "nats")]
 mod broker;
+mod meddling;
 mod shop;
 mod strangers;
 mod transports;
+mod window;

@@ -1,16 +1,13 @@
 //! Peers that do not fit, or do not behave: an error at that session, and the host goes on.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
-use futures::future::BoxFuture;
-use futures::{Sink, SinkExt as _, Stream, StreamExt as _};
-use rumpsteak_net::transport::{Connection, Listener, Memory, Transport, Transports};
+use futures::{SinkExt as _, StreamExt as _};
+use rumpsteak_net::transport::{Memory, Transport as _, Transports};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, NetError, Postcard, Refusal};
 use rumpsteak_oracle::seeds;
 use serde::Serialize;
@@ -18,57 +15,16 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
+use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
-/// A transport that changes some of the frames that the caller sends.
-#[derive(Clone)]
-struct Mangling(Arc<Mutex<Rng>>);
+/// Changes some of the frames that the caller sends.
+struct Mangle(Arc<Mutex<Rng>>);
 
-impl Transport for Mangling {
-    fn connect<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Connection>> {
-        Box::pin(async move {
-            let (inner, random) = (Memory.connect(place, frame).await?, Arc::clone(&self.0));
-            Ok(Connection::new(Mangled { inner, random }))
-        })
-    }
-
-    fn listen<'a>(
-        &'a self,
-        place: &'a str,
-        frame: usize,
-    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
-        Memory.listen(place, frame)
-    }
-}
-
-struct Mangled {
-    inner: Connection,
-    random: Arc<Mutex<Rng>>,
-}
-
-impl Stream for Mangled {
-    type Item = io::Result<BytesMut>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.inner.poll_next_unpin(context)
-    }
-}
-
-impl Sink<Bytes> for Mangled {
-    type Error = io::Error;
-
-    fn poll_ready(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner.poll_ready_unpin(context)
-    }
-
-    fn start_send(mut self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
+impl Hands for Mangle {
+    fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
         let mut frame = frame.to_vec();
-        let random = Arc::clone(&self.random);
-        let mut random = random.lock().unwrap();
+        let mut random = self.0.lock().unwrap();
         if random.u8(..10) == 0 {
             match random.u8(..4) {
                 0 => frame.truncate(random.usize(..=frame.len())),
@@ -80,16 +36,7 @@ impl Sink<Bytes> for Mangled {
                 }
             }
         }
-        self.inner.start_send_unpin(frame.into())
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner.poll_flush_unpin(context)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.inner.poll_close_unpin(context))?;
-        Poll::Ready(Ok(()))
+        Ok(frame.into())
     }
 }
 
@@ -136,7 +83,8 @@ fn mangled_frames_end_one_session_and_no_more() {
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
-            let transports = Transports::default().with("mangled", Mangling(random));
+            let mangling = Meddling(move || Mangle(Arc::clone(&random)));
+            let transports = Transports::default().with("mangled", mangling);
             let limits = Limits::default();
             let (services, callers) = (Host::new(), Host::with(transports, limits));
             let [s, l] = ["s", "l"].map(|name| format!("{seed}-strange-{name}"));

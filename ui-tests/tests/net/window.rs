@@ -1,0 +1,222 @@
+//! Transports that hold one frame at a time, and roles that do not read.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use futures::channel::mpsc;
+use futures::future::BoxFuture;
+use futures::{Sink, Stream, StreamExt as _};
+use rumpsteak_net::transport::{Connection, Listener, Opening, Transport, Transports};
+use rumpsteak_net::{Host, Limits};
+use rumpsteak_runtime::{Message, Result, try_run};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+
+#[derive(Message, Serialize, Deserialize)]
+enum Label {
+    Left(Left),
+    Right(Right),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Left(u64);
+#[derive(Serialize, Deserialize)]
+struct Right(u64);
+
+/// Roles whose routes are between hosts.
+mod net {
+    use rumpsteak_net::Net;
+    use rumpsteak_runtime::{Role, session};
+
+    use super::{Label, Left, Right};
+
+    #[derive(Role)]
+    #[protocol(Swap::a)]
+    #[message(Label)]
+    pub(super) struct A(#[route(B)] Net<Label>);
+
+    #[derive(Role)]
+    #[protocol(Swap::b)]
+    #[message(Label)]
+    pub(super) struct B(#[route(A)] Net<Label>);
+
+    #[session(A)]
+    pub(super) type Plain = Send<
+        B,
+        Left,
+        Send<B, Left, Send<B, Left, Receive<B, Right, Receive<B, Right, Receive<B, Right, End>>>>>,
+    >;
+
+    /// Sends first what the protocol sends last.
+    #[session(B)]
+    pub(super) type Early = Send<
+        A,
+        Right,
+        Send<A, Right, Send<A, Right, Receive<A, Left, Receive<A, Left, Receive<A, Left, End>>>>>,
+    >;
+}
+
+/// The same roles over the bare queues of a transport that holds one frame.
+mod bare {
+    use futures::channel::mpsc::{Receiver, Sender};
+    use rumpsteak_runtime::transport::Bidirectional;
+    use rumpsteak_runtime::{Role, session};
+
+    use super::{Label, Left, Right};
+
+    pub(super) type Bare = Bidirectional<Sender<Label>, Receiver<Label>>;
+
+    #[derive(Role)]
+    #[protocol(Swap::a)]
+    #[message(Label)]
+    pub(super) struct A(#[route(B)] pub(super) Bare);
+
+    #[derive(Role)]
+    #[protocol(Swap::b)]
+    #[message(Label)]
+    pub(super) struct B(#[route(A)] pub(super) Bare);
+
+    #[session(A)]
+    pub(super) type Plain = Send<
+        B,
+        Left,
+        Send<B, Left, Send<B, Left, Receive<B, Right, Receive<B, Right, Receive<B, Right, End>>>>>,
+    >;
+
+    #[session(B)]
+    pub(super) type Early = Send<
+        A,
+        Right,
+        Send<A, Right, Send<A, Right, Receive<A, Left, Receive<A, Left, Receive<A, Left, End>>>>>,
+    >;
+}
+
+/// A process that sends three messages and then receives three.
+macro_rules! process {
+    ($name:ident, $role:ty, $session:ty, $Sent:ident, $Received:ident) => {
+        async fn $name(role: &mut $role) -> Result<[u64; 3]> {
+            try_run(role, async |s: $session| {
+                let s = s.send($Sent(1)).await?.send($Sent(2)).await?.send($Sent(3)).await?;
+                let ($Received(one), s) = s.receive().await?;
+                let ($Received(two), s) = s.receive().await?;
+                let ($Received(three), end) = s.receive().await?;
+                Ok(([one, two, three], end))
+            })
+            .await
+        }
+    };
+}
+
+process!(plain, net::A, net::Plain<'_>, Left, Right);
+process!(early, net::B, net::Early<'_>, Right, Left);
+process!(bare_plain, bare::A, bare::Plain<'_>, Left, Right);
+process!(bare_early, bare::B, bare::Early<'_>, Right, Left);
+
+/// A transport that holds one frame at a time in each direction, and leads to one place.
+struct Narrow {
+    calls: mpsc::UnboundedSender<Connection>,
+    called: Mutex<Option<mpsc::UnboundedReceiver<Connection>>>,
+}
+
+/// One end of a connection that holds one frame at a time.
+struct End(mpsc::Sender<Bytes>, mpsc::Receiver<Bytes>);
+
+/// A queue with room for one: as much as its only sender has by itself.
+fn one<T>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
+    mpsc::channel(0)
+}
+
+impl Narrow {
+    fn new() -> Self {
+        let (calls, called) = mpsc::unbounded();
+        Self { calls, called: Mutex::new(Some(called)) }
+    }
+}
+
+impl Transport for Narrow {
+    fn connect<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, io::Result<Connection>> {
+        let ((near_tx, far_rx), (far_tx, near_rx)) = (one(), one());
+        let called = self.calls.unbounded_send(Connection::new(End(far_tx, far_rx)));
+        let near = called.map(|()| Connection::new(End(near_tx, near_rx)));
+        Box::pin(async { near.map_err(|_| io::ErrorKind::ConnectionRefused.into()) })
+    }
+
+    fn listen<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        let called = self.called.lock().unwrap().take().unwrap();
+        Box::pin(async { Ok(Box::new(Called(called)) as _) })
+    }
+}
+
+struct Called(mpsc::UnboundedReceiver<Connection>);
+
+impl Listener for Called {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+        Box::pin(async {
+            let connection = self.0.next().await.ok_or(io::ErrorKind::NotConnected)?;
+            Ok(Box::pin(async { Ok(connection) }) as _)
+        })
+    }
+
+    fn place(&self) -> String {
+        "here".to_owned()
+    }
+}
+
+impl Stream for End {
+    type Item = io::Result<BytesMut>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.1.poll_next_unpin(context));
+        Poll::Ready(next.map(|frame| Ok(frame.into())))
+    }
+}
+
+impl Sink<Bytes> for End {
+    type Error = io::Error;
+
+    fn poll_ready(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.poll_ready(context).map_err(io::Error::other)
+    }
+
+    fn start_send(mut self: Pin<&mut Self>, frame: Bytes) -> io::Result<()> {
+        self.0.start_send(frame).map_err(io::Error::other)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.close_channel();
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_early_waits_for_no_window() {
+    let transports = Transports::default().with("narrow", Narrow::new());
+    let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
+    hosts[1].listen("narrow://here").await.unwrap();
+    let a = hosts[0].join::<net::A>("1").peer("b", ["narrow://here"]).connect();
+    let b = hosts[1].join::<net::B>("1").connect();
+    let (mut a, mut b) = tokio::try_join!(a, b).unwrap();
+    for _ in 0..100 {
+        let swapped = async { tokio::try_join!(plain(&mut a.role), early(&mut b.role)) };
+        let swapped = timeout(Duration::from_secs(60), swapped).await.unwrap().unwrap();
+        assert_eq!(swapped, ([1, 2, 3], [1, 2, 3]));
+    }
+    tokio::try_join!(a.leave(), b.leave()).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_credit_the_same_sessions_wait_for_each_other() {
+    let ((to_b, from_a), (to_a, from_b)) = (one(), one());
+    let mut a = bare::A(bare::Bare::new(to_b, from_b));
+    let mut b = bare::B(bare::Bare::new(to_a, from_a));
+    let swapped = async { tokio::try_join!(bare_plain(&mut a), bare_early(&mut b)) };
+    assert!(timeout(Duration::from_secs(60), swapped).await.is_err());
+}
