@@ -17,7 +17,7 @@
 //! What a peer says is not believed further than this: a wrong answer needs a peer that says that
 //! it does what it does not.
 
-use rumpsteak_fsm::verify::Accepted;
+use rumpsteak_fsm::verify::{Accepted, Evidence};
 use rumpsteak_fsm::{Fsm, Limits, Verdict, text, verify};
 
 /// Whether two versions, as texts of the machines of all roles, fit together.
@@ -70,7 +70,8 @@ fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
                     let action = |fsm: &Fsm, id| format!("`{}`", fsm.transition(id).action);
                     let own = refusal.sub.map_or("nothing".to_owned(), |id| action(own, id));
                     let due = refusal.sup.map_or("nothing".to_owned(), |id| action(place, id));
-                    format!("does {own} where {due} is due: {}", refusal.rule)
+                    let run = run(&refused.evidence);
+                    format!("does {own} where {due} is due: {}{run}", refusal.rule)
                 },
             ),
             Ok(Verdict::Undecided(limit)) => limit.to_string(),
@@ -79,6 +80,14 @@ fn refines(new: &[Fsm], old: &[Fsm]) -> Result<(), String> {
         return Err(format!("`{role}` {difference}"));
     }
     Ok(())
+}
+
+/// What goes wrong with peers of the other version, step by step, if a run shows it.
+fn run(evidence: &Evidence) -> String {
+    let Evidence::Run(run) = evidence else { return String::new() };
+    let steps = run.steps.iter().map(|step| format!("`{}` does `{}`", step.role, step.action));
+    let steps: Vec<String> = steps.collect();
+    format!("; {}, and then {}", steps.join(", "), run.failure)
 }
 
 #[cfg(test)]
@@ -137,7 +146,9 @@ mod tests {
             s: rec X . k?ready; k!none; X";
         assert_eq!(
             fit(new, OLD),
-            Err("`s` does `k!none` where `k!value` is due: a message must be one that the protocol offers".to_owned())
+            Err("`s` does `k!none` where `k!value` is due: a message must be one that the protocol offers; \
+                 `k` does `s!ready`, `s` does `k?ready`, `s` does `k!none`, \
+                 and then k cannot receive the next message from s".to_owned())
         );
         let other = "k: t!ready; end\nt: k?ready; end";
         assert_eq!(fit(OLD, other), Err("they have different roles".to_owned()));

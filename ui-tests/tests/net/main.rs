@@ -10,4 +10,5 @@ mod meddling;
 mod shop;
 mod strangers;
 mod transports;
+mod versions;
 mod window;

@@ -1,0 +1,83 @@
+//! Roles that were verified against different versions of a protocol: `c` and `l` against the
+//! first one, `s` against another.
+
+use relay_first::{C, Client, L, Ledger, Note, Order, Price, Total};
+use relay_second::{S, Server};
+use rumpsteak_net::{Host, NetError, Refusal};
+use rumpsteak_runtime::{Result, try_run};
+
+async fn client(role: &mut C, order: u64) -> Result<(u64, u64)> {
+    try_run(role, async |s: Client<'_>| {
+        let s = s.send(Order(order)).await?;
+        let (Price(price), s) = s.receive().await?;
+        let (Total(total), end) = s.receive().await?;
+        Ok(((price, total), end))
+    })
+    .await
+}
+
+async fn ledger(role: &mut L) -> Result<()> {
+    try_run(role, async |s: Ledger<'_>| {
+        let (Note(price), s) = s.receive().await?;
+        Ok(((), s.send(Total(price)).await?))
+    })
+    .await
+}
+
+async fn server(role: &mut S) -> Result<()> {
+    use relay_second::{Note, Order, Price};
+    try_run(role, async |s: Server<'_>| {
+        let (Order(order), s) = s.receive().await?;
+        let price = 2 * order;
+        Ok(((), s.send(Price(price)).await?.send(Note(price)).await?))
+    })
+    .await
+}
+
+/// Hosts, of which the last two listen.
+async fn hosts(names: [&str; 2]) -> ([Host; 3], [String; 2]) {
+    let hosts = [(); 3].map(|()| Host::new());
+    let addresses = names.map(|name| format!("memory://{name}"));
+    for (host, at) in hosts[1..].iter().zip(&addresses) {
+        host.listen(at).await.unwrap();
+    }
+    (hosts, addresses)
+}
+
+#[tokio::test]
+async fn a_version_that_fits_joins_and_runs() {
+    let (hosts, [at_s, at_l]) = hosts(["fits-s", "fits-l"]).await;
+    let c = hosts[0].join::<C>("1").peer("s", [&at_s]).peer("l", [&at_l]).connect();
+    let s = hosts[1].join::<S>("1").peer("l", [&at_l]).connect();
+    let l = hosts[2].join::<L>("1").connect();
+    let (mut c, mut s, mut l) = tokio::try_join!(c, s, l).unwrap();
+    for order in 0..100 {
+        let ran =
+            tokio::try_join!(client(&mut c.role, order), server(&mut s.role), ledger(&mut l.role));
+        assert_eq!(ran.unwrap(), ((2 * order, 2 * order), (), ()));
+    }
+    tokio::try_join!(c.leave(), s.leave(), l.leave()).unwrap();
+}
+
+#[tokio::test]
+async fn a_version_that_does_not_fit_is_refused_with_the_run_that_would_go_wrong() {
+    let (hosts, [at_s, at_l]) = hosts(["unfit-s", "unfit-l"]).await;
+    let c = hosts[0].join::<C>("1").peer("s", [&at_s]).peer("l", [&at_l]).connect();
+    let s = hosts[1].join::<relay_third::S>("1").peer("l", [&at_l]).connect();
+    let l = hosts[2].join::<L>("1").connect();
+    let refused = tokio::select! {
+        c = c => c.map(drop).unwrap_err(),
+        (s, l) = async { tokio::join!(s, l) } => panic!("{s:?} {l:?}"),
+    };
+    let NetError::Refused { peer, refusal: Refusal::Protocol(difference) } = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(peer, "s");
+    assert_eq!(
+        difference,
+        "`l` does `s?note(u64)` where `c!total(u64)` is due: a receive may not overtake a send; \
+         `c` does `s!order(u64)`, `s` does `c?order(u64)`, `s` does `l!note(u64)`, \
+         `l` does `s?note(u64)`, `s` does `c!price(u64)`, `c` does `s?price(u64)`, \
+         and then nobody can move"
+    );
+}

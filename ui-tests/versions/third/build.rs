@@ -1,0 +1,5 @@
+//! Verifies the sessions of this package.
+
+fn main() -> Result<(), rumpsteak_build::Report> {
+    rumpsteak_build::verify("protocols").map(drop)
+}
