@@ -225,8 +225,13 @@ impl Package {
     /// Runs Cargo as a person does: whether it succeeded, what it printed on standard output, and
     /// what on standard error.
     pub(crate) fn run(&self, verb: &str) -> (bool, String, String) {
-        let output =
-            self.command(verb).output().unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
+        self.run_with(verb, &[])
+    }
+
+    /// The same, with further arguments.
+    pub(crate) fn run_with(&self, verb: &str, arguments: &[&str]) -> (bool, String, String) {
+        let output = self.command(verb).args(arguments).output();
+        let output = output.unwrap_or_else(|error| panic!("cannot run Cargo: {error}"));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     }

@@ -6,6 +6,7 @@ mod gate;
 mod generate;
 mod harness;
 mod manners;
+mod mistakes;
 mod protocols;
 mod readme;
 mod resolution;

@@ -43,7 +43,7 @@ fn section(readme: &str, title: &str) -> String {
 }
 
 /// The package of the complete example, with the names of its files.
-fn example(name: &str, section: &str) -> (Package, Vec<String>) {
+pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
     let package = Package::bare(name);
     let blocks = blocks(section);
     let mut files = Vec::new();

@@ -1,0 +1,124 @@
+//! The mistakes in `mistakes.md`: what each costs its user to read.
+//!
+//! One package and one target folder: each mistake is an edit, a check, and the edit taken back.
+//! The figures are those of the compiler of `rust-toolchain.toml`; with another one,
+//! `RUMPSTEAK_UI=skip` leaves this out.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use super::harness::{Package, workspace};
+use super::readme::example;
+
+/// No mistake may cost more errors or lines than this.
+const MOST: (usize, usize) = (70, 1700);
+/// The same of one in two.
+const MEDIAN: (usize, usize) = (2, 45);
+
+/// What Cargo prints.
+struct Cost {
+    errors: usize,
+    lines: usize,
+    /// The first line of each error, and the first of each advice below it.
+    headlines: Vec<String>,
+}
+
+impl Cost {
+    fn of(printed: &str) -> Self {
+        let told = printed.lines().filter(|line| !line.starts_with("error: could not compile"));
+        let headlines = told.filter_map(|line| {
+            let advice = line.trim_start().trim_start_matches("= ");
+            let is_headline = line.starts_with("error") || line.starts_with("warning: mistakes@");
+            match () {
+                () if is_headline => Some(line.to_owned()),
+                () if advice.starts_with("help: ") => Some(format!("  {advice}")),
+                () => None,
+            }
+        });
+        let headlines: Vec<String> = headlines.collect();
+        let errors = headlines.iter().filter(|line| line.starts_with("error")).count();
+        Self { errors, lines: printed.lines().count(), headlines }
+    }
+
+    fn show(&self) -> String {
+        let Self { errors, lines, headlines } = self;
+        format!("errors: {errors}, lines: {lines}\n{}", headlines.join("\n"))
+    }
+}
+
+/// The edits of a mistake: the file, what stands there once, and what takes its place.
+fn edits(mistake: &str) -> Vec<(String, String, String)> {
+    let mut edits: Vec<(String, String, String)> = Vec::new();
+    for block in mistake.split("```diff ").skip(1) {
+        let (file, rest) = block.split_once('\n').unwrap();
+        let body = rest.split("```").next().unwrap();
+        let mut after_plus = true;
+        for line in body.lines() {
+            let (sign, text) = line.split_at(1);
+            if sign == "-" && after_plus {
+                edits.push((file.to_owned(), String::new(), String::new()));
+            }
+            after_plus = sign == "+";
+            let (_, from, to) = edits.last_mut().unwrap();
+            let side = if after_plus { to } else { from };
+            let _ = writeln!(side, "{text}");
+        }
+    }
+    edits
+}
+
+#[test]
+fn a_mistake_costs_few_errors_and_lines() {
+    if std::env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
+        return;
+    }
+    let path = workspace().join("rumpsteak-build/tests/it/whole_cargo/mistakes.md");
+    let text = fs::read_to_string(path).unwrap();
+    let mut sections = text.split("\n## ");
+    let program = sections.next().unwrap();
+    let (package, files) = example("mistakes", program);
+    let right: Vec<(String, String)> =
+        files.into_iter().map(|file| (file.clone(), package.read(&file))).collect();
+    let (success, _, printed) = check(&package);
+    assert!(success && printed.is_empty(), "{printed}");
+
+    let (mut found, mut costs, mut wrong) = (program.to_owned(), Vec::new(), Vec::new());
+    for section in sections {
+        let (mistake, _) = section.split_once("\n```text\n").unwrap_or((section, ""));
+        let title = mistake.lines().next().unwrap_or_default();
+        for (file, from, to) in edits(mistake) {
+            let text = package.read(&file);
+            let (from, to) = match text.matches(&from).count() {
+                1 => (from.as_str(), to.as_str()),
+                _ => (from.trim_end_matches('\n'), to.trim_end_matches('\n')),
+            };
+            assert_eq!(text.matches(from).count(), 1, "{title}: {from}");
+            package.write(&file, &text.replace(from, to));
+        }
+        let (_, _, printed) = check(&package);
+        let cost = Cost::of(&printed);
+        if cost.errors > MOST.0 || cost.lines > MOST.1 {
+            wrong.push(format!("{title}:\n{printed}"));
+        }
+        let mistake = mistake.trim_end();
+        let _ = write!(found, "\n## {mistake}\n\n```text\n{}\n```\n", cost.show());
+        costs.push((cost.errors, cost.lines));
+        for (file, text) in right.iter().filter(|(file, text)| package.read(file) != *text) {
+            package.write(file, text);
+        }
+    }
+    expect_test::expect_file!["mistakes.md"].assert_eq(&found);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let median = |of: fn(&(usize, usize)) -> usize| {
+        let mut figures: Vec<usize> = costs.iter().map(of).filter(|&figure| figure > 0).collect();
+        figures.sort_unstable();
+        figures[figures.len() / 2]
+    };
+    let median = (median(|cost| cost.0), median(|cost| cost.1));
+    assert!(median.0 <= MEDIAN.0 && median.1 <= MEDIAN.1, "{median:?}");
+}
+
+/// What `cargo check` prints to a person.
+fn check(package: &Package) -> (bool, String, String) {
+    package.run_with("check", &["-q"])
+}
