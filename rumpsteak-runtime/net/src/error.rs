@@ -122,4 +122,13 @@ pub enum NetError {
         /// The last thing that went wrong.
         source: Arc<io::Error>,
     },
+    /// The connection to a program that knows nothing of sessions broke, or what came over it is no
+    /// message.
+    #[error("the connection to `{peer}` failed")]
+    Bridge {
+        /// The peer.
+        peer: String,
+        /// What the socket or the codec says.
+        source: Arc<CodecError>,
+    },
 }

@@ -9,6 +9,7 @@
 macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
+            /// [`Bridge`]: crate::Bridge
             /// [`Host`]: crate::Host
             /// [`peer`]: crate::Join::peer
             /// [`Joined::leave`]: crate::Joined::leave

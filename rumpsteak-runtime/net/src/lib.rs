@@ -26,6 +26,7 @@
 //! Who is at the other end is checked by those transports that can. The [`guide`] has more.
 
 mod address;
+mod bridge;
 mod codec;
 #[cfg(feature = "compat")]
 mod compat;
@@ -42,6 +43,7 @@ mod refusal;
 pub mod transport;
 
 pub use address::{Address, AddressError};
+pub use bridge::Bridge;
 pub use codec::{Codec, CodecError, Postcard};
 pub use error::NetError;
 pub use host::Host;

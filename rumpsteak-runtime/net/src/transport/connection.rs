@@ -96,4 +96,4 @@ where
 }
 
 /// How many bytes are collected before they are written.
-const BUFFER: usize = 64 << 10;
+pub(crate) const BUFFER: usize = 64 << 10;

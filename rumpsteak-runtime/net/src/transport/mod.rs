@@ -33,6 +33,7 @@ mod unix;
 #[cfg(feature = "websocket")]
 mod websocket;
 
+pub(crate) use self::connection::BUFFER;
 pub use self::connection::{Connection, Duplex};
 pub use self::listener::{Listener, Opening, Transport};
 pub use self::memory::Memory;

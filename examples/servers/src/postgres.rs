@@ -1,0 +1,443 @@
+//! A client of PostgreSQL, by its extended query protocol.
+
+use std::io;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use fallible_iterator::FallibleIterator as _;
+use postgres_protocol::IsNull;
+use postgres_protocol::message::backend::{ErrorResponseBody, Message as Answered};
+use postgres_protocol::message::frontend;
+use rumpsteak_net::{Bridge, Net};
+use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio_util::codec::{Decoder, Encoder};
+
+/// The client.
+#[derive(Debug, Role)]
+#[protocol(PostgresExtendedQuery::frontend)]
+#[message(Label)]
+pub struct Frontend {
+    #[route(Backend)]
+    backend: Net<Label>,
+}
+
+/// The role that PostgreSQL plays.
+#[derive(Debug, Role)]
+#[protocol(PostgresExtendedQuery::backend)]
+#[message(Label)]
+pub struct Backend {
+    #[route(Frontend)]
+    frontend: Net<Label>,
+}
+
+#[derive(Debug, Message)]
+pub enum Label {
+    Parse(Parse),
+    Bind(Bind),
+    Execute(Execute),
+    Sync(Sync),
+    Terminate(Terminate),
+    ParseComplete(ParseComplete),
+    RowDescription(RowDescription),
+    NoData(NoData),
+    BindComplete(BindComplete),
+    DataRow(DataRow),
+    CommandComplete(CommandComplete),
+    PortalSuspended(PortalSuspended),
+    EmptyQueryResponse(EmptyQueryResponse),
+    ErrorResponse(ErrorResponse),
+    ReadyForQuery(ReadyForQuery),
+}
+
+/// Prepares a query, and asks for the names of its columns.
+#[derive(Debug)]
+pub struct Parse(pub String);
+/// Gives the query that was prepared its parameters, as texts.
+#[derive(Debug)]
+pub struct Bind(pub Vec<String>);
+/// Asks for so many rows at most; for all, if 0.
+#[derive(Debug)]
+pub struct Execute(pub u32);
+#[derive(Debug)]
+pub struct Sync;
+#[derive(Debug)]
+pub struct Terminate;
+#[derive(Debug)]
+pub struct ParseComplete;
+/// The names of the columns.
+#[derive(Debug)]
+pub struct RowDescription(pub Vec<String>);
+#[derive(Debug)]
+pub struct NoData;
+#[derive(Debug)]
+pub struct BindComplete;
+/// The columns of a row, each with its length before it: see [`columns`].
+#[derive(Debug)]
+pub struct DataRow(pub Bytes);
+#[derive(Debug)]
+pub struct CommandComplete(pub String);
+#[derive(Debug)]
+pub struct PortalSuspended;
+#[derive(Debug)]
+pub struct EmptyQueryResponse;
+#[derive(Debug)]
+pub struct ErrorResponse(pub String);
+#[derive(Debug)]
+pub struct ReadyForQuery(pub u8);
+
+/// The rows that a query has, or the error that it ends with.
+pub type Rows = std::result::Result<Vec<Bytes>, String>;
+
+/// In the order of the protocol: each query waits for the rows of the one before.
+#[session(Frontend)]
+pub type InOrder = Select<Backend, Start>;
+
+#[session]
+pub enum Start {
+    Parse(Parse, Branch<Backend, Prepared>),
+    Terminate(Terminate, End),
+}
+
+#[session]
+pub enum Prepared {
+    ParseComplete(ParseComplete, Branch<Backend, Described>),
+    ErrorResponse(ErrorResponse, Done),
+}
+
+#[session]
+pub enum Described {
+    RowDescription(RowDescription, Ready),
+    NoData(NoData, Ready),
+}
+
+#[session]
+pub struct Ready(Select<Backend, Next>);
+
+#[session]
+pub enum Next {
+    Bind(Bind, Send<Backend, Execute, Branch<Backend, Bound>>),
+    Sync(Sync, Receive<Backend, ReadyForQuery, InOrder>),
+}
+
+#[session]
+pub enum Bound {
+    BindComplete(BindComplete, Branch<Backend, Answer>),
+    ErrorResponse(ErrorResponse, Done),
+}
+
+#[session]
+pub enum Answer {
+    DataRow(DataRow, Branch<Backend, Answer>),
+    CommandComplete(CommandComplete, Ready),
+    PortalSuspended(PortalSuspended, Ready),
+    EmptyQueryResponse(EmptyQueryResponse, Ready),
+    ErrorResponse(ErrorResponse, Done),
+}
+
+/// The end of a batch. Nothing else is answered after an error.
+#[session]
+pub struct Done(Send<Backend, Sync, Receive<Backend, ReadyForQuery, InOrder>>);
+
+/// All queries of a batch are sent before any answer is read, as far as the answer to the `Sync`
+/// that was sent behind them.
+#[session(Frontend)]
+pub type Pipelined = Select<Backend, First>;
+
+#[session]
+pub enum First {
+    Parse(Parse, Filling),
+    Bind(Bind, Send<Backend, Execute, Filling>),
+    Terminate(Terminate, End),
+}
+
+#[session]
+pub struct Filling(Select<Backend, Further>);
+
+#[session]
+pub enum Further {
+    Parse(Parse, Filling),
+    Bind(Bind, Send<Backend, Execute, Filling>),
+    Sync(Sync, Draining),
+}
+
+#[session]
+pub struct Draining(Branch<Backend, Late>);
+
+#[session]
+pub enum Late {
+    ParseComplete(ParseComplete, Draining),
+    RowDescription(RowDescription, Draining),
+    NoData(NoData, Draining),
+    BindComplete(BindComplete, Draining),
+    DataRow(DataRow, Draining),
+    CommandComplete(CommandComplete, Draining),
+    PortalSuspended(PortalSuspended, Draining),
+    EmptyQueryResponse(EmptyQueryResponse, Draining),
+    ErrorResponse(ErrorResponse, Draining),
+    ReadyForQuery(ReadyForQuery, Pipelined),
+}
+
+/// Connects to a server that trusts this user.
+///
+/// # Errors
+///
+/// If nobody listens there, or the server wants a password.
+pub async fn connect(address: impl ToSocketAddrs, user: &str) -> io::Result<(Frontend, Bridge)> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut bytes = BytesMut::new();
+    frontend::startup_message([("user", user), ("database", "postgres")], &mut bytes)?;
+    stream.write_all(&bytes).await?;
+    bytes.clear();
+    loop {
+        match Answered::parse(&mut bytes)? {
+            Some(Answered::ReadyForQuery(_)) => break,
+            Some(
+                Answered::AuthenticationOk
+                | Answered::BackendKeyData(_)
+                | Answered::NoticeResponse(_)
+                | Answered::ParameterStatus(_),
+            ) => {}
+            Some(Answered::ErrorResponse(body)) => return Err(io::Error::other(text(&body)?)),
+            Some(_) => return Err(io::Error::other("the server wants a password")),
+            None if stream.read_buf(&mut bytes).await? == 0 => {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            None => {}
+        }
+    }
+    let (backend, bridge) = Bridge::new("PostgreSQL", stream, Extended::default());
+    Ok((Frontend { backend }, bridge))
+}
+
+/// A query, and the parameters with which it is asked, one after the other.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub query: String,
+    pub parameters: Vec<Vec<String>>,
+}
+
+/// The rows for each parameter of each batch, where each is asked for when the one before was
+/// answered. A batch is one transaction, and ends with its first error.
+///
+/// # Errors
+///
+/// If the server is lost, or what it says is not in its protocol.
+pub async fn in_order(
+    frontend: &mut Frontend,
+    batches: impl IntoIterator<Item = Batch>,
+) -> Result<Vec<Vec<Rows>>> {
+    try_run(frontend, async |mut session: InOrder<'_>| {
+        let mut results = Vec::new();
+        for Batch { query, parameters } in batches {
+            let mut of_batch = Vec::with_capacity(parameters.len());
+            let done = 'asked: {
+                let described = match session.select(Parse(query)).await?.branch().await? {
+                    Prepared::ParseComplete(ParseComplete, next) => next.branch().await?,
+                    Prepared::ErrorResponse(ErrorResponse(error), done) => {
+                        of_batch.push(Err(error));
+                        break 'asked done.send(Sync).await?;
+                    }
+                };
+                let (Described::RowDescription(_, mut ready) | Described::NoData(_, mut ready)) =
+                    described;
+                for parameter in parameters {
+                    match ask(ready, parameter).await? {
+                        Ok((rows, next)) => {
+                            of_batch.push(Ok(rows));
+                            ready = next;
+                        }
+                        Err((error, done)) => {
+                            of_batch.push(Err(error));
+                            break 'asked done.send(Sync).await?;
+                        }
+                    }
+                }
+                ready.select(Sync).await?
+            };
+            results.push(of_batch);
+            session = done.receive().await?.1;
+        }
+        Ok((results, session.select(Terminate).await?))
+    })
+    .await
+}
+
+/// What comes of a query: the rows, or an error.
+type Asked<'s> =
+    std::result::Result<(Vec<Bytes>, Ready<'s, Frontend>), (String, Done<'s, Frontend>)>;
+
+async fn ask<'s>(session: Ready<'s, Frontend>, parameters: Vec<String>) -> Result<Asked<'s>> {
+    let bound = session.select(Bind(parameters)).await?.send(Execute(0)).await?.branch().await?;
+    let mut answer = match bound {
+        Bound::BindComplete(BindComplete, next) => next.branch().await?,
+        Bound::ErrorResponse(ErrorResponse(error), done) => return Ok(Err((error, done))),
+    };
+    let mut rows = Vec::new();
+    loop {
+        match answer {
+            Answer::DataRow(DataRow(row), next) => {
+                rows.push(row);
+                answer = next.branch().await?;
+            }
+            Answer::CommandComplete(_, next)
+            | Answer::PortalSuspended(_, next)
+            | Answer::EmptyQueryResponse(_, next) => return Ok(Ok((rows, next))),
+            Answer::ErrorResponse(ErrorResponse(error), done) => return Ok(Err((error, done))),
+        }
+    }
+}
+
+/// The same as [`in_order`], but that all queries of a batch are under way at once.
+///
+/// # Errors
+///
+/// If the server is lost, or what it says is not in its protocol.
+pub async fn pipelined(
+    frontend: &mut Frontend,
+    batches: impl IntoIterator<Item = Batch>,
+) -> Result<Vec<Vec<Rows>>> {
+    try_run(frontend, async |mut session: Pipelined<'_>| {
+        let mut results = Vec::new();
+        for Batch { query, parameters } in batches {
+            let mut of_batch = Vec::with_capacity(parameters.len());
+            let mut filling = session.select(Parse(query)).await?;
+            for parameter in parameters {
+                filling = filling.select(Bind(parameter)).await?.send(Execute(0)).await?;
+            }
+            let mut draining = filling.select(Sync).await?;
+            let mut rows = Vec::new();
+            session = loop {
+                draining = match draining.branch().await? {
+                    Late::ParseComplete(_, next)
+                    | Late::RowDescription(_, next)
+                    | Late::NoData(_, next)
+                    | Late::BindComplete(_, next) => next,
+                    Late::DataRow(DataRow(row), next) => {
+                        rows.push(row);
+                        next
+                    }
+                    Late::CommandComplete(_, next)
+                    | Late::PortalSuspended(_, next)
+                    | Late::EmptyQueryResponse(_, next) => {
+                        of_batch.push(Ok(std::mem::take(&mut rows)));
+                        next
+                    }
+                    Late::ErrorResponse(ErrorResponse(error), next) => {
+                        of_batch.push(Err(error));
+                        next
+                    }
+                    Late::ReadyForQuery(_, next) => break next,
+                };
+            };
+            results.push(of_batch);
+        }
+        Ok((results, session.select(Terminate).await?))
+    })
+    .await
+}
+
+/// The columns of a row, as texts; `None` for a null.
+#[must_use]
+pub fn columns(mut row: Bytes) -> Vec<Option<Bytes>> {
+    let mut columns = Vec::new();
+    while row.remaining() >= 4 {
+        let length = usize::try_from(row.get_i32()).ok();
+        columns.push(length.map(|length| row.split_to(length.min(row.len()))));
+    }
+    columns
+}
+
+/// What a person is to read of an error.
+fn text(body: &ErrorResponseBody) -> io::Result<String> {
+    let message = body.fields().find(|field| Ok(field.type_() == b'M'))?;
+    Ok(message.map_or_else(String::new, |field| {
+        String::from_utf8_lossy(field.value_bytes()).into_owned()
+    }))
+}
+
+/// The messages of the extended query protocol, from the side of a client.
+#[derive(Debug, Default)]
+struct Extended {
+    /// Whether a Flush was said last.
+    is_flushed: bool,
+}
+
+/// The bytes of a Flush.
+const FLUSH: usize = 5;
+
+impl Encoder<Label> for Extended {
+    type Error = io::Error;
+
+    fn encode(&mut self, label: Label, bytes: &mut BytesMut) -> io::Result<()> {
+        // What follows will be flushed itself, if the Flush is not on its way yet.
+        if self.is_flushed && bytes.len() >= FLUSH {
+            bytes.truncate(bytes.len() - FLUSH);
+        }
+        self.is_flushed = matches!(label, Label::Parse(_) | Label::Execute(_));
+        match label {
+            Label::Parse(Parse(query)) => {
+                frontend::parse("", &query, [], bytes)?;
+                frontend::describe(b'S', "", bytes)?;
+            }
+            Label::Bind(Bind(values)) => {
+                let write = |value: String, bytes: &mut BytesMut| {
+                    bytes.extend_from_slice(value.as_bytes());
+                    Ok(IsNull::No)
+                };
+                frontend::bind("", "", [], values, write, [], bytes).map_err(
+                    |error| match error {
+                        frontend::BindError::Conversion(error) => io::Error::other(error),
+                        frontend::BindError::Serialization(error) => error,
+                    },
+                )?;
+            }
+            Label::Execute(Execute(rows)) => {
+                frontend::execute("", i32::try_from(rows).unwrap_or(0), bytes)?;
+            }
+            Label::Sync(Sync) => frontend::sync(bytes),
+            Label::Terminate(Terminate) => frontend::terminate(bytes),
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+        if self.is_flushed {
+            frontend::flush(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Decoder for Extended {
+    type Item = Label;
+    type Error = io::Error;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Label>> {
+        while let Some(answered) = Answered::parse(bytes)? {
+            return Ok(Some(match answered {
+                // These come at any time, and answer nothing.
+                Answered::NoticeResponse(_)
+                | Answered::NotificationResponse(_)
+                | Answered::ParameterStatus(_)
+                // What it says of the types of columns comes after it.
+                | Answered::ParameterDescription(_) => continue,
+                Answered::ParseComplete => Label::ParseComplete(ParseComplete),
+                Answered::RowDescription(body) => {
+                    let names = body.fields().map(|field| Ok(field.name().to_owned()));
+                    Label::RowDescription(RowDescription(names.collect()?))
+                }
+                Answered::NoData => Label::NoData(NoData),
+                Answered::BindComplete => Label::BindComplete(BindComplete),
+                Answered::DataRow(body) => Label::DataRow(DataRow(body.buffer_bytes().clone())),
+                Answered::CommandComplete(body) => {
+                    Label::CommandComplete(CommandComplete(body.tag()?.to_owned()))
+                }
+                Answered::PortalSuspended => Label::PortalSuspended(PortalSuspended),
+                Answered::EmptyQueryResponse => Label::EmptyQueryResponse(EmptyQueryResponse),
+                Answered::ErrorResponse(body) => Label::ErrorResponse(ErrorResponse(text(&body)?)),
+                Answered::ReadyForQuery(body) => Label::ReadyForQuery(ReadyForQuery(body.status())),
+                _ => return Err(io::ErrorKind::InvalidData.into()),
+            }));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,295 @@
+//! A client of `redis-server`.
+
+use std::collections::VecDeque;
+use std::io;
+
+use bytes::{Bytes, BytesMut};
+use redis_protocol::error::RedisProtocolError;
+use redis_protocol::resp2::decode::decode_bytes_mut;
+use redis_protocol::resp2::encode::extend_encode_borrowed;
+use redis_protocol::resp2::types::{BorrowedFrame, BytesFrame};
+use rumpsteak_net::{Bridge, Net};
+use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use tokio::net::{TcpStream, ToSocketAddrs};
+use tokio_util::codec::{Decoder, Encoder};
+
+/// The client.
+#[derive(Debug, Role)]
+#[protocol(RedisPipelining::client)]
+#[message(Label)]
+pub struct Client {
+    #[route(Server)]
+    server: Net<Label>,
+}
+
+/// The role that `redis-server` plays.
+#[derive(Debug, Role)]
+#[protocol(RedisPipelining::server)]
+#[message(Label)]
+pub struct Server {
+    #[route(Client)]
+    client: Net<Label>,
+}
+
+#[derive(Debug, Message)]
+pub enum Label {
+    Command(Command),
+    SimpleString(SimpleString),
+    Error(Error),
+    Integer(Integer),
+    BulkString(BulkString),
+    Nil(Nil),
+    Array(Array),
+    Ping(Ping),
+    Pong(Pong),
+    Quit(Quit),
+    Bye(Bye),
+}
+
+/// A command, as it goes over the socket.
+#[derive(Clone, Debug)]
+pub struct Command(pub Bytes);
+#[derive(Debug)]
+pub struct SimpleString(pub Bytes);
+#[derive(Debug)]
+pub struct Error(pub Bytes);
+#[derive(Debug)]
+pub struct Integer(pub i64);
+#[derive(Debug)]
+pub struct BulkString(pub Bytes);
+#[derive(Debug)]
+pub struct Nil;
+/// An array, as it came over the socket.
+#[derive(Debug)]
+pub struct Array(pub Bytes);
+#[derive(Debug)]
+pub struct Ping;
+#[derive(Debug)]
+pub struct Pong;
+#[derive(Debug)]
+pub struct Quit;
+#[derive(Debug)]
+pub struct Bye;
+
+/// What a command is answered.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Reply {
+    SimpleString(Bytes),
+    Error(Bytes),
+    Integer(i64),
+    BulkString(Bytes),
+    Nil,
+    /// As it came over the socket.
+    Array(Bytes),
+}
+
+/// In the order of the protocol: each command waits for the reply to the one before.
+#[session(Client)]
+pub type InOrder = Select<Server, Request>;
+
+#[session]
+pub enum Request {
+    Command(Command, Branch<Server, Answer>),
+    Quit(Quit, Receive<Server, Bye, End>),
+}
+
+#[session]
+pub enum Answer {
+    SimpleString(SimpleString, InOrder),
+    Error(Error, InOrder),
+    Integer(Integer, InOrder),
+    BulkString(BulkString, InOrder),
+    Nil(Nil, InOrder),
+    Array(Array, InOrder),
+}
+
+/// Any number of commands are sent before their replies are read, as far as the answer to what was
+/// sent behind them.
+#[session(Client)]
+pub type Pipelined = Select<Server, Further>;
+
+#[session]
+pub enum Further {
+    Command(Command, Pipelined),
+    Ping(Ping, Branch<Server, Late>),
+    Quit(Quit, Branch<Server, Late>),
+}
+
+#[session]
+pub enum Late {
+    SimpleString(SimpleString, Branch<Server, Late>),
+    Error(Error, Branch<Server, Late>),
+    Integer(Integer, Branch<Server, Late>),
+    BulkString(BulkString, Branch<Server, Late>),
+    Nil(Nil, Branch<Server, Late>),
+    Array(Array, Branch<Server, Late>),
+    Pong(Pong, Pipelined),
+    Bye(Bye, End),
+}
+
+/// Connects to a server.
+///
+/// # Errors
+///
+/// If nobody listens there.
+pub async fn connect(address: impl ToSocketAddrs) -> io::Result<(Client, Bridge)> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let (server, bridge) = Bridge::new("redis-server", stream, Resp::default());
+    Ok((Client { server }, bridge))
+}
+
+/// Gives the replies to each batch of commands, each of which is sent when the one before was
+/// answered.
+///
+/// # Errors
+///
+/// If the server is lost, or what it says is not in its protocol.
+pub async fn in_order(
+    client: &mut Client,
+    batches: impl IntoIterator<Item = Vec<Command>>,
+    mut take: impl FnMut(Vec<Reply>),
+) -> Result<()> {
+    try_run(client, async |mut session: InOrder<'_>| {
+        for batch in batches {
+            let mut replies = Vec::with_capacity(batch.len());
+            for command in batch {
+                let (reply, next) = match session.select(command).await?.branch().await? {
+                    Answer::SimpleString(it, next) => (Reply::SimpleString(it.0), next),
+                    Answer::Error(it, next) => (Reply::Error(it.0), next),
+                    Answer::Integer(it, next) => (Reply::Integer(it.0), next),
+                    Answer::BulkString(it, next) => (Reply::BulkString(it.0), next),
+                    Answer::Nil(Nil, next) => (Reply::Nil, next),
+                    Answer::Array(it, next) => (Reply::Array(it.0), next),
+                };
+                replies.push(reply);
+                session = next;
+            }
+            take(replies);
+        }
+        let (Bye, end) = session.select(Quit).await?.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+/// Gives the replies to each batch of commands, which are sent all at once. No batch counts as an
+/// empty one.
+///
+/// # Errors
+///
+/// If the server is lost, or what it says is not in its protocol.
+pub async fn pipelined(
+    client: &mut Client,
+    batches: impl IntoIterator<Item = Vec<Command>>,
+    mut take: impl FnMut(Vec<Reply>),
+) -> Result<()> {
+    try_run(client, async |mut session: Pipelined<'_>| {
+        let mut batches = batches.into_iter().peekable();
+        loop {
+            let batch = batches.next().unwrap_or_default();
+            let mut replies = Vec::with_capacity(batch.len());
+            for command in batch {
+                session = session.select(command).await?;
+            }
+            let mut draining = match batches.peek() {
+                Some(_) => session.select(Ping).await?,
+                None => session.select(Quit).await?,
+            };
+            session = loop {
+                let (reply, next) = match draining.branch().await? {
+                    Late::SimpleString(it, next) => (Reply::SimpleString(it.0), next),
+                    Late::Error(it, next) => (Reply::Error(it.0), next),
+                    Late::Integer(it, next) => (Reply::Integer(it.0), next),
+                    Late::BulkString(it, next) => (Reply::BulkString(it.0), next),
+                    Late::Nil(Nil, next) => (Reply::Nil, next),
+                    Late::Array(it, next) => (Reply::Array(it.0), next),
+                    Late::Pong(Pong, next) => break next,
+                    Late::Bye(Bye, end) => {
+                        take(replies);
+                        return Ok(((), end));
+                    }
+                };
+                replies.push(reply);
+                draining = next;
+            };
+            take(replies);
+        }
+    })
+    .await
+}
+
+/// A command of these words.
+///
+/// # Panics
+///
+/// Never: it is written to memory.
+#[must_use]
+pub fn command(words: &[&[u8]]) -> Command {
+    let words: Vec<_> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+    let mut bytes = BytesMut::new();
+    let written = extend_encode_borrowed(&mut bytes, &BorrowedFrame::Array(&words), false);
+    debug_assert!(written.is_ok(), "{written:?}");
+    Command(bytes.freeze())
+}
+
+/// RESP2, from the side of a client.
+#[derive(Debug, Default)]
+struct Resp {
+    /// What was asked, and not answered yet: whose answer a `+PONG` is depends on it.
+    asked: VecDeque<Asked>,
+}
+
+#[derive(Debug)]
+enum Asked {
+    Command,
+    Ping,
+    Quit,
+}
+
+impl Encoder<Label> for Resp {
+    type Error = RedisProtocolError;
+
+    fn encode(
+        &mut self,
+        label: Label,
+        bytes: &mut BytesMut,
+    ) -> std::result::Result<(), Self::Error> {
+        let (asked, said) = match &label {
+            Label::Command(Command(command)) => (Asked::Command, &command[..]),
+            Label::Ping(Ping) => (Asked::Ping, &b"PING\r\n"[..]),
+            Label::Quit(Quit) => (Asked::Quit, &b"QUIT\r\n"[..]),
+            _ => return Err(io::Error::from(io::ErrorKind::InvalidInput).into()),
+        };
+        self.asked.push_back(asked);
+        bytes.extend_from_slice(said);
+        Ok(())
+    }
+}
+
+impl Decoder for Resp {
+    type Item = Label;
+    type Error = RedisProtocolError;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> std::result::Result<Option<Label>, Self::Error> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let Some((frame, _, as_it_came)) = decode_bytes_mut(bytes)? else {
+            return Ok(None);
+        };
+        Ok(Some(match (self.asked.pop_front(), frame) {
+            (Some(Asked::Ping), BytesFrame::SimpleString(_)) => Label::Pong(Pong),
+            (Some(Asked::Quit), BytesFrame::SimpleString(_)) => Label::Bye(Bye),
+            (Some(Asked::Command), frame) => match frame {
+                BytesFrame::SimpleString(text) => Label::SimpleString(SimpleString(text)),
+                BytesFrame::Error(text) => Label::Error(Error(text.into_inner())),
+                BytesFrame::Integer(number) => Label::Integer(Integer(number)),
+                BytesFrame::BulkString(value) => Label::BulkString(BulkString(value)),
+                BytesFrame::Null => Label::Nil(Nil),
+                BytesFrame::Array(_) => Label::Array(Array(as_it_came)),
+            },
+            _ => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
+        }))
+    }
+}

@@ -1,0 +1,142 @@
+//! Routes to programs that know nothing of sessions.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use futures_core::Stream as _;
+use futures_sink::Sink as _;
+use rumpsteak_runtime::channel::{Queue, QueueReceiver, QueueSender};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+use tokio_util::codec::{Decoder, Encoder, Framed};
+
+use crate::codec::CodecError;
+use crate::error::NetError;
+use crate::link::{Net, net};
+use crate::transport::BUFFER;
+
+/// A connection to a program that knows nothing of sessions, and plays a role all the same: a
+/// database, say, which speaks as the protocol has it. A codec says which bytes a message is.
+///
+/// A task moves messages between the route and the stream. It always reads what has come, so a
+/// role may send as far ahead of what it receives as was verified, whatever fits into the window of
+/// the stream. What the role has sent since it last waited is written together.
+///
+/// ```no_run
+/// # use rumpsteak_net::{Bridge, Net, NetError};
+/// # use tokio_util::codec::LinesCodec;
+/// # struct Client { server: Net<String> }
+/// # async fn f() -> Result<(), Box<dyn std::error::Error>> {
+/// let stream = tokio::net::TcpStream::connect("127.0.0.1:25").await?;
+/// let (server, bridge) = Bridge::new("server", stream, LinesCodec::new());
+/// let mut client = Client { server };
+/// // A session …
+/// drop(client);
+/// bridge.leave().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Bridge {
+    task: JoinHandle<Result<(), NetError>>,
+}
+
+impl Bridge {
+    /// A route over a stream of bytes, to a peer that errors call by this name.
+    ///
+    /// If the stream ends, the peer has left: [`Closed`](rumpsteak_runtime::ErrorKind::Closed). If
+    /// it breaks, or what comes is no message, the session ends with [`NetError::Bridge`].
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn new<M, S, C, E>(peer: &str, stream: S, codec: C) -> (Net<M>, Self)
+    where
+        M: Send + 'static,
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
+        E: From<io::Error> + Into<CodecError>,
+    {
+        let fate = Arc::new(OnceLock::new());
+        let (near, (incoming, outgoing)) =
+            net(Queue::default(), Queue::default(), Arc::clone(&fate));
+        let mut frames = Framed::with_capacity(stream, codec, BUFFER);
+        frames.set_backpressure_boundary(BUFFER);
+        let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };
+        let peer = peer.to_owned();
+        let task = tokio::spawn(async move {
+            let moved = std::future::poll_fn(|context| traffic.poll(context)).await;
+            moved.map_err(|error| {
+                let error = NetError::Bridge { peer, source: Arc::new(error.into()) };
+                // Before the queues are dropped, by which the role learns of it.
+                let _ = fate.set(error.clone());
+                error
+            })
+        });
+        (near, Self { task })
+    }
+
+    /// Waits until the role has left, and the peer's socket has all that it has sent. The role is
+    /// to be dropped before.
+    ///
+    /// # Errors
+    ///
+    /// [`NetError::Bridge`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves it to a task of the runtime to bring away what was sent.
+    pub async fn leave(self) -> Result<(), NetError> {
+        // The task is not cancelled. If it panics, so has the codec.
+        self.task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+}
+
+/// What is moved between a route and a stream.
+struct Traffic<M, S, C> {
+    frames: Framed<S, C>,
+    /// `None` once the role is gone.
+    incoming: Option<QueueSender<M>>,
+    /// `None` once the role is gone, and all that it has sent is with the codec.
+    outgoing: Option<QueueReceiver<M>>,
+}
+
+impl<M, S, C, E> Traffic<M, S, C>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    C: Encoder<M, Error = E> + Decoder<Item = M, Error = E>,
+    E: From<io::Error>,
+    Framed<S, C>: Unpin,
+{
+    /// Moves what can be moved. Ready when the role or the peer has left.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
+        let mut frames = Pin::new(&mut self.frames);
+        while let Poll::Ready(next) = frames.as_mut().poll_next(context) {
+            let Some(message) = next.transpose()? else {
+                return Poll::Ready(Ok(()));
+            };
+            // The queue grows. A role that is gone receives nothing.
+            if let Some(incoming) = &mut self.incoming
+                && incoming.try_send(message).is_err()
+            {
+                self.incoming = None;
+            }
+        }
+        while let Some(outgoing) = &mut self.outgoing
+            && frames.as_mut().poll_ready(context)?.is_ready()
+        {
+            match Pin::new(outgoing).poll_next(context) {
+                Poll::Pending => break,
+                Poll::Ready(Some(message)) => frames.as_mut().start_send(message)?,
+                Poll::Ready(None) => self.outgoing = None,
+            }
+        }
+        if self.outgoing.is_none() {
+            return frames.poll_close(context);
+        }
+        let _ = frames.poll_flush(context)?;
+        Poll::Pending
+    }
+}
