@@ -429,8 +429,9 @@ const LEGEND: &str = "
 The features are those that the papers state for the same names; in one mark the papers contradict each other: Fig. 6 has
 the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
 
-Beside these, `workflows/` has six of the protocols top-down, hybrid and bottom-up with the same processes, and `src/fft/`
-has the processes of the two FFTs.
+Beside these, [`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md)
+verified clients of `redis-server` and PostgreSQL, `workflows/` six of the protocols top-down, hybrid and bottom-up with the
+same processes, and `src/fft/` the processes of the two FFTs.
 
 The table is written by the test `rows` of this package, when `UPDATE_EXPECT` is set; the test fails when it is stale.
 ";

@@ -13,11 +13,12 @@
 //! … --role m --peer a=tcp://127.0.0.1:4001 --peer b=tcp://127.0.0.1:4002
 //! ```
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use std::{env, fs, process};
+use std::{env, fs, iter, process};
 
 use clap::Parser;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -25,7 +26,7 @@ use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Join, Joins, Limits};
 
 /// Why a role fails.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Plays the roles of a session as processes
 #[derive(Clone, Debug, Parser)]
@@ -42,6 +43,9 @@ struct Arguments {
     /// Where a peer is
     #[arg(long, value_name = "ROLE=URL", requires = "role")]
     peer: Vec<String>,
+    /// For how long peers are waited for, in milliseconds, before they join and when they are lost
+    #[arg(long, value_name = "MS")]
+    patience: Option<u64>,
     /// The folder in which the processes leave word of where they are
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
@@ -71,7 +75,10 @@ pub fn start(
     match played {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            let first: &(dyn Error + 'static) = &*error;
+            let causes = iter::successors(Some(first), |&error| error.source());
+            let causes: Vec<String> = causes.map(ToString::to_string).collect();
+            eprintln!("{}", causes.join(": "));
             ExitCode::FAILURE
         }
     }
@@ -128,10 +135,10 @@ fn certify(folder: &Path, roles: &[&str]) -> Result<(), Failure> {
     for role in roles {
         let key = KeyPair::generate()?;
         // The examples' processes are all on this machine, and of one protocol each.
-        let protocol =
-            env::current_exe()?.file_stem().map(|name| name.to_string_lossy().into_owned());
-        let names =
-            [format!("{role}.{}.rumpsteak", protocol.unwrap_or_default()), "127.0.0.1".to_owned()];
+        let program = env::current_exe()?;
+        let program = program.file_stem().unwrap_or_default().to_string_lossy();
+        let protocol = program.replace('_', "");
+        let names = [format!("{role}.{protocol}.rumpsteak"), "127.0.0.1".to_owned()];
         let certificate = CertificateParams::new(names)?.signed_by(&key, &authority)?;
         fs::write(folder.join(format!("{role}.der")), certificate.der())?;
         fs::write(folder.join(format!("{role}.key")), key.serialize_der())?;
@@ -153,7 +160,11 @@ fn host(arguments: &Arguments) -> Result<Host, Failure> {
         transports = transports.with("tls", tls.clone()).with("wss", WebSocket::over(tls));
         transports = transports.with("quic", Quic::new(identity)?);
     }
-    Ok(Host::with(transports, Limits::default()))
+    let mut limits = Limits::default();
+    if let Some(patience) = arguments.patience.map(Duration::from_millis) {
+        limits = limits.join(patience).resume(patience);
+    }
+    Ok(Host::with(transports, limits))
 }
 
 impl Place {

@@ -1,0 +1,203 @@
+//! A file goes from one process to another.
+//!
+//! `cargo run -p rumpsteak-examples --example file_transfer`
+//!
+//! The server need not wait for the client after each piece: it sends as far ahead as the queue
+//! between them has room for.
+//!
+//! `--transport tcp|unix|tls|ws|wss|quic|memory` chooses how they talk to each other; see `--help`
+//! for one role in each of two terminals.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use rumpsteak_examples::processes::{Failure, Place, start};
+use rumpsteak_net::Net;
+use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+use serde::{Deserialize, Serialize};
+
+#[derive(Role)]
+#[protocol(FileTransfer::client)]
+#[message(Label)]
+pub struct Client {
+    #[route(Server)]
+    server: Net<Label>,
+}
+
+#[derive(Role)]
+#[protocol(FileTransfer::server)]
+#[message(Label)]
+pub struct Server {
+    #[route(Client)]
+    client: Net<Label>,
+}
+
+#[derive(Message, Serialize, Deserialize)]
+pub enum Label {
+    Get(Get),
+    Found(Found),
+    Missing(Missing),
+    Piece(Piece),
+    Done(Done),
+    Quit(Quit),
+}
+
+/// A path.
+#[derive(Serialize, Deserialize)]
+pub struct Get(String);
+/// How large the file is, in bytes.
+#[derive(Serialize, Deserialize)]
+pub struct Found(u64);
+#[derive(Serialize, Deserialize)]
+pub struct Missing;
+#[derive(Serialize, Deserialize)]
+pub struct Piece(Vec<u8>);
+/// The checksum.
+#[derive(Serialize, Deserialize)]
+pub struct Done(u64);
+#[derive(Serialize, Deserialize)]
+pub struct Quit;
+
+#[session(Client)]
+pub type Fetching = Select<Server, Request>;
+
+#[session]
+pub enum Request {
+    Get(Get, Branch<Server, Answer>),
+    Quit(Quit, End),
+}
+
+#[session]
+pub enum Answer {
+    Found(Found, Branch<Server, Part>),
+    Missing(Missing, Fetching),
+}
+
+#[session]
+pub enum Part {
+    Piece(Piece, Branch<Server, Part>),
+    Done(Done, Fetching),
+}
+
+#[session(Server)]
+pub type Serving = Branch<Client, Asked>;
+
+#[session]
+pub enum Asked {
+    Get(Get, Select<Client, Reply>),
+    Quit(Quit, End),
+}
+
+#[session]
+pub enum Reply {
+    Found(Found, Select<Client, Sent>),
+    Missing(Missing, Serving),
+}
+
+#[session]
+pub enum Sent {
+    Piece(Piece, Select<Client, Sent>),
+    Done(Done, Serving),
+}
+
+/// A number that stands for bytes: FNV-1a.
+fn checksum(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+const PIECE: u64 = 32 << 10;
+
+/// The files at these paths; `None` for those that the server does not have, or that did not come
+/// whole.
+pub async fn client(role: &mut Client, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
+    try_run(role, async |mut session: Fetching<'_>| {
+        let mut files = Vec::new();
+        for path in paths {
+            session = match session.select(Get(path.clone())).await?.branch().await? {
+                Answer::Missing(Missing, next) => {
+                    files.push(None);
+                    next
+                }
+                Answer::Found(Found(size), mut pieces) => {
+                    let mut file = Vec::new();
+                    let (sum, next) = loop {
+                        match pieces.branch().await? {
+                            Part::Piece(Piece(piece), next) => {
+                                file.extend(piece);
+                                pieces = next;
+                            }
+                            Part::Done(Done(sum), next) => break (sum, next),
+                        }
+                    };
+                    let is_whole = file.len() as u64 == size && checksum(EMPTY, &file) == sum;
+                    files.push(is_whole.then_some(file));
+                    next
+                }
+            };
+        }
+        Ok((files, session.select(Quit).await?))
+    })
+    .await
+}
+
+/// Sends the files of a folder that it is asked for.
+pub async fn server(role: &mut Server, folder: &Path) -> Result<()> {
+    try_run(role, async |mut session: Serving<'_>| {
+        loop {
+            let (path, asked) = match session.branch().await? {
+                Asked::Get(Get(path), next) => (path, next),
+                Asked::Quit(Quit, end) => return Ok(((), end)),
+            };
+            // Nothing outside of the folder.
+            let name = Path::new(&path).file_name().unwrap_or_default();
+            let Ok(mut file) = fs::File::open(folder.join(name)) else {
+                session = asked.select(Missing).await?;
+                continue;
+            };
+            let size = file.metadata().map_or(0, |metadata| metadata.len());
+            let mut sending = asked.select(Found(size)).await?;
+            let mut sum = EMPTY;
+            loop {
+                let mut piece = Vec::new();
+                // A file that cannot be read any more ends here, and is not as large as was said.
+                let read = file.by_ref().take(PIECE).read_to_end(&mut piece);
+                if read.is_err() || piece.is_empty() {
+                    break;
+                }
+                sum = checksum(sum, &piece);
+                sending = sending.select(Piece(piece)).await?;
+            }
+            session = sending.select(Done(sum)).await?;
+        }
+    })
+    .await
+}
+
+/// Plays one role, wherever the other is.
+async fn play(place: Place) -> std::result::Result<(), Failure> {
+    // The largest file that is there for certain.
+    let program = env::current_exe()?;
+    let folder = program.parent().ok_or("a program in no folder")?;
+    if place.role() == "server" {
+        let mut joined = place.join::<Server>(&[]).await?.connect().await?;
+        server(&mut joined.role, folder).await?;
+        joined.leave().await?;
+        return Ok(());
+    }
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut joined = place.join::<Client>(&["server"]).await?.connect().await?;
+    let files = client(&mut joined.role, &["no such file".to_owned(), name]).await?;
+    joined.leave().await?;
+    if files != [None, Some(fs::read(&program)?)] {
+        return Err("the files are not as they were".into());
+    }
+    println!("the files are as they were");
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    start(&["client", "server"], |place| Box::pin(play(place)))
+}
