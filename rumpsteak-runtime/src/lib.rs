@@ -103,6 +103,7 @@
 //! keep the set of connections outside.
 
 pub mod channel;
+mod detached;
 pub mod error;
 pub mod guide;
 pub mod join;
@@ -119,6 +120,7 @@ pub mod transport;
 mod woken;
 
 pub use channel::Channel;
+pub use detached::Detached;
 pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use join::join;

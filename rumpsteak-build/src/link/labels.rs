@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use rumpsteak_contract::canonical::type_text;
-use rumpsteak_contract::message::MessageVariant;
-use rumpsteak_contract::name;
+use rumpsteak_contract::message::{Delegated, FieldType, MessageVariant};
 use rumpsteak_contract::role::RoleItem;
+use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::{Message, Sort};
 
 use crate::protocols::{Loaded, ScrFile};
@@ -33,6 +33,7 @@ pub(crate) fn labels(
     tree: &Tree,
     module: ModuleId,
     role: &RoleItem,
+    plays: &Plays<'_>,
     last: &mut Option<(ItemId, Rc<Vec<LabelPair>>)>,
 ) -> Rc<Vec<LabelPair>> {
     let Some(path) = &role.message else {
@@ -48,7 +49,8 @@ pub(crate) fn labels(
         Some((last, labels)) if *last == id => Rc::clone(labels),
         _ => {
             let variants = message.variants.iter();
-            let labels = variants.map(|variant| label(tree, tree.item(id).module, variant));
+            let module = tree.item(id).module;
+            let labels = variants.map(|variant| label(tree, module, variant, plays));
             let labels = Rc::new(labels.collect());
             *last = Some((id, Rc::clone(&labels)));
             labels
@@ -56,8 +58,12 @@ pub(crate) fn labels(
     }
 }
 
-fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
-    let written = variant.payload_text();
+/// What a role struct plays, as Scribble writes it: `Protocol@role`.
+pub(crate) type Plays<'a> = dyn Fn(&RoleItem) -> Option<String> + 'a;
+
+fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<'_>) -> LabelPair {
+    let own = FieldType::new(variant.ty.clone());
+    let written = text(tree, module, &own, plays);
     let item = variant.payload.as_ref().and_then(|path| match resolve(tree, module, path) {
         Resolution::Found(Meaning::Item(id)) => Some(id),
         _ => None,
@@ -65,13 +71,16 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
     let payloads = match item.map(|id| &*tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
         Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
-            vec![fields.clone(), vec![written.clone()]]
+            let module = item.map_or(module, |id| tree.item(id).module);
+            let fields = fields.iter().map(|field| text(tree, module, field, plays));
+            vec![fields.collect(), vec![written.clone()]]
         }
         Some(_) => vec![vec![written.clone()]],
         None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
             let unit = written == "()";
             vec![if unit { Vec::new() } else { vec![written.clone()] }]
         }
+        None if own.text != written => vec![vec![written.clone()]],
         None => Vec::new(),
     };
     LabelPair {
@@ -81,6 +90,26 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant) -> LabelPair {
         item,
         written,
     }
+}
+
+/// The type of a field as it is compared: a session that changes hands as Scribble writes it, if it
+/// is one, and all else as Rust does.
+fn text(tree: &Tree, module: ModuleId, field: &FieldType, plays: &Plays<'_>) -> String {
+    let item = |module, path: &Path| match resolve(tree, module, path) {
+        Resolution::Found(Meaning::Item(id)) => Some(tree.item(id)),
+        _ => None,
+    };
+    let role_of = |delegated: &Delegated| {
+        let found = item(module, &delegated.session)?;
+        let ItemKind::Session(session) = &*found.kind else { return None };
+        let role = match &delegated.role {
+            Some(role) => item(module, role)?,
+            None => item(found.module, session.role.as_ref()?)?,
+        };
+        let ItemKind::Role(role) = &*role.kind else { return None };
+        plays(role)
+    };
+    field.delegated.as_ref().and_then(role_of).unwrap_or_else(|| field.text.clone())
 }
 
 /// The message of a protocol that a label stands for.
@@ -121,11 +150,23 @@ fn payload_matches(label: &LabelPair, message: &Message, file: &ScrFile) -> bool
                 .zip(&sorts)
                 .all(|(rust, sort)| sort.as_ref().is_none_or(|s| s == rust))
     };
-    label.payloads.is_empty() || label.payloads.iter().any(matches)
+    // A session that changes hands has to be seen.
+    let is_unknown = label.payloads.is_empty() && !message.payload.iter().any(is_session);
+    is_unknown || label.payloads.iter().any(matches)
 }
 
-/// The Rust type of a sort; `None` if the sort is declared for another language.
+/// Whether a sort is a session that changes hands: `Protocol@role`.
+fn is_session(sort: &Sort) -> bool {
+    sort.as_str().contains('@')
+}
+
+/// The Rust type of a sort, or that of a session as it is written; `None` if the sort is declared for another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
+    if is_session(sort) {
+        // A protocol of another module goes by its own name.
+        let simple = sort.as_str().rsplit('.').next();
+        return simple.map(str::to_owned);
+    }
     let text = match file.modules.sort(sort.as_str()) {
         Some(declaration) if declaration.schema.as_str() == "rust" => declaration.external.as_str(),
         Some(_) => return None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::role::Link;
 use rumpsteak_contract::verdict::RoleName;
 
@@ -68,12 +69,19 @@ impl Pairs {
         let mut roles = BTreeMap::new();
         let mut last = None;
         let mut looked_up: Option<(String, Lookup)> = None;
+        let plays = |role: &RoleItem| {
+            let link = role.link.as_ref()?;
+            let lookup = protocols.lookup(&link.protocol.to_string());
+            let played = follow_link(link, lookup, protocols).ok()?;
+            let protocol = &protocols.protocols[played.protocol];
+            Some(format!("{}@{}", protocol.name(), protocol.role_at(played.role)))
+        };
         for (id, (set, name)) in members {
             if let ItemKind::Role(role) = &*tree.item(id).kind {
                 let pair = RolePair {
                     name,
                     link: Err(LinkError::Set { set }),
-                    labels: labels(tree, tree.item(id).module, role, &mut last),
+                    labels: labels(tree, tree.item(id).module, role, &plays, &mut last),
                 };
                 roles.insert(id, pair);
             }
@@ -102,7 +110,7 @@ impl Pairs {
             let pair = RolePair {
                 name: RoleName { protocol, role: own },
                 link: followed,
-                labels: labels(tree, item.module, role, &mut last),
+                labels: labels(tree, item.module, role, &plays, &mut last),
             };
             roles.insert(id, pair);
         }

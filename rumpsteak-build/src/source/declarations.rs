@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use rumpsteak_contract::message::{self, MESSAGE_ATTRIBUTES};
+use rumpsteak_contract::message::{self, FieldType, MESSAGE_ATTRIBUTES};
 use rumpsteak_contract::role::ROLE_ATTRIBUTES;
 use rumpsteak_contract::set::SET_ATTRIBUTES;
 use rumpsteak_contract::{Angles, MessageItem, ProtocolItem, RoleItem, SessionItem, SetItem};
@@ -25,9 +25,9 @@ pub(crate) enum ItemKind {
     Broken,
     /// The labels of a message type; of a struct, which is its own only label, the types of the
     /// fields as well.
-    Message(MessageItem, Option<Vec<String>>),
+    Message(MessageItem, Option<Vec<FieldType>>),
     /// Any type; of a struct, the types of the fields.
-    Other(Option<Vec<String>>),
+    Other(Option<Vec<FieldType>>),
     Role(RoleItem),
     Session(SessionItem),
     /// A set of roles that is verified as a whole.

@@ -105,10 +105,53 @@ impl MessageVariant {
     }
 }
 
-/// The types of a struct's fields, as [`canonical::type_text`] writes them; `None` if the item is
-/// no struct.
+/// The type of a field.
+#[derive(Clone, Debug)]
+pub struct FieldType {
+    /// The type as [`canonical::type_text`] writes it.
+    pub text: String,
+    /// What changes hands, if it is a session.
+    pub delegated: Option<Delegated>,
+}
+
+/// A session that changes hands: `Detached<Rest<'static, K>>`, or `Detached<Root<'static>>`.
+#[derive(Clone, Debug)]
+pub struct Delegated {
+    /// The state from which on it does.
+    pub session: Path,
+    /// The role, unless it is that of the session itself.
+    pub role: Option<Path>,
+}
+
+impl FieldType {
+    /// A type.
+    #[must_use]
+    pub fn new(ty: TokenStream) -> Self {
+        let canonical = Canonical::new(ty.clone(), &[]);
+        let delegated = Reader::new(&canonical).whole(delegated).ok();
+        Self { text: canonical::type_text(ty), delegated }
+    }
+}
+
+/// A type with a session of the lifetime `'static` for its argument.
+fn delegated(reader: &mut Reader<'_>) -> Result<Delegated> {
+    reader.path("")?;
+    reader.punct('<', "")?;
+    let session = reader.path("")?;
+    reader.punct('<', "")?;
+    reader.punct('\'', "")?;
+    if !reader.eat_ident("static") {
+        return Err(reader.error(""));
+    }
+    let role = if reader.eat_punct(',') { Some(reader.path("")?) } else { None };
+    reader.punct('>', "")?;
+    reader.punct('>', "")?;
+    Ok(Delegated { session, role })
+}
+
+/// The types of a struct's fields; `None` if the item is no struct.
 #[must_use]
-pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
+pub fn field_types(item: TokenStream) -> Option<Vec<FieldType>> {
     let canonical = Canonical::new(item, &[]);
     let mut reader = Reader::new(&canonical);
     reader.visibility();
@@ -118,7 +161,7 @@ pub fn field_types(item: TokenStream) -> Option<Vec<String>> {
     reader.ident("").ok()?;
     reader.generics();
     let fields = reader.fields("", |_| Ok(())).ok()?.into_iter();
-    Some(fields.map(|field| canonical::type_text(field.ty)).collect())
+    Some(fields.map(|field| FieldType::new(field.ty)).collect())
 }
 
 fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {

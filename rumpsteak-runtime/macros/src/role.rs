@@ -43,6 +43,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let implementations =
         implementations.map(|route| implement_route(&item, route, &capacity(&queues, route)));
     let wiring = wiring(&item);
+    let leaving = leaving(&item);
     Ok(quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
@@ -64,6 +65,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
         }
         #(#implementations)*
         #wiring
+        #leaving
         #problems
     })
 }
@@ -167,6 +169,23 @@ fn implement_route(item: &RoleItem, route: &Route, capacity: &TokenStream) -> To
             #[inline]
             fn route(&mut self) -> &mut #ty {
                 &mut self.#member
+            }
+        }
+    }
+}
+
+/// What `Detached` needs: the role with its routes, taken from where it is.
+fn leaving(item: &RoleItem) -> TokenStream {
+    let (name, krate) = (&item.name, &item.krate);
+    let types = item.routes.iter().map(|route| &route.ty);
+    let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
+    quote! {
+        impl<__To> #krate::private::Leaves<__To> for #name
+        where
+            #(#types: #krate::private::Moves<__To>,)*
+        {
+            fn take(&mut self) -> Self {
+                Self { #(#members: #krate::private::Moves::<__To>::take(&mut self.#members)),* }
             }
         }
     }

@@ -7,7 +7,7 @@ mod seal;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;
-pub use self::participant::Participant;
+pub use self::participant::{Leaves, Moves, Participant};
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::choice::enter;

@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::ptr;
 
+use crate::transport::link::Movable;
 use crate::transport::mark::{Brand, Mark};
 
 /// The part of a role that only sessions use. Implemented by `#[derive(Role)]`.
@@ -22,6 +23,29 @@ pub trait Participant: Sized + 'static {
 
     /// Closes all routes.
     fn close(&mut self);
+}
+
+/// A role whose routes can be taken away in the middle of a session. Implemented by
+/// `#[derive(Role)]`.
+///
+/// The parameter stands for nothing. It keeps rustc from asking for routes that are
+/// [`Movable`] where nobody takes them away.
+pub trait Leaves<T>: Participant {
+    /// The role with its routes. What is left is a role without any.
+    fn take(&mut self) -> Self;
+}
+
+/// [`Movable`], with a parameter as [`Leaves`] has it.
+pub trait Moves<T>: Sized {
+    /// [`Movable::take`].
+    fn take(&mut self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: Movable, T> Moves<T> for L {
+    fn take(&mut self) -> Self {
+        Movable::take(self)
+    }
 }
 
 /// A route that is not where `#[derive(Roles)]` put it.

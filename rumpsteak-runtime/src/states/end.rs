@@ -36,6 +36,10 @@ impl<'s, R: Role> Session for End<'s, R> {
     fn from_state(state: State<'s, R>) -> Self {
         Self { state }
     }
+
+    fn into_state(self, _: ByMacro) -> State<'s, R> {
+        self.state
+    }
 }
 
 impl<R: Role> Structure for End<'_, R> {

@@ -74,6 +74,10 @@ macro_rules! session {
                     names: Names::default(),
                 }
             }
+
+            fn into_state(self, _: ByMacro) -> State<'s, R> {
+                self.state
+            }
         }
     };
 }

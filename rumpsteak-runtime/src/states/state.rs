@@ -31,6 +31,10 @@ pub trait Session {
     /// Enters the state.
     #[doc(hidden)]
     fn from_state(state: Self::State) -> Self;
+
+    /// Leaves the state. Only [`Detached`](crate::Detached) does.
+    #[doc(hidden)]
+    fn into_state(self, by: ByMacro) -> Self::State;
 }
 
 /// A session in progress: the exclusive right to use the routes of a role.
@@ -39,7 +43,7 @@ pub trait Session {
 /// neither cloned nor constructed outside this crate. It is never stored in the role, so a session
 /// that leaks it (`mem::forget`) leaves the routes marked as in a session.
 pub struct State<'s, R: Role> {
-    pub(super) role: &'s mut R,
+    pub(crate) role: &'s mut R,
 }
 
 impl<'s, R: Role> State<'s, R> {

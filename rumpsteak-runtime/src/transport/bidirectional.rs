@@ -8,7 +8,7 @@ use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_sink::Sink;
 
-use super::link::{Arrival, Disconnected, Incoming, Link, Outgoing, RouteError};
+use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
 use crate::error::BoxError;
 
@@ -65,6 +65,12 @@ impl<Tx, Rx> Link for Bidirectional<Tx, Rx> {
 
     fn close(&mut self) {
         self.halves = None;
+    }
+}
+
+impl<Tx, Rx> Movable for Bidirectional<Tx, Rx> {
+    fn take(&mut self) -> Self {
+        Self { halves: self.halves.take(), mark: self.mark.take() }
     }
 }
 

@@ -32,6 +32,18 @@ pub trait Link {
     fn close(&mut self);
 }
 
+/// A route that can be taken from its role in the middle of a session: see
+/// [`Detached`](crate::Detached).
+#[diagnostic::on_unimplemented(
+    message = "a route of type `{Self}` cannot be taken away in the middle of a session",
+    note = "use a `Bidirectional`, such as `Channel<M>`, or implement `Movable` for your own transport"
+)]
+pub trait Movable: Link + Sized {
+    /// The route with its [mark](Mark::take). What is left is a route that is closed.
+    #[must_use]
+    fn take(&mut self) -> Self;
+}
+
 /// A route that can send messages of type `M`.
 #[diagnostic::on_unimplemented(
     message = "the route `{Self}` cannot send `{M}`",

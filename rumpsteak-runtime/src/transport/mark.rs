@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Mark {
     /// Only one session at a time has the role, so the order of memory accesses does not matter.
     in_session: AtomicBool,
+    /// Whether the route was taken away in the middle of a session: none ever begins here.
+    is_left: bool,
     brand: OnceLock<Brand>,
 }
 
@@ -36,7 +38,16 @@ impl Mark {
     /// The mark of a route that no session has used.
     #[must_use]
     pub const fn new() -> Self {
-        Self { in_session: AtomicBool::new(false), brand: OnceLock::new() }
+        Self { in_session: AtomicBool::new(false), is_left: false, brand: OnceLock::new() }
+    }
+
+    /// Takes the mark away with its route, in the middle of a session. What is left is the mark of
+    /// a route over which no session begins any more.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        let left =
+            Self { in_session: AtomicBool::new(true), is_left: true, brand: OnceLock::new() };
+        std::mem::replace(self, left)
     }
 
     #[inline]
@@ -46,7 +57,7 @@ impl Mark {
 
     #[inline]
     pub(crate) fn set_in_session(&self, in_session: bool) {
-        self.in_session.store(in_session, Ordering::Relaxed);
+        self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
     }
 
     #[inline]

@@ -47,6 +47,13 @@ impl Expansion<'_> {
                     let _ = Self::BY_MACRO;
                     Self(#krate::states::Session::from_state(state))
                 }
+
+                fn into_state(
+                    self,
+                    by: #krate::private::ByMacro,
+                ) -> #krate::states::State<'s, #role> {
+                    #krate::states::Session::into_state(self.0, by)
+                }
             }
 
             #[allow(dead_code, reason = "a process may use either way in")]

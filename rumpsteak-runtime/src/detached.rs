@@ -1,0 +1,132 @@
+//! Sessions that change hands.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::private::proof::InRole;
+use crate::private::{ByMacro, Leaves, Structure, participant};
+use crate::role::Role;
+use crate::states::{End, Session, State};
+
+/// A session that was taken from its process, from the state `S` on: whoever has it goes on with
+/// it. It owns the routes of its role, so that it can be sent to another role as (part of) a
+/// payload; in Scribble, `Protocol@role` is the sort of such a payload. In the literature this is
+/// *delegation*.
+///
+/// `S` is a state of a verified session, of whatever lifetime: `Detached<Rest<'static, K>>` for a
+/// session of the role `K` that goes on with `#[session] type Rest = …;`. The types guarantee that
+/// the session is in that state, so what is done with it was verified with the session as a whole:
+/// its peers cannot tell.
+///
+/// The process that gives a session away has its [`End`] instead, and returns that. Its role has no
+/// routes then and is [poisoned](Role::is_poisoned) until it is reset.
+///
+/// ```
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// # use futures::{executor::block_on, future::try_join};
+/// use rumpsteak_runtime::Detached;
+///
+/// let Roles { mut c, mut s } = Roles::default();
+/// // One process begins the session of the client …
+/// let taken: Result<Detached<Client<'static>>> =
+///     block_on(try_run(&mut c, async |s: Client<'_>| Ok(Detached::new(s))));
+/// let mut taken = taken?;
+/// // … and another one goes on with it.
+/// let asked = taken.run(async |s: Client<'_>| {
+///     let (Pong(answer), end) = s.send(Ping(1)).await?.receive().await?;
+///     Ok::<_, Error>((answer, end))
+/// });
+/// assert_eq!(block_on(try_join(asked, server(&mut s)))?, (2, ()));
+/// assert!(c.is_poisoned());
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// Dropping it ends the session: its peers wake with [`ErrorKind::Closed`].
+#[must_use = "the session ends here unless somebody goes on with it"]
+pub struct Detached<S: Session<State: InRole>> {
+    role: <S::State as InRole>::Role,
+    has_begun: bool,
+    session: PhantomData<fn() -> S>,
+}
+
+impl<S, R> Detached<S>
+where
+    S: Session<State = State<'static, R>> + Structure,
+    R: Role,
+{
+    /// Takes a session away. The second value ends the process that had it.
+    ///
+    /// `N` is the same state as `S`, with the lifetime of the process: anything else does not
+    /// compile.
+    ///
+    /// ```compile_fail,E0080
+    /// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+    /// # use rumpsteak_runtime::{Detached, states::End};
+    /// # let mut roles = Roles::default();
+    /// let taken = try_run(&mut roles.c, async |s: Client<'_>| {
+    ///     let ended: (Detached<End<'static, C>>, _) = Detached::new(s);
+    ///     Ok::<_, Error>(ended)
+    /// });
+    /// # let _ = futures::executor::block_on(taken);
+    /// ```
+    pub fn new<'s, N>(session: N) -> (Self, End<'s, R>)
+    where
+        N: Session<State = State<'s, R>> + Structure,
+        R: Leaves<()>,
+    {
+        const {
+            assert!(
+                N::FINGERPRINT == S::FINGERPRINT,
+                "a session goes on from the state in which it was taken away, and from no other"
+            )
+        };
+        let state = session.into_state(ByMacro(()));
+        let role = state.role.take();
+        (Self { role, has_begun: false, session: PhantomData }, End::from_state(state))
+    }
+
+    /// Goes on with the session, to its end: as [`try_run`](crate::try_run), from the state `N` on,
+    /// which is `S` with another lifetime.
+    ///
+    /// # Errors
+    ///
+    /// What the process returns; [`ErrorKind::ForeignEnd`] if that is the end of another session;
+    /// [`ErrorKind::Poisoned`] if the session was gone on with before.
+    ///
+    /// # Panics
+    ///
+    /// Only if the process does.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: dropping the future in the middle of the session ends it.
+    pub async fn run<'s, N, T, E, F, P>(&'s mut self, process: P) -> Result<T, E>
+    where
+        N: Session<State = State<'s, R>> + Structure,
+        P: FnOnce(N) -> F,
+        F: Future<Output = Result<(T, End<'s, R>), E>>,
+        E: From<Error>,
+    {
+        const {
+            assert!(
+                N::FINGERPRINT == S::FINGERPRINT,
+                "a session goes on from the state in which it was taken away, and from no other"
+            )
+        };
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Err(Error::from(ErrorKind::Poisoned { role: R::NAME }).into());
+        }
+        let identity = participant::identity(&self.role);
+        let (value, end) = process(N::from_state(State::new(&mut self.role))).await?;
+        end.complete(identity)?;
+        Ok(value)
+    }
+}
+
+impl<S: Session<State: InRole>> fmt::Debug for Detached<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let role = <<S::State as InRole>::Role as Role>::NAME;
+        f.debug_struct("Detached").field("role", &role).finish_non_exhaustive()
+    }
+}
