@@ -119,8 +119,26 @@ where
         }
         let identity = participant::identity(&self.role);
         let (value, end) = process(N::from_state(State::new(&mut self.role))).await?;
-        end.complete(identity)?;
+        // The role was there for this session only.
+        end.close(identity)?;
         Ok(value)
+    }
+
+    /// For `rumpsteak-net`: the role in the middle of its session, unless that was gone on with.
+    #[doc(hidden)]
+    pub fn into_role(self, _: ByMacro) -> Option<R> {
+        (!self.has_begun).then_some(self.role)
+    }
+
+    /// For `rumpsteak-net`: the opposite. The routes are taken from the role.
+    #[doc(hidden)]
+    pub fn from_role(role: &mut R, _: ByMacro) -> Self
+    where
+        R: Leaves<()>,
+    {
+        let role = role.take();
+        participant::set_in_session(&role, true);
+        Self { role, has_begun: false, session: PhantomData }
     }
 }
 

@@ -179,6 +179,8 @@ fn leaving(item: &RoleItem) -> TokenStream {
     let (name, krate) = (&item.name, &item.krate);
     let types = item.routes.iter().map(|route| &route.ty);
     let members = item.routes.iter().map(|route| member(route.field.as_ref(), route.index));
+    let members: Vec<_> = members.collect();
+    let visit = if members.is_empty() { quote!(_) } else { quote!(mut visit) };
     quote! {
         impl<__To> #krate::private::Leaves<__To> for #name
         where
@@ -186,6 +188,13 @@ fn leaving(item: &RoleItem) -> TokenStream {
         {
             fn take(&mut self) -> Self {
                 Self { #(#members: #krate::private::Moves::<__To>::take(&mut self.#members)),* }
+            }
+
+            fn into_routes(
+                self,
+                #visit: impl ::core::ops::FnMut(::std::boxed::Box<dyn ::core::any::Any>),
+            ) {
+                #(visit(::std::boxed::Box::new(self.#members));)*
             }
         }
     }

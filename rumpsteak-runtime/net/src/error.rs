@@ -67,6 +67,20 @@ pub enum NetError {
         /// The peer to which the route leads.
         peer: &'static str,
     },
+    /// This session is not the one that the role has joined, or was gone on with.
+    #[error("the session is not the one that `{role}` has joined here, or was gone on with")]
+    NotHere {
+        /// The role.
+        role: &'static str,
+    },
+    /// A session cannot leave its host without a peer that is on the same one.
+    #[error("`{peer}` is on the same host, so that the session of `{role}` stays there")]
+    Stays {
+        /// The role.
+        role: &'static str,
+        /// The peer.
+        peer: String,
+    },
     /// A peer did not come in time.
     #[error("`{peer}` has not joined the session `{session}` within {waited:?}")]
     Absent {

@@ -4,7 +4,7 @@
 //! ```text
 //! caller                                            host
 //!   ── magic, Hello ─────────────────────────────────▶   is there such a role, in such a session?
-//!   ◀───────────── Welcome: its own Hello, or Refused ──  do both follow one protocol?
+//!   ◀───── Welcome: its own Hello, or Refused, or Moved ──  do both follow one protocol?
 //! ```
 //!
 //! The host compares, so both ends come to one answer; the caller compares again, because it need
@@ -82,6 +82,8 @@ impl From<Capacity> for Room {
 pub(crate) enum Answer {
     Welcome(Hello),
     Refused(Refusal),
+    /// The role goes on elsewhere: at one of these addresses.
+    Moved(Vec<String>),
 }
 
 impl Hello {

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::address::Address;
+use crate::address::{Address, AddressError};
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, hear, say};
+use crate::lane::Packed;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::transport::{Connection, Listener, Opening, Transports};
@@ -48,6 +49,8 @@ struct Listening(Mutex<Vec<(AbortHandle, Address)>>);
 struct State {
     seats: BTreeMap<Place, Seat>,
     services: BTreeMap<(String, String), Announced>,
+    /// Where roles went that have left in the middle of a session, and until when it is said.
+    moved: BTreeMap<Place, (Vec<String>, Instant)>,
 }
 
 /// A service: where new sessions are announced, and those that were.
@@ -90,6 +93,15 @@ pub(crate) enum Arrival {
     Remote(Connection, Hello, Call),
     /// It does not come.
     Failed(NetError),
+    /// It is not the peer: the role itself leaves for another host, with what this end has.
+    Leave(oneshot::Sender<Result<Packed, NetError>>),
+}
+
+/// What a call has come to.
+pub(crate) enum Greeted {
+    Welcome(Connection, Box<Hello>),
+    /// The peer is at one of these addresses now.
+    Moved(Vec<Address>),
 }
 
 /// Who has made a connection.
@@ -101,8 +113,8 @@ pub(crate) enum Call {
 
 /// Frees the places of a role when its last connection is gone.
 pub(crate) struct Guard {
-    shared: Arc<Shared>,
-    place: Place,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) place: Place,
 }
 
 impl Drop for Guard {
@@ -201,7 +213,8 @@ impl Shared {
 
     /// Takes the place of a role in a session. `wire` makes the two ends of a route between this
     /// role and a peer that is on this host already, from the peer's greeting: one for the peer,
-    /// and what is kept in the place of an arrival.
+    /// and what is kept in the place of an arrival. A role that comes from another host in the
+    /// middle of a session has its peers already, which are known by their instances.
     ///
     /// # Errors
     ///
@@ -210,6 +223,7 @@ impl Shared {
         self: &Arc<Self>,
         place: Place,
         hellos: &[Hello],
+        instances: &[u64],
         mut wire: impl FnMut(&Hello, &Hello) -> [Arrival; 2],
     ) -> Result<(Guard, Vec<UnboundedReceiver<Arrival>>), NetError> {
         let mut state = self.state();
@@ -219,13 +233,14 @@ impl Shared {
             return Err(NetError::Joined { role, session });
         }
         let (mut slots, mut receivers) = (BTreeMap::new(), Vec::new());
+        let mut instances = instances.iter().copied();
         for hello in hellos {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
-            let mut taken = None;
-            if let Some(slot) = slot.filter(|slot| slot.taken.is_none()) {
+            let mut taken = instances.next();
+            if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
                 let [own, theirs] = if is_same {
                     wire(hello, &slot.hello)
@@ -249,6 +264,20 @@ impl Shared {
         drop(state);
         self.changed.notify_waiters();
         Ok((Guard { shared: Arc::clone(self), place }, receivers))
+    }
+
+    /// Frees the place of a role that goes on elsewhere. Returns how the lanes to its peers are told.
+    pub(crate) fn leave(
+        &self,
+        place: &Place,
+        to: Vec<String>,
+    ) -> BTreeMap<String, UnboundedSender<Arrival>> {
+        let mut state = self.state();
+        let now = Instant::now();
+        state.moved.retain(|_, (_, until)| *until > now);
+        state.moved.insert(place.clone(), (to, now + self.limits.resume));
+        let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
+        slots.into_iter().map(|(peer, slot)| (peer, slot.arrivals)).collect()
     }
 
     /// Changes the slot of a role for a peer. `None` if there is none.
@@ -279,10 +308,12 @@ impl Shared {
                         // A peer that has come by itself is taken in place of the one that was
                         // called.
                         _ if slot.taken.is_some() => {}
-                        Ok(Ok((connection, hello))) => {
+                        Ok(Ok(Greeted::Welcome(connection, hello))) => {
                             slot.taken = Some(hello.instance);
-                            slot.arrive(Arrival::Remote(connection, hello, Call::Own));
+                            slot.arrive(Arrival::Remote(connection, *hello, Call::Own));
                         }
+                        // Only who knows its peer is told that it has moved.
+                        Ok(Ok(Greeted::Moved(_))) => return false,
                         Ok(Err(NetError::Absent { last: why, .. })) => {
                             last = why;
                             return false;
@@ -316,11 +347,7 @@ impl Shared {
     /// # Errors
     ///
     /// [`Absent`](NetError::Absent) if another call may succeed.
-    pub(crate) async fn greet(
-        &self,
-        address: &Address,
-        own: &Hello,
-    ) -> Result<(Connection, Hello), NetError> {
+    pub(crate) async fn greet(&self, address: &Address, own: &Hello) -> Result<Greeted, NetError> {
         let transport = self.transports.of(address)?;
         let greet = async {
             let mut connection = transport.connect(address.place(), self.limits.frame).await?;
@@ -340,9 +367,16 @@ impl Shared {
                 Refusal::Certificate
             }
             Answer::Welcome(hello) => match own.fits(&hello).await {
-                Ok(()) => return Ok((connection, hello)),
+                Ok(()) => return Ok(Greeted::Welcome(connection, Box::new(hello))),
                 Err(refusal) => refusal,
             },
+            Answer::Moved(_) if !connection.may_play(&own.protocol, &own.peer) => {
+                Refusal::Certificate
+            }
+            Answer::Moved(to) => {
+                let to = to.iter().map(|address| address.parse());
+                return Ok(Greeted::Moved(to.collect::<Result<_, AddressError>>()?));
+            }
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
                 return Err(absent(std::io::Error::other(Refusal::Unknown.to_string())));
@@ -383,6 +417,8 @@ enum Reception {
     Welcome(Hello, UnboundedSender<Arrival>),
     /// A connection that is made again.
     Again(UnboundedSender<Arrival>),
+    /// The role is at one of these addresses now.
+    Moved(Vec<String>),
 }
 
 impl Shared {
@@ -412,6 +448,7 @@ impl Shared {
                 Reception::Refuse(refusal) => {
                     return say(&mut connection, &Answer::Refused(refusal)).await;
                 }
+                Reception::Moved(to) => return say(&mut connection, &Answer::Moved(to)).await,
                 Reception::Welcome(own, arrivals) => {
                     // If this fails, the peer calls again.
                     let said = say(&mut connection, &Answer::Welcome(own)).await;
@@ -438,7 +475,10 @@ impl Shared {
         let place = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
         let Some(seat) = state.seats.get_mut(&place) else {
             if hello.known.is_some() {
-                return Reception::Refuse(Refusal::Unknown);
+                return match state.moved.get(&place) {
+                    Some((to, until)) if *until > Instant::now() => Reception::Moved(to.clone()),
+                    _ => Reception::Refuse(Refusal::Unknown),
+                };
             }
             let (protocol, session, role) = place;
             if let Some(service) = state.services.get_mut(&(protocol, role))

@@ -17,17 +17,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
-use crate::codec::{Codec, Postcard};
+use crate::codec::{Codec, CodecError, Postcard};
 use crate::error::NetError;
-use crate::handshake::{Answer, Hello, Room, say};
+use crate::handshake::{Hello, Room};
 use crate::host::{Arrival, Call, Guard, Host, Shared};
-use crate::lane::{Lane, Stop, WINDOW};
+use crate::lane::{Lane, WINDOW, messages_as_bytes};
 use crate::link::{Fate, Net, net};
+use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
-use crate::transport::Connection;
 
 /// A role that is about to join a session. Made by [`Host::join`].
 #[must_use = "nothing happens before `connect`"]
@@ -48,11 +48,32 @@ pub struct Service<R> {
 }
 
 /// A role that takes part in a session.
-pub struct Joined<R> {
+pub struct Joined<R: Role> {
     /// The role, whose routes lead to its peers.
     pub role: R,
-    connections: Vec<JoinHandle<Result<(), NetError>>>,
-    _guard: Arc<Guard>,
+    pub(crate) ties: Vec<Tie>,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) writes: Box<dyn Writes<R::Message>>,
+}
+
+/// What holds a route of a role, in the order of its routes.
+pub(crate) struct Tie {
+    /// How this end greets the peer.
+    pub(crate) own: Hello,
+    pub(crate) fate: Fate,
+    /// `None` if the peer is on this host.
+    pub(crate) lane: Option<JoinHandle<Result<(), NetError>>>,
+}
+
+/// A codec, for messages of one type.
+pub(crate) trait Writes<M>: Send + Sync {
+    fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError>;
+}
+
+impl<M: Serialize, C: Codec> Writes<M> for C {
+    fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError> {
+        messages_as_bytes(self, messages)
+    }
 }
 
 impl Host {
@@ -166,7 +187,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
 
         let shared = &self.host.shared;
         let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
-        let (guard, arrivals) = shared.sit(place, &hellos, wire::<R::Message>)?;
+        let (guard, arrivals) = shared.sit(place, &hellos, &[], wire::<R::Message>)?;
         let guard = Arc::new(guard);
         let until = Instant::now() + shared.limits.join;
         let mut calls = tokio::task::JoinSet::new();
@@ -176,15 +197,20 @@ impl<R: Joins, C: Codec> Join<R, C> {
                 calls.spawn(Arc::clone(shared).call(own.clone(), addresses, until));
             }
         }
-        let (mut ends, mut connections) = (Vec::new(), Vec::new());
+        let (mut ends, mut ties) = (Vec::new(), Vec::new());
         for (own, mut arrivals) in hellos.into_iter().zip(arrivals) {
             // Who calls says itself when there is nobody.
             let until = until + Duration::from_secs(1);
             let arrival = timeout_at(until, arrivals.recv()).await.ok().flatten();
             match arrival.unwrap_or_else(|| Arrival::Failed(shared.absent(&own, None))) {
                 Arrival::Failed(error) => return Err(error),
+                // A role leaves when it has joined.
+                Arrival::Leave(_) => return Err(shared.absent(&own, None)),
                 Arrival::Local(end) => match end.downcast::<Net<R::Message>>() {
-                    Ok(end) => ends.push(*end),
+                    Ok(end) => {
+                        ends.push(*end);
+                        ties.push(Tie { own, fate: Fate::default(), lane: None });
+                    }
                     Err(_) => {
                         let (peer, refusal) = (own.peer, Refusal::Labels(["".into(), "".into()]));
                         return Err(NetError::Refused { peer, refusal });
@@ -199,21 +225,27 @@ impl<R: Joins, C: Codec> Join<R, C> {
                     let (end, lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
                     let reach = Reach {
                         shared: Arc::clone(shared),
-                        own: Hello { known: Some(theirs.instance), ..own },
+                        own: Hello { known: Some(theirs.instance), ..own.clone() },
+                        theirs,
                         addresses,
                         arrivals,
-                        _guard: Arc::clone(&guard),
+                        _guard: Some(Arc::clone(&guard)),
                     };
                     ends.push(end);
-                    connections.push(tokio::spawn(run(lane, reach, connection, fate)));
+                    let task = run(lane, reach, Some(connection), Arc::clone(&fate));
+                    ties.push(Tie { own, fate, lane: Some(tokio::spawn(task)) });
                 }
             }
         }
-        let mut ends = ends.into_iter();
-        let mut give = |_, _| Some(Box::new(ends.next()?) as Box<dyn Any>);
-        let role = R::wire(&mut Wiring::elsewhere(&mut give));
-        Ok(Joined { role, connections, _guard: guard })
+        Ok(Joined { role: role_of(ends), ties, guard, writes: Box::new(self.codec) })
     }
+}
+
+/// A role with these ends of its routes.
+pub(crate) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>) -> R {
+    let mut ends = ends.into_iter();
+    let mut give = |_, _| Some(Box::new(ends.next()?) as Box<dyn Any>);
+    R::wire(&mut Wiring::elsewhere(&mut give))
 }
 
 impl<R, C> Join<R, C> {
@@ -224,7 +256,7 @@ impl<R, C> Join<R, C> {
 }
 
 /// The queues into which a role sends, in the order of its routes.
-fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
+pub(crate) fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
     let (mut queues, mut other) = (Vec::new(), None);
     let mut note = |queue: Queue, route| {
         if route != TypeId::of::<Net<R::Message>>() {
@@ -242,7 +274,7 @@ fn queues<R: Joins>() -> Result<Vec<Queue>, NetError> {
 }
 
 /// How a role greets a peer.
-fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: u64) -> Hello {
+pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: u64) -> Hello {
     Hello {
         protocol: R::PROTOCOL.to_owned(),
         session: session.to_owned(),
@@ -300,7 +332,12 @@ fn capacity(from: &Hello, to: &Hello) -> Capacity {
 const LARGEST: u32 = 1024;
 
 /// A route over a connection: the end of the role, and what its task moves messages with.
-fn lane<M, C>(own: &Hello, theirs: &Hello, codec: C, shared: &Shared) -> (Net<M>, Lane<M, C>, Fate)
+pub(crate) fn lane<M, C>(
+    own: &Hello,
+    theirs: &Hello,
+    codec: C,
+    shared: &Shared,
+) -> (Net<M>, Lane<M, C>, Fate)
 where
     M: Serialize + DeserializeOwned,
     C: Codec,
@@ -328,126 +365,6 @@ where
     (end, lane, fate)
 }
 
-/// For how long a peer that has left may come back to hear that this one has its last messages.
-const LINGER: Duration = Duration::from_secs(1);
-
-/// How to get a connection again that broke.
-struct Reach {
-    shared: Arc<Shared>,
-    own: Hello,
-    /// Empty if it is the peer that calls.
-    addresses: Vec<Address>,
-    arrivals: UnboundedReceiver<Arrival>,
-    _guard: Arc<Guard>,
-}
-
-/// Moves messages until both ends have left, over one connection after the other.
-async fn run<M: Serialize + DeserializeOwned, C: Codec>(
-    mut lane: Lane<M, C>,
-    mut reach: Reach,
-    mut connection: Connection,
-    fate: Fate,
-) -> Result<(), NetError> {
-    let failed = loop {
-        let moved = tokio::select! {
-            biased;
-            Some(Arrival::Remote(again, theirs, _)) = reach.arrivals.recv() => {
-                match reach.answer(&mut lane, again, &theirs).await {
-                    Ok(again) => {
-                        connection = again;
-                        continue;
-                    }
-                    Err(stop) => Err(stop),
-                }
-            }
-            moved = std::future::poll_fn(|context| lane.poll(&mut connection, context)) => moved,
-        };
-        match moved {
-            Ok(()) => return Ok(()),
-            Err(Stop::Failed(error)) => break error,
-            Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
-            Err(Stop::Broken(error)) => match reach.again(&mut lane, error).await {
-                Ok(again) => connection = again,
-                // It has heard the end of this one, or does not care any more.
-                Err(_) if lane.has_peer_left() => {
-                    std::future::poll_fn(|context| lane.poll_rest(context)).await;
-                    return Ok(());
-                }
-                Err(error) => break error,
-            },
-        }
-    };
-    // Before the lane is dropped, by which the role learns of it.
-    let _ = fate.set(failed.clone());
-    Err(failed)
-}
-
-impl Reach {
-    /// A connection in the place of one that broke.
-    async fn again<M: Serialize + DeserializeOwned, C: Codec>(
-        &mut self,
-        lane: &mut Lane<M, C>,
-        broken: std::io::Error,
-    ) -> Result<Connection, NetError> {
-        let limits = &self.shared.limits;
-        let waited = if lane.has_peer_left() { limits.resume.min(LINGER) } else { limits.resume };
-        let until = Instant::now() + waited;
-        let mut last = Arc::new(broken);
-        let mut pause = Duration::from_millis(10);
-        loop {
-            if self.addresses.is_empty() {
-                let Ok(Some(Arrival::Remote(again, theirs, _))) =
-                    timeout_at(until, self.arrivals.recv()).await
-                else {
-                    break;
-                };
-                match self.answer(lane, again, &theirs).await {
-                    Ok(again) => return Ok(again),
-                    Err(Stop::Failed(error)) => return Err(error),
-                    Err(Stop::Broken(error)) => last = Arc::new(error),
-                }
-                continue;
-            }
-            let own = Hello { received: lane.received(), ..self.own.clone() };
-            for address in &self.addresses {
-                match timeout_at(until, self.shared.greet(address, &own)).await {
-                    Ok(Ok((connection, theirs))) if Some(theirs.instance) == own.known => {
-                        lane.resume(theirs.received)?;
-                        return Ok(connection);
-                    }
-                    Ok(Ok(_)) => {
-                        let (peer, refusal) = (own.peer, Refusal::Unknown);
-                        return Err(NetError::Refused { peer, refusal });
-                    }
-                    Ok(Err(NetError::Absent { last: Some(error), .. })) => last = error,
-                    Ok(Err(error)) => return Err(error),
-                    Err(_) => {}
-                }
-            }
-            if timeout_at(until, sleep(pause)).await.is_err() {
-                break;
-            }
-            pause = (pause * 2).min(Duration::from_secs(1));
-        }
-        Err(NetError::Lost { peer: lane.peer().to_owned(), waited, source: last })
-    }
-
-    /// Answers a peer that has made a connection again.
-    async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
-        &self,
-        lane: &mut Lane<M, C>,
-        mut again: Connection,
-        theirs: &Hello,
-    ) -> Result<Connection, Stop> {
-        lane.resume(theirs.received).map_err(Stop::Failed)?;
-        let own = Hello { received: lane.received(), ..self.own.clone() };
-        let welcome = Answer::Welcome(own);
-        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
-        let said = said.await.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
-        said.map(|()| again).map_err(Stop::Broken)
-    }
-}
-
 impl<R: Role> Joined<R> {
     /// Leaves the session: waits until each peer has all that the role has sent it, and has left or
     /// gone on without it.
@@ -462,12 +379,12 @@ impl<R: Role> Joined<R> {
     ///
     /// Dropping the future leaves it to tasks of the runtime to bring away what was sent.
     pub async fn leave(self) -> Result<(), NetError> {
-        let Self { role, connections, _guard } = self;
+        let Self { role, ties, .. } = self;
         drop(role);
         let mut result = Ok(());
-        for connection in connections {
+        for lane in ties.into_iter().filter_map(|tie| tie.lane) {
             // A task is neither cancelled nor does it panic, unless its runtime ends.
-            let moved = connection.await.unwrap_or(Ok(()));
+            let moved = lane.await.unwrap_or(Ok(()));
             result = result.and(moved);
         }
         result

@@ -24,21 +24,21 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
 use crate::frame::{self, Frame};
-use crate::handshake::Numbers;
+use crate::handshake::{Hello, Numbers};
 use crate::transport::Connection;
 
 /// Why a lane does not go on with its connection.
@@ -57,6 +57,58 @@ const SILENT_BEATS: u8 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
 const BATCH: usize = 256;
+
+/// What a lane is made of, on its way to another host.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Luggage {
+    first: u64,
+    unacknowledged: Vec<Vec<u8>>,
+    received: u64,
+    granted: u64,
+    /// What has come and was not received by the role, oldest first; numbered as here.
+    pub(crate) unread: Vec<Vec<u8>>,
+    has_ended: bool,
+    has_peer_left: bool,
+}
+
+/// A lane on its way to another host, with its ends.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Packed {
+    pub(crate) own: Hello,
+    pub(crate) theirs: Hello,
+    /// Where the peer is to be called; empty if it is the peer that calls.
+    pub(crate) addresses: Vec<String>,
+    pub(crate) luggage: Luggage,
+}
+
+impl Packed {
+    /// What is left of a lane to a peer that has left, from which so much is still to be received.
+    pub(crate) fn departed(own: Hello, unread: usize) -> Self {
+        let received = unread as u64 + 1;
+        let luggage = Luggage {
+            first: 0,
+            unacknowledged: Vec::new(),
+            received,
+            granted: received,
+            unread: Vec::new(),
+            has_ended: true,
+            has_peer_left: true,
+        };
+        Self { theirs: own.clone(), own, addresses: Vec::new(), luggage }
+    }
+}
+
+/// Messages as a codec writes them.
+pub(crate) fn messages_as_bytes<M: Serialize, C: Codec>(
+    codec: &C,
+    messages: impl IntoIterator<Item = M>,
+) -> Result<Vec<Vec<u8>>, CodecError> {
+    let bytes = |message| {
+        let mut bytes = Vec::new();
+        codec.encode(&message, &mut bytes).map(|()| bytes)
+    };
+    messages.into_iter().map(bytes).collect()
+}
 
 /// What two roles have to say to each other, seen from one of them.
 pub(crate) struct Lane<M, C> {
@@ -137,10 +189,6 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         }
     }
 
-    pub(crate) fn peer(&self) -> &str {
-        &self.peer
-    }
-
     /// How many messages and ends have come: what a new connection begins with.
     pub(crate) fn received(&self) -> u64 {
         self.received
@@ -154,6 +202,64 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Whether the peer has left.
     pub(crate) fn has_peer_left(&self) -> bool {
         self.has_peer_left
+    }
+
+    /// What another host needs to go on with.
+    ///
+    /// # Errors
+    ///
+    /// If a message cannot be written.
+    pub(crate) fn pack(mut self) -> Result<Luggage, NetError> {
+        let failed = |peer: &str, error| {
+            let (peer, source) = (peer.to_owned(), Arc::new(error));
+            NetError::Encode { peer, source }
+        };
+        // Nobody waits: what the role has sent is there.
+        let mut context = Context::from_waker(Waker::noop());
+        while let Some(outgoing) = &mut self.outgoing
+            && let Poll::Ready(Some(message)) = Pin::new(outgoing).poll_next(&mut context)
+        {
+            let frame = self.frame_of(&message).map_err(|error| failed(&self.peer, error))?;
+            self.unacknowledged.push_back(frame);
+        }
+        let unread = messages_as_bytes(&self.codec, self.arrived);
+        Ok(Luggage {
+            first: self.first,
+            unacknowledged: self.unacknowledged.iter().map(|frame| frame.to_vec()).collect(),
+            received: self.received,
+            granted: self.granted,
+            unread: unread.map_err(|error| failed(&self.peer, error))?,
+            has_ended: self.has_ended,
+            has_peer_left: self.has_peer_left,
+        })
+    }
+
+    /// Goes on from what another host has packed.
+    ///
+    /// # Errors
+    ///
+    /// If it makes no sense.
+    pub(crate) fn unpack(mut self, luggage: Luggage) -> Result<Self, NetError> {
+        let Luggage { first, unacknowledged, received, granted, unread, .. } = luggage;
+        let is_sound = received >= unread.len() as u64
+            && first.max(received).max(granted) < u64::MAX / 2
+            && granted + 1 >= received;
+        if !is_sound {
+            return Err(self.nonsense("luggage that is none"));
+        }
+        for bytes in unread {
+            let message = self.codec.decode(&bytes).map_err(|error| NetError::Decode {
+                peer: self.peer.clone(),
+                source: Arc::new(error),
+            })?;
+            self.arrived.push_back(message);
+        }
+        self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
+        if luggage.has_peer_left {
+            self.outgoing = None;
+        }
+        let Luggage { has_ended, has_peer_left, .. } = luggage;
+        Ok(Self { first, received, granted, has_ended, has_peer_left, ..self })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.

@@ -39,6 +39,8 @@ mod join;
 mod lane;
 mod limits;
 mod link;
+mod parcel;
+mod reach;
 mod refusal;
 pub mod transport;
 
@@ -50,4 +52,5 @@ pub use host::Host;
 pub use join::{Join, Joined, Joins, Service};
 pub use limits::Limits;
 pub use link::{Inbox, Net, Outbox};
+pub use parcel::Parcel;
 pub use refusal::Refusal;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use futures_core::Stream;
 use futures_sink::Sink;
@@ -54,6 +54,26 @@ pub(crate) fn net<M>(sent: Queue, received: Queue, fate: Fate) -> (Net<M>, FarEn
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
     (Net::new(outbox, Inbox { queue: inbox, fate: Some(fate) }), (far_out, far_in))
+}
+
+impl<M> Outbox<M> {
+    /// Why its connection fails, once it does; `None` within a process.
+    pub(crate) fn fate(&self) -> Option<&Fate> {
+        self.fate.as_ref()
+    }
+}
+
+impl<M> Inbox<M> {
+    /// What has come and was not received, when nothing comes any more.
+    pub(crate) fn into_unread(self) -> Vec<M> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut queue = self.queue;
+        std::iter::from_fn(|| match Pin::new(&mut queue).poll_next(&mut context) {
+            Poll::Ready(message) => message,
+            Poll::Pending => None,
+        })
+        .collect()
+    }
 }
 
 /// What a process learns when the other end of a queue is gone.

@@ -1,6 +1,6 @@
 //! What the sessions of a role need of it, and no user.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::ptr;
 
 use crate::transport::link::Movable;
@@ -33,6 +33,9 @@ pub trait Participant: Sized + 'static {
 pub trait Leaves<T>: Participant {
     /// The role with its routes. What is left is a role without any.
     fn take(&mut self) -> Self;
+
+    /// Calls `visit` for each route, in the order of the fields.
+    fn into_routes(self, visit: impl FnMut(Box<dyn Any>));
 }
 
 /// [`Movable`], with a parameter as [`Leaves`] has it.

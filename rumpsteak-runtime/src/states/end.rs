@@ -25,6 +25,15 @@ impl<R: Role> End<'_, R> {
     pub(crate) fn complete(self, identity: usize) -> Result<()> {
         self.state.end(identity)
     }
+
+    /// As [`complete`](Self::complete), and closes the routes: there is no other session.
+    ///
+    /// # Errors
+    ///
+    /// As `complete`.
+    pub(crate) fn close(self, identity: usize) -> Result<()> {
+        self.state.is_of(identity)
+    }
 }
 
 impl<'s, R: Role> Session for End<'s, R> {

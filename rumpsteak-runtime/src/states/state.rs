@@ -55,13 +55,19 @@ impl<'s, R: Role> State<'s, R> {
 
     /// Ends the session if it is that of the role with this [`identity`](participant::identity).
     pub(super) fn end(self, identity: usize) -> Result<(), Error> {
+        // On an error `self` is dropped, which poisons the other role. The session's own role is
+        // poisoned by its own state, wherever that is.
+        self.is_of(identity)?;
+        // Not dropped: that would be the end of a session in the middle.
+        participant::set_in_session(ManuallyDrop::new(self).role, false);
+        Ok(())
+    }
+
+    /// Whether this is the session of the role with this [`identity`](participant::identity).
+    pub(super) fn is_of(&self, identity: usize) -> Result<(), Error> {
         if participant::identity(self.role) == identity {
-            // Not dropped: that would be the end of a session in the middle.
-            participant::set_in_session(ManuallyDrop::new(self).role, false);
             Ok(())
         } else {
-            // Dropping `self` poisons the other role. The session's own role is poisoned by its own
-            // state, wherever that is.
             Err(ErrorKind::ForeignEnd { role: R::NAME }.into())
         }
     }

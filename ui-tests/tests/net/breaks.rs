@@ -38,7 +38,7 @@ impl Hands for Cut {
 }
 
 /// Connections in memory that break, each after another number of frames.
-fn breaking(seed: u64, frames: Range<u32>) -> impl Transport {
+pub(crate) fn breaking(seed: u64, frames: Range<u32>) -> impl Transport {
     let random = Mutex::new(Rng::with_seed(seed));
     Meddling(move || Cut(random.lock().unwrap().u32(frames.clone())))
 }

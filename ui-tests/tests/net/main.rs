@@ -6,6 +6,7 @@
 mod breaks;
 #[cfg(feature = "nats")]
 mod broker;
+mod delegation;
 mod meddling;
 mod shop;
 mod strangers;

@@ -1,0 +1,200 @@
+//! Sessions that go to another host.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use rumpsteak_runtime::Detached;
+use rumpsteak_runtime::private::{ByMacro, Leaves, Structure};
+use rumpsteak_runtime::states::{Session, State};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::address::{Address, AddressError};
+use crate::codec::{Codec, Postcard};
+use crate::error::NetError;
+use crate::handshake::Hello;
+use crate::host::{Arrival, Host};
+use crate::join::{Joined, Joins, Tie, hello, lane, queues, role_of};
+use crate::lane::Packed;
+use crate::link::{Fate, Net};
+use crate::reach::{Reach, run};
+use crate::refusal::Refusal;
+
+/// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
+/// (part of) a payload, as a [`Detached`] is, and gone on with where it is [unpacked](Self::unpack).
+///
+/// Its peers see nothing but a pause: their connections break, and they resume them with the new
+/// host. That has to happen within [`Limits::resume`](crate::Limits::resume); after that, or if it
+/// is dropped, they find that the role is lost.
+///
+/// Whoever has a parcel can play the role to its end. It is as secret as the connection over which
+/// it is sent.
+#[derive(Deserialize, Serialize)]
+#[serde(bound = "")]
+#[must_use = "the session is lost unless it is unpacked"]
+pub struct Parcel<S> {
+    /// The fingerprint of the state.
+    state: u64,
+    routes: Vec<Packed>,
+    #[serde(skip)]
+    session: PhantomData<fn() -> S>,
+}
+
+impl<R: Joins + Leaves<()>> Joined<R> {
+    /// Takes a session of the role away, to another host that listens at these addresses: there
+    /// those peers call it that have called this host. Other peers are called from there, where
+    /// this host has called them.
+    ///
+    /// # Errors
+    ///
+    /// If the session is another one, or was gone on with; if a peer is on this host, or lost. The
+    /// session ends then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the session.
+    pub async fn pack<S, A>(
+        self,
+        session: Detached<S>,
+        to: impl IntoIterator<Item = A>,
+    ) -> Result<Parcel<S>, NetError>
+    where
+        S: Session<State = State<'static, R>> + Structure,
+        A: AsRef<str>,
+    {
+        let to = to.into_iter().map(|address| address.as_ref().parse::<Address>());
+        let to = to.map(|address| address.map(|address| address.to_string()));
+        let to = to.collect::<Result<Vec<_>, AddressError>>()?;
+        let Self { ties, guard, writes, .. } = self;
+        let mut links: Vec<Net<R::Message>> = Vec::new();
+        if let Some(role) = session.into_role(ByMacro(())) {
+            role.into_routes(|route| links.extend(route.downcast().map(|link| *link)));
+        }
+        let halves = links.into_iter().map(|link| link.into_halves(ByMacro(())));
+        let halves: Vec<_> = halves.flatten().collect();
+        if let Some(tie) = ties.iter().find(|tie| tie.lane.is_none()) {
+            return Err(NetError::Stays { role: R::NAME, peer: tie.own.peer.clone() });
+        }
+        let is_own = |((outbox, _), tie): (&(_, _), &Tie)| is_fate(outbox, &tie.fate);
+        if halves.len() != ties.len() || !halves.iter().zip(&ties).all(is_own) {
+            return Err(NetError::NotHere { role: R::NAME });
+        }
+        let mut lanes = guard.shared.leave(&guard.place, to);
+        let mut routes = Vec::new();
+        for ((outbox, inbox), tie) in halves.into_iter().zip(ties) {
+            let (reply, packed) = oneshot::channel();
+            if let Some(arrivals) = lanes.remove(&tie.own.peer) {
+                // A lane that is not there any more does not reply.
+                let _ = arrivals.send(Arrival::Leave(reply));
+            }
+            let packed = packed.await.ok().transpose()?;
+            if let Some(task) = tie.lane {
+                task.await.unwrap_or(Ok(()))?;
+            }
+            drop(outbox);
+            let unread = writes.bytes_of(inbox.into_unread()).map_err(|source| {
+                let (peer, source) = (tie.own.peer.clone(), Arc::new(source));
+                NetError::Encode { peer, source }
+            })?;
+            let mut packed = packed.unwrap_or_else(|| Packed::departed(tie.own, unread.len()));
+            packed.luggage.unread.splice(..0, unread);
+            routes.push(packed);
+        }
+        Ok(Parcel { state: S::FINGERPRINT, routes, session: PhantomData })
+    }
+}
+
+fn is_fate<M>(outbox: &crate::link::Outbox<M>, fate: &Fate) -> bool {
+    outbox.fate().is_some_and(|own| Arc::ptr_eq(own, fate))
+}
+
+impl<R, S> Parcel<S>
+where
+    R: Joins + Leaves<()>,
+    S: Session<State = State<'static, R>> + Structure,
+{
+    /// Goes on with the session at this host. What is joined has a role without routes, since the
+    /// session has these; it is there to [leave](Joined::leave), or to go on to a further host.
+    ///
+    /// # Errors
+    ///
+    /// If the session is in another state, or was begun by another version of the program; if the
+    /// role takes part in it here already.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
+    pub fn unpack(self, host: &Host) -> Result<(Joined<R>, Detached<S>), NetError> {
+        self.unpack_by(host, Postcard)
+    }
+
+    /// As [`unpack`](Self::unpack), for messages that are written by another codec.
+    ///
+    /// # Errors
+    ///
+    /// As `unpack`.
+    ///
+    /// # Panics
+    ///
+    /// As `unpack`.
+    pub fn unpack_by<C: Codec>(
+        self,
+        host: &Host,
+        codec: C,
+    ) -> Result<(Joined<R>, Detached<S>), NetError> {
+        let (session, instance) = match self.routes.first() {
+            Some(Packed { own, .. }) => (own.session.clone(), own.instance),
+            None => Default::default(),
+        };
+        let queues = queues::<R>()?;
+        let hellos = queues.iter().map(|queue| hello::<R, C>(&session, queue, instance));
+        let hellos: Vec<Hello> = hellos.collect();
+        let packed = self.routes.iter();
+        let packed = packed.map(|packed| Hello { known: None, received: 0, ..packed.own.clone() });
+        if self.state != S::FINGERPRINT || !packed.eq(hellos.iter().cloned()) {
+            let difference = "the session that was handed over is another one".to_owned();
+            let (peer, refusal) = (R::NAME.to_owned(), Refusal::Protocol(difference));
+            return Err(NetError::Refused { peer, refusal });
+        }
+        let shared = &host.shared;
+        let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());
+        let instances = self.routes.iter().map(|packed| packed.theirs.instance);
+        let instances: Vec<u64> = instances.collect();
+        let taken = |own: &Hello, _: &Hello| {
+            [(); 2].map(|()| {
+                let (role, session) = (own.role.clone(), own.session.clone());
+                Arrival::Failed(NetError::Joined { role, session })
+            })
+        };
+        let (guard, arrivals) = shared.sit(place, &hellos, &instances, taken)?;
+        let guard = Arc::new(guard);
+        let (mut ends, mut ties) = (Vec::new(), Vec::new());
+        for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
+            let Packed { own, theirs, addresses, luggage } = packed;
+            let addresses = addresses.iter().map(|address| address.parse());
+            let addresses = addresses.collect::<Result<_, AddressError>>()?;
+            let (end, lane, fate) = lane(&own, &theirs, codec.clone(), shared);
+            let lane = lane.unpack(luggage)?;
+            ends.push(end);
+            let greeting = Hello { known: None, ..own.clone() };
+            let (shared, _guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
+            let reach = Reach { shared, own, theirs, addresses, arrivals, _guard };
+            let task = tokio::spawn(run(lane, reach, None, Arc::clone(&fate)));
+            ties.push(Tie { own: greeting, fate, lane: Some(task) });
+        }
+        let mut role = role_of::<R>(ends);
+        let session = Detached::from_role(&mut role, ByMacro(()));
+        Ok((Joined { role, ties, guard, writes: Box::new(codec) }, session))
+    }
+}
+
+impl<S> fmt::Debug for Parcel<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Parcel");
+        if let Some(Packed { own, .. }) = self.routes.first() {
+            shown.field("role", &own.role).field("session", &own.session);
+        }
+        shown.finish_non_exhaustive()
+    }
+}

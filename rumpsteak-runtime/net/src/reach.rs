@@ -1,0 +1,211 @@
+//! The task of a lane: one connection after the other, until both ends have left.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use crate::address::Address;
+use crate::codec::Codec;
+use crate::error::NetError;
+use crate::handshake::{Answer, Hello, say};
+use crate::host::{Arrival, Greeted, Guard, Shared};
+use crate::lane::{Lane, Packed, Stop};
+use crate::link::Fate;
+use crate::refusal::Refusal;
+use crate::transport::Connection;
+
+/// For how long a peer that has left may come back to hear that this one has its last messages.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How to get a connection again that broke.
+pub(crate) struct Reach {
+    pub(crate) shared: Arc<Shared>,
+    /// How this end greets the peer, whose instance it knows.
+    pub(crate) own: Hello,
+    /// How the peer has greeted it.
+    pub(crate) theirs: Hello,
+    /// Empty if it is the peer that calls.
+    pub(crate) addresses: Vec<Address>,
+    pub(crate) arrivals: UnboundedReceiver<Arrival>,
+    /// `None` for a peer that stays where its own place is kept.
+    pub(crate) _guard: Option<Arc<Guard>>,
+}
+
+/// What comes next.
+enum Event {
+    Arrived(Arrival),
+    Moved(Result<(), Stop>),
+    Called(Result<(Connection, Hello), NetError>),
+}
+
+/// Moves messages until both ends have left, over one connection after the other: first over this
+/// one, if there is one.
+pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
+    mut lane: Lane<M, C>,
+    mut reach: Reach,
+    mut connection: Option<Connection>,
+    fate: Fate,
+) -> Result<(), NetError> {
+    let mut search = reach.search(&lane, io::ErrorKind::NotConnected.into());
+    let failed = loop {
+        let event = match &mut connection {
+            Some(connection) => tokio::select! {
+                biased;
+                Some(arrived) = reach.arrivals.recv() => Event::Arrived(arrived),
+                moved = std::future::poll_fn(|context| lane.poll(connection, context)) => {
+                    Event::Moved(moved)
+                }
+            },
+            None if lane.is_told() && lane.has_peer_left() => {
+                std::future::poll_fn(|context| lane.poll_rest(context)).await;
+                return Ok(());
+            }
+            None => {
+                let own = Hello { received: lane.received(), ..reach.own.clone() };
+                let Reach { shared, addresses, arrivals, .. } = &mut reach;
+                tokio::select! {
+                    biased;
+                    Some(arrived) = arrivals.recv() => Event::Arrived(arrived),
+                    called = search.call(shared, addresses, &own) => Event::Called(called),
+                }
+            }
+        };
+        let came = match event {
+            Event::Arrived(Arrival::Remote(again, theirs, _)) => {
+                reach.answer(&mut lane, again, &theirs).await
+            }
+            Event::Arrived(Arrival::Leave(packed)) => {
+                drop(connection);
+                let Reach { own, theirs, addresses, .. } = reach;
+                let addresses = addresses.iter().map(ToString::to_string).collect();
+                let pack = |luggage| Packed { own, theirs, addresses, luggage };
+                // Who asked may have given up.
+                let _ = packed.send(lane.pack().map(pack));
+                return Ok(());
+            }
+            // Nobody else comes twice.
+            Event::Arrived(_) => continue,
+            Event::Moved(Ok(())) => return Ok(()),
+            Event::Moved(Err(stop)) => Err(stop),
+            Event::Called(Ok((again, theirs))) => match lane.resume(theirs.received) {
+                Ok(()) => Ok(again),
+                Err(error) => Err(Stop::Failed(error)),
+            },
+            // It has heard the end of this one, or does not care any more.
+            Event::Called(Err(_)) if lane.has_peer_left() => {
+                std::future::poll_fn(|context| lane.poll_rest(context)).await;
+                return Ok(());
+            }
+            Event::Called(Err(error)) => break error,
+        };
+        match came {
+            Ok(again) => connection = Some(again),
+            Err(Stop::Failed(error)) => break error,
+            Err(Stop::Broken(_)) if lane.is_told() => return Ok(()),
+            Err(Stop::Broken(error)) if connection.is_none() => search.last = Arc::new(error),
+            Err(Stop::Broken(error)) => {
+                search = reach.search(&lane, error);
+                connection = None;
+            }
+        }
+    };
+    // Before the lane is dropped, by which the role learns of it.
+    let _ = fate.set(failed.clone());
+    Err(failed)
+}
+
+impl Reach {
+    /// Begins to look for a connection in the place of one that broke.
+    fn search<M: Serialize + DeserializeOwned, C: Codec>(
+        &self,
+        lane: &Lane<M, C>,
+        broken: io::Error,
+    ) -> Search {
+        let limit = self.shared.limits.resume;
+        let waited = if lane.has_peer_left() { limit.min(LINGER) } else { limit };
+        let (until, last) = (Instant::now() + waited, Arc::new(broken));
+        Search { waited, until, last, pause: FIRST_PAUSE, has_moved: false }
+    }
+
+    /// Answers a peer that has made a connection again.
+    async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
+        &self,
+        lane: &mut Lane<M, C>,
+        mut again: Connection,
+        theirs: &Hello,
+    ) -> Result<Connection, Stop> {
+        lane.resume(theirs.received).map_err(Stop::Failed)?;
+        let own = Hello { received: lane.received(), ..self.own.clone() };
+        let welcome = Answer::Welcome(own);
+        let said = timeout(self.shared.limits.handshake, say(&mut again, &welcome));
+        let said = said.await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        said.map(|()| again).map_err(Stop::Broken)
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The search for a connection in the place of one that broke.
+struct Search {
+    waited: Duration,
+    until: Instant,
+    pause: Duration,
+    /// The last thing that went wrong.
+    last: Arc<io::Error>,
+    /// Whether the peer has moved, and may not have arrived yet.
+    has_moved: bool,
+}
+
+impl Search {
+    /// Calls a peer, or waits for its call, until the time is over.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the next call goes on.
+    async fn call(
+        &mut self,
+        shared: &Arc<Shared>,
+        addresses: &mut Vec<Address>,
+        own: &Hello,
+    ) -> Result<(Connection, Hello), NetError> {
+        while !addresses.is_empty() {
+            for address in addresses.clone() {
+                match timeout_at(self.until, shared.greet(&address, own)).await {
+                    Ok(Ok(Greeted::Welcome(connection, theirs)))
+                        if Some(theirs.instance) == own.known =>
+                    {
+                        return Ok((connection, *theirs));
+                    }
+                    Ok(Ok(Greeted::Welcome(..))) => {
+                        let (peer, refusal) = (own.peer.clone(), Refusal::Unknown);
+                        return Err(NetError::Refused { peer, refusal });
+                    }
+                    Ok(Ok(Greeted::Moved(to))) => {
+                        *addresses = to;
+                        (self.has_moved, self.pause) = (true, FIRST_PAUSE);
+                        break;
+                    }
+                    Ok(Err(NetError::Absent { last: Some(error), .. })) => self.last = error,
+                    Ok(Err(NetError::Refused { refusal: Refusal::Unknown, .. }))
+                        if self.has_moved => {}
+                    Ok(Err(error)) => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            if Instant::now() + self.pause > self.until {
+                break;
+            }
+            sleep_until(Instant::now() + self.pause).await;
+            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        }
+        sleep_until(self.until).await;
+        let (peer, source) = (own.peer.clone(), Arc::clone(&self.last));
+        Err(NetError::Lost { peer, waited: self.waited, source })
+    }
+}
