@@ -8,7 +8,6 @@ pub fn use_again(role: &mut C) {
     role.finish();
     role.s.set_in_session(false);
     role.s.mark().set_in_session(false);
-    std::mem::take(role.s.mark());
 }
 
 fn main() {}

@@ -26,7 +26,7 @@ mod system;
 pub use environment::{corpus, seeds};
 pub use equal::equal;
 pub use local::{LocalError, local};
-pub use mutation::{Draft, Mutation, mutate, scatter, shift};
+pub use mutation::{Draft, Mutation, mutate, put_off, scatter, shift};
 pub use protocol::{Global, Shape};
 pub use report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 pub use shrink::{Rewritten, shrink};

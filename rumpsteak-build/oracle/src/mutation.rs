@@ -235,6 +235,44 @@ pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
     Some(draft.build())
 }
 
+/// A machine that does not receive in a loop, but after it, before the next message of the same peer.
+/// `None` if there is no receive whose options all lead on to one state, or no such message.
+pub fn put_off(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
+    let mut draft = Draft::from(fsm);
+    let sender = |draft: &Draft, state: usize| {
+        let (first, _) = draft.states[state].first()?;
+        (first.direction == Direction::Receive).then(|| first.peer.clone())
+    };
+    let sites: Vec<_> = (0..draft.states.len())
+        .filter_map(|state| {
+            let peer = sender(&draft, state)?;
+            let next = draft.states[state][0].1;
+            let is_one = draft.states[state].iter().all(|(_, target)| *target == next);
+            let is_later = |later: &usize| {
+                sender(&draft, *later).as_ref() == Some(&peer) && !draft.reaches(*later, state)
+            };
+            let later: Vec<usize> = (0..draft.states.len()).filter(is_later).collect();
+            let is_looped = next != state && draft.reaches(next, state);
+            (is_one && is_looped && !later.is_empty()).then_some((state, next, later))
+        })
+        .collect();
+    let (state, next, later) = rng.choice(&sites)?.clone();
+    for later in later {
+        for (action, _) in draft.states[state].clone() {
+            if draft.states[later].iter().all(|(other, _)| *other != action) {
+                draft.states[later].push((action, later));
+            }
+        }
+    }
+    for (_, target) in draft.states.iter_mut().flatten().filter(|(_, target)| *target == state) {
+        *target = next;
+    }
+    if draft.initial == state {
+        draft.initial = next;
+    }
+    Some(draft.build())
+}
+
 fn swap(draft: &mut Draft, rng: &mut Rng) -> Option<()> {
     let sites: Vec<_> = (0..draft.states.len())
         .filter_map(|state| {

@@ -307,6 +307,9 @@ impl Chain {
                 Some(Constructor::Choice(direction)) => {
                     break Tail::choice(reader, direction, path)?;
                 }
+                Some(Constructor::Action(_)) if actions.len() == MOST_ACTIONS => {
+                    return Err(Error::new(path.span(), TOO_MANY_ACTIONS));
+                }
                 Some(Constructor::Action(direction)) => {
                     actions.push(Action::read(reader, direction, path)?);
                 }
@@ -426,6 +429,9 @@ impl Constructor {
 
 const EXPECTED_ITEM: &str = "`#[session]` stands on a `type` alias, on a tuple `struct` with one field, or on an \
                              `enum` of options";
+/// How many actions one item nests: at more, rustc overflows its stack.
+const MOST_ACTIONS: usize = 2_000;
+
 const EXPECTED_ARGUMENTS: &str =
     "expected nothing or the role that plays this session: `#[session(K)]`";
 const EXPECTED_SESSION: &str = "expected a session: `Send<…>`, `Receive<…>`, `Select<…>`, `Branch<…>`, `End`, or the \
@@ -446,5 +452,7 @@ const NO_SELF_IN_ALIAS: &str =
     "a `type` alias cannot name itself: write `#[session] struct Name(…);` and `Self`";
 const ROLE_ON_CHOICE: &str = "a choice is a part of a session and no session by itself: put the role on the `type` or \
                               `struct` that selects or branches with it";
+const TOO_MANY_ACTIONS: &str = "more than 2,000 actions in one item, which is too deep for rustc: from here on, write another \
+                                `#[session] type` and its name here";
 const SELF_IS_CHOICE: &str = "`Self` is this choice, which is no session by itself: write `Select<Role, Self>` or \
                               `Branch<Role, Self>`, or name a session";

@@ -3,6 +3,7 @@
 //! | judge | relies on | which asks for | and that is checked by |
 //! |---|---|---|---|
 //! | subtyping, each engine | POPL'21, PPoPP'22: a subtype is safe in each context that is safe with the supertype | two directed machines | `subtype::check` and `certificate::check`: an error |
+//! | one role, [`verify_fair()`] | the fair relation: what is fair-safe stays so | directed machines, safe projections that let it leave its loops | `verify_fair`: the peers are explored |
 //! | one role, [`verify()`] (and `compat`) | the same | directed peers; for what can always still happen, no option left out | `verify::together`: a condition; the other roles decide |
 //! | all roles (the gate, `compat`) | the same, role by role | safe projections | projection; here, the explorer |
 //! | proposals | both | the same | `verify::together` |
@@ -25,10 +26,10 @@ use rumpsteak_fsm::optimise::{Costs, Options, anticipate, propose, propose_toget
 use rumpsteak_fsm::run::Failure;
 use rumpsteak_fsm::system::{self, explore};
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
-use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError, certified, verify};
+use rumpsteak_fsm::verify::{Accepted, Evidence, VerifyError, certified, verify, verify_fair};
 use rumpsteak_fsm::{Direction, Fsm, Limits, Role, Run, Verdict, certificate, dot, kmc};
 use rumpsteak_oracle::{Coverage, FaultKind, Mutation, Report, Shape, System};
-use rumpsteak_oracle::{mutate, scatter, shift};
+use rumpsteak_oracle::{mutate, put_off, scatter, shift};
 
 use crate::fuzz::{self, Sample, Tool, Watch};
 use crate::runs::confirm;
@@ -56,7 +57,7 @@ enum Kind {
     Senders,
     /// A role leaves out an option.
     Narrowed,
-    /// A role is some rounds ahead, or behind.
+    /// A role is some rounds ahead, or behind, or receives after its loop.
     Rounds,
 }
 
@@ -86,7 +87,9 @@ impl Kind {
 
     /// A machine as it may be written.
     fn rewrite(self, machine: &Fsm, rng: &mut Rng) -> Option<Fsm> {
+        let late = if self == Self::Rounds { put_off(machine, rng) } else { None };
         let first = match self {
+            _ if late.is_some() => late,
             Self::Directed | Self::Receivers => Some(machine.clone()),
             Self::Senders => scatter(machine, rng).or_else(|| Some(machine.clone())),
             Self::Narrowed => mutate(machine, Mutation::Narrow, rng),
@@ -132,6 +135,8 @@ enum Judge {
     Kmc,
     /// Each role by itself, among the projections of the others: `compat`.
     Alone,
+    /// The same in the fair relation, where it is not accepted in every run.
+    Fair,
     /// Some of the roles that are accepted alone: `compat`, which allows any order.
     Mix,
     /// One role among the projections of the others, or all: `optimise`.
@@ -147,6 +152,7 @@ struct Tally {
     is_safe: bool,
     accepted: Vec<Judge>,
     alone: usize,
+    fair: usize,
     proposals: usize,
 }
 
@@ -224,7 +230,8 @@ fn judgements_agree() {
                 *machine = kind.rewrite(machine, &mut sample.rng).unwrap_or(machine.clone());
             }
         }
-        let mut tally = Tally { kind, is_safe: false, accepted: vec![], alone: 0, proposals: 0 };
+        let (is_safe, accepted) = (false, vec![]);
+        let mut tally = Tally { kind, is_safe, accepted, alone: 0, fair: 0, proposals: 0 };
         let of = Written { projected: &projected, written: &written };
         let shown = |error: String| format!("{error}\n{}{of}", sample.text);
         let known = Known::of(projected.clone())?;
@@ -252,7 +259,8 @@ fn judge_written(
     for role in 0..of.written.len() {
         accepted.push(judge_alone(of, role, watch)?);
     }
-    tally.alone += accepted.iter().filter(|accepted| accepted.is_some()).count();
+    tally.alone += accepted.iter().flatten().count();
+    tally.fair += accepted.iter().flatten().filter(|accepted| accepted.proof.is_fair()).count();
     let changed = |role: usize| of.written[role] != of.projected[role];
     let mut roles = 0..of.written.len();
     let is_each_accepted = roles.all(|role| accepted[role].is_some() || !changed(role));
@@ -339,8 +347,8 @@ fn judge_mix(
     Ok((machines, found))
 }
 
-/// Judges one role among the projections of the others. `None` if it is as its projection is, or
-/// not accepted.
+/// Judges one role among the projections of the others, in every run and then in the fair relation.
+/// `None` if it is as its projection is, or not accepted.
 fn judge_alone(
     of: &Written<'_>,
     role: usize,
@@ -352,6 +360,8 @@ fn judge_alone(
     }
     let mut peers = of.projected.to_vec();
     peers.remove(role);
+    let mut system = of.projected.to_vec();
+    system[role] = machine.clone();
     let verdict = watch.time(Tool::Verify, || verify(machine, own, &peers, &limits()));
     let is_asked = is_directed(machine) && is_directed(own);
     let verdict = match verdict {
@@ -365,7 +375,6 @@ fn judge_alone(
     }
     let holds = answers.iter().any(Verdict::is_safe);
     let fails = answers.iter().any(|answer| answer.refusal().is_some());
-    peers.insert(role, machine.clone());
     match verdict {
         Verdict::Safe(Accepted { proof, condition }) => {
             if fails {
@@ -374,20 +383,26 @@ fn judge_alone(
             let valid = certificate::check(&proof.certificate(), machine, own);
             valid.map_err(|invalid| invalid.to_string())?;
             let may_starve = matches!(condition, Some(Condition::NarrowedChoice { .. }));
-            Known::of(peers)?.check(Judge::Alone, may_starve)?;
-            Ok(Some(Accepted { proof, condition }))
+            Known::of(system)?.check(Judge::Alone, may_starve)?;
+            return Ok(Some(Accepted { proof, condition }));
         }
         Verdict::Unsafe(refused) => {
             if holds && refused.refusal.is_some() {
                 return Err(format!("one engine accepts {machine:?}"));
             }
             if let Evidence::Run(run) = refused.evidence {
-                Known::of(peers)?.replay(Judge::Alone, &run)?;
+                Known::of(system.clone())?.replay(Judge::Alone, &run)?;
             }
-            Ok(None)
         }
-        Verdict::Undecided(_) => Ok(None),
+        Verdict::Undecided(_) => {}
     }
+    let fair = verify_fair(machine, own, &peers, &limits()).map_err(|error| error.to_string())?;
+    if let Some(Accepted { proof, .. }) = &fair {
+        let valid = certificate::check(&proof.certificate(), machine, own);
+        valid.map_err(|invalid| invalid.to_string())?;
+        Known::of(system)?.check(Judge::Fair, false)?;
+    }
+    Ok(fair)
 }
 
 fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
@@ -466,13 +481,14 @@ fn report(tallies: &[Tally]) {
         let accepted = count(&|tally| tally.is_safe && !tally.accepted.is_empty());
         println!(
             "{kind:?}: {} systems, {safe} safe, {accepted} of them accepted by somebody; accepted {} \
-             together, {} by exploration, {} by k-MC, {} packages; {} roles alone; {} proposals",
+             together, {} by exploration, {} by k-MC, {} packages; {} roles alone, {} of them fair; {} proposals",
             of_kind().count(),
             by(Judge::Together),
             by(Judge::Exploration),
             by(Judge::Kmc),
             by(Judge::Package),
             of_kind().map(|tally| tally.alone).sum::<usize>(),
+            of_kind().map(|tally| tally.fair).sum::<usize>(),
             of_kind().map(|tally| tally.proposals).sum::<usize>(),
         );
         assert!(accepted * 10 >= safe * 9, "{kind:?}: {accepted} of {safe}");

@@ -142,3 +142,53 @@ fn include_protocols_that_may_be_left_out_hides_nothing() {
         assert!(outcome.stderr.contains("broken.scr"), "{hidden}: {}", outcome.show());
     }
 }
+
+/// A package whose roles `a` and `b` send each other so many messages in a row; `b` as given.
+fn many_actions(package: &Package, count: usize, b: &str) {
+    let (mut protocol, mut a, mut b_as_due) = (String::new(), String::new(), String::new());
+    for number in 0..count {
+        let (label, from, to) = [("ping", "a", "b"), ("pong", "b", "a")][number % 2];
+        protocol += &format!("    {label}() from {from} to {to};\n");
+        let actions = [("Send", "Receive", "Ping"), ("Receive", "Send", "Pong")][number % 2];
+        a += &format!("{}<B, {}, ", actions.0, actions.2);
+        b_as_due += &format!("{}<A, {}, ", actions.1, actions.2);
+    }
+    let close = ">".repeat(count);
+    let b = b.replace("DUE", &format!("{b_as_due}End{close}"));
+    package.write(
+        "protocols/many.scr",
+        &format!("module many;\n\nglobal protocol Many(role a, role b) {{\n{protocol}}}\n"),
+    );
+    package.write(
+        "src/lib.rs",
+        &format!(
+            "{IMPORTS}
+#[derive(Roles)] pub struct Roles {{ pub a: A, pub b: B }}
+#[derive(Role)] #[protocol(Many::a)] #[message(Label)] pub struct A {{ #[route(B)] b: Channel<Label> }}
+#[derive(Role)] #[protocol(Many::b)] #[message(Label)] pub struct B {{ #[route(A)] a: Channel<Label> }}
+#[derive(Message)] pub enum Label {{ Ping(Ping), Pong(Pong) }}
+pub struct Ping;
+pub struct Pong;
+#[session(A)] pub type Many = {a}End{close};
+{b}
+pub async fn first(role: &mut A) -> Result<()> {{
+    try_run(role, async |s: Many<'_>| {{
+        let (Pong, s) = s.send(Ping).await?.receive().await?;
+        panic!(\"{{s:?}}\")
+    }}).await
+}}
+"
+        ),
+    );
+}
+
+#[test]
+fn a_session_of_many_actions_needs_no_deeper_recursion() {
+    let package = Package::new("attack-many-actions");
+    many_actions(&package, 400, "#[session(B)] pub type Other = DUE;");
+    package.check(&[]).passes();
+    many_actions(&package, 2_001, "#[session(B)] pub struct Other(DUE);");
+    let outcome = package.check(&[]);
+    assert!(!outcome.success, "{}", outcome.show());
+    outcome.errors()[0].says("more than 2,000 actions in one item");
+}

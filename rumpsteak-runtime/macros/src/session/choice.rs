@@ -22,18 +22,21 @@ impl Expansion<'_> {
         let docs = variants.iter().map(|variant| &variant.attributes);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
         let labels: Vec<_> = variants.iter().map(|variant| &variant.label).collect();
-        let thens: Vec<_> = variants
-            .iter()
-            .map(|variant| self.session(&variant.then.actions, &variant.then.tail))
-            .collect();
+        let parts: Vec<_> = self.options(variants);
+        let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
+        let rests = parts.iter().map(|then| self.rest(then));
         let assertion = self.options_assertion(&labels, &thens);
         let decide = self.decide(&names, &labels);
-        let identity = self.identity();
-        let debug = self.debug(&quote! {
-            ::core::fmt::Formatter::write_str(f, match self {
-                #(Self::#names(..) => ::core::stringify!(#names),)*
-            })
-        });
+        let identity = self.identity(name, self.id());
+        let debug = self.debug(
+            name,
+            attributes,
+            &quote! {
+                ::core::fmt::Formatter::write_str(f, match self {
+                    #(Self::#names(..) => ::core::stringify!(#names),)*
+                })
+            },
+        );
         let bounds =
             variants.iter().zip(&thens).map(|(variant, then)| self.bound(&variant.then, then));
         let wheres = quote! {
@@ -50,6 +53,7 @@ impl Expansion<'_> {
 
             #identity
             #debug
+            #(#rests)*
 
             #[automatically_derived]
             impl<'s, #role> #krate::states::Choice for #name<'s, #role>

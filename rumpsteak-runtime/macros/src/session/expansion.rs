@@ -7,6 +7,7 @@ use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Action, Chain, Path, Tail};
 use rumpsteak_contract::verdict::Kind;
 
+use super::parts::Parts;
 use crate::tokens;
 use crate::verdict::{self, Missing, Verdict};
 
@@ -55,21 +56,28 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    pub(super) fn alias(&self, chain: &Chain) -> TokenStream {
+    pub(super) fn alias(&self, chain: &Parts<'_>) -> TokenStream {
         let SessionItem { attributes, visibility, name, .. } = self.item;
-        let parameters = self.parameters(None);
-        let session = self.session(&chain.actions, &chain.tail);
+        let parameters = self.parameters(None, self.item.role.as_ref());
+        let session = self.session(chain, 0);
+        let rest = self.rest(chain);
         quote! {
             #attributes
             #visibility type #name #parameters = #session;
+
+            #rest
         }
     }
 
     /// `<'s, R: Bound = K>`, where only a root has a default.
-    pub(super) fn parameters(&self, bound: Option<TokenStream>) -> TokenStream {
+    pub(super) fn parameters(
+        &self,
+        bound: Option<TokenStream>,
+        default: Option<&Path>,
+    ) -> TokenStream {
         let role = &self.role;
         let bound = bound.map(|bound| quote!(: #bound));
-        let default = self.item.role.as_ref().map(|default| quote!(= #default));
+        let default = default.map(|default| quote!(= #default));
         quote!(<'s, #role #bound #default>)
     }
 
@@ -84,11 +92,15 @@ impl<'a> Expansion<'a> {
         fresh(&self.source, proposed)
     }
 
-    /// The identity of a struct or enum, in the fingerprints of what contains it.
-    pub(super) fn identity(&self) -> TokenStream {
-        let (name, here, role) = (&self.item.name, &self.here, &self.role);
-        // Where nothing was verified, the identity matches no proof.
-        let id = self.verdict.proof.id.unwrap_or_else(|| self.item.key.hash());
+    /// The identity of the item, in the fingerprints of what contains it. Where nothing was verified,
+    /// it matches no proof.
+    pub(super) fn id(&self) -> u64 {
+        self.verdict.proof.id.unwrap_or_else(|| self.item.key.hash())
+    }
+
+    /// The identity of a struct or enum.
+    pub(super) fn identity(&self, name: &Ident, id: u64) -> TokenStream {
+        let (here, role) = (&self.here, &self.role);
         quote_spanned! {name.span()=>
             #[automatically_derived]
             impl<'s, #role: #here::Role> #here::private::Structure for #name<'s, #role> {
@@ -98,10 +110,15 @@ impl<'a> Expansion<'a> {
     }
 
     /// `Debug`, which shows where the session is and not what it carries: labels need no `Debug`.
-    /// An item that derives its own keeps that.
-    pub(super) fn debug(&self, body: &TokenStream) -> Option<TokenStream> {
-        let (name, krate, role) = (&self.item.name, self.krate, &self.role);
-        (!mentions(self.item.attributes.clone(), "Debug")).then(|| {
+    /// An item whose `attributes` derive their own keeps that.
+    pub(super) fn debug(
+        &self,
+        name: &Ident,
+        attributes: &TokenStream,
+        body: &TokenStream,
+    ) -> Option<TokenStream> {
+        let (krate, role) = (self.krate, &self.role);
+        (!mentions(attributes.clone(), "Debug")).then(|| {
             quote! {
                 #[automatically_derived]
                 impl<'s, #role: #krate::Role> ::core::fmt::Debug for #name<'s, #role> {
@@ -113,31 +130,43 @@ impl<'a> Expansion<'a> {
         })
     }
 
-    /// The type of a chain with all parameters, written from left to right: however long the chain,
-    /// this does not recurse.
-    pub(super) fn session(&self, actions: &[Action], tail: &Tail) -> TokenStream {
+    /// The type of a chain from one of its actions on, up to where it is cut, with all parameters.
+    /// Written from left to right: however long the chain, this does not recurse.
+    pub(super) fn session(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
         let role = &self.role;
+        let Chain { actions, tail } = parts.chain;
+        let end = parts.cuts().find(|&cut| cut > from);
+        let actions = &actions[from..end.unwrap_or(actions.len())];
         let mut tokens = TokenStream::new();
         for Action { constructor, peer, label, .. } in actions {
             let constructor = self.constructor(constructor);
             tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
         }
-        tokens.extend(match tail {
-            Tail::Choice { constructor, peer, choice, .. } => {
+        tokens.extend(match (end, tail) {
+            (Some(cut), _) => self.part(parts, cut),
+            (None, Tail::Choice { constructor, peer, choice, .. }) => {
                 let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
                 quote!(#constructor<'s, #role, #peer, #choice>)
             }
-            Tail::End(constructor) => {
+            (None, Tail::End(constructor)) => {
                 let constructor = self.constructor(constructor);
                 quote!(#constructor<'s, #role>)
             }
-            Tail::Itself(path) => self.itself(path.span()),
-            Tail::Named(path) => self.apply(path),
+            (None, Tail::Itself(path)) => self.itself(path.span()),
+            (None, Tail::Named(path)) => self.apply(path),
         });
         for _ in actions {
             tokens.append(Punct::new('>', Spacing::Alone));
         }
         tokens
+    }
+
+    /// What follows an action: the chain from the next one on, by its name if it is cut there.
+    pub(super) fn then(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
+        match parts.cuts().any(|cut| cut == from) {
+            true => self.part(parts, from),
+            false => self.session(parts, from),
+        }
     }
 
     /// The bound of a chain that follows or is wrapped: that it is a state of this session is known

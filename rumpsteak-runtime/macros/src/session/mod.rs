@@ -24,6 +24,8 @@
 //!     impl Choice, Offers<Go>, Offers<Stop>, Structure for Choice
 //! ```
 //!
+//! A chain of many actions goes on in structs of its own ([`parts`]).
+//!
 //! An item whose verification failed expands all the same, proof included where rustc allows one,
 //! beside the `compile_error!`s: types that exist cause no errors elsewhere, and nothing runs,
 //! because the crate does not compile.
@@ -31,6 +33,7 @@
 mod choice;
 mod expansion;
 mod fingerprint;
+mod parts;
 mod root;
 mod structure;
 
@@ -50,9 +53,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let source = [arguments, item].into_iter().collect();
     let expansion = Expansion::new(&parsed, source);
     let item = match &parsed.form {
-        Form::Alias(chain) => expansion.alias(chain),
+        Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
         Form::Choice(variants) => expansion.choice(variants),
-        Form::Struct(chain) => expansion.structure(chain),
+        Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
     let root = parsed.role.as_ref().map(|role| expansion.root(role));
     let problems = &expansion.verdict.problems;

@@ -3,24 +3,45 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Chain, Direction, Path, Tail};
+use rumpsteak_contract::session::{Action, Direction, Path, Tail};
 
 use super::expansion::Expansion;
 use super::fingerprint;
+use super::parts::Parts;
 use crate::verdict;
 
+/// A struct of a session: an item, or a part of one.
+pub(super) struct Struct {
+    pub(super) name: Ident,
+    pub(super) attributes: TokenStream,
+    pub(super) parameters: TokenStream,
+    /// The action with which it begins.
+    pub(super) from: usize,
+    /// What it is in fingerprints.
+    pub(super) id: u64,
+}
+
 impl Expansion<'_> {
-    pub(super) fn structure(&self, chain: &Chain) -> TokenStream {
-        let SessionItem { attributes, visibility, name, .. } = self.item;
-        let (krate, role) = (self.krate, &self.role);
-        let parameters = self.parameters(Some(quote!(#krate::Role)));
-        let session = self.session(&chain.actions, &chain.tail);
-        let bound = self.bound(chain, &session);
-        let identity = self.identity();
-        let assertion = self.body_assertion(&session);
-        let methods = self.methods(chain);
-        let debug =
-            self.debug(&quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name))));
+    pub(super) fn structure(&self, parts: &Parts<'_>) -> TokenStream {
+        let (SessionItem { attributes, name, .. }, krate) = (self.item, self.krate);
+        let (name, attributes, id) = (name.clone(), attributes.clone(), self.id());
+        let parameters = self.parameters(Some(quote!(#krate::Role)), self.item.role.as_ref());
+        let session = self.nominal(parts, &Struct { name, attributes, parameters, from: 0, id });
+        let rest = self.rest(parts);
+        quote!(#session #rest)
+    }
+
+    /// A struct that goes on as a chain does from an action on.
+    pub(super) fn nominal(&self, parts: &Parts<'_>, of: &Struct) -> TokenStream {
+        let Struct { name, attributes, parameters, from, id } = of;
+        let (krate, role, visibility) = (self.krate, &self.role, &self.item.visibility);
+        let session = self.session(parts, *from);
+        let bound = self.bound(parts.chain, &session);
+        let identity = self.identity(name, *id);
+        let assertion = self.body_assertion(parts, of, &session);
+        let methods = self.methods(parts, *from);
+        let shown = quote!(::core::fmt::Formatter::write_str(f, ::core::stringify!(#name)));
+        let debug = self.debug(name, attributes, &shown);
         quote! {
             #attributes
             #[must_use = "the session stops here, and the role is poisoned, unless you go on"]
@@ -70,10 +91,13 @@ impl Expansion<'_> {
     }
 
     /// The assertion, when the struct is entered, that its body is the session that was verified.
-    fn body_assertion(&self, session: &TokenStream) -> Option<TokenStream> {
-        let [(None, verified)] = &self.verdict.proof.body[..] else {
-            return None;
-        };
+    fn body_assertion(
+        &self,
+        parts: &Parts<'_>,
+        of: &Struct,
+        session: &TokenStream,
+    ) -> Option<TokenStream> {
+        let verified = parts.verified.get(of.from..).filter(|verified| !verified.is_empty())?;
         let (name, here) = (&self.item.name, &self.here);
         let expected = fingerprint::of(verified);
         let text = verdict::resolved_differently(name);
@@ -90,12 +114,9 @@ impl Expansion<'_> {
     ///
     /// Their bounds stand on the methods, as those of the states do: so rustc tells which one
     /// fails.
-    fn methods(&self, chain: &Chain) -> TokenStream {
-        match (chain.actions.split_first(), &chain.tail) {
-            (Some((action, rest)), tail) => {
-                let then = self.session(rest, tail);
-                self.action_methods(action, &then)
-            }
+    fn methods(&self, parts: &Parts<'_>, from: usize) -> TokenStream {
+        match (parts.chain.actions.get(from), &parts.chain.tail) {
+            (Some(action), _) => self.action_methods(action, &self.then(parts, from + 1)),
             (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let choice = self.apply(choice);
                 match direction {
