@@ -3,11 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test an unwrap is an assertion")]
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, process, thread};
 
 use rumpsteak_oracle::seeds;
 
@@ -74,22 +73,14 @@ fn a_process_that_is_killed_is_named_by_the_others() {
 
 fn kill_one(program: &Path, name: &str, roles: &[&str], whole: Duration, point: u64) {
     let mut random = fastrand::Rng::with_seed(point);
-    let places: Vec<String> = roles
-        .iter()
-        .map(|role| {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            format!("{role}=tcp://{}", free.local_addr().unwrap())
-        })
-        .collect();
-    let start = |place: &String| -> Child {
-        let (role, address) = place.split_once('=').unwrap();
+    let folder = std::env::temp_dir().join(format!("rumpsteak-{name}-{}-{point}", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let start = |role: &&str| -> Child {
         let mut command = Command::new(program);
-        command.args(["--role", role, "--listen", address]);
-        command.args(["--patience", &PATIENCE.to_string()]);
-        command.args(places.iter().flat_map(|place| ["--peer", place]));
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        command.args(["--role", role, "--patience", &PATIENCE.to_string(), "--folder"]);
+        command.arg(&folder).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let mut processes: Vec<Child> = places.iter().map(start).collect();
+    let mut processes: Vec<Child> = roles.iter().map(start).collect();
     let victim = random.usize(..processes.len());
     thread::sleep(whole.mul_f64(random.f64()));
     let mut victim_process = processes.remove(victim);
@@ -114,6 +105,7 @@ fn kill_one(program: &Path, name: &str, roles: &[&str], whole: Duration, point: 
         assert!(is_named && status.code() == Some(1), "{context}");
     }
     assert!(failed == 0 || !victim_ended, "{name}, point {point}: nobody was lost");
+    fs::remove_dir_all(folder).unwrap();
 }
 
 fn others<'a>(roles: &'a [&'a str], but: usize) -> impl Iterator<Item = &'a str> {

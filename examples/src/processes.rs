@@ -17,7 +17,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs, iter, process};
 
 use clap::Parser;
@@ -44,8 +44,8 @@ struct Arguments {
     #[arg(long, value_name = "ROLE=URL", requires = "role")]
     peer: Vec<String>,
     /// For how long peers are waited for, in milliseconds, before they join and when they are lost
-    #[arg(long, value_name = "MS")]
-    patience: Option<u64>,
+    #[arg(long, value_name = "MS", default_value = "10000")]
+    patience: u64,
     /// The folder in which the processes leave word of where they are
     #[arg(long, hide = true)]
     folder: Option<PathBuf>,
@@ -111,7 +111,8 @@ fn in_processes(arguments: &Arguments, roles: &[&str]) -> Result<(), Failure> {
     certify(&folder, roles)?;
     let start = |role: &&str| {
         let mut command = Command::new(env::current_exe()?);
-        command.args(["--transport", &arguments.transport, "--role", role, "--folder"]);
+        command.args(["--transport", &arguments.transport, "--role", role]);
+        command.args(["--patience", &arguments.patience.to_string(), "--folder"]);
         command.arg(&folder).spawn()
     };
     let started: Vec<_> = roles.iter().map(start).collect::<Result<_, _>>()?;
@@ -149,7 +150,9 @@ fn certify(folder: &Path, roles: &[&str]) -> Result<(), Failure> {
 /// The host of this process, with TLS if there are certificates.
 fn host(arguments: &Arguments) -> Result<Host, Failure> {
     let mut transports = Transports::default();
-    if let (Some(folder), Some(role)) = (&arguments.folder, &arguments.role) {
+    if let (Some(folder), Some(role)) = (&arguments.folder, &arguments.role)
+        && folder.join("authority.der").exists()
+    {
         let read = |name: &str| fs::read(folder.join(name));
         let identity = Identity {
             certificates: vec![read(&format!("{role}.der"))?.into()],
@@ -160,11 +163,8 @@ fn host(arguments: &Arguments) -> Result<Host, Failure> {
         transports = transports.with("tls", tls.clone()).with("wss", WebSocket::over(tls));
         transports = transports.with("quic", Quic::new(identity)?);
     }
-    let mut limits = Limits::default();
-    if let Some(patience) = arguments.patience.map(Duration::from_millis) {
-        limits = limits.join(patience).resume(patience);
-    }
-    Ok(Host::with(transports, limits))
+    let patience = Duration::from_millis(arguments.patience);
+    Ok(Host::with(transports, Limits::default().join(patience).resume(patience)))
 }
 
 impl Place {
@@ -206,20 +206,22 @@ impl Place {
             if !given.is_empty() {
                 join = join.peer(role, given);
             } else if let Some(folder) = folder {
-                join = join.peer(role, [word(&folder.join(format!("{role}.address"))).await?]);
+                join = join.peer(role, [self.word(folder, role).await?]);
             }
         }
         Ok(join)
     }
-}
 
-/// What another process leaves in a file.
-async fn word(file: &Path) -> Result<String, Failure> {
-    for _ in 0..1_000 {
-        if let Ok(word) = fs::read_to_string(file) {
-            return Ok(word);
+    /// Where another process has left word that it is.
+    async fn word(&self, folder: &Path, role: &str) -> Result<String, Failure> {
+        let file = folder.join(format!("{role}.address"));
+        let until = Instant::now() + Duration::from_millis(self.arguments.patience);
+        while Instant::now() < until {
+            if let Ok(word) = fs::read_to_string(&file) {
+                return Ok(word);
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        Err(format!("`{role}` leaves no word in {}", folder.display()).into())
     }
-    Err(format!("nobody leaves word in {}", file.display()).into())
 }
