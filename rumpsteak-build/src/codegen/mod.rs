@@ -29,7 +29,7 @@ use rumpsteak_contract::{ProtocolItem, name};
 use syn::ext::IdentExt as _;
 
 use self::machines::{Folders, Machine};
-use self::names::{Names, RUNTIME, is_ident};
+use self::names::{Choices, Names, RUNTIME, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
 use self::session::Unwritable;
 use crate::fault::Cause;
@@ -46,7 +46,7 @@ pub(crate) struct Generator<'a> {
     base: &'a PackageRoot,
     /// Whether the build script said that it wants code.
     enabled: bool,
-    /// The code that was asked for, by protocol and path of the runtime.
+    /// The code that was asked for, by protocol and [variant](ProtocolItem::variant).
     known: BTreeMap<(usize, String), Rc<Generated>>,
     /// The names of the protocols as those of modules, in the same order.
     names: Vec<String>,
@@ -85,11 +85,11 @@ impl<'a> Generator<'a> {
         let wanted = &*item.name.unraw().to_string();
         let cause = match Cause::unless_found(self.protocols.lookup(wanted), wanted) {
             Ok(position) if self.enabled => {
-                let key = (position, item.runtime());
+                let key = (position, item.variant());
                 if let Some(known) = self.known.get(&key) {
                     return Rc::clone(known);
                 }
-                let generated = Rc::new(self.code(position, &key.1));
+                let generated = Rc::new(self.code(position, &Choices::of(item)));
                 self.known.insert(key, Rc::clone(&generated));
                 return generated;
             }
@@ -102,7 +102,8 @@ impl<'a> Generator<'a> {
     /// The code of all protocols, in the order of their files.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Generated)> {
         let protocols = self.protocols.protocols.iter().enumerate();
-        protocols.map(|(position, protocol)| (protocol.name(), self.code(position, RUNTIME)))
+        protocols
+            .map(|(position, protocol)| (protocol.name(), self.code(position, &Choices::default())))
     }
 
     /// One line for each machine beside a `.scr` file that nothing includes, or that is of no role.
@@ -114,15 +115,15 @@ impl<'a> Generator<'a> {
         machines::unused(&self.folders, self.protocols, self.base, &is_generated)
     }
 
-    fn code(&self, position: usize, krate: &str) -> Generated {
+    fn code(&self, position: usize, choices: &Choices) -> Generated {
         let protocol = &self.protocols.protocols[position];
         let file = &self.protocols.files[protocol.file];
         let (machines, problems) =
             machines::load(&self.folders, self.protocols, position, self.base);
         let mut generated = Generated { file: None, unwritable: None, problems, machines };
-        match code(protocol, file, &generated.machines, krate) {
+        match code(protocol, file, &generated.machines, choices) {
             Ok(text) => {
-                let path = format!("rumpsteak/{}.rs", self.file_name(position, krate));
+                let path = format!("rumpsteak/{}.rs", self.file_name(position, choices));
                 generated.file = Some(Rc::new(GeneratedFile { path, text }));
             }
             Err(reason) => {
@@ -134,8 +135,9 @@ impl<'a> Generator<'a> {
     }
 
     /// The protocol's name as that of a file, with a number if an earlier protocol has the same,
-    /// and with the path of the runtime unless it is the usual one.
-    fn file_name(&self, position: usize, krate: &str) -> String {
+    /// with the path of the runtime unless it is the usual one, and with a stamp of what else is
+    /// chosen.
+    fn file_name(&self, position: usize, choices: &Choices) -> String {
         let own = &self.names[position];
         let mut earlier = 0;
         for name in &self.names[..position] {
@@ -145,8 +147,12 @@ impl<'a> Generator<'a> {
             0 => own.clone(),
             number => format!("{own}_{}", number + 1),
         };
+        let Choices { krate, routes, derives } = choices;
         if krate != RUNTIME {
             name = format!("{name}.{}", krate.replace("::", "."));
+        }
+        if routes.is_some() || !derives.is_empty() {
+            name = format!("{name}.{}", stamp(&format!("{routes:?} {derives:?}")));
         }
         name
     }
@@ -161,7 +167,7 @@ fn code(
     protocol: &Loaded,
     file: &ScrFile,
     machines: &[Machine],
-    krate: &str,
+    choices: &Choices,
 ) -> Result<String, String> {
     if !is_ident(protocol.name()) {
         return Err(format!(
@@ -170,7 +176,7 @@ fn code(
             file.shown()
         ));
     }
-    let mut names = Names::new(protocol, file, krate)?;
+    let mut names = Names::new(protocol, file, choices)?;
     let mut sessions = String::new();
     for (role, projection) in protocol.projections.iter().enumerate() {
         let machine = machines.iter().find(|machine| machine.linked.role == role);
@@ -184,10 +190,9 @@ fn code(
         }
     }
     let used = ["Channel", "Message", "Role", "Roles", "session"];
-    let mut body = format!(
-        "{}\n",
-        layout::import(&format!("use {}::", krate.trim_start_matches("::")), &used)
-    );
+    let used = &used[usize::from(choices.routes.is_some())..];
+    let krate = choices.krate.trim_start_matches("::");
+    let mut body = format!("{}\n", layout::import(&format!("use {krate}::"), used));
     print_roles(&mut body, protocol, file, &names);
     print_labels(&mut body, protocol, &names);
     body.push_str(&sessions);

@@ -15,7 +15,7 @@ use std::ops::RangeFrom;
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
-use rumpsteak_contract::name;
+use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role};
 use rumpsteak_scribble::Span;
 
@@ -25,11 +25,34 @@ use crate::source::names::PRIMITIVES;
 /// The path of the runtime where no other is asked for.
 pub(super) const RUNTIME: &str = "::rumpsteak_runtime";
 
+/// What a `protocol!(…)` chooses.
+#[derive(Clone, Debug)]
+pub(super) struct Choices {
+    /// The path of the runtime.
+    pub(super) krate: String,
+    /// The path of the routes' type, unless they are channels.
+    pub(super) routes: Option<String>,
+    /// What messages derive beside `Message`.
+    pub(super) derives: Vec<String>,
+}
+
+impl Choices {
+    pub(super) fn of(item: &ProtocolItem) -> Self {
+        let (routes, derives) = (item.routes.clone(), item.derives.clone());
+        Self { krate: item.runtime(), routes, derives }
+    }
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { krate: RUNTIME.to_owned(), routes: None, derives: Vec::new() }
+    }
+}
+
 /// The names of a protocol, and of what its code uses.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The path of the runtime.
-    pub(super) krate: String,
+    pub(super) choices: Choices,
     /// In the order of the protocol's roles.
     pub(super) roles: Vec<RoleName>,
     /// In the order in which a reader of the protocol meets them.
@@ -128,8 +151,8 @@ const RESERVED: [&str; 51] = [
 impl Names {
     /// What names the runtime in an attribute, unless it has the usual name.
     fn crate_argument(&self) -> Option<String> {
-        let renamed = self.krate != RUNTIME;
-        renamed.then(|| format!("crate = {:?}", self.krate))
+        let krate = &self.choices.krate;
+        (krate != RUNTIME).then(|| format!("crate = {krate:?}"))
     }
 
     /// The attribute of a derive's input that names the runtime.
@@ -153,7 +176,11 @@ impl Names {
     /// # Errors
     ///
     /// What has no name in Rust, and what to do about it.
-    pub(super) fn new(protocol: &Loaded, file: &ScrFile, krate: &str) -> Result<Self, String> {
+    pub(super) fn new(
+        protocol: &Loaded,
+        file: &ScrFile,
+        choices: &Choices,
+    ) -> Result<Self, String> {
         let messages = messages(protocol);
         let mut payloads = Vec::new();
         let mut taken: BTreeSet<String> = RESERVED.map(str::to_owned).into();
@@ -166,7 +193,7 @@ impl Names {
             taken.extend(types.iter().flat_map(|payload| payload.names.clone()));
             payloads.push(types);
         }
-        let mut names = Self { krate: krate.to_owned(), taken, ..Self::default() };
+        let mut names = Self { choices: choices.clone(), taken, ..Self::default() };
         let mut fields = BTreeSet::new();
         for role in protocol.protocol.roles() {
             names.add_role(role, &mut fields);

@@ -109,16 +109,22 @@ fn print_role(
         text.push_str(FIELD_NAMES);
     }
     let _ = writeln!(text, "pub struct {} {{", role.ty);
+    let routes = names.choices.routes.as_deref().unwrap_or("Channel");
     for peer in peers {
-        let _ = writeln!(text, "    #[route({})]\n    {}: Channel<Label>,", peer.ty, peer.field);
+        let RoleName { scribble, ty, field, .. } = peer;
+        let _ = writeln!(text, "    /// The route to `{scribble}`.");
+        let _ = writeln!(text, "    #[route({ty})]\n    pub {field}: {routes}<Label>,");
     }
     text.push_str("}\n");
 }
 
 pub(super) fn print_labels(text: &mut String, protocol: &Loaded, names: &Names) {
     let derives = |is_debug: bool, derives: &[&str]| {
-        let debug = is_debug.then_some("Debug");
-        let all: Vec<&str> = debug.into_iter().chain(derives.iter().copied()).collect();
+        let chosen = names.choices.derives.iter().map(String::as_str);
+        let is_chosen = chosen.clone().any(|derive| derive.rsplit("::").next() == Some("Debug"));
+        let debug = (is_debug && !is_chosen).then_some("Debug");
+        let own = debug.into_iter().chain(derives.iter().copied());
+        let all: Vec<&str> = own.chain(chosen).collect();
         match all[..] {
             [] => String::new(),
             _ => format!("#[derive({})]\n", all.join(", ")),

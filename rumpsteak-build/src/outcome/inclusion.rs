@@ -34,7 +34,7 @@ pub(crate) fn findings(
         let name = item.name.to_string();
         let included = inclusion.included.map(|file| &tree.files[file.0]);
         if let Some(file) = included.and_then(|file| file.generated.as_ref()) {
-            let asked = format!("{name} {}", item.runtime());
+            let asked = format!("{name} {}", item.variant());
             let generated = (asked, file.path.clone(), stamp(&file.text));
             let known = &mut findings.verdicts.package.generated;
             if !known.contains(&generated) {

@@ -4,9 +4,12 @@
 //! protocol!(DoubleBuffering);            mod double_buffering { … }
 //! protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
 //! protocol!(P, crate = "rt");            the runtime is the crate `rt`
+//! protocol!(P, routes = net::Net);       routes are `net::Net<Label>`
+//! protocol!(P, derive(Clone));           messages have these derives, too
 //! ```
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Ident, TokenStream};
+use quote::ToTokens as _;
 use syn::Result;
 
 use crate::canonical::{Canonical, Key};
@@ -26,6 +29,10 @@ pub struct ProtocolItem {
     pub visibility: TokenStream,
     /// The path of the runtime's crate: that of `crate = "…"`, or `::rumpsteak_runtime`.
     pub krate: TokenStream,
+    /// The path of the routes' type, unless they are channels.
+    pub routes: Option<String>,
+    /// The paths of what messages derive beside `Message`.
+    pub derives: Vec<String>,
     /// The key to the verdict on the call.
     pub key: Key,
 }
@@ -44,6 +51,26 @@ impl ProtocolItem {
             let name = reader.ident(EXPECTED)?;
             reader.eat_punct(',');
             let krate = reader.runtime_or_default()?;
+            reader.eat_punct(',');
+            let mut routes = None;
+            if reader.eat_ident("routes") {
+                reader.punct('=', EXPECTED_ROUTES)?;
+                routes = Some(text(reader.path(EXPECTED_ROUTES)?.into_token_stream()));
+                reader.eat_punct(',');
+            }
+            let mut derives = Vec::new();
+            if reader.eat_ident("derive") {
+                reader.group(Delimiter::Parenthesis, [EXPECTED_DERIVES; 2], |inner| {
+                    while !inner.at_end() {
+                        derives.push(text(inner.path(EXPECTED_DERIVES)?.into_token_stream()));
+                        if !inner.eat_punct(',') {
+                            break;
+                        }
+                    }
+                    Ok(())
+                })?;
+                reader.eat_punct(',');
+            }
             reader.end(EXPECTED)?;
             Ok(Self {
                 key: canonical.key(&name),
@@ -52,6 +79,8 @@ impl ProtocolItem {
                 attributes: canonical.attributes_before(0),
                 visibility,
                 krate,
+                routes,
+                derives,
             })
         })
     }
@@ -65,7 +94,16 @@ impl ProtocolItem {
     /// The path of the runtime's crate as a text, the same from a file and from rustc.
     #[must_use]
     pub fn runtime(&self) -> String {
-        self.krate.to_string().replace(' ', "")
+        text(self.krate.clone())
+    }
+
+    /// What tells the code that is asked for from other code of this protocol: one line.
+    #[must_use]
+    pub fn variant(&self) -> String {
+        let Self { routes, derives, .. } = self;
+        let routes = routes.iter().map(|routes| format!(" routes {routes}"));
+        let derives = derives.iter().map(|derive| format!(" derive {derive}"));
+        self.runtime() + &routes.chain(derives).collect::<String>()
     }
 
     /// The name of the module that the macro makes: that of the protocol in snake case.
@@ -75,4 +113,11 @@ impl ProtocolItem {
     }
 }
 
+/// A path as a text, the same from a file and from rustc.
+fn text(path: TokenStream) -> String {
+    path.to_string().replace(' ', "")
+}
+
+const EXPECTED_ROUTES: &str = "expected the type of routes: `routes = rumpsteak_net::Net`";
+const EXPECTED_DERIVES: &str = "expected derives of messages: `derive(Clone, Debug)`";
 const EXPECTED: &str = "expected the name of a protocol: `protocol!(DoubleBuffering);`";

@@ -44,3 +44,23 @@ fn the_runtime_may_have_another_name() {
         assert_eq!(error.to_string(), text, "{arguments}");
     }
 }
+
+#[test]
+fn routes_and_derives_are_chosen() {
+    let plain = parse("A");
+    assert_eq!((plain.routes.clone(), plain.derives.clone()), (None, Vec::new()));
+    let chosen = parse("A, crate = \"rt\", routes = net::Net, derive(Clone, serde::Serialize,)");
+    assert_eq!(chosen.routes.as_deref(), Some("net::Net"));
+    assert_eq!(chosen.derives, ["Clone", "serde::Serialize"]);
+    assert_eq!(chosen.variant(), "rt routes net::Net derive Clone derive serde::Serialize");
+    assert_eq!(plain.variant(), plain.runtime());
+    for (arguments, expected) in [
+        ("A, routes(Net)", "expected the type of routes: `routes = rumpsteak_net::Net`"),
+        ("A, routes = \"Net\"", "expected the type of routes: `routes = rumpsteak_net::Net`"),
+        ("A, derive", "expected derives of messages: `derive(Clone, Debug)`"),
+        ("A, derive(Clone Debug)", "expected derives of messages: `derive(Clone, Debug)`"),
+    ] {
+        let error = ProtocolItem::parse(arguments.parse().unwrap()).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{arguments}");
+    }
+}

@@ -143,6 +143,11 @@ pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// // build.rs: rumpsteak_build::configure().protocols("protocols").generate().verify()?
 /// rumpsteak_runtime::protocol!(DoubleBuffering);            mod double_buffering { … }
 /// rumpsteak_runtime::protocol!(pub DoubleBuffering);        pub mod double_buffering { … }
+/// rumpsteak_runtime::protocol!(
+///     DoubleBuffering,
+///     routes = rumpsteak_net::Net,                          a generic type: `Channel` without it
+///     derive(serde::Serialize, serde::Deserialize),         of messages, beside `Message`
+/// );
 /// ```
 ///
 /// The module has a set of roles, `Roles`; a struct for each role; the message type `Label` and a

@@ -113,7 +113,7 @@ fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
 /// Why the file is not that of the verdicts.
 pub(crate) fn generated(item: &ProtocolItem) -> Result<Option<String>, String> {
     let verdicts = read(item.name.span())?;
-    let asked = format!("{} {}", item.name, item.runtime());
+    let asked = format!("{} {}", item.name, item.variant());
     let mut generated = verdicts.package.generated.iter();
     let Some((_, file, verified)) = generated.find(|(known, ..)| *known == asked) else {
         return Ok(None);

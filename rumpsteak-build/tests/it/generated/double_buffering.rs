@@ -31,8 +31,9 @@ pub struct Roles {
 #[protocol(DoubleBuffering::s)]
 #[message(Label)]
 pub struct S {
+    /// The route to `k`.
     #[route(K)]
-    k: Channel<Label>,
+    pub k: Channel<Label>,
 }
 
 /// The role `k`, which talks to `s` and `t`.
@@ -40,10 +41,12 @@ pub struct S {
 #[protocol(DoubleBuffering::k)]
 #[message(Label)]
 pub struct K {
+    /// The route to `s`.
     #[route(S)]
-    s: Channel<Label>,
+    pub s: Channel<Label>,
+    /// The route to `t`.
     #[route(T)]
-    t: Channel<Label>,
+    pub t: Channel<Label>,
 }
 
 /// The role `t`, which talks to `k`.
@@ -51,8 +54,9 @@ pub struct K {
 #[protocol(DoubleBuffering::t)]
 #[message(Label)]
 pub struct T {
+    /// The route to `k`.
     #[route(K)]
-    k: Channel<Label>,
+    pub k: Channel<Label>,
 }
 
 /// The messages of the protocol `DoubleBuffering`.
