@@ -3,8 +3,8 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench net`
 //!
-//! The two are measured in turns, because the clock of a machine changes; the last line has the
-//! median of the ratios.
+//! Each end is a task. The two are measured in turns, because the clock of a machine changes; the
+//! last line has the median of the ratios.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt as _, StreamExt as _};
 use rumpsteak_net::{Codec as _, Host, Joined, Net, Postcard};
-use rumpsteak_runtime::{Message, Role, session, try_run};
+use rumpsteak_runtime::{Error, Message, Role, session, try_run};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
@@ -66,15 +66,20 @@ fn value() -> Vec<u8> {
     vec![7; 100]
 }
 
-async fn session((from, to): &mut (Joined<From>, Joined<To>)) -> Duration {
-    let sending = try_run(&mut from.role, async |mut session: Sending<'_>| {
+async fn send(mut from: Joined<From>) -> Joined<From> {
+    let sent = try_run(&mut from.role, async |mut session: Sending<'_>| {
         for _ in 0..VALUES {
             session = session.select(Value(value())).await?;
         }
         let (Done, end) = session.select(Stop).await?.receive().await?;
-        Ok(((), end))
+        Ok::<_, Error>(((), end))
     });
-    let receiving = try_run(&mut to.role, async |mut session: Receiving<'_>| {
+    sent.await.unwrap();
+    from
+}
+
+async fn receive(mut to: Joined<To>) -> Joined<To> {
+    let received = try_run(&mut to.role, async |mut session: Receiving<'_>| {
         let mut sum = 0;
         loop {
             match session.branch().await? {
@@ -82,53 +87,58 @@ async fn session((from, to): &mut (Joined<From>, Joined<To>)) -> Duration {
                     sum += value.len();
                     session = next;
                 }
-                Next::Stop(Stop, next) => return Ok((sum, next.send(Done).await?)),
+                Next::Stop(Stop, next) => return Ok::<_, Error>((sum, next.send(Done).await?)),
             }
         }
     });
-    let start = Instant::now();
-    let (sum, ()) = {
-        let both: Result<_, rumpsteak_runtime::Error> = tokio::try_join!(receiving, sending);
-        both.unwrap()
-    };
-    assert_eq!(sum, VALUES * 100);
-    start.elapsed()
+    assert_eq!(received.await.unwrap(), VALUES * 100);
+    to
 }
 
 type Socket = Framed<TcpStream, LengthDelimitedCodec>;
 
-async fn bare((from, to): &mut (Socket, Socket)) -> Duration {
-    let frame = |label: &Label| {
-        let mut bytes = Vec::with_capacity(128);
-        Postcard.encode(label, &mut bytes).unwrap();
-        Bytes::from(bytes)
-    };
-    let read = |bytes: BytesMut| Postcard.decode::<Label>(&bytes).unwrap();
-    let sending = async {
-        for _ in 0..VALUES {
-            from.feed(frame(&Label::Value(Value(value())))).await.unwrap();
+fn frame(label: &Label) -> Bytes {
+    let mut bytes = Vec::with_capacity(128);
+    Postcard.encode(label, &mut bytes).unwrap();
+    Bytes::from(bytes)
+}
+
+fn read(bytes: &BytesMut) -> Label {
+    Postcard.decode(bytes).unwrap()
+}
+
+async fn send_bare(mut from: Socket) -> Socket {
+    for _ in 0..VALUES {
+        from.feed(frame(&Label::Value(Value(value())))).await.unwrap();
+    }
+    from.send(frame(&Label::Stop(Stop))).await.unwrap();
+    assert!(matches!(read(&from.next().await.unwrap().unwrap()), Label::Done(_)));
+    from
+}
+
+async fn receive_bare(mut to: Socket) -> Socket {
+    let mut sum = 0;
+    loop {
+        match read(&to.next().await.unwrap().unwrap()) {
+            Label::Value(Value(value)) => sum += value.len(),
+            Label::Stop(_) => break,
+            Label::Done(_) => unreachable!("only the receiver says so"),
         }
-        from.send(frame(&Label::Stop(Stop))).await.unwrap();
-        let done = read(from.next().await.unwrap().unwrap());
-        assert!(matches!(done, Label::Done(_)));
-    };
-    let receiving = async {
-        let mut sum = 0;
-        loop {
-            match read(to.next().await.unwrap().unwrap()) {
-                Label::Value(Value(value)) => sum += value.len(),
-                Label::Stop(_) => {
-                    to.send(frame(&Label::Done(Done))).await.unwrap();
-                    return sum;
-                }
-                Label::Done(_) => unreachable!("only the receiver says so"),
-            }
-        }
-    };
-    let start = Instant::now();
-    let ((), sum) = tokio::join!(sending, receiving);
+    }
+    to.send(frame(&Label::Done(Done))).await.unwrap();
     assert_eq!(sum, VALUES * 100);
-    start.elapsed()
+    to
+}
+
+/// Runs both ends as tasks; how long it took.
+async fn timed<A, B>(near: A, far: B) -> (Duration, (A::Output, B::Output))
+where
+    A: Future<Output: Send> + Send + 'static,
+    B: Future<Output: Send> + Send + 'static,
+{
+    let start = Instant::now();
+    let ends = tokio::try_join!(tokio::spawn(near), tokio::spawn(far)).unwrap();
+    (start.elapsed(), ends)
 }
 
 async fn joined() -> (Joined<From>, Joined<To>) {
@@ -160,10 +170,12 @@ fn main() {
         };
         let runtime = runtime.enable_all().build().unwrap();
         runtime.block_on(async {
-            let (mut roles, mut sockets) = (joined().await, sockets().await);
+            let ((mut from, mut to), (mut near, mut far)) = (joined().await, sockets().await);
             let mut ratios = Vec::new();
             for _ in 0..20 {
-                let (layer, bare) = (session(&mut roles).await, bare(&mut sockets).await);
+                let (layer, bare);
+                (layer, (from, to)) = timed(send(from), receive(to)).await;
+                (bare, (near, far)) = timed(send_bare(near), receive_bare(far)).await;
                 println!("{name}: session {layer:?}, bare {bare:?}");
                 ratios.push(layer.as_secs_f64() / bare.as_secs_f64());
             }

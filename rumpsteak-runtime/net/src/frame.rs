@@ -11,7 +11,7 @@
 //! arrive in order, and a new connection goes on where the old one broke. Numbers are of 64 bits,
 //! the least significant byte first.
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
 pub(crate) const MESSAGE: u8 = 0;
 const END: u8 = 1;
@@ -31,7 +31,10 @@ impl Frame {
     /// The frame that bytes are. `None` if they are none.
     pub(crate) fn read(mut bytes: BytesMut) -> Option<Self> {
         match *bytes.first()? {
-            MESSAGE => Some(Self::Message(bytes.split_off(1))),
+            MESSAGE => {
+                bytes.advance(1);
+                Some(Self::Message(bytes))
+            }
             END if bytes.len() == 1 => Some(Self::End),
             BEAT if bytes.len() == 1 => Some(Self::Beat),
             GRANT => {

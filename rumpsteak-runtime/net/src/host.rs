@@ -53,6 +53,18 @@ struct State {
     moved: BTreeMap<Place, (Vec<String>, Instant)>,
 }
 
+impl State {
+    /// Tells the service that plays a role, if there is one, of a session in which it is expected.
+    fn announce(&mut self, (protocol, session, role): Place) {
+        if let Some(service) = self.services.get_mut(&(protocol, role))
+            && service.sessions.insert(session.clone())
+        {
+            // A service that is gone announces nothing, and the peer gives up in the end.
+            let _ = service.to.send(session);
+        }
+    }
+}
+
 /// A service: where new sessions are announced, and those that were.
 struct Announced {
     to: UnboundedSender<String>,
@@ -237,6 +249,9 @@ impl Shared {
         for hello in hellos {
             let (arrivals, receiver) = mpsc::unbounded_channel();
             let of_peer = (protocol.clone(), session.clone(), hello.peer.clone());
+            if !state.seats.contains_key(&of_peer) {
+                state.announce(of_peer.clone());
+            }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
             let mut taken = instances.next();
@@ -480,13 +495,7 @@ impl Shared {
                     _ => Reception::Refuse(Refusal::Unknown),
                 };
             }
-            let (protocol, session, role) = place;
-            if let Some(service) = state.services.get_mut(&(protocol, role))
-                && service.sessions.insert(session.clone())
-            {
-                // A service that is gone announces nothing, and the peer gives up in the end.
-                let _ = service.to.send(session);
-            }
+            state.announce(place);
             return Reception::Wait;
         };
         let Some(slot) = seat.slots.get_mut(&hello.role) else {

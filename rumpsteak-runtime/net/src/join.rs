@@ -342,15 +342,20 @@ where
     M: Serialize + DeserializeOwned,
     C: Codec,
 {
-    let received = capacity(theirs, own);
-    let (window, received) = match received {
-        // The peer may be wrong about how many messages there are: then it waits.
-        Capacity::AtMost(most) | Capacity::Waits(most) => (most, Capacity::Waits(most.max(1))),
+    // Where waiting is safe with some room, it is so with more: a frame is costlier than a message.
+    let roomy = |capacity| match capacity {
+        Capacity::Waits(room) => Capacity::Waits(room.max(WINDOW)),
+        other => other,
+    };
+    let window = match roomy(capacity(theirs, own)) {
+        Capacity::AtMost(most) | Capacity::Waits(most) => most,
         // What is not received yet stays with the peer, whose queue grows.
-        _ => (WINDOW, Capacity::Waits(WINDOW)),
+        _ => WINDOW,
     };
     let fate: Fate = Arc::new(OnceLock::new());
-    let (sent, received) = (Queue::new(capacity(own, theirs)), Queue::new(received));
+    let sent = Queue::new(roomy(capacity(own, theirs)));
+    // The peer may be wrong about how many messages there are: then it waits.
+    let received = Queue::new(Capacity::Waits(window.max(1)));
     let (end, far) = net(sent, received, Arc::clone(&fate));
     let limits = &shared.limits;
     let lane = Lane::new(

@@ -50,13 +50,13 @@ pub(crate) enum Stop {
 }
 
 /// How many messages may be under way where nothing was proven about the queue.
-pub(crate) const WINDOW: usize = 256;
+pub(crate) const WINDOW: usize = 1024;
 
 /// How many beats may fail to come before a connection counts as broken.
 const SILENT_BEATS: u8 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
-const BATCH: usize = 256;
+const BATCH: usize = WINDOW;
 
 /// What a lane is made of, on its way to another host.
 #[derive(Debug, Deserialize, Serialize)]
