@@ -199,5 +199,8 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
-    start(&["client", "server"], |place| Box::pin(play(place)))
+    start(
+        &[("client", &["client.filetransfer"] as &[_]), ("server", &["server.filetransfer"])],
+        |place| Box::pin(play(place)),
+    )
 }

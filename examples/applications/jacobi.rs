@@ -269,5 +269,7 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
-    start(&["m", "a", "b"], |place| Box::pin(play(place)))
+    start(&[("m", &["m.jacobi"] as &[_]), ("a", &["a.jacobi"]), ("b", &["b.jacobi"])], |place| {
+        Box::pin(play(place))
+    })
 }

@@ -13,7 +13,12 @@ use rumpsteak_oracle::seeds;
 /// An application: its program, its roles, and what it says in the end.
 type Application = (&'static str, &'static [&'static str], &'static str);
 
-const APPLICATIONS: [Application; 3] = [
+const APPLICATIONS: [Application; 4] = [
+    (
+        "chat",
+        &["server", "ann", "bob", "cy"],
+        "ann whispers to cy: question 0 answered, question 1 answered, question 2 answered\n",
+    ),
     ("file_transfer", &["client", "server"], "the files are as they were\n"),
     ("jacobi", &["m", "a", "b"], "900 points after 591 rounds, as one process has them\n"),
     ("n_body", &["a", "b", "c"], "60 bodies after 200 steps, as one process has them\n"),

@@ -234,5 +234,7 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
-    start(&["a", "b", "c"], |place| Box::pin(play(place)))
+    start(&[("a", &["a.nbody"] as &[_]), ("b", &["b.nbody"]), ("c", &["c.nbody"])], |place| {
+        Box::pin(play(place))
+    })
 }

@@ -56,20 +56,26 @@ struct Arguments {
 pub struct Place {
     role: String,
     host: Host,
+    /// Where others reach it.
+    reached: Option<String>,
     arguments: Arguments,
 }
 
 /// Plays the roles, each in a process, and tells whether all have come to their end.
 ///
-/// `play` plays one of them: it is given the [`Place`].
+/// With the name of each role are the names that its certificate has: the roles of which protocols
+/// it may play. `play` plays one of them: it is given the [`Place`].
 pub fn start(
-    roles: &[&str],
+    roles: &[(&str, &[&str])],
     play: impl Fn(Place) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>,
 ) -> ExitCode {
     let arguments = Arguments::parse();
     let played = match &arguments.role {
         Some(role) => played_here(&arguments, &[role], play),
-        None if arguments.transport == "memory" => played_here(&arguments, roles, play),
+        None if arguments.transport == "memory" => {
+            let roles: Vec<&str> = roles.iter().map(|(role, _)| *role).collect();
+            played_here(&arguments, &roles, play)
+        }
         None => in_processes(&arguments, roles),
     };
     match played {
@@ -93,9 +99,11 @@ fn played_here(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let host = host(arguments)?;
+        let reached = listen(&host, arguments).await?;
         let playing = roles.iter().map(|role| {
-            let (role, host) = ((*role).to_owned(), host.clone());
-            tokio::spawn(play(Place { role, host, arguments: arguments.clone() }))
+            let (host, reached) = (host.clone(), reached.clone());
+            let (role, arguments) = ((*role).to_owned(), arguments.clone());
+            tokio::spawn(play(Place { role, host, reached, arguments }))
         });
         for role in playing.collect::<Vec<_>>() {
             role.await??;
@@ -105,11 +113,11 @@ fn played_here(
 }
 
 /// Starts a process for each role, and waits for all.
-fn in_processes(arguments: &Arguments, roles: &[&str]) -> Result<(), Failure> {
+fn in_processes(arguments: &Arguments, roles: &[(&str, &[&str])]) -> Result<(), Failure> {
     let folder = env::temp_dir().join(format!("rumpsteak-{}", process::id()));
     fs::create_dir_all(&folder)?;
     certify(&folder, roles)?;
-    let start = |role: &&str| {
+    let start = |(role, _): &(&str, &[&str])| {
         let mut command = Command::new(env::current_exe()?);
         command.args(["--transport", &arguments.transport, "--role", role]);
         command.args(["--patience", &arguments.patience.to_string(), "--folder"]);
@@ -117,7 +125,7 @@ fn in_processes(arguments: &Arguments, roles: &[&str]) -> Result<(), Failure> {
     };
     let started: Vec<_> = roles.iter().map(start).collect::<Result<_, _>>()?;
     let mut failed = Vec::new();
-    for (role, mut process) in roles.iter().zip(started) {
+    for ((role, _), mut process) in roles.iter().zip(started) {
         if !process.wait()?.success() {
             failed.push(*role);
         }
@@ -126,20 +134,17 @@ fn in_processes(arguments: &Arguments, roles: &[&str]) -> Result<(), Failure> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", ")).into()) }
 }
 
-/// Writes a certificate for each role.
-fn certify(folder: &Path, roles: &[&str]) -> Result<(), Failure> {
+/// Writes a certificate for each role. All processes are on this machine.
+fn certify(folder: &Path, roles: &[(&str, &[&str])]) -> Result<(), Failure> {
     let key = KeyPair::generate()?;
     let mut params = CertificateParams::new(vec!["authority".to_owned()])?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     fs::write(folder.join("authority.der"), params.self_signed(&key)?.der())?;
     let authority = Issuer::new(params, key);
-    for role in roles {
+    for (role, names) in roles {
         let key = KeyPair::generate()?;
-        // The examples' processes are all on this machine, and of one protocol each.
-        let program = env::current_exe()?;
-        let program = program.file_stem().unwrap_or_default().to_string_lossy();
-        let protocol = program.replace('_', "");
-        let names = [format!("{role}.{protocol}.rumpsteak"), "127.0.0.1".to_owned()];
+        let names = names.iter().map(|name| format!("{name}.rumpsteak"));
+        let names: Vec<String> = names.chain(["127.0.0.1".to_owned()]).collect();
         let certificate = CertificateParams::new(names)?.signed_by(&key, &authority)?;
         fs::write(folder.join(format!("{role}.der")), certificate.der())?;
         fs::write(folder.join(format!("{role}.key")), key.serialize_der())?;
@@ -167,6 +172,26 @@ fn host(arguments: &Arguments) -> Result<Host, Failure> {
     Ok(Host::with(transports, Limits::default().join(patience).resume(patience)))
 }
 
+/// Listens where this process is told to, and leaves word of it.
+async fn listen(host: &Host, arguments: &Arguments) -> Result<Option<String>, Failure> {
+    let Arguments { transport, role, listen, folder, .. } = arguments;
+    let here = match (listen, folder, role) {
+        (Some(address), ..) => address.clone(),
+        (None, Some(folder), Some(role)) if transport == "unix" => {
+            format!("unix://{}", folder.join(role).display())
+        }
+        (None, Some(_), _) => format!("{transport}://127.0.0.1:0"),
+        (None, None, _) => return Ok(None),
+    };
+    let reached = host.listen(&here).await?.to_string();
+    if let (Some(folder), Some(role)) = (folder, role) {
+        let (draft, word) = (format!("{role}.draft"), format!("{role}.address"));
+        fs::write(folder.join(&draft), &reached)?;
+        fs::rename(folder.join(draft), folder.join(word))?;
+    }
+    Ok(Some(reached))
+}
+
 impl Place {
     /// The role that is played here.
     #[must_use]
@@ -174,32 +199,45 @@ impl Place {
         &self.role
     }
 
-    /// Listens for the peers that call this role, and joins the session. This role calls those
-    /// peers that are named.
+    /// The host at which it is played.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Where others reach the host; `None` if all roles are played here.
+    #[must_use]
+    pub fn reached(&self) -> Option<&str> {
+        self.reached.as_deref()
+    }
+
+    /// For how long a peer is waited for.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        Duration::from_millis(self.arguments.patience)
+    }
+
+    /// Joins the only session, and calls those peers that are named. The others call this role.
     ///
     /// # Errors
     ///
-    /// If nobody can listen there, or a peer leaves no word of where it is.
+    /// If a peer leaves no word of where it is.
     pub async fn join<R: Joins>(&self, called: &[&str]) -> Result<Join<R>, Failure> {
-        let Arguments { transport, listen, peer, folder, .. } = &self.arguments;
-        let here = match (listen, folder) {
-            (Some(address), _) => Some(address.clone()),
-            (None, Some(folder)) => Some(match transport.as_str() {
-                "unix" => format!("unix://{}", folder.join(&self.role).display()),
-                transport => format!("{transport}://127.0.0.1:0"),
-            }),
-            (None, None) => None,
-        };
-        if let Some(here) = here {
-            let reached = self.host.listen(&here).await?.to_string();
-            if let Some(folder) = folder {
-                let (draft, word) =
-                    (format!("{}.draft", self.role), format!("{}.address", self.role));
-                fs::write(folder.join(&draft), reached)?;
-                fs::rename(folder.join(draft), folder.join(word))?;
-            }
-        }
-        let mut join = self.host.join("example");
+        self.join_as("example", called).await
+    }
+
+    /// Joins a session of this name.
+    ///
+    /// # Errors
+    ///
+    /// If a peer leaves no word of where it is.
+    pub async fn join_as<R: Joins>(
+        &self,
+        session: &str,
+        called: &[&str],
+    ) -> Result<Join<R>, Failure> {
+        let Arguments { peer, folder, .. } = &self.arguments;
+        let mut join = self.host.join(session);
         for role in called {
             let given = peer.iter().filter_map(|peer| peer.split_once('='));
             let given: Vec<&str> = given.filter(|(of, _)| of == role).map(|(_, at)| at).collect();
@@ -215,7 +253,7 @@ impl Place {
     /// Where another process has left word that it is.
     async fn word(&self, folder: &Path, role: &str) -> Result<String, Failure> {
         let file = folder.join(format!("{role}.address"));
-        let until = Instant::now() + Duration::from_millis(self.arguments.patience);
+        let until = Instant::now() + self.patience();
         while Instant::now() < until {
             if let Ok(word) = fs::read_to_string(&file) {
                 return Ok(word);
