@@ -3,15 +3,20 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use fastrand::Rng;
+use futures::StreamExt as _;
 use rumpsteak_net::transport::{Transport, Transports};
 use rumpsteak_net::{Host, Limits, NetError};
 use rumpsteak_oracle::seeds;
 use rumpsteak_runtime::{Error, ErrorKind};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 
 use crate::meddling::{Hands, Meddling};
@@ -43,6 +48,20 @@ pub(crate) fn breaking(seed: u64, frames: Range<u32>) -> impl Transport {
     Meddling(move || Cut(random.lock().unwrap().u32(frames.clone())))
 }
 
+/// A session with so many orders, in which the server and the ledger are called at these addresses.
+async fn ordered(hosts: &[Host; 3], s: &str, l: &str, many: u64) -> (u64, u64) {
+    let c = hosts[0].join::<C>("1").peer("s", [s]).peer("l", [l]).connect();
+    let served = hosts[1].join::<S>("1").peer("l", [l]).connect();
+    let booked = hosts[2].join::<L>("1").connect();
+    let (mut c, mut s, mut l) = tokio::try_join!(c, served, booked).unwrap();
+    let ran = async {
+        tokio::try_join!(client(&mut c.role, many), server(&mut s.role), ledger(&mut l.role))
+    };
+    let (sums, (), ()) = ran.await.unwrap();
+    tokio::try_join!(c.leave(), s.leave(), l.leave()).unwrap();
+    sums
+}
+
 #[test]
 fn nothing_is_lost_doubled_or_out_of_order() {
     for seed in seeds(100) {
@@ -54,19 +73,86 @@ fn nothing_is_lost_doubled_or_out_of_order() {
             let [s, l] = ["s", "l"].map(|name| format!("cut://{seed}-{name}"));
             hosts[1].listen(&s).await.unwrap();
             hosts[2].listen(&l).await.unwrap();
-            let c = hosts[0].join::<C>("1").peer("s", [&s]).peer("l", [&l]).connect();
-            let served = hosts[1].join::<S>("1").peer("l", [&l]).connect();
-            let booked = hosts[2].join::<L>("1").connect();
-            let (mut c, mut s, mut l) = tokio::try_join!(c, served, booked).unwrap();
-            let ran = async {
-                tokio::try_join!(client(&mut c.role, 100), server(&mut s.role), ledger(&mut l.role))
-            };
-            let (sums, (), ()) = ran.await.unwrap();
-            tokio::try_join!(c.leave(), s.leave(), l.leave()).unwrap();
-            sums
+            ordered(&hosts, &s, &l, 100).await
         });
         assert_eq!(sums, expected(100), "seed {seed}");
     }
+}
+
+/// What a network does to the connections through it.
+#[derive(Clone)]
+struct Network(Arc<Mutex<Rng>>, Arc<AtomicU64>);
+
+impl Network {
+    /// An address from which bytes are passed on to a place: in pieces, late, and not to the end.
+    async fn towards(&self, place: String) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("tcp://{}", listener.local_addr().unwrap());
+        let network = self.clone();
+        tokio::spawn(async move {
+            while let Ok((near, _)) = listener.accept().await {
+                let Ok(far) = TcpStream::connect(&place).await else { continue };
+                let network = network.clone();
+                tokio::spawn(async move {
+                    let left = network.0.lock().unwrap().u64(100..5_000);
+                    let left = Arc::new(AtomicU64::new(left));
+                    let ((near_in, near_out), (far_in, far_out)) =
+                        (near.into_split(), far.into_split());
+                    // Each direction ends by itself, or both are cut.
+                    let forth = network.pass(near_in, far_out, Arc::clone(&left));
+                    let _ = tokio::try_join!(forth, network.pass(far_in, near_out, left));
+                });
+            }
+        });
+        address
+    }
+
+    async fn pass(
+        &self,
+        mut from: OwnedReadHalf,
+        mut to: OwnedWriteHalf,
+        left: Arc<AtomicU64>,
+    ) -> io::Result<()> {
+        let mut bytes = [0; 100];
+        loop {
+            let (size, pause) = {
+                let mut random = self.0.lock().unwrap();
+                (random.usize(1..=bytes.len()), random.u64(..20))
+            };
+            let size = from.read(&mut bytes[..size]).await?;
+            if size == 0 {
+                return to.shutdown().await;
+            }
+            let rest = |left: u64| left.checked_sub(size as u64);
+            if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).is_err() {
+                self.1.fetch_add(1, Ordering::Relaxed);
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+            if pause < 3 {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+            to.write_all(&bytes[..size]).await?;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_network_that_cuts_delays_and_splits_loses_nothing() {
+    let cuts = Arc::new(AtomicU64::new(0));
+    let seeds: Vec<u64> = seeds(20).collect();
+    let runs = seeds.iter().map(async |&seed| {
+        let network = Network(Arc::new(Mutex::new(Rng::with_seed(seed))), Arc::clone(&cuts));
+        let hosts = [(); 3].map(|()| Host::new());
+        let s = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap();
+        let l = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap();
+        let s = network.towards(s.place().to_owned()).await;
+        let l = network.towards(l.place().to_owned()).await;
+        assert_eq!(ordered(&hosts, &s, &l, 50).await, expected(50), "seed {seed}");
+    });
+    futures::stream::iter(runs).buffer_unordered(30).collect::<()>().await;
+    let cuts = cuts.load(Ordering::Relaxed);
+    println!("{} sessions, {cuts} connections cut", seeds.len());
+    assert!(cuts > 0);
 }
 
 #[test]

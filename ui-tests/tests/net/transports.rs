@@ -5,6 +5,8 @@ use std::time::Duration;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rumpsteak_net::transport::{Identity, Quic, Tls, Transports, WebSocket};
 use rumpsteak_net::{Host, Limits, NetError};
+use rumpsteak_runtime::{Channel, Message, Role, session};
+use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use crate::shop::{C, L, S, client, expected, ledger, server};
@@ -192,9 +194,38 @@ async fn a_host_serves_many_sessions() {
     servers.abort();
 }
 
+#[derive(Role)]
+#[protocol(Ping::c)]
+#[message(Pinged)]
+struct Near(#[route(Far)] Channel<Pinged>);
+
+#[derive(Role)]
+#[protocol(Ping::s)]
+#[message(Pinged)]
+struct Far(#[route(Near)] Channel<Pinged>);
+
+#[derive(Message, Serialize, Deserialize)]
+enum Pinged {
+    Ping(Ping),
+    Pong(Pong),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Ping(i32);
+#[derive(Serialize, Deserialize)]
+struct Pong(i32);
+
+#[session(Near)]
+type Pings = Send<Far, Ping, Receive<Far, Pong, End>>;
+
+#[session(Far)]
+type Pongs = Receive<Near, Ping, Send<Near, Pong, End>>;
+
 #[tokio::test]
 async fn what_cannot_be_is_an_error_at_once() {
     let host = Host::new();
+    let joined = host.join::<Near>("1").connect().await.map(drop).unwrap_err();
+    assert_eq!(joined.to_string(), "the route of `c` to `s` stays in its process: make it a `Net`");
     let error = |joined: Result<_, NetError>| joined.err().map(|error| error.to_string());
     let joined = host.join::<C>("1").peer("s", ["localhost:1"]).connect().await.map(drop);
     assert_eq!(
