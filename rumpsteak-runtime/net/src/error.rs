@@ -73,14 +73,6 @@ pub enum NetError {
         /// The role.
         role: &'static str,
     },
-    /// A session cannot leave its host without a peer that is on the same one.
-    #[error("`{peer}` is on the same host, so that the session of `{role}` stays there")]
-    Stays {
-        /// The role.
-        role: &'static str,
-        /// The peer.
-        peer: String,
-    },
     /// A peer did not come in time.
     #[error("`{peer}` has not joined the session `{session}` within {waited:?}")]
     Absent {

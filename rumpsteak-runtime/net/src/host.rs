@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::address::{Address, AddressError};
@@ -17,7 +17,7 @@ use crate::handshake::{Answer, Hello, hear, say};
 use crate::lane::Packed;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
-use crate::transport::{Connection, Listener, Opening, Transports};
+use crate::transport::{Connection, Listener, Memory, Opening, Transports};
 
 /// The part of a process that others see: the addresses at which it listens, and the roles that it
 /// plays in sessions.
@@ -88,7 +88,24 @@ struct Slot {
     taken: Option<u64>,
     /// Whether the peer is being called, and has not answered yet.
     is_calling: bool,
+    /// Whether the peer has come on this host.
+    is_wired: bool,
+    /// The lane to a peer that has come on this host, and has left it.
+    lane: Option<LaneTask>,
 }
+
+/// A peer of a role that goes on elsewhere.
+pub(crate) struct Leaving {
+    /// How the lane to it is told.
+    pub(crate) arrivals: UnboundedSender<Arrival>,
+    /// The lane, if the peer was on this host and has left it.
+    pub(crate) lane: Option<LaneTask>,
+    /// How it greets the role, if it stays on this host.
+    pub(crate) peer: Option<Hello>,
+}
+
+/// The task of a lane.
+pub(crate) type LaneTask = JoinHandle<Result<(), NetError>>;
 
 impl Slot {
     /// A role that has given up in the meantime hears nothing.
@@ -254,7 +271,7 @@ impl Shared {
             }
             let seat = state.seats.get_mut(&of_peer);
             let slot = seat.and_then(|seat| seat.slots.get_mut(role));
-            let mut taken = instances.next();
+            let (mut taken, mut is_wired) = (instances.next(), false);
             if let Some(slot) = slot.filter(|slot| slot.taken.is_none() && taken.is_none()) {
                 let is_same = hello.contract == slot.hello.contract;
                 let [own, theirs] = if is_same {
@@ -267,12 +284,15 @@ impl Shared {
                     })
                 };
                 slot.taken = Some(hello.instance);
+                slot.is_wired = true;
+                is_wired = true;
                 taken = Some(slot.hello.instance);
                 slot.arrive(theirs);
                 let _ = arrivals.send(own);
             }
-            let slot = Slot { hello: hello.clone(), arrivals, taken, is_calling: false };
-            slots.insert(hello.peer.clone(), slot);
+            let (hello, is_calling, lane) = (hello.clone(), false, None);
+            let slot = Slot { hello, arrivals, taken, is_calling, is_wired, lane };
+            slots.insert(slot.hello.peer.clone(), slot);
             receivers.push(receiver);
         }
         state.seats.insert(place.clone(), Seat { slots });
@@ -281,18 +301,39 @@ impl Shared {
         Ok((Guard { shared: Arc::clone(self), place }, receivers))
     }
 
-    /// Frees the place of a role that goes on elsewhere. Returns how the lanes to its peers are told.
+    /// Frees the place of a role that goes on elsewhere. Each of its peers on this host gets a lane,
+    /// which `stay` begins: it is given how the role and the peer greet each other, and where
+    /// arrivals come.
     pub(crate) fn leave(
         &self,
         place: &Place,
         to: Vec<String>,
-    ) -> BTreeMap<String, UnboundedSender<Arrival>> {
+        mut stay: impl FnMut(&Hello, Hello, UnboundedReceiver<Arrival>) -> Option<LaneTask>,
+    ) -> BTreeMap<String, Leaving> {
         let mut state = self.state();
         let now = Instant::now();
         state.moved.retain(|_, (_, until)| *until > now);
         state.moved.insert(place.clone(), (to, now + self.limits.resume));
         let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
-        slots.into_iter().map(|(peer, slot)| (peer, slot.arrivals)).collect()
+        let mut leave = |slot: Slot| {
+            let Slot { hello, arrivals, lane, .. } = slot;
+            let mut peer = None;
+            let of_peer = (hello.protocol.clone(), hello.session.clone(), hello.peer.clone());
+            let seat = state.seats.get_mut(&of_peer).filter(|_| slot.is_wired && lane.is_none());
+            if let Some(stays) = seat.and_then(|seat| seat.slots.get_mut(&hello.role)) {
+                let (arrivals, receiver) = mpsc::unbounded_channel();
+                stays.arrivals = arrivals;
+                stays.lane = stay(&hello, stays.hello.clone(), receiver);
+                peer = Some(stays.hello.clone());
+            }
+            Leaving { arrivals, lane, peer }
+        };
+        slots.into_iter().map(|(peer, slot)| (peer, leave(slot))).collect()
+    }
+
+    /// The lane of a role to a peer that was on this host and has left it.
+    pub(crate) fn stayed(&self, own: &Hello) -> Option<LaneTask> {
+        self.slot(own, |slot| slot.lane.take()).flatten()
     }
 
     /// Changes the slot of a role for a peer. `None` if there is none.
@@ -362,10 +403,24 @@ impl Shared {
     /// # Errors
     ///
     /// [`Absent`](NetError::Absent) if another call may succeed.
-    pub(crate) async fn greet(&self, address: &Address, own: &Hello) -> Result<Greeted, NetError> {
+    pub(crate) async fn greet(
+        self: &Arc<Self>,
+        address: &Address,
+        own: &Hello,
+    ) -> Result<Greeted, NetError> {
         let transport = self.transports.of(address)?;
         let greet = async {
-            let mut connection = transport.connect(address.place(), self.limits.frame).await?;
+            let frame = self.limits.frame;
+            // A peer that has come to this host in the middle of the session needs no transport.
+            let is_here = own.known.is_some() && self.hello_to(own).is_some();
+            let mut connection = if is_here {
+                let [near, far] = Memory::pair(frame);
+                let shared = Arc::clone(self);
+                tokio::spawn(async move { shared.welcome(Box::pin(async { Ok(far) })).await });
+                near
+            } else {
+                transport.connect(address.place(), frame).await?
+            };
             say(&mut connection, own).await?;
             let answer = hear(&mut connection, &mut BytesMut::new()).await?;
             Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))

@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rumpsteak_runtime::channel::{Capacity, Queue};
-use rumpsteak_runtime::transport::Pair as _;
 use rumpsteak_runtime::{
     Role,
     private::wiring::{Elsewhere, Wire, Wiring},
@@ -16,16 +15,15 @@ use rumpsteak_runtime::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
 use crate::codec::{Codec, CodecError, Postcard};
 use crate::error::NetError;
 use crate::handshake::{Hello, Room};
-use crate::host::{Arrival, Call, Guard, Host, Shared};
+use crate::host::{Arrival, Call, Guard, Host, LaneTask, Shared};
 use crate::lane::{Lane, WINDOW, messages_as_bytes};
-use crate::link::{Fate, Net, net};
+use crate::link::{FarEnd, Fate, Net, net, wired};
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
 
@@ -62,17 +60,30 @@ pub(crate) struct Tie {
     pub(crate) own: Hello,
     pub(crate) fate: Fate,
     /// `None` if the peer is on this host.
-    pub(crate) lane: Option<JoinHandle<Result<(), NetError>>>,
+    pub(crate) lane: Option<LaneTask>,
 }
 
 /// A codec, for messages of one type.
 pub(crate) trait Writes<M>: Send + Sync {
     fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError>;
+
+    /// Moves messages between these queues of a role that stays and its peer that leaves.
+    fn lane(&self, queues: FarEnd<M>, reach: Reach, fate: Fate) -> LaneTask;
 }
 
-impl<M: Serialize, C: Codec> Writes<M> for C {
+impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C {
     fn bytes_of(&self, messages: Vec<M>) -> Result<Vec<Vec<u8>>, CodecError> {
         messages_as_bytes(self, messages)
+    }
+
+    fn lane(&self, queues: FarEnd<M>, reach: Reach, fate: Fate) -> LaneTask {
+        let Reach { shared, own, theirs, .. } = &reach;
+        let window = match capacity(theirs, own) {
+            Capacity::AtMost(most) | Capacity::Waits(most) => most,
+            _ => WINDOW,
+        };
+        let lane = lane_over(own, theirs, self.clone(), shared, queues, window);
+        tokio::spawn(run(lane, reach, None, fate))
     }
 }
 
@@ -206,10 +217,11 @@ impl<R: Joins, C: Codec> Join<R, C> {
                 Arrival::Failed(error) => return Err(error),
                 // A role leaves when it has joined.
                 Arrival::Leave(_) => return Err(shared.absent(&own, None)),
-                Arrival::Local(end) => match end.downcast::<Net<R::Message>>() {
-                    Ok(end) => {
-                        ends.push(*end);
-                        ties.push(Tie { own, fate: Fate::default(), lane: None });
+                Arrival::Local(end) => match end.downcast::<(Net<R::Message>, Fate)>() {
+                    Ok(wired) => {
+                        let (end, fate) = *wired;
+                        ends.push(end);
+                        ties.push(Tie { own, fate, lane: None });
                     }
                     Err(_) => {
                         let (peer, refusal) = (own.peer, Refusal::Labels(["".into(), "".into()]));
@@ -309,11 +321,14 @@ const LONGEST: usize = 48 << 10;
 
 /// The two ends of a route within the host: for `near`, and for `far`.
 fn wire<M: Send + 'static>(near: &Hello, far: &Hello) -> [Arrival; 2] {
-    let [sent, received] =
-        [(near, far), (far, near)].map(|(from, to)| Queue::new(capacity(from, to)));
-    let (near, far): (Net<M>, Net<M>) = Net::pair_as(sent, received);
-    let local = |end: Net<M>| Arrival::Local(Box::new(end) as Box<dyn Any + Send>);
-    [local(near), local(far)]
+    let [sent, received] = [(near, far), (far, near)].map(|(from, to)| {
+        // One of them may go to another host, which may be wrong about how many messages there are.
+        Queue::new(match capacity(from, to) {
+            Capacity::AtMost(most) => Capacity::Waits(most.max(1)),
+            other => other,
+        })
+    });
+    wired::<M>(sent, received).map(|end| Arrival::Local(Box::new(end)))
 }
 
 /// The capacity of the queue from one end to another. A capacity is proven for the sessions of a
@@ -357,17 +372,23 @@ where
     // The peer may be wrong about how many messages there are: then it waits.
     let received = Queue::new(Capacity::Waits(window.max(1)));
     let (end, far) = net(sent, received, Arc::clone(&fate));
-    let limits = &shared.limits;
-    let lane = Lane::new(
-        own.peer.clone(),
-        codec,
-        own.numbers(theirs),
-        far,
-        window,
-        limits.frame,
-        limits.beat,
-    );
-    (end, lane, fate)
+    (end, lane_over(own, theirs, codec, shared, far, window), fate)
+}
+
+fn lane_over<M, C>(
+    own: &Hello,
+    theirs: &Hello,
+    codec: C,
+    shared: &Shared,
+    queues: FarEnd<M>,
+    window: usize,
+) -> Lane<M, C>
+where
+    M: Serialize + DeserializeOwned,
+    C: Codec,
+{
+    let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
+    Lane::new(peer, codec, numbers, queues, window, limits.frame, limits.beat)
 }
 
 impl<R: Role> Joined<R> {
@@ -384,10 +405,11 @@ impl<R: Role> Joined<R> {
     ///
     /// Dropping the future leaves it to tasks of the runtime to bring away what was sent.
     pub async fn leave(self) -> Result<(), NetError> {
-        let Self { role, ties, .. } = self;
+        let Self { role, ties, guard, .. } = self;
         drop(role);
         let mut result = Ok(());
-        for lane in ties.into_iter().filter_map(|tie| tie.lane) {
+        let lane = |Tie { own, lane, .. }| lane.or_else(|| guard.shared.stayed(&own));
+        for lane in ties.into_iter().filter_map(lane) {
             // A task is neither cancelled nor does it panic, unless its runtime ends.
             let moved = lane.await.unwrap_or(Ok(()));
             result = result.and(moved);

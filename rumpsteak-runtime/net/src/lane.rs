@@ -59,7 +59,7 @@ const SILENT_BEATS: u8 = 3;
 const BATCH: usize = WINDOW;
 
 /// What a lane is made of, on its way to another host.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Luggage {
     first: u64,
     unacknowledged: Vec<Vec<u8>>,
@@ -86,15 +86,19 @@ impl Packed {
     pub(crate) fn departed(own: Hello, unread: usize) -> Self {
         let received = unread as u64 + 1;
         let luggage = Luggage {
-            first: 0,
-            unacknowledged: Vec::new(),
             received,
             granted: received,
-            unread: Vec::new(),
             has_ended: true,
             has_peer_left: true,
+            ..Luggage::default()
         };
         Self { theirs: own.clone(), own, addresses: Vec::new(), luggage }
+    }
+
+    /// A lane to a peer that was on the same host: over it, nothing was sent yet.
+    pub(crate) fn fresh(own: Hello, theirs: Hello) -> Self {
+        let own = Hello { known: Some(theirs.instance), ..own };
+        Self { own, theirs, addresses: Vec::new(), luggage: Luggage::default() }
     }
 }
 

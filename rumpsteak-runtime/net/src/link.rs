@@ -47,6 +47,19 @@ pub struct Inbox<M> {
 /// The end of a [`Net`] that the task of its connection has.
 pub(crate) type FarEnd<M> = (QueueSender<M>, QueueReceiver<M>);
 
+/// Both ends of a route within a host, which learn why it fails when one of them has gone to
+/// another host.
+pub(crate) fn wired<M>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
+    let fate = Fate::default();
+    let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
+    let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
+    [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
+        let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
+        let end = Net::new(outbox, Inbox { queue: inbox, fate: Some(Arc::clone(&fate)) });
+        (end, Arc::clone(&fate))
+    })
+}
+
 /// A route with queues of these capacities, and its other end for the task of a connection. Neither
 /// may be one that [never](rumpsteak_runtime::channel::Capacity::AtMost) gets full but the first.
 pub(crate) fn net<M>(sent: Queue, received: Queue, fate: Fate) -> (Net<M>, FarEnd<M>) {
@@ -61,6 +74,11 @@ impl<M> Outbox<M> {
     pub(crate) fn fate(&self) -> Option<&Fate> {
         self.fate.as_ref()
     }
+}
+
+/// The queues of a route.
+pub(crate) fn queues<M>((outbox, inbox): (Outbox<M>, Inbox<M>)) -> FarEnd<M> {
+    (outbox.queue, inbox.queue)
 }
 
 impl<M> Inbox<M> {

@@ -14,10 +14,10 @@ use crate::address::{Address, AddressError};
 use crate::codec::{Codec, Postcard};
 use crate::error::NetError;
 use crate::handshake::Hello;
-use crate::host::{Arrival, Host};
+use crate::host::{Arrival, Host, Leaving};
 use crate::join::{Joined, Joins, Tie, hello, lane, queues, role_of};
 use crate::lane::Packed;
-use crate::link::{Fate, Net};
+use crate::link::{Fate, Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
 
@@ -48,8 +48,8 @@ impl<R: Joins + Leaves<()>> Joined<R> {
     ///
     /// # Errors
     ///
-    /// If the session is another one, or was gone on with; if a peer is on this host, or lost. The
-    /// session ends then.
+    /// If an address is none; if the session is another one, or was gone on with; if a peer is
+    /// lost. The session ends then.
     ///
     /// # Cancel safety
     ///
@@ -64,7 +64,6 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         A: AsRef<str>,
     {
         let to = to.into_iter().map(|address| address.as_ref().parse::<Address>());
-        let to = to.map(|address| address.map(|address| address.to_string()));
         let to = to.collect::<Result<Vec<_>, AddressError>>()?;
         let Self { ties, guard, writes, .. } = self;
         let mut links: Vec<Net<R::Message>> = Vec::new();
@@ -73,31 +72,50 @@ impl<R: Joins + Leaves<()>> Joined<R> {
         }
         let halves = links.into_iter().map(|link| link.into_halves(ByMacro(())));
         let halves: Vec<_> = halves.flatten().collect();
-        if let Some(tie) = ties.iter().find(|tie| tie.lane.is_none()) {
-            return Err(NetError::Stays { role: R::NAME, peer: tie.own.peer.clone() });
-        }
         let is_own = |((outbox, _), tie): (&(_, _), &Tie)| is_fate(outbox, &tie.fate);
         if halves.len() != ties.len() || !halves.iter().zip(&ties).all(is_own) {
             return Err(NetError::NotHere { role: R::NAME });
         }
-        let mut lanes = guard.shared.leave(&guard.place, to);
+        let names = to.iter().map(ToString::to_string).collect();
+        let mut halves: Vec<_> = halves.into_iter().map(Some).collect();
+        let stay = |own: &Hello, peer: Hello, arrivals| {
+            let at = ties.iter().position(|tie| tie.own.peer == own.peer)?;
+            let reach = Reach {
+                shared: Arc::clone(&guard.shared),
+                own: Hello { known: Some(own.instance), ..peer },
+                theirs: own.clone(),
+                addresses: to.clone(),
+                arrivals,
+                _guard: None,
+            };
+            let queues = halves[at].take().map(queues_of)?;
+            Some(writes.lane(queues, reach, Arc::clone(&ties[at].fate)))
+        };
+        let mut lanes = guard.shared.leave(&guard.place, names, stay);
         let mut routes = Vec::new();
-        for ((outbox, inbox), tie) in halves.into_iter().zip(ties) {
-            let (reply, packed) = oneshot::channel();
-            if let Some(arrivals) = lanes.remove(&tie.own.peer) {
-                // A lane that is not there any more does not reply.
-                let _ = arrivals.send(Arrival::Leave(reply));
-            }
-            let packed = packed.await.ok().transpose()?;
-            if let Some(task) = tie.lane {
-                task.await.unwrap_or(Ok(()))?;
-            }
-            drop(outbox);
-            let unread = writes.bytes_of(inbox.into_unread()).map_err(|source| {
-                let (peer, source) = (tie.own.peer.clone(), Arc::new(source));
+        for (halves, Tie { own, lane, .. }) in halves.into_iter().zip(ties) {
+            let leaving = lanes.remove(&own.peer);
+            let packed = match leaving {
+                Some(Leaving { peer: Some(peer), .. }) => Some(Packed::fresh(own.clone(), peer)),
+                Some(Leaving { arrivals, lane: stayed, .. }) => {
+                    let (reply, packed) = oneshot::channel();
+                    // A lane that is not there any more does not reply.
+                    let _ = arrivals.send(Arrival::Leave(reply));
+                    drop(arrivals);
+                    let packed = packed.await.ok().transpose()?;
+                    if let Some(task) = lane.or(stayed) {
+                        task.await.unwrap_or(Ok(()))?;
+                    }
+                    packed
+                }
+                None => None,
+            };
+            let unread = halves.map(|(_, inbox)| inbox.into_unread()).unwrap_or_default();
+            let unread = writes.bytes_of(unread).map_err(|source| {
+                let (peer, source) = (own.peer.clone(), Arc::new(source));
                 NetError::Encode { peer, source }
             })?;
-            let mut packed = packed.unwrap_or_else(|| Packed::departed(tie.own, unread.len()));
+            let mut packed = packed.unwrap_or_else(|| Packed::departed(own, unread.len()));
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }
@@ -105,7 +123,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
     }
 }
 
-fn is_fate<M>(outbox: &crate::link::Outbox<M>, fate: &Fate) -> bool {
+fn is_fate<M>(outbox: &Outbox<M>, fate: &Fate) -> bool {
     outbox.fate().is_some_and(|own| Arc::ptr_eq(own, fate))
 }
 

@@ -23,11 +23,17 @@ use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
 
 /// Breaks a connection after so many frames: what it was given last never arrives.
-struct Cut(u32);
+struct Cut(u32, Arc<AtomicU64>);
 
 impl Cut {
     fn count(&mut self) -> io::Result<()> {
-        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::ConnectionReset)?;
+        match self.0.checked_sub(1) {
+            Some(left) => self.0 = left,
+            None => {
+                self.1.fetch_add(1, Ordering::Relaxed);
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+        }
         Ok(())
     }
 }
@@ -42,10 +48,14 @@ impl Hands for Cut {
     }
 }
 
-/// Connections in memory that break, each after another number of frames.
-pub(crate) fn breaking(seed: u64, frames: Range<u32>) -> impl Transport {
-    let random = Mutex::new(Rng::with_seed(seed));
-    Meddling(move || Cut(random.lock().unwrap().u32(frames.clone())))
+/// Connections in memory that break, each after another number of frames; `broken` counts them.
+pub(crate) fn breaking(
+    seed: u64,
+    frames: Range<u32>,
+    broken: &Arc<AtomicU64>,
+) -> impl Transport + use<> {
+    let (random, broken) = (Mutex::new(Rng::with_seed(seed)), Arc::clone(broken));
+    Meddling(move || Cut(random.lock().unwrap().u32(frames.clone()), Arc::clone(&broken)))
 }
 
 /// A session with so many orders, in which the server and the ledger are called at these addresses.
@@ -64,11 +74,13 @@ async fn ordered(hosts: &[Host; 3], s: &str, l: &str, many: u64) -> (u64, u64) {
 
 #[test]
 fn nothing_is_lost_doubled_or_out_of_order() {
+    let broken = Arc::new(AtomicU64::new(0));
     for seed in seeds(100) {
         let mut runtime = Builder::new_current_thread();
         let runtime = runtime.enable_all().start_paused(true).build().unwrap();
         let sums = runtime.block_on(async {
-            let transports = Transports::default().with("cut", breaking(seed, 3..40));
+            let breaking = breaking(seed, 3..40, &broken);
+            let transports = Transports::default().with("cut", breaking);
             let hosts = [(); 3].map(|()| Host::with(transports.clone(), Limits::default()));
             let [s, l] = ["s", "l"].map(|name| format!("cut://{seed}-{name}"));
             hosts[1].listen(&s).await.unwrap();
@@ -77,6 +89,7 @@ fn nothing_is_lost_doubled_or_out_of_order() {
         });
         assert_eq!(sums, expected(100), "seed {seed}");
     }
+    assert!(broken.load(Ordering::Relaxed) > 0);
 }
 
 /// What a network does to the connections through it.

@@ -16,6 +16,14 @@ use super::listener::{Listener, Opening, Transport};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory;
 
+impl Memory {
+    /// Both ends of a connection.
+    pub(crate) fn pair(frame: usize) -> [Connection; 2] {
+        let (near, far) = duplex(WINDOW);
+        [framed(near, frame), framed(far, frame)]
+    }
+}
+
 /// Who listens, by name.
 static LISTENERS: Mutex<BTreeMap<String, UnboundedSender<DuplexStream>>> =
     Mutex::new(BTreeMap::new());
