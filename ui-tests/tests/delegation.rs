@@ -84,6 +84,7 @@ struct Giver(#[route(Server)] Channel<Contract>);
 struct Server(#[route(Giver)] Channel<Contract>);
 
 #[derive(Message)]
+#[allow(clippy::large_enum_variant, reason = "one is sent, and no more")]
 enum Contract {
     Job(Job),
     Taken(Taken),

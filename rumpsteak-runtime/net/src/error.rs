@@ -73,6 +73,13 @@ pub enum NetError {
         /// The role.
         role: &'static str,
     },
+    /// A [`Parcel`](crate::Parcel) has another session than it was taken for: one in another state,
+    /// or of another version of the program.
+    #[error("the session of `{role}` that was handed over is another one than is expected here")]
+    OtherSession {
+        /// The role.
+        role: &'static str,
+    },
     /// A peer did not come in time.
     #[error("`{peer}` has not joined the session `{session}` within {waited:?}")]
     Absent {

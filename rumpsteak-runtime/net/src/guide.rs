@@ -3,6 +3,7 @@
 
 //! [Transports]: self::transports
 //! [Failure]: self::failure
+//! [Delegation]: self::delegation
 //!
 #![doc = include_str!("../guide/README.md")]
 
@@ -13,6 +14,11 @@ macro_rules! chapters {
             /// [`Host`]: crate::Host
             /// [`peer`]: crate::Join::peer
             /// [`Joined::leave`]: crate::Joined::leave
+            /// [`Joined::pack`]: crate::Joined::pack
+            /// [`Parcel`]: crate::Parcel
+            /// [`Parcel::unpack`]: crate::Parcel::unpack
+            /// [`Detached`]: rumpsteak_runtime::Detached
+            /// [`End`]: rumpsteak_runtime::states::End
             /// [`Limits`]: crate::Limits
             /// [`Limits::frame`]: crate::Limits::frame
             /// [`Limits::join`]: crate::Limits::join
@@ -37,4 +43,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(transports failure);
+chapters!(transports failure delegation);

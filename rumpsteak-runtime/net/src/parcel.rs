@@ -19,7 +19,6 @@ use crate::join::{Joined, Joins, Tie, hello, lane, queues, role_of};
 use crate::lane::Packed;
 use crate::link::{Fate, Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
-use crate::refusal::Refusal;
 
 /// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
 /// (part of) a payload, as a [`Detached`] is, and gone on with where it is [unpacked](Self::unpack).
@@ -171,9 +170,7 @@ where
         let packed = self.routes.iter();
         let packed = packed.map(|packed| Hello { known: None, received: 0, ..packed.own.clone() });
         if self.state != S::FINGERPRINT || !packed.eq(hellos.iter().cloned()) {
-            let difference = "the session that was handed over is another one".to_owned();
-            let (peer, refusal) = (R::NAME.to_owned(), Refusal::Protocol(difference));
-            return Err(NetError::Refused { peer, refusal });
+            return Err(NetError::OtherSession { role: R::NAME });
         }
         let shared = &host.shared;
         let place = (R::PROTOCOL.to_owned(), session, R::NAME.to_owned());

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use rumpsteak_net::transport::Transports;
-use rumpsteak_net::{Host, Limits, Net, Parcel};
+use rumpsteak_net::{Host, Joined, Limits, Net, NetError, Parcel};
 use rumpsteak_oracle::seeds;
-use rumpsteak_runtime::{Detached, Error, Message, Result, Role, session, try_run};
+use rumpsteak_runtime::{Detached, Error, ErrorKind, Message, Result, Role, session, try_run};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::time::timeout;
@@ -115,6 +115,33 @@ async fn answer_all(session: &mut Serves) -> Result<()> {
         .await
 }
 
+#[derive(Role)]
+#[protocol(Hire::portal)]
+#[message(Contract)]
+struct Giver(#[route(Server)] Net<Contract>);
+
+#[derive(Role)]
+#[protocol(Hire::server)]
+#[message(Contract)]
+struct Server(#[route(Giver)] Net<Contract>);
+
+#[derive(Message, Serialize, Deserialize)]
+enum Contract {
+    Job(Job),
+    Taken(Taken),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Job(Parcel<Serving<'static, Portal>>);
+#[derive(Serialize, Deserialize)]
+struct Taken;
+
+#[session(Giver)]
+type Give = Send<Server, Job, Receive<Server, Taken, End>>;
+
+#[session(Server)]
+type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+
 /// A parcel, as it comes out of the bytes that it goes into.
 fn sent<S>(parcel: &Parcel<S>) -> postcard::Result<Parcel<S>> {
     postcard::from_bytes(&postcard::to_stdvec(parcel)?)
@@ -214,4 +241,146 @@ fn sessions_that_move_on_both_sides_lose_nothing_however_connections_break() {
     let broken = broken.load(Ordering::Relaxed);
     println!("{broken} connections broken");
     assert!(broken > 0);
+}
+
+/// The user at one host and the portal at another, at this address, in this session.
+async fn begun(hosts: [&Host; 2], at: &str, session: &str) -> (Joined<User>, Joined<Portal>) {
+    let user = hosts[0].join::<User>(session).peer("portal", [at]).connect();
+    tokio::try_join!(user, hosts[1].join::<Portal>(session).connect()).unwrap()
+}
+
+/// The session of a user who has greeted, and that of the portal.
+async fn greeted(user: &mut Joined<User>, portal: &mut Joined<Portal>) -> (Asks, Serves) {
+    let greets = try_run(&mut user.role, async |s: Using<'_>| {
+        Ok::<_, Error>(Detached::new(s.send(Name("Ada".to_owned())).await?))
+    });
+    let greeted = try_run(&mut portal.role, async |s: Greeting<'_>| {
+        Ok::<_, Error>(Detached::new(s.receive().await?.1))
+    });
+    tokio::try_join!(greets, greeted).unwrap()
+}
+
+#[tokio::test]
+async fn a_session_is_a_payload_of_another_one() {
+    let hosts = [(); 3].map(|()| Host::new());
+    let portal_at = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let server_at = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], &portal_at, "1").await;
+    let giver = hosts[1].join::<Giver>("2").peer("server", [&server_at]).connect();
+    let (mut giver, mut server) =
+        tokio::try_join!(giver, hosts[2].join::<Server>("2").connect()).unwrap();
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let use_it = async {
+        let mut asks = ask(&mut asks, 0..100).await?;
+        quit(&mut asks).await?;
+        Ended::Ok(user.leave().await?)
+    };
+    let give = async {
+        let parcel = portal.pack(serves, [&server_at]).await?;
+        try_run(&mut giver.role, async |s: Give<'_>| {
+            let (Taken, end) = s.send(Job(parcel)).await?.receive().await?;
+            Ok::<_, Error>(((), end))
+        })
+        .await?;
+        Ended::Ok(giver.leave().await?)
+    };
+    let take = async {
+        let taken: Result<_> = try_run(&mut server.role, async |s: Take<'_>| {
+            let (Job(parcel), s) = s.receive().await?;
+            Ok((parcel, s.send(Taken).await?))
+        })
+        .await;
+        server.leave().await?;
+        let (joined, mut serves) = taken?.unpack(&hosts[2])?;
+        answer_all(&mut serves).await?;
+        Ended::Ok(joined.leave().await?)
+    };
+    tokio::try_join!(use_it, give, take).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_session_that_nobody_unpacks_is_told_who_is_lost() {
+    let hosts = [(); 2].map(|()| Host::new());
+    hosts[1].listen("memory://unpacked").await.unwrap();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], "memory://unpacked", "1").await;
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, ["memory://nobody"]).await.unwrap();
+    let lost = ask(&mut asks, 0..1).await.map(drop).unwrap_err();
+    let ErrorKind::Transport { peer: "portal", source, .. } = lost.into_kind() else {
+        panic!("the portal is lost");
+    };
+    let source = source.downcast_ref::<NetError>().unwrap();
+    assert!(matches!(source, NetError::Lost { peer, .. } if peer == "portal"), "{source}");
+    drop(parcel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_packed_or_unpacked_is_an_error() {
+    let hosts = [(); 3].map(|()| Host::new());
+    hosts[1].listen("memory://errors").await.unwrap();
+    let apart = [&hosts[0], &hosts[1]];
+    let (mut user, mut portal) = begun(apart, "memory://errors", "1").await;
+    let (_asks, serves) = greeted(&mut user, &mut portal).await;
+    let (_user, another) = begun(apart, "memory://errors", "2").await;
+    let error = another.pack(serves, ["memory://x"]).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the session is not the one that `portal` has joined here, or was gone on with"
+    );
+    let (mut user, mut portal) = begun(apart, "memory://errors", "3").await;
+    let (_asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, ["memory://x"]).await.unwrap();
+    let bytes = postcard::to_stdvec(&parcel).unwrap();
+    // In another state, and by a role that is there already.
+    let begins: Parcel<Greeting<'static>> = postcard::from_bytes(&bytes).unwrap();
+    let error = begins.unpack(&hosts[2]).map(drop).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the session of `portal` that was handed over is another one than is expected here"
+    );
+    let _there = parcel.unpack(&hosts[2]).unwrap();
+    let again: Parcel<Serving<'static, Portal>> = postcard::from_bytes(&bytes).unwrap();
+    let error = again.unpack(&hosts[2]).map(drop).unwrap_err();
+    assert_eq!(error.to_string(), "`portal` has joined the session `3` already");
+}
+
+#[test]
+fn a_mangled_parcel_does_no_harm() {
+    let (mut read, mut unpacked) = (0, 0);
+    for seed in seeds(60) {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let mut random = Rng::with_seed(seed);
+            let hosts = [(); 3].map(|()| Host::new());
+            let at = format!("memory://{seed}-mangled");
+            hosts[1].listen(&at).await.unwrap();
+            let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], &at, "1").await;
+            let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+            tokio::spawn(async move {
+                let _ = ask(&mut asks, 0..3).await;
+            });
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let parcel = portal.pack(serves, [&at]).await.unwrap();
+            let mut bytes = postcard::to_stdvec(&parcel).unwrap();
+            for _ in 0..random.u8(1..3) {
+                let at = random.usize(..bytes.len());
+                bytes[at] ^= 1 << random.u8(..8);
+            }
+            let Ok(parcel) = postcard::from_bytes::<Parcel<Serving<'static, Portal>>>(&bytes)
+            else {
+                return;
+            };
+            read += 1;
+            let Ok((joined, mut session)) = parcel.unpack(&hosts[2]) else { return };
+            unpacked += 1;
+            let ended = timeout(Duration::from_secs(120), async {
+                let _ = answer_all(&mut session).await;
+                drop(session);
+                let _ = joined.leave().await;
+            });
+            ended.await.unwrap_or_else(|_| panic!("seed {seed} hangs"));
+        });
+    }
+    assert!(read > unpacked && unpacked > 0, "{read} read, {unpacked} unpacked");
 }
