@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// Where a role can be reached: `scheme://place`, for example `tcp://10.0.0.7:4000`.
 ///
 /// The scheme chooses the [transport](crate::transport::Transports), which knows what the place
@@ -16,7 +18,8 @@ use std::str::FromStr;
 /// assert!("localhost:4000".parse::<Address>().is_err());
 /// # Ok::<(), rumpsteak_net::AddressError>(())
 /// ```
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[serde(try_from = "String")]
 pub struct Address {
     text: String,
     /// How long the scheme is.
@@ -61,6 +64,14 @@ impl FromStr for Address {
             }
             _ => Err(AddressError { text: text.to_owned() }),
         }
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = AddressError;
+
+    fn try_from(text: String) -> Result<Self, AddressError> {
+        text.parse()
     }
 }
 

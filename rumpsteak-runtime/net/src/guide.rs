@@ -11,6 +11,7 @@ macro_rules! chapters {
     ($($chapter:ident)*) => {
         $(
             /// [`Bridge`]: crate::Bridge
+            /// [`Directory`]: crate::Directory
             /// [`Host`]: crate::Host
             /// [`peer`]: crate::Join::peer
             /// [`Joined::leave`]: crate::Joined::leave

@@ -57,6 +57,9 @@ pub(crate) struct Hello {
     pub(crate) known: Option<u64>,
     /// How many messages it has received.
     pub(crate) received: u64,
+    /// The schemes of the transports over which it would talk, best first; empty if it goes on
+    /// with this one.
+    pub(crate) transports: Vec<String>,
 }
 
 /// A [`Capacity`], as it travels.
@@ -84,6 +87,8 @@ pub(crate) enum Answer {
     Refused(Refusal),
     /// The role goes on elsewhere: at one of these addresses.
     Moved(Vec<String>),
+    /// It can be called at these addresses, and goes on nowhere else, or may do better there.
+    Offers(Vec<String>),
 }
 
 impl Hello {

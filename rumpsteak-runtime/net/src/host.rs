@@ -46,11 +46,14 @@ pub(crate) struct Shared {
 struct Listening(Mutex<Vec<(AbortHandle, Address)>>);
 
 #[derive(Default)]
-struct State {
+pub(crate) struct State {
     seats: BTreeMap<Place, Seat>,
     services: BTreeMap<(String, String), Announced>,
     /// Where roles went that have left in the middle of a session, and until when it is said.
     moved: BTreeMap<Place, (Vec<String>, Instant)>,
+    pub(crate) listened: Vec<Listened>,
+    /// Where a host that has one of these addresses is better called.
+    pub(crate) better: BTreeMap<Address, Address>,
 }
 
 impl State {
@@ -63,6 +66,14 @@ impl State {
             let _ = service.to.send(session);
         }
     }
+}
+
+/// An address at which a host listens.
+#[derive(Clone, Debug)]
+pub(crate) struct Listened {
+    pub(crate) address: Address,
+    /// Whether sessions go on there; if not, whoever calls is told of an address where they do.
+    pub(crate) has_sessions: bool,
 }
 
 /// A service: where new sessions are announced, and those that were.
@@ -119,7 +130,7 @@ pub(crate) enum Arrival {
     /// On this host: the other end of its route.
     Local(Box<dyn Any + Send>),
     /// Over a connection. The first one has had its answer; those that are made again have not.
-    Remote(Connection, Hello, Call),
+    Remote(Connection, Box<Hello>, Call),
     /// It does not come.
     Failed(NetError),
     /// It is not the peer: the role itself leaves for another host, with what this end has.
@@ -131,6 +142,8 @@ pub(crate) enum Greeted {
     Welcome(Connection, Box<Hello>),
     /// The peer is at one of these addresses now.
     Moved(Vec<Address>),
+    /// It is to be called at one of these addresses.
+    Offers(Vec<Address>),
 }
 
 /// Who has made a connection.
@@ -183,6 +196,24 @@ impl Host {
     ///
     /// Outside of a tokio runtime.
     pub async fn listen(&self, address: &str) -> Result<Address, NetError> {
+        self.listen_for(address, true).await
+    }
+
+    /// Listens at an address for nothing but to say where sessions go on: at the addresses at
+    /// which the host [listens](Self::listen), whichever of these suits the peer best.
+    ///
+    /// # Errors
+    ///
+    /// As `listen`.
+    ///
+    /// # Panics
+    ///
+    /// As `listen`.
+    pub async fn meet(&self, address: &str) -> Result<Address, NetError> {
+        self.listen_for(address, false).await
+    }
+
+    async fn listen_for(&self, address: &str, has_sessions: bool) -> Result<Address, NetError> {
         let address: Address = address.parse()?;
         let Shared { transports, limits, .. } = &*self.shared;
         let listened = transports.of(&address)?.listen(address.place(), limits.frame).await;
@@ -191,7 +222,9 @@ impl Host {
             NetError::Listen { address, source }
         })?;
         let reached = Address::new(address.scheme(), &listener.place());
-        let task = tokio::spawn(accept(Arc::clone(&self.shared), listener));
+        let listened = Listened { address: reached.clone(), has_sessions };
+        self.shared.state().listened.push(listened.clone());
+        let task = tokio::spawn(accept(Arc::clone(&self.shared), listener, listened));
         let mut tasks = lock(&self._listening.0);
         tasks.push((task.abort_handle(), reached.clone()));
         Ok(reached)
@@ -236,7 +269,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
 
@@ -366,10 +399,11 @@ impl Shared {
                         _ if slot.taken.is_some() => {}
                         Ok(Ok(Greeted::Welcome(connection, hello))) => {
                             slot.taken = Some(hello.instance);
-                            slot.arrive(Arrival::Remote(connection, *hello, Call::Own));
+                            slot.arrive(Arrival::Remote(connection, hello, Call::Own));
                         }
-                        // Only who knows its peer is told that it has moved.
-                        Ok(Ok(Greeted::Moved(_))) => return false,
+                        // Only who knows its peer is told that it has moved, and offers have been
+                        // followed.
+                        Ok(Ok(Greeted::Moved(_) | Greeted::Offers(_))) => return false,
                         Ok(Err(NetError::Absent { last: why, .. })) => {
                             last = why;
                             return false;
@@ -398,12 +432,12 @@ impl Shared {
         NetError::Absent { peer, session, waited: self.limits.join, last }
     }
 
-    /// Calls a peer once.
+    /// Calls a peer once, at this address.
     ///
     /// # Errors
     ///
     /// [`Absent`](NetError::Absent) if another call may succeed.
-    pub(crate) async fn greet(
+    pub(crate) async fn greet_at(
         self: &Arc<Self>,
         address: &Address,
         own: &Hello,
@@ -416,7 +450,9 @@ impl Shared {
             let mut connection = if is_here {
                 let [near, far] = Memory::pair(frame);
                 let shared = Arc::clone(self);
-                tokio::spawn(async move { shared.welcome(Box::pin(async { Ok(far) })).await });
+                tokio::spawn(
+                    async move { shared.welcome(Box::pin(async { Ok(far) }), None).await },
+                );
                 near
             } else {
                 transport.connect(address.place(), frame).await?
@@ -440,13 +476,13 @@ impl Shared {
                 Ok(()) => return Ok(Greeted::Welcome(connection, Box::new(hello))),
                 Err(refusal) => refusal,
             },
-            Answer::Moved(_) if !connection.may_play(&own.protocol, &own.peer) => {
+            Answer::Moved(_) | Answer::Offers(_)
+                if !connection.may_play(&own.protocol, &own.peer) =>
+            {
                 Refusal::Certificate
             }
-            Answer::Moved(to) => {
-                let to = to.iter().map(|address| address.parse());
-                return Ok(Greeted::Moved(to.collect::<Result<_, AddressError>>()?));
-            }
+            Answer::Moved(to) => return Ok(Greeted::Moved(addresses(&to)?)),
+            Answer::Offers(at) => return Ok(Greeted::Offers(addresses(&at)?)),
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
                 return Err(absent(std::io::Error::other(Refusal::Unknown.to_string())));
@@ -457,11 +493,15 @@ impl Shared {
     }
 }
 
+fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {
+    texts.iter().map(|address| address.parse()).collect()
+}
+
 const FIRST_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Takes connections, for as long as the host listens.
-async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>) {
+async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {
     loop {
         let Ok(opening) = listener.accept().await else {
             // Too many open files, mostly: it passes.
@@ -469,10 +509,10 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>) {
             continue;
         };
         // Who comes when there are too many is turned away, and may come again.
-        let shared = Arc::clone(&shared);
+        let (shared, at) = (Arc::clone(&shared), at.clone());
         tokio::spawn(async move {
             if let Ok(_place) = shared.handshakes.try_acquire() {
-                let _ = timeout(shared.limits.handshake, shared.welcome(opening)).await;
+                let _ = timeout(shared.limits.handshake, shared.welcome(opening, Some(at))).await;
             }
         });
     }
@@ -493,7 +533,7 @@ enum Reception {
 
 impl Shared {
     /// Answers a connection, once it is known what to answer.
-    async fn welcome(&self, opening: Opening) -> std::io::Result<()> {
+    async fn welcome(&self, opening: Opening, at: Option<Listened>) -> std::io::Result<()> {
         let mut connection = opening.await?;
         let mut bytes = BytesMut::new();
         let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
@@ -501,6 +541,9 @@ impl Shared {
         };
         if !connection.may_play(&hello.protocol, &hello.role) {
             return say(&mut connection, &Answer::Refused(Refusal::Certificate)).await;
+        }
+        if let Some(offers) = at.and_then(|at| self.offers(&at, &hello)) {
+            return say(&mut connection, &Answer::Offers(offers)).await;
         }
         let mut is_compared = false;
         loop {
@@ -522,11 +565,13 @@ impl Shared {
                 Reception::Welcome(own, arrivals) => {
                     // If this fails, the peer calls again.
                     let said = say(&mut connection, &Answer::Welcome(own)).await;
-                    let _ = arrivals.send(Arrival::Remote(connection, hello, Call::Theirs));
+                    let _ =
+                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Theirs));
                     return said;
                 }
                 Reception::Again(arrivals) => {
-                    let _ = arrivals.send(Arrival::Remote(connection, hello, Call::Theirs));
+                    let _ =
+                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Theirs));
                     return Ok(());
                 }
             }

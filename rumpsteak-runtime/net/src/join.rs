@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::address::{Address, AddressError};
 use crate::codec::{Codec, CodecError, Postcard};
+use crate::directory::Directory;
 use crate::error::NetError;
 use crate::handshake::{Hello, Room};
 use crate::host::{Arrival, Call, Guard, Host, LaneTask, Shared};
@@ -34,6 +35,8 @@ pub struct Join<R, C = Postcard> {
     session: String,
     codec: C,
     addresses: Vec<(String, Vec<Address>)>,
+    directory: Directory,
+    transports: Vec<String>,
     wrong: Option<NetError>,
     role: PhantomData<fn() -> R>,
 }
@@ -102,6 +105,8 @@ impl Host {
             session: session.into(),
             codec: Postcard,
             addresses: Vec::new(),
+            directory: Directory::default(),
+            transports: Vec::new(),
             wrong: None,
             role: PhantomData,
         }
@@ -160,10 +165,23 @@ impl<R: Joins, C: Codec> Join<R, C> {
         self
     }
 
+    /// Where those peers are to be called of which [`peer`](Self::peer) says nothing. A directory
+    /// may have roles that are no peers.
+    pub fn peers(self, directory: &Directory) -> Self {
+        Self { directory: directory.clone(), ..self }
+    }
+
+    /// Over which transports this role would talk with peers that it calls: their schemes, best
+    /// first. A peer may [listen](Host::listen) at several addresses, and tells them whoever calls
+    /// one of them. Without this it is the one that is called.
+    pub fn over<T: Into<String>>(self, transports: impl IntoIterator<Item = T>) -> Self {
+        Self { transports: transports.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// Writes messages by another codec than [`Postcard`]. All roles of a session have the same.
     pub fn codec<D: Codec>(self, codec: D) -> Join<R, D> {
-        let Self { host, session, addresses, wrong, role, .. } = self;
-        Join { host, session, codec, addresses, wrong, role }
+        let Self { host, session, addresses, directory, transports, wrong, role, .. } = self;
+        Join { host, session, codec, addresses, directory, transports, wrong, role }
     }
 
     /// Waits until all peers of the role have joined the session as well.
@@ -193,8 +211,11 @@ impl<R: Joins, C: Codec> Join<R, C> {
             return Err(NetError::NoPeer { role: R::NAME, peer: peer.clone(), peers });
         }
         let instance = fastrand::u64(..);
-        let hellos: Vec<Hello> =
-            queues.iter().map(|queue| hello::<R, C>(&self.session, queue, instance)).collect();
+        let hello = |queue| Hello {
+            transports: self.transports.clone(),
+            ..hello::<R, C>(&self.session, queue, instance)
+        };
+        let hellos: Vec<Hello> = queues.iter().map(hello).collect();
 
         let shared = &self.host.shared;
         let place = (R::PROTOCOL.to_owned(), self.session.clone(), R::NAME.to_owned());
@@ -238,7 +259,7 @@ impl<R: Joins, C: Codec> Join<R, C> {
                     let reach = Reach {
                         shared: Arc::clone(shared),
                         own: Hello { known: Some(theirs.instance), ..own.clone() },
-                        theirs,
+                        theirs: *theirs,
                         addresses,
                         arrivals,
                         _guard: Some(Arc::clone(&guard)),
@@ -263,7 +284,8 @@ pub(crate) fn role_of<R: Joins>(ends: Vec<Net<R::Message>>) -> R {
 impl<R, C> Join<R, C> {
     fn addresses_of(&self, peer: &str) -> Vec<Address> {
         let of_peer = self.addresses.iter().filter(|(role, _)| role == peer);
-        of_peer.flat_map(|(_, at)| at.clone()).collect()
+        let told: Vec<Address> = of_peer.flat_map(|(_, at)| at.clone()).collect();
+        if told.is_empty() { self.directory.of(peer) } else { told }
     }
 }
 
@@ -301,6 +323,7 @@ pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: 
         instance,
         known: None,
         received: 0,
+        transports: Vec::new(),
     }
 }
 

@@ -168,7 +168,9 @@ where
         let hellos = queues.iter().map(|queue| hello::<R, C>(&session, queue, instance));
         let hellos: Vec<Hello> = hellos.collect();
         let packed = self.routes.iter();
-        let packed = packed.map(|packed| Hello { known: None, received: 0, ..packed.own.clone() });
+        let plain =
+            |own: &Hello| Hello { known: None, received: 0, transports: Vec::new(), ..own.clone() };
+        let packed = packed.map(|packed| plain(&packed.own));
         if self.state != S::FINGERPRINT || !packed.eq(hellos.iter().cloned()) {
             return Err(NetError::OtherSession { role: R::NAME });
         }

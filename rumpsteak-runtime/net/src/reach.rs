@@ -191,6 +191,7 @@ impl Search {
                         (self.has_moved, self.pause) = (true, FIRST_PAUSE);
                         break;
                     }
+                    Ok(Ok(Greeted::Offers(_)) | Err(NetError::Absent { last: None, .. })) => {}
                     Ok(Err(NetError::Absent { last: Some(error), .. })) => self.last = error,
                     Ok(Err(NetError::Refused { refusal: Refusal::Unknown, .. }))
                         if self.has_moved => {}

@@ -21,6 +21,9 @@ pub enum Refusal {
     Protocol(String),
     /// Another end has that role in that session.
     Taken,
+    /// There is no transport that both take: those of the one that calls, if it says so, and those
+    /// of the other.
+    Transport([String; 2]),
     /// Nobody there plays this role in this session.
     Unknown,
 }
@@ -46,6 +49,9 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::Taken => f.write_str("the role is taken in this session"),
+            Self::Transport([own, theirs]) => {
+                write!(f, "one talks over these transports: {own}; the other over these: {theirs}")
+            }
             Self::Unknown => f.write_str("nobody there plays this role in this session"),
         }
     }

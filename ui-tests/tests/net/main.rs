@@ -8,6 +8,7 @@ mod breaks;
 mod broker;
 mod delegation;
 mod meddling;
+mod negotiation;
 mod shop;
 mod strangers;
 mod transports;

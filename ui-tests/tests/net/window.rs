@@ -17,18 +17,18 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 #[derive(Message, Serialize, Deserialize)]
-enum Label {
+pub(crate) enum Label {
     Left(Left),
     Right(Right),
 }
 
 #[derive(Serialize, Deserialize)]
-struct Left(u64);
+pub(crate) struct Left(u64);
 #[derive(Serialize, Deserialize)]
-struct Right(u64);
+pub(crate) struct Right(u64);
 
 /// Roles whose routes are between hosts.
-mod net {
+pub(crate) mod net {
     use rumpsteak_net::Net;
     use rumpsteak_runtime::{Role, session};
 
@@ -37,12 +37,12 @@ mod net {
     #[derive(Role)]
     #[protocol(Swap::a)]
     #[message(Label)]
-    pub(super) struct A(#[route(B)] Net<Label>);
+    pub(crate) struct A(#[route(B)] Net<Label>);
 
     #[derive(Role)]
     #[protocol(Swap::b)]
     #[message(Label)]
-    pub(super) struct B(#[route(A)] Net<Label>);
+    pub(crate) struct B(#[route(A)] Net<Label>);
 
     #[session(A)]
     pub(super) type Plain = Send<
@@ -68,17 +68,17 @@ mod bare {
 
     use super::{Label, Left, Right};
 
-    pub(super) type Bare = Bidirectional<Sender<Label>, Receiver<Label>>;
+    pub(crate) type Bare = Bidirectional<Sender<Label>, Receiver<Label>>;
 
     #[derive(Role)]
     #[protocol(Swap::a)]
     #[message(Label)]
-    pub(super) struct A(#[route(B)] pub(super) Bare);
+    pub(crate) struct A(#[route(B)] pub(super) Bare);
 
     #[derive(Role)]
     #[protocol(Swap::b)]
     #[message(Label)]
-    pub(super) struct B(#[route(A)] pub(super) Bare);
+    pub(crate) struct B(#[route(A)] pub(super) Bare);
 
     #[session(A)]
     pub(super) type Plain = Send<
@@ -98,7 +98,7 @@ mod bare {
 /// A process that sends three messages and then receives three.
 macro_rules! process {
     ($name:ident, $role:ty, $session:ty, $Sent:ident, $Received:ident) => {
-        async fn $name(role: &mut $role) -> Result<[u64; 3]> {
+        pub(crate) async fn $name(role: &mut $role) -> Result<[u64; 3]> {
             try_run(role, async |s: $session| {
                 let s = s.send($Sent(1)).await?.send($Sent(2)).await?.send($Sent(3)).await?;
                 let ($Received(one), s) = s.receive().await?;

@@ -1,0 +1,104 @@
+//! Over which transport two ends talk (SJ §5.3).
+//!
+//! Who calls uses the addresses that it was told, and says which transports it would take, best
+//! first. Who is called goes on with this connection if none of its own addresses is better; or
+//! else it says where it can be called, and is. What came of it is remembered by the address that
+//! was called first, until nobody answers there.
+
+use std::sync::Arc;
+
+use crate::address::Address;
+use crate::error::NetError;
+use crate::handshake::Hello;
+use crate::host::{Greeted, Listened, Shared};
+use crate::refusal::Refusal;
+
+impl Shared {
+    /// Calls a peer once, where it is best called.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`](NetError::Absent) if another call may succeed.
+    pub(crate) async fn greet(
+        self: &Arc<Self>,
+        address: &Address,
+        own: &Hello,
+    ) -> Result<Greeted, NetError> {
+        let settled = Hello { transports: Vec::new(), ..own.clone() };
+        let remembered = self.state().better.get(address).cloned();
+        if let Some(better) = remembered.filter(|better| own.takes(better)) {
+            match self.greet_at(&better, &settled).await {
+                Err(NetError::Absent { .. }) => drop(self.state().better.remove(address)),
+                greeted => return greeted,
+            }
+        }
+        let offers = match self.greet_at(address, own).await? {
+            Greeted::Offers(offers) => offers,
+            greeted => return Ok(greeted),
+        };
+        let mut last = None;
+        for better in self.choose(address, own, &offers) {
+            match self.greet_at(&better, &settled).await {
+                Err(NetError::Absent { last: why, .. }) => last = why,
+                greeted => {
+                    if greeted.is_ok() {
+                        self.state().better.insert(address.clone(), better);
+                    }
+                    return greeted;
+                }
+            }
+        }
+        if last.is_some() {
+            return Err(self.absent(own, last));
+        }
+        let offered = offers.iter().map(Address::scheme).collect::<Vec<_>>().join(", ");
+        let refusal = Refusal::Transport([own.transports.join(", "), offered]);
+        Err(NetError::Refused { peer: own.peer.clone(), refusal })
+    }
+
+    /// The addresses among those that a peer offers that this end takes, best first.
+    fn choose(&self, called: &Address, own: &Hello, offers: &[Address]) -> Vec<Address> {
+        let rank = |offer: &Address| own.transports.iter().position(|way| way == offer.scheme());
+        let known = offers.iter().filter(|offer| self.transports.of(offer).is_ok());
+        let mut taken: Vec<&Address> = known.filter(|offer| own.takes(offer)).collect();
+        taken.sort_by_key(|offer| rank(offer));
+        taken.into_iter().map(|offer| offer.seen_from(called)).collect()
+    }
+
+    /// Where a peer is to call rather than at this address; `None` if it is best called there.
+    pub(crate) fn offers(&self, called: &Listened, hello: &Hello) -> Option<Vec<String>> {
+        let state = self.state();
+        let listened = state.listened.iter().filter(|listened| listened.has_sessions);
+        let best = hello
+            .transports
+            .iter()
+            .find(|way| listened.clone().any(|listened| listened.address.scheme() == way.as_str()));
+        let is_best = if hello.transports.is_empty() {
+            called.has_sessions
+        } else {
+            called.has_sessions && best.is_some_and(|best| best == called.address.scheme())
+        };
+        (!is_best).then(|| listened.map(|listened| listened.address.to_string()).collect())
+    }
+}
+
+impl Hello {
+    /// Whether this end talks over the transport of an address.
+    fn takes(&self, address: &Address) -> bool {
+        self.transports.is_empty() || self.transports.iter().any(|way| way == address.scheme())
+    }
+}
+
+impl Address {
+    /// This address, where it means every machine by whichever name, on the machine that was
+    /// called.
+    fn seen_from(&self, called: &Self) -> Self {
+        let port = ["0.0.0.0:", "[::]:"].iter().find_map(|any| self.place().strip_prefix(any));
+        match (port, called.place().rsplit_once(':')) {
+            (Some(port), Some((machine, _))) => {
+                Self::new(self.scheme(), &format!("{machine}:{port}"))
+            }
+            _ => self.clone(),
+        }
+    }
+}
