@@ -1,19 +1,25 @@
 //! What travels over a connection once its ends have agreed.
 //!
 //! ```text
-//! frame ::= 0 payload           a message
-//!         | 1                   the role has left: no message follows
-//!         | 2 received limit    all before `received` has come; all before `limit` may be sent
-//!         | 3                   nothing to say, but still here
+//! frame ::= 0 count (length payload)*    so many messages
+//!         | 1                            the role has left: no message follows
+//!         | 2 received limit             all before `received` has come; all before `limit` may
+//!                                        be sent
+//!         | 3                            nothing to say, but still here
 //! ```
 //!
 //! Messages and the end are numbered from 0 in each direction. The numbers are not sent: frames
 //! arrive in order, and a new connection goes on where the old one broke. Numbers are of 64 bits,
-//! the least significant byte first.
+//! counts and lengths of 32, the least significant byte first.
+//!
+//! What a role has sent since its task last looked goes into one frame: a frame costs as much as
+//! some messages.
 
-use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use bytes::{BufMut as _, Bytes, BytesMut};
 
-pub(crate) const MESSAGE: u8 = 0;
+use crate::codec::CodecError;
+
+const MESSAGES: u8 = 0;
 const END: u8 = 1;
 const GRANT: u8 = 2;
 const BEAT: u8 = 3;
@@ -21,7 +27,7 @@ const BEAT: u8 = 3;
 /// A frame that was received.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Frame {
-    Message(BytesMut),
+    Messages(Messages),
     End,
     Grant { received: u64, limit: u64 },
     Beat,
@@ -29,11 +35,11 @@ pub(crate) enum Frame {
 
 impl Frame {
     /// The frame that bytes are. `None` if they are none.
-    pub(crate) fn read(mut bytes: BytesMut) -> Option<Self> {
+    pub(crate) fn read(bytes: BytesMut) -> Option<Self> {
         match *bytes.first()? {
-            MESSAGE => {
-                bytes.advance(1);
-                Some(Self::Message(bytes))
+            MESSAGES => {
+                let left = bytes.get(1..HEAD)?.try_into().ok().map(u32::from_le_bytes)?;
+                Some(Self::Messages(Messages { bytes, at: HEAD, left }))
             }
             END if bytes.len() == 1 => Some(Self::End),
             BEAT if bytes.len() == 1 => Some(Self::Beat),
@@ -44,6 +50,106 @@ impl Frame {
             }
             _ => None,
         }
+    }
+}
+
+/// The messages of a frame.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Messages {
+    bytes: BytesMut,
+    /// Where the next one begins.
+    at: usize,
+    left: u32,
+}
+
+impl Messages {
+    /// The next message; nothing at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the frame has less than it says, or more.
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, ()> {
+        let rest = &self.bytes[self.at..];
+        if self.left == 0 {
+            return if rest.is_empty() { Ok(None) } else { Err(()) };
+        }
+        let (length, rest) = rest.split_first_chunk().ok_or(())?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let message = rest.get(..length).ok_or(())?;
+        self.at += LENGTH + length;
+        self.left -= 1;
+        Ok(Some(message))
+    }
+}
+
+/// How many bytes a frame of messages has before them, and each before itself.
+const HEAD: usize = 5;
+const LENGTH: usize = 4;
+
+/// When a frame is long enough: the next message goes into another one.
+const FULL: usize = 32 << 10;
+
+/// A frame of messages while it is made.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl Batch {
+    /// Adds what `write` writes as a message; returns the frame of those before it if it was full.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, or is larger than a frame may be, in bytes.
+    pub(crate) fn add(
+        &mut self,
+        largest: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), CodecError>,
+    ) -> Result<Option<Bytes>, CodecError> {
+        let full = if self.bytes.len() < FULL { None } else { self.take() };
+        if self.bytes.is_empty() {
+            self.bytes.extend([MESSAGES, 0, 0, 0, 0]);
+        }
+        let at = self.bytes.len();
+        self.bytes.extend([0; LENGTH]);
+        write(&mut self.bytes)?;
+        let size = self.bytes.len() - at - LENGTH;
+        if HEAD + LENGTH + size > largest {
+            return Err(format!("it has {size} bytes, and a frame has at most {largest}").into());
+        }
+        // Less than a frame may have, which is less than 4 GiB.
+        let length = u32::try_from(size)?;
+        self.bytes[at..at + LENGTH].copy_from_slice(&length.to_le_bytes());
+        if self.bytes.len() <= largest {
+            self.count += 1;
+            return Ok(full);
+        }
+        let mut alone = self.bytes[..HEAD].to_vec();
+        alone.extend(self.bytes.drain(at..));
+        let before = self.take();
+        *self = Self { bytes: alone, count: 1 };
+        Ok(before)
+    }
+
+    /// The frame of all messages that were added, if there are any.
+    pub(crate) fn take(&mut self) -> Option<Bytes> {
+        let Self { mut bytes, count } = std::mem::take(self);
+        if count == 0 {
+            return None;
+        }
+        self.bytes.reserve(bytes.len());
+        bytes[1..HEAD].copy_from_slice(&count.to_le_bytes());
+        Some(bytes.into())
+    }
+}
+
+/// How many messages and ends a frame has. `None` if it has none.
+pub(crate) fn count(frame: &[u8]) -> Option<u64> {
+    match *frame.first()? {
+        MESSAGES => Some(u32::from_le_bytes(frame.get(1..HEAD)?.try_into().ok()?).into()),
+        END => Some(1),
+        _ => None,
     }
 }
 
@@ -73,12 +179,65 @@ mod tests {
         assert_eq!(read(&end()), Some(Frame::End));
         assert_eq!(read(&beat()), Some(Frame::Beat));
         assert_eq!(read(&grant(3, u64::MAX)), Some(Frame::Grant { received: 3, limit: u64::MAX }));
-        assert_eq!(read(&[MESSAGE, 7, 8]), Some(Frame::Message((&[7, 8][..]).into())));
-        assert_eq!(read(&[MESSAGE]), Some(Frame::Message(BytesMut::new())));
-        for bytes in
-            [&[][..], &[4], &[END, 0], &[BEAT, 0], &[GRANT], &grant(1, 2)[..16], &[GRANT; 18]]
-        {
+        for bytes in [
+            &[][..],
+            &[4],
+            &[MESSAGES, 0, 0, 0],
+            &[END, 0],
+            &[BEAT, 0],
+            &[GRANT],
+            &grant(1, 2)[..16],
+            &[GRANT; 18],
+        ] {
             assert_eq!(read(bytes), None, "{bytes:?}");
         }
+    }
+
+    fn messages(frame: &[u8]) -> Result<Vec<Vec<u8>>, ()> {
+        let Some(Frame::Messages(mut messages)) = Frame::read(frame.into()) else {
+            return Err(());
+        };
+        let mut read = Vec::new();
+        while let Some(message) = messages.next()? {
+            read.push(message.to_vec());
+        }
+        Ok(read)
+    }
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        let mut batch = Batch::default();
+        assert_eq!(batch.take(), None);
+        let mut add = |largest: usize, message: &[u8]| {
+            batch.add(largest, |bytes| {
+                bytes.extend(message);
+                Ok(())
+            })
+        };
+        assert_eq!(add(20, &[1, 2]).ok(), Some(None));
+        assert_eq!(add(20, &[]).ok(), Some(None));
+        // Together they would be too large.
+        let first = add(20, &[3; 11]).ok().flatten().unwrap_or_default();
+        assert_eq!(messages(&first), Ok(vec![vec![1, 2], vec![]]));
+        assert_eq!((count(&first), count(&end()), count(&beat())), (Some(2), Some(1), None));
+        assert!(add(20, &[3; 12]).is_err());
+        let frame = &[MESSAGES, 2, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 0][..];
+        assert_eq!(messages(frame), Ok(vec![vec![7], vec![]]));
+        for wrong in [&frame[..13], &frame[..8], &[frame, &[0]].concat()] {
+            assert_eq!(messages(wrong), Err(()), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_ends_when_it_is_long_enough() {
+        let mut batch = Batch::default();
+        let write = |bytes: &mut Vec<u8>| {
+            bytes.extend([0; 1_000]);
+            Ok(())
+        };
+        let frames = (0..100).filter_map(|_| batch.add(1 << 20, write).ok().flatten());
+        let mut counts: Vec<_> = frames.map(|frame| count(&frame)).collect();
+        counts.push(batch.take().and_then(|frame| count(&frame)));
+        assert_eq!(counts, [Some(33), Some(33), Some(33), Some(1)]);
     }
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::Stream as _;
 use futures_sink::Sink as _;
 use rumpsteak_runtime::channel::{QueueReceiver, QueueSender};
@@ -37,7 +37,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
-use crate::frame::{self, Frame};
+use crate::frame::{self, Batch, Frame};
 use crate::handshake::{Hello, Numbers};
 use crate::transport::Connection;
 
@@ -56,7 +56,7 @@ pub(crate) const WINDOW: usize = 1024;
 const SILENT_BEATS: u8 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
-const BATCH: usize = WINDOW;
+const BATCH: u64 = WINDOW as u64;
 
 /// What a lane is made of, on its way to another host.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -126,11 +126,13 @@ pub(crate) struct Lane<M, C> {
     outgoing: Option<QueueReceiver<M>>,
     /// What the role receives. `None` once its peer has left, or the role has.
     incoming: Option<QueueSender<M>>,
-    /// The frames that the peer may not have, in order; the first has the number `first`.
+    /// The frames that the peer may not have, in order: `first` is the number of the first message.
     unacknowledged: VecDeque<Bytes>,
     first: u64,
-    /// How many of these went into this connection.
+    /// How many of these frames went into this connection.
     sent: usize,
+    /// The number of the next message, or end, that is taken from the role.
+    next: u64,
     /// The peer takes what has a smaller number.
     limit: u64,
     /// Whether the end is among what was sent, or is still to be.
@@ -146,9 +148,8 @@ pub(crate) struct Lane<M, C> {
     /// Whether the peer has to hear of `received`.
     owes: bool,
     has_peer_left: bool,
-    /// A frame is made here, and cut off.
-    arena: BytesMut,
-    scratch: Vec<u8>,
+    /// What is taken from the role becomes a frame here.
+    batch: Batch,
     beats: Interval,
     has_written: bool,
     /// How many beats have passed without a frame.
@@ -177,6 +178,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             unacknowledged: VecDeque::new(),
             first: 0,
             sent: 0,
+            next: 0,
             limit: 0,
             has_ended: false,
             arrived: VecDeque::new(),
@@ -185,8 +187,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             window: window as u64,
             owes: true,
             has_peer_left: false,
-            arena: BytesMut::new(),
-            scratch: Vec::new(),
+            batch: Batch::default(),
             beats,
             has_written: false,
             silent: 0,
@@ -223,9 +224,9 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         while let Some(outgoing) = &mut self.outgoing
             && let Poll::Ready(Some(message)) = Pin::new(outgoing).poll_next(&mut context)
         {
-            let frame = self.frame_of(&message).map_err(|error| failed(&self.peer, error))?;
-            self.unacknowledged.push_back(frame);
+            self.add(&message).map_err(|error| failed(&self.peer, error))?;
         }
+        self.unacknowledged.extend(self.batch.take());
         let unread = messages_as_bytes(&self.codec, self.arrived);
         Ok(Luggage {
             first: self.first,
@@ -258,6 +259,12 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             })?;
             self.arrived.push_back(message);
         }
+        let counts: Option<Vec<u64>> =
+            unacknowledged.iter().map(|frame| frame::count(frame)).collect();
+        let Some(counts) = counts else {
+            return Err(self.nonsense("luggage that is none"));
+        };
+        self.next = first + counts.iter().sum::<u64>();
         self.unacknowledged = unacknowledged.into_iter().map(Bytes::from).collect();
         if luggage.has_peer_left {
             self.outgoing = None;
@@ -342,19 +349,25 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                 self.acknowledge(received)?;
                 self.limit = self.limit.max(limit);
             }
-            Frame::Message(_) | Frame::End if self.has_peer_left => {
+            Frame::Messages(_) | Frame::End if self.has_peer_left => {
                 return Err(self.nonsense("a message after its end"));
             }
-            Frame::Message(bytes) => {
+            Frame::Messages(mut messages) => loop {
+                let bytes = match messages.next() {
+                    Ok(Some(bytes)) => bytes,
+                    Ok(None) => break,
+                    Err(()) => return Err(self.nonsense("bytes that are no frame")),
+                };
                 if self.received >= self.granted {
                     return Err(self.nonsense("more messages than it was granted"));
                 }
                 self.received += 1;
-                let message = self.message_of(&bytes);
-                let source =
-                    |error| NetError::Decode { peer: self.peer.clone(), source: Arc::new(error) };
-                self.arrived.push_back(message.map_err(source)?);
-            }
+                let message = self.message_of(bytes).map_err(|error| NetError::Decode {
+                    peer: self.peer.clone(),
+                    source: Arc::new(error),
+                })?;
+                self.arrived.push_back(message);
+            },
             Frame::End => {
                 self.received += 1;
                 self.has_peer_left = true;
@@ -376,15 +389,19 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// The peer has all messages before this number.
     fn acknowledge(&mut self, received: u64) -> Result<(), NetError> {
-        let sent = self.first + self.unacknowledged.len() as u64;
-        if received > sent {
+        if received > self.next {
             return Err(self.nonsense("word of messages that it was not sent"));
         }
         // A grant may be older than what the handshake of a new connection said.
-        while self.first < received {
-            self.unacknowledged.pop_front();
-            self.first += 1;
+        while self.first < received
+            && let Some(frame) = self.unacknowledged.pop_front()
+        {
+            self.first += frame::count(&frame).unwrap_or(0);
             self.sent = self.sent.saturating_sub(1);
+            // A frame comes whole.
+            if self.first > received {
+                return Err(self.nonsense("word of a part of a frame"));
+            }
         }
         Ok(())
     }
@@ -415,45 +432,36 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
 
     /// Takes what the role sends, as far as the peer has granted; whether there was anything.
     fn poll_take(&mut self, context: &mut Context<'_>) -> Result<bool, Stop> {
-        for taken in 0..BATCH {
-            let next = self.first + self.unacknowledged.len() as u64;
-            let Some(outgoing) = &mut self.outgoing else {
-                if !self.has_ended {
-                    self.has_ended = true;
-                    self.unacknowledged.push_back(frame::end());
-                    return Ok(true);
-                }
-                return Ok(taken > 0);
+        let before = self.next;
+        let until = self.limit.min(before + BATCH);
+        while self.next < until
+            && let Some(outgoing) = &mut self.outgoing
+            && let Poll::Ready(message) = Pin::new(outgoing).poll_next(context)
+        {
+            let Some(message) = message else {
+                self.outgoing = None;
+                break;
             };
-            if next >= self.limit {
-                return Ok(taken > 0);
-            }
-            match Pin::new(outgoing).poll_next(context) {
-                Poll::Pending => return Ok(taken > 0),
-                Poll::Ready(None) => self.outgoing = None,
-                Poll::Ready(Some(message)) => {
-                    let frame = self.frame_of(&message).map_err(|error| {
-                        let (peer, source) = (self.peer.clone(), Arc::new(error));
-                        Stop::Failed(NetError::Encode { peer, source })
-                    })?;
-                    self.unacknowledged.push_back(frame);
-                }
-            }
+            self.add(&message).map_err(|error| {
+                let (peer, source) = (self.peer.clone(), Arc::new(error));
+                Stop::Failed(NetError::Encode { peer, source })
+            })?;
         }
-        Ok(true)
+        self.unacknowledged.extend(self.batch.take());
+        if self.outgoing.is_none() && !self.has_ended {
+            self.has_ended = true;
+            self.unacknowledged.push_back(frame::end());
+            self.next += 1;
+        }
+        Ok(self.next > before)
     }
 
-    fn frame_of(&mut self, message: &M) -> Result<Bytes, CodecError> {
-        self.scratch.clear();
-        self.scratch.push(frame::MESSAGE);
-        self.codec.encode(message, &mut self.scratch)?;
-        let size = self.scratch.len();
-        if size > self.frame {
-            let limit = self.frame;
-            return Err(format!("it has {size} bytes, and a frame has at most {limit}").into());
-        }
-        self.arena.put_slice(&self.scratch);
-        Ok(self.arena.split().freeze())
+    /// Puts a message into the frame that is being made.
+    fn add(&mut self, message: &M) -> Result<(), CodecError> {
+        let full = self.batch.add(self.frame, |bytes| self.codec.encode(message, bytes))?;
+        self.unacknowledged.extend(full);
+        self.next += 1;
+        Ok(())
     }
 
     /// Puts what is to be said into the connection, as far as it takes it.
