@@ -257,7 +257,8 @@ async fn ann(place: &Place) -> Result<String, Failure> {
         let News::Invited(_, service, at) = client.next("cy").await? else {
             return Err("`cy` does not invite".into());
         };
-        let answer = whisper(place, &service, &at).await?;
+        let answer = whisper(place, &service, &at).await;
+        let answer = answer.map_err(|error| format!("`cy` is lost: {error}"))?;
         Ok::<_, Failure>((answer, session.select(Leave).await?))
     })
     .await?;
@@ -320,7 +321,8 @@ async fn cy(place: &Place) -> Result<(), Failure> {
         let at = place.reached().map(str::to_owned).into_iter().collect();
         let invite = Invite("ann".to_owned(), SERVICE.to_owned(), at);
         let session = session.select(invite).await?;
-        answer(place.host().join::<private::Host>(SERVICE)).await?;
+        let answered = answer(place.host().join::<private::Host>(SERVICE)).await;
+        answered.map_err(|error| format!("`ann` is lost: {error}"))?;
         Ok::<_, Failure>(((), session.select(Leave).await?))
     })
     .await?;
