@@ -13,6 +13,7 @@ use crate::link::roles::Pairs;
 use crate::outcome::agree::agree;
 use crate::outcome::entries::entries;
 use crate::outcome::findings::Findings;
+use crate::outcome::once::once;
 use crate::outcome::propagate::propagate;
 use crate::outcome::{verdict_file, warnings};
 use crate::protocols::Protocols;
@@ -125,6 +126,7 @@ impl Analysis {
             inclusions::judge(inclusion, code, &protocols, systems, configuration)
         });
         judgement.inclusions = judged.collect();
+        once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
         let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);

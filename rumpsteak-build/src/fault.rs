@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
-use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run};
+use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
 
 use crate::gravity::Gravity;
+use crate::judge::misfit::Misfit;
 use crate::named_text::NamedText;
 use crate::protocols::{Lookup, ProtocolRole};
 use crate::source::crate_tree::ItemId;
@@ -29,6 +30,8 @@ pub(crate) struct Fault {
     pub(crate) cause: Cause,
     /// What is known of the closed system of the protocol that refuses the session.
     pub(crate) note: Option<Note>,
+    /// What stands in for the item that the fault is about, as the runtime's `stub!` takes it.
+    pub(crate) stub: Option<String>,
 }
 
 /// What is wrong. Files, protocols and their roles are positions in
@@ -60,6 +63,8 @@ pub(crate) enum Cause {
     /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
     /// that.
     NotLive { name: String, protocol: usize, reason: String },
+    /// What a role names as its message type is none.
+    NoMessage { path: String },
     /// A type that is no message of the role.
     NoLabel { path: String, role: RoleName },
     /// A label carries another payload than the messages of its name.
@@ -141,8 +146,10 @@ pub(crate) enum NameProblem {
     OtherCrate,
     /// It is the role that the session is of.
     OwnRole,
-    /// It is a role without a link to a protocol.
-    RoleWithoutLink,
+    /// It is this struct, which is no role.
+    PlainStruct(ItemId),
+    /// It is this role, which has no link to a protocol.
+    RoleWithoutLink(ItemId),
     /// It is a session where a choice should be.
     Session,
     /// It is not declared in the source.
@@ -185,7 +192,9 @@ pub(crate) struct Subject {
 pub(crate) struct Refusal {
     pub(crate) subject: Subject,
     /// The action of the session that is refused, if it is one.
-    pub(crate) action: Option<Action>,
+    pub(crate) action: Option<(TransitionId, Action)>,
+    /// Why it has no place, if there is a simpler reason than the order.
+    pub(crate) misfit: Option<Misfit>,
     pub(crate) refused: Refused,
     /// Whether it is one in the fair relation.
     pub(crate) fair: bool,
@@ -243,7 +252,7 @@ impl Place {
 
 impl Cause {
     pub(crate) fn at(self, item: ItemId, token: usize) -> Fault {
-        Fault { place: Place::new(item, token), cause: self, note: None }
+        Fault { place: Place::new(item, token), cause: self, note: None, stub: None }
     }
 
     /// The protocol that a name stands for, by position.
@@ -267,6 +276,36 @@ impl Cause {
             Self::DependsOn { .. } | Self::DependsOnSystem { .. } => Origin::OtherItem,
             _ => Origin::Own,
         }
+    }
+
+    /// Whether a session does something that its protocol does not have.
+    pub(crate) fn is_foreign(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.misfit.as_ref().is_some_and(Misfit::is_foreign),
+            _ => false,
+        }
+    }
+
+    /// The transition of the protocol whose message a session does not know.
+    pub(crate) fn unknown_message(&self) -> Option<TransitionId> {
+        let Self::Refused(refusal) = self else { return None };
+        match refusal.misfit {
+            Some(Misfit::Unknown(Some(id)) | Misfit::OtherPayload(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether the macro of another item says what is wrong, so that there is one error for one
+    /// mistake.
+    pub(crate) fn is_echo(&self) -> bool {
+        matches!(
+            self,
+            Self::BrokenItem { .. }
+                | Self::DependsOn { .. }
+                | Self::DependsOnFile { .. }
+                | Self::DependsOnSystem { .. }
+                | Self::SeeInclusion { .. }
+        )
     }
 
     pub(crate) fn gravity(&self) -> Gravity {

@@ -13,6 +13,17 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// `` `a`, `b` or `c` ``.
+pub(crate) fn either<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [names @ .., before, last] if !names.is_empty() => {
+            format!("{}, {before} or {last}", names.join(", "))
+        }
+        _ => names.join(" or "),
+    }
+}
+
 /// `1 message`, `2 messages`.
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {

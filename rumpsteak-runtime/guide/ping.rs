@@ -3,7 +3,6 @@
 
 pub use rumpsteak_runtime::{Channel, Error, ErrorKind, Message, Result, Role, Roles, session, try_run};
 pub use rumpsteak_runtime::states::{End, Receive, Send};
-pub use rumpsteak_runtime::private::Plays;
 #[derive(Debug, Role)] #[protocol(Ping::c)] #[message(Label)] pub struct C { #[route(S)] pub s: Channel<Label> }
 #[derive(Debug, Role)] #[protocol(Ping::s)] #[message(Label)] pub struct S { #[route(C)] pub c: Channel<Label> }
 #[derive(Debug, Roles)] pub struct Roles { pub c: C, pub s: S }
@@ -11,9 +10,9 @@ pub use rumpsteak_runtime::private::Plays;
 #[derive(Debug)] pub struct Ping(pub i32);
 #[derive(Debug)] pub struct Pong(pub i32);
 pub type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
-impl<'s> Plays<Client<'s>> for C {}
+rumpsteak_runtime::plays!(C: Client);
 pub type Server<'s, R = S> = Receive<'s, R, C, Ping, Send<'s, R, C, Pong, End<'s, R>>>;
-impl<'s> Plays<Server<'s>> for S {}
+rumpsteak_runtime::plays!(S: Server);
 pub async fn client(role: &mut C, question: i32) -> Result<i32> {
     try_run(role, async |s: Client<'_>| {
         let (Pong(answer), end) = s.send(Ping(question)).await?.receive().await?;

@@ -33,7 +33,7 @@ pub trait Labelled {
 #[diagnostic::on_unimplemented(
     message = "the message type `{Self}` has no label `{L}`",
     label = "`{L}` is not a label of `{Self}`",
-    note = "add a variant `{L}({L})` to `{Self}`, or use one of the labels that it has"
+    note = "its labels are the types in its variants, which are sent as values: with the payload, if there is one"
 )]
 pub trait Message<L>: Labelled + Sized {
     /// The name of the label in the protocol.

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::private::participant::{self, Misplaced};
 use crate::private::proof::Plays;
 use crate::role::Role;
-use crate::states::{End, Session, State};
+use crate::states::{End, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
 ///
@@ -49,15 +49,14 @@ use crate::states::{End, Session, State};
 /// peers. Dropping it before it was first polled has no effect.
 pub async fn try_run<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
 where
-    R: Role + Plays<S>,
-    S: Session<State = State<'s, R>>,
+    R: Role + Plays<S, State = State<'s, R>, End = End<'s, R>>,
     P: FnOnce(S) -> F,
-    F: Future<Output = Result<(T, End<'s, R>), E>>,
+    F: Future<Output = Result<(T, R::End), E>>,
     E: From<Error>,
 {
     let identity = participant::identity(role);
     let state = begin::<R, S>(role)?;
-    let (value, end) = process(S::from_state(state)).await?;
+    let (value, end) = process(R::begin(state)).await?;
     end.complete(identity)?;
     Ok(value)
 }
@@ -81,14 +80,13 @@ where
 /// As [`try_run`].
 pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
-    R: Role + Plays<S>,
-    S: Session<State = State<'s, R>>,
+    R: Role + Plays<S, State = State<'s, R>, End = End<'s, R>>,
     P: FnOnce(S) -> F,
-    F: Future<Output = (T, End<'s, R>)>,
+    F: Future<Output = (T, R::End)>,
 {
     let identity = participant::identity(role);
     let state = begin::<R, S>(role)?;
-    let (value, end) = process(S::from_state(state)).await;
+    let (value, end) = process(R::begin(state)).await;
     end.complete(identity)?;
     Ok(value)
 }

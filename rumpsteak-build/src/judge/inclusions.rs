@@ -86,17 +86,18 @@ fn machine(
     }
     if let Cause::Refused(refusal) = &mut cause {
         let found = refusal.refused.refusal.as_ref();
-        let span = found.and_then(|found| actions.get(blame(found, fsm)?));
+        let own = refusal.action.as_ref().map(|(id, _)| id.index());
+        let blamed = own.or_else(|| blame(found?, fsm));
+        let span = blamed.and_then(|blamed| actions.get(blamed));
         refusal.machine = span.map(|span| (Arc::clone(text), span.clone()));
     }
     let is_judged = matches!(cause, Cause::Refused(_) | Cause::Undecided { .. });
     Some((cause, is_judged.then_some(linked.protocol)))
 }
 
-/// The transition to blame: the action that comes too early or should not be, or else one at the
-/// place where an action is missing.
+/// The transition to blame where an action is missing.
 fn blame(refusal: &Refusal, fsm: &Fsm) -> Option<usize> {
-    let blamed = refusal.sub.or(refusal.cycle.first().copied());
+    let blamed = refusal.cycle.first().copied();
     let mut after = fsm.transitions_from(refusal.sub_state);
     let mut all = fsm.transitions();
     let before = || all.find(|transition| transition.target == refusal.sub_state);

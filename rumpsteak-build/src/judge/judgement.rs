@@ -1,9 +1,11 @@
 //! All sessions of a package, judged: first each by itself, then the closed systems.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_contract::Path;
 use rumpsteak_contract::verdict::RoleName;
+use rumpsteak_fsm::Message;
 use rumpsteak_fsm::system::Neglected;
 use rumpsteak_fsm::verify::Accepted;
 
@@ -89,6 +91,11 @@ impl Faults {
         self.0.get(&item).map_or(&[], Vec::as_slice)
     }
 
+    /// The faults of all items, to be changed.
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = (ItemId, &mut Vec<Fault>)> {
+        self.0.iter_mut().map(|(&item, faults)| (item, faults))
+    }
+
     /// The items with faults.
     pub(crate) fn items(&self) -> impl Iterator<Item = ItemId> {
         self.0.keys().copied()
@@ -137,7 +144,7 @@ impl<'a> Judge<'a> {
         let Context { tree, protocols, .. } = self.context;
         let (role_id, role) = match self.role(id, path) {
             Ok(found) => found,
-            Err(cause) => return self.found.faults.add(cause.at(id, path.last_token())),
+            Err(cause) => return self.roleless(id, path, cause),
         };
         let mut root = Root {
             role: role_id,
@@ -160,7 +167,8 @@ impl<'a> Judge<'a> {
                 return;
             }
         };
-        let (session, faults) = resolve_session(self.context, id, role, linked, self.limits.items);
+        let (session, faults) =
+            resolve_session(self.context, (id, role_id), role, linked, self.limits.items);
         root.refused = !faults.is_empty();
         faults.into_iter().for_each(|fault| self.found.faults.add(fault));
         if session.linked && !root.refused {
@@ -183,6 +191,33 @@ impl<'a> Judge<'a> {
         self.found.roots.insert(id, root);
     }
 
+    /// A session of what is no role, or of none that a protocol has.
+    fn roleless(&mut self, id: ItemId, path: &Path, cause: Cause) {
+        let tree = self.context.tree;
+        let found = resolve(tree, tree.item(id).module, path);
+        // A struct of this crate may stand in for a role, and then rustc has no more to say.
+        if let Resolution::Found(Meaning::Item(role)) = found
+            && tree.crate_id(role) == tree.crate_id(id)
+            && matches!(
+                *tree.item(role).kind,
+                ItemKind::Role(_) | ItemKind::Other(Some(_)) | ItemKind::Broken
+            )
+        {
+            let root = Root {
+                role,
+                plays: RoleName::refused("", &tree.item(role).name),
+                session: ResolvedSession::nothing(id),
+                refused: true,
+                machine: None,
+                bound: None,
+                accepted: None,
+                refusal: None,
+            };
+            self.found.roots.insert(id, root);
+        }
+        self.found.faults.add(cause.at(id, path.last_token()));
+    }
+
     /// The role that the argument of `#[session(…)]` names.
     fn role(&self, id: ItemId, path: &Path) -> Result<(ItemId, &'a RolePair), Cause> {
         let Context { tree, pairs, .. } = self.context;
@@ -199,8 +234,9 @@ impl<'a> Judge<'a> {
                 Err(name(NameProblem::ForeignRole))
             }
             (_, Some(role)) => Ok((found, role)),
-            (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink)),
+            (ItemKind::Role(_), None) => Err(name(NameProblem::RoleWithoutLink(found))),
             (ItemKind::Broken, None) => Err(Cause::BrokenItem { name: path.last().to_string() }),
+            (ItemKind::Other(Some(_)), _) => Err(name(NameProblem::PlainStruct(found))),
             _ => Err(name(NameProblem::NoRole)),
         }
     }
@@ -227,16 +263,19 @@ impl<'a> Judge<'a> {
             members.push(Member { name, sessions });
         }
         let refusal = |(id, _): &(ItemId, usize)| self.found.roots[id].refusal.as_ref();
-        if roots.iter().all(|root| refusal(root).is_none()) {
+        let mut refusals = roots.iter().filter_map(refusal).peekable();
+        if refusals.peek().is_none() {
             return;
         }
+        // A closed system is about another order: where a name matches nothing, it is no way out.
+        let is_advised = refusals.all(|fault| !fault.cause.is_foreign());
         for &(id, role) in roots {
             let session = session(&tree.item(id).name, &self.found.roots[&id]);
             members[role].sessions.push(session);
         }
         let judged = closed_system::judge(&members, self.limits);
         let note = match &judged {
-            Ok(bound) if !is_accepted => Some(NoteKind::Acceptable(*bound)),
+            Ok(bound) if !is_accepted && is_advised => Some(NoteKind::Acceptable(*bound)),
             // What nobody asked for is no news if it is no help either.
             Ok(_) => None,
             Err(_) if !is_accepted => None,
@@ -244,7 +283,9 @@ impl<'a> Judge<'a> {
         };
         let note = note.map(|found| Note { protocol: protocol.name().to_owned(), found });
         let bound = judged.ok().filter(|_| is_accepted);
-        for (id, _) in roots {
+        // A message of the protocol that no session knows is one mistake.
+        let mut said: BTreeMap<&Message, String> = BTreeMap::new();
+        for (id, role) in roots {
             let Some(root) = self.found.roots.get_mut(id) else {
                 continue;
             };
@@ -254,6 +295,16 @@ impl<'a> Judge<'a> {
                 root.refused = false;
             } else if let Some(mut fault) = refusal {
                 fault.note.clone_from(&note);
+                if let Some(unknown) = fault.cause.unknown_message() {
+                    let action = protocol.projections[*role].fsm.transition(unknown).action;
+                    let name = || tree.item(*id).name.clone();
+                    match said.entry(&action.message) {
+                        Entry::Vacant(first) => _ = first.insert(name()),
+                        Entry::Occupied(first) => {
+                            fault.cause = Cause::DependsOn { name: first.get().clone() };
+                        }
+                    }
+                }
                 self.found.faults.add(fault);
             }
         }
@@ -342,6 +393,7 @@ impl<'a> Judge<'a> {
                 Cause::Refused(Box::new(Refusal {
                     subject: subject(),
                     action: None,
+                    misfit: None,
                     with: with.collect(),
                     refused,
                     fair: false,

@@ -5,5 +5,6 @@ pub(crate) mod closed_system;
 pub(crate) mod inclusions;
 pub(crate) mod judgement;
 pub(crate) mod liveness;
+pub(crate) mod misfit;
 pub(crate) mod subtype;
 pub(crate) mod together;

@@ -14,7 +14,7 @@ use rumpsteak_fsm::{Defect, Fsm, Message, Role, Verdict, verify};
 
 use crate::configuration::{Configuration, Liveness};
 use crate::fault::{Cause, Fault, Place, Refusal, Subject};
-use crate::judge::liveness;
+use crate::judge::{liveness, misfit};
 use crate::link::context::Context;
 use crate::link::labels::{LabelMatch, match_label};
 use crate::protocols::{Loaded, ProtocolRole, Protocols};
@@ -37,7 +37,11 @@ pub(crate) fn judge(
     judged.map_err(|unfit| {
         let (cause, defect) = *unfit;
         let place = match (&cause, defect) {
-            (Cause::Refused(refusal), _) => blame(session, &refusal.refused),
+            (Cause::Refused(refusal), _) => {
+                let action = refusal.action.as_ref();
+                let action = action.map(|(id, _)| session.origins[id.index()]);
+                action.or_else(|| blame(session, &refusal.refused))
+            }
             (_, Some(Defect::Nondeterministic { transitions, .. })) => {
                 Some(session.origins[transitions[1].index()])
             }
@@ -93,10 +97,14 @@ pub(crate) fn judge_machine(
     let cause = match judged {
         Ok(Verdict::Safe(accepted)) => return Ok(accepted),
         Ok(Verdict::Unsafe(refused)) => {
-            let sub = refused.refusal.as_ref().and_then(|refusal| refusal.sub);
+            let found = refused.refusal.as_ref();
+            let misfit = found.and_then(|found| misfit::find(fsm, projection, found));
+            let (blamed, misfit) = misfit.unzip();
+            let sub = blamed.or_else(|| found?.sub);
             Cause::Refused(Box::new(Refusal {
                 subject: *subject(),
-                action: sub.map(|id| fsm.transition(id).action.clone()),
+                action: sub.map(|id| (id, fsm.transition(id).action.clone())),
+                misfit,
                 with: Vec::new(),
                 refused,
                 fair,
@@ -117,8 +125,8 @@ pub(crate) fn judge_machine(
     Err(Box::new((cause, None)))
 }
 
-/// The token to report a refusal at: the action that comes too early or should not be, or else the
-/// place where an action is missing, or else the last step of the run.
+/// The token to report a refusal at that names no action of the session: the place where an action
+/// is missing, or else the last step of the run.
 pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
         return Some(session.states[state.index()]);
@@ -131,8 +139,7 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
         let last = run.steps.iter().rev().find(own)?;
         return Some(session.origins[last.transition.index()]);
     };
-    let transition = refusal.sub.or(refusal.cycle.first().copied());
-    Some(match transition {
+    Some(match refusal.cycle.first() {
         Some(transition) => session.origins[transition.index()],
         None => session.states[refusal.sub_state.index()],
     })

@@ -50,6 +50,7 @@ pub(crate) fn entries(
         let item = tree.item(id);
         let mut problems = entries.problems(id);
         let raised = raised(&problems);
+        let stubs = problems.iter().filter_map(|problem| problem.stub.clone()).collect();
         let (kind, name, tokens, passed, proof) = match &*item.kind {
             ItemKind::Role(role) => {
                 let (passed, proof) = (problems.is_empty(), entries.role(id));
@@ -80,6 +81,7 @@ pub(crate) fn entries(
             line: item.line,
             passed,
             problems: raised,
+            stubs,
             proof,
         };
         findings.add(&entry, problems);
@@ -146,8 +148,24 @@ impl Entries<'_> {
         let ItemKind::Role(role) = &*self.context.tree.item(id).kind else {
             return None;
         };
-        match &self.context.pairs.roles.get(&id)?.link {
-            Err(LinkError::Wrong { token, cause }) => Some((*token, cause.clone())),
+        let pairs = &self.context.pairs.roles;
+        match &pairs.get(&id)?.link {
+            // Roles of a protocol that is not there: the first one of a crate says so.
+            Err(LinkError::Wrong { token, cause }) => {
+                let tree = self.context.tree;
+                let mut earlier = pairs.range(..id).filter(|(other, pair)| {
+                    let link = pair.link.as_ref();
+                    tree.crate_id(**other) == tree.crate_id(id)
+                        && matches!(link, Err(LinkError::Wrong { cause: said, .. }) if said == cause)
+                });
+                Some(match earlier.next() {
+                    None => (*token, cause.clone()),
+                    Some((&other, _)) => {
+                        let name = tree.item(other).name.clone();
+                        (*token, Cause::BrokenItem { name })
+                    }
+                })
+            }
             Err(LinkError::Broken { .. }) => {
                 let file = *self.anchors.get(&id)?;
                 let link = role.link.as_ref();
@@ -197,16 +215,18 @@ impl Entries<'_> {
     fn problems(&self, id: ItemId) -> Vec<Located> {
         let tree = self.context.tree;
         let item = tree.item(id);
-        let located = |token, cause: &Cause, note: Option<&Note>| Located {
+        let located = |token, cause: &Cause, note: Option<&Note>, stub: Option<String>| Located {
             file: item.file,
             token,
             span: span_of(item, token),
             text: (self.word)(cause, note),
             gravity: cause.gravity(),
             origin: cause.origin(),
+            is_echo: cause.is_echo(),
+            stub,
         };
         if let Some((token, cause)) = self.role_cause(id) {
-            return vec![located(token, &cause, None)];
+            return vec![located(token, &cause, None, None)];
         }
         let faults = self.judgement.faults.of(id);
         if let ItemKind::Session(session) = &*item.kind
@@ -215,10 +235,11 @@ impl Entries<'_> {
         {
             let session_name = item.name.clone();
             let cause = Cause::SeeInclusion { session: session_name, protocol };
-            return vec![located(session.name_token, &cause, None)];
+            return vec![located(session.name_token, &cause, None, None)];
         }
         let faults = faults.iter();
-        let located = faults.map(|f| located(f.place.token, &f.cause, f.note.as_ref()));
+        let located =
+            faults.map(|f| located(f.place.token, &f.cause, f.note.as_ref(), f.stub.clone()));
         let mut problems: Vec<Located> = located.collect();
         problems.sort_by(|left, right| (left.token, &left.text).cmp(&(right.token, &right.text)));
         problems

@@ -32,14 +32,20 @@ pub(crate) struct Located {
     pub(crate) text: String,
     pub(crate) gravity: Gravity,
     pub(crate) origin: Origin,
+    /// Whether the macro of another item says it.
+    pub(crate) is_echo: bool,
+    /// What stands in for the item that it is about.
+    pub(crate) stub: Option<String>,
 }
 
 /// The words for what is wrong.
 pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
 
-/// The errors that the macro of an item raises: tokens and texts.
+/// The errors that the macro of an item raises: tokens and texts. Where the reason is the error of
+/// another item, the macro of that one raises it.
 pub(crate) fn raised(problems: &[Located]) -> Vec<(usize, String)> {
-    let raised = problems.iter().map(|problem| (problem.token, problem.text.clone()));
+    let raised = problems.iter().filter(|problem| !problem.is_echo);
+    let raised = raised.map(|problem| (problem.token, problem.text.clone()));
     let mut raised: Vec<_> = raised.collect();
     raised.dedup();
     raised

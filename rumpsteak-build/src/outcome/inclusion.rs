@@ -29,6 +29,8 @@ pub(crate) fn findings(
                 gravity: cause.gravity(),
                 // No other item of the Rust source says it.
                 origin: Origin::Own,
+                is_echo: false,
+                stub: None,
             })
             .collect();
         let name = item.name.to_string();
@@ -49,6 +51,7 @@ pub(crate) fn findings(
             line: item.name.span().start().line,
             passed: problems.is_empty(),
             problems: raised(&problems),
+            stubs: Vec::new(),
             proof: Proof::default(),
         };
         findings.add(&entry, problems);

@@ -19,6 +19,7 @@ pub(crate) mod agree;
 pub(crate) mod entries;
 pub(crate) mod findings;
 pub(crate) mod inclusion;
+pub(crate) mod once;
 pub(crate) mod propagate;
 pub(crate) mod verdict_file;
 pub(crate) mod warnings;

@@ -88,10 +88,12 @@ impl Comparison<'_> {
         let deed = |action: &Action| Deed {
             direction: action.direction,
             message: action.message.to_string(),
+            whole: action.message.to_string(),
             peer: action.peer.to_string(),
         };
         let broken = Broken {
             rule,
+            misfit: None,
             subject: "it",
             place: &format!("`{}`", self.sup_name),
             role: self.sup.role().as_str(),

@@ -32,12 +32,13 @@ use super::excerpt::Excerpt;
 use super::rules::{Broken, Deed};
 use super::runs::failure;
 use crate::fault::{Refusal, Subject};
+use crate::judge::misfit::Misfit;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
 
 /// The text for a session, or a machine, that is no subtype of its projection.
 pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
-    let Refusal { subject, action, with, refused, fair, machine } = refusal;
+    let Refusal { subject, action, misfit, with, refused, fair, machine } = refusal;
     let protocol = &protocols.protocols[subject.linked.protocol];
     let Some(found) = &refused.refusal else {
         let (mut text, help) = match &refused.condition {
@@ -61,11 +62,14 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         file: &protocols.files[protocol.file],
         projection,
         refusal: found,
-        sub: action.as_ref(),
+        misfit: misfit.as_ref(),
+        sub: action.as_ref().map(|(_, action)| action),
         sup: found.sup.map(|id| projection.fsm.transition(id).action),
     };
+    let due = |id: TransitionId| words.deed(projection.fsm.transition(id).action);
     let broken = Broken {
         rule: found.rule,
+        misfit: misfit.as_ref().map(|misfit| (misfit, &due as &dyn Fn(TransitionId) -> Deed)),
         subject: &format!("`{}`", subject.name),
         place: "the protocol",
         role: protocol.role_at(subject.linked.role).as_str(),
@@ -73,14 +77,10 @@ pub(crate) fn text(refusal: &Refusal, protocols: &Protocols) -> String {
         done: words.sub.map(|action| words.deed(action)),
         due: words.sup.map(|action| words.deed(action)),
     };
-    let mut text = match found.rule {
-        Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
-            "unsafe reordering: "
-        }
-        _ => "",
+    let mut text = broken.sentence();
+    if broken.is_reordering() {
+        text.insert_str(0, "unsafe reordering: ");
     }
-    .to_owned();
-    text.push_str(&broken.sentence());
     text.push_str("\n\n");
     // Writing to a string does not fail.
     if let Some((source, span)) = machine {
@@ -225,6 +225,16 @@ fn evidence(text: &mut String, evidence: &Evidence, with: &[String]) {
     }
 }
 
+/// Places in a protocol, and what is written at them.
+type Marks = Vec<(rumpsteak_scribble::Span, String)>;
+
+fn verb(action: Option<&Action>) -> &'static str {
+    match action.map(|action| action.direction) {
+        Some(Direction::Send) => "send",
+        _ => "receive",
+    }
+}
+
 /// The words for one refusal.
 struct Words<'a> {
     subject: &'a Subject,
@@ -232,6 +242,7 @@ struct Words<'a> {
     file: &'a ScrFile,
     projection: &'a Projection,
     refusal: &'a subtype::Refusal,
+    misfit: Option<&'a Misfit>,
     /// The action of the session, and the one of the protocol that is due. `None` for an end.
     sub: Option<&'a Action>,
     sup: Option<&'a Action>,
@@ -249,6 +260,7 @@ impl Words<'_> {
         Deed {
             direction: action.direction,
             message: self.subject.label(&action.message),
+            whole: action.message.to_string(),
             peer: self.role(&action.peer),
         }
     }
@@ -256,12 +268,54 @@ impl Words<'_> {
     /// The lines of the protocol that matter.
     fn excerpt(&self) -> String {
         let role = self.protocol.role_at(self.subject.linked.role);
-        let verb = |action: Option<&Action>| match action.map(|action| action.direction) {
-            Some(Direction::Send) => "send",
-            _ => "receive",
+        let mut marks = match self.misfit {
+            Some(misfit) => self.marks_of_misfit(misfit, role),
+            None => self.marks_of_order(role),
         };
+        if marks.is_empty() {
+            let declared = self.protocol.protocol.role_span(role);
+            let name = self.protocol.protocol.name().span;
+            marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
+        }
+        Excerpt::of_spans(&self.file.texts, &marks).to_string()
+    }
+
+    /// What the protocol has instead of an action that has no place.
+    fn marks_of_misfit(&self, misfit: &Misfit, role: &rumpsteak_fsm::Role) -> Marks {
+        let action = |id: TransitionId| self.projection.fsm.transition(id).action;
+        let here =
+            |id| (id, format!("here the protocol has `{role}` {} this", verb(Some(action(id)))));
+        let marks: Vec<(TransitionId, String)> = match misfit {
+            Misfit::OtherPeer(ids) => ids.iter().copied().map(here).collect(),
+            Misfit::OtherDirection(id) | Misfit::OtherPayload(id) => vec![here(*id)],
+            Misfit::Unknown(id) => id.or(self.refusal.sup).map(here).into_iter().collect(),
+            Misfit::Undecided { options, after } => {
+                let option = |id: &TransitionId| {
+                    let word =
+                        if after.contains(id) { "only after this …" } else { "not after this" };
+                    (*id, word.to_owned())
+                };
+                let from = after.first().map(|id| self.projection.fsm.transition(*id).target);
+                let due = from.and_then(|from| self.next(from, self.sub?));
+                let due = due.map(|id| (id, format!("… `{role}` has to {} this", verb(self.sub))));
+                options.iter().map(option).chain(due).collect()
+            }
+            Misfit::OtherBranch(id) | Misfit::Repeated(id) => {
+                let due = self.refusal.sup.map(here);
+                let only = (*id, format!("`{role}` has to {} this here only", verb(self.sub)));
+                due.into_iter().chain([only]).collect()
+            }
+        };
+        let spans = marks
+            .iter()
+            .flat_map(|(id, label)| self.spans(*id).map(move |span| (span, label.clone())));
+        spans.collect()
+    }
+
+    /// The action that is due, and the one that is done.
+    fn marks_of_order(&self, role: &rumpsteak_fsm::Role) -> Marks {
         let mut marks = Vec::new();
-        let after = self.sub.and_then(|action| self.next(action));
+        let after = self.sub.and_then(|action| self.next(self.refusal.sup_state, action));
         if let Some(id) = self.refusal.sup {
             let label = match (self.refusal.rule, after) {
                 (_, Some(_)) => {
@@ -283,12 +337,7 @@ impl Words<'_> {
             let label = format!("{word} {} this afterwards", verb(self.sub));
             marks.extend(self.spans(id).map(|span| (span, label.clone())));
         }
-        if marks.is_empty() {
-            let declared = self.protocol.protocol.role_span(role);
-            let name = self.protocol.protocol.name().span;
-            marks.push((declared.unwrap_or(name), format!("the role `{role}`")));
-        }
-        Excerpt::of_spans(&self.file.texts, &marks).to_string()
+        marks
     }
 
     /// The interactions of a transition, the first few of them.
@@ -297,10 +346,10 @@ impl Words<'_> {
         self.projection.origins(id).iter().copied().take(MOST)
     }
 
-    /// Where the protocol does an action, the nearest place from where it stands.
-    fn next(&self, wanted: &Action) -> Option<TransitionId> {
-        let mut seen: BTreeSet<StateId> = [self.refusal.sup_state].into();
-        let mut layer = vec![self.refusal.sup_state];
+    /// Where the protocol does an action, the nearest place from a state on.
+    fn next(&self, from: StateId, wanted: &Action) -> Option<TransitionId> {
+        let mut seen: BTreeSet<StateId> = [from].into();
+        let mut layer = vec![from];
         while !layer.is_empty() {
             let transitions =
                 || layer.iter().flat_map(|&state| self.projection.fsm.transitions_from(state));

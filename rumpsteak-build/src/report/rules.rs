@@ -1,13 +1,17 @@
 //! What is wrong where a rule of subtyping is broken, and what to do: each rule in one place, for
 //! the sessions of the build and the machines of the command.
 
-use rumpsteak_fsm::Direction;
 use rumpsteak_fsm::subtype::Rule;
+use rumpsteak_fsm::{Direction, TransitionId};
+
+use crate::judge::misfit::Misfit;
+use crate::words::{either, list};
 
 /// A broken rule, in the names that the reader knows.
-#[derive(Debug)]
 pub(super) struct Broken<'a> {
     pub(super) rule: Rule,
+    /// The simpler reason, if there is one, with the words for actions of what has it otherwise.
+    pub(super) misfit: Option<(&'a Misfit, &'a dyn Fn(TransitionId) -> Deed)>,
     /// What breaks it: "`Kernel`", or "it".
     pub(super) subject: &'a str,
     /// What has it otherwise: "the protocol", or "`old.scr`".
@@ -21,10 +25,11 @@ pub(super) struct Broken<'a> {
 }
 
 /// An action.
-#[derive(Debug)]
 pub(super) struct Deed {
     pub(super) direction: Direction,
     pub(super) message: String,
+    /// The message with its payload, as the protocol or machine has it.
+    pub(super) whole: String,
     pub(super) peer: String,
 }
 
@@ -37,14 +42,28 @@ impl Deed {
             Direction::Send => format!("sends `{message}` to `{peer}`"),
         }
     }
+
+    /// "receive `Value` from `S`"
+    fn order(&self) -> String {
+        self.told().replacen("s ", " ", 1)
+    }
 }
 
 impl Broken<'_> {
+    /// Whether nothing is wrong but the order of two actions.
+    pub(super) fn is_reordering(&self) -> bool {
+        let order = [Rule::InputBeforeOutput, Rule::InputsFromOnePeer, Rule::OutputsToOnePeer];
+        self.misfit.is_none() && order.contains(&self.rule)
+    }
+
     /// What is wrong.
     pub(super) fn sentence(&self) -> String {
         let Self { subject, place, role, .. } = self;
         let told = |deed: &Option<Deed>| deed.as_ref().map_or("ends".to_owned(), Deed::told);
         let (done, due) = (told(&self.done), told(&self.due));
+        if let Some((misfit, deed)) = self.misfit {
+            return format!("{subject} {done}{}", self.misfit_clause(misfit, deed));
+        }
         match self.rule {
             Rule::InputBeforeOutput | Rule::InputsFromOnePeer | Rule::OutputsToOnePeer => {
                 format!("{subject} {done} before it {due}")
@@ -74,12 +93,74 @@ impl Broken<'_> {
         }
     }
 
+    /// Why an action has no place, behind "it sends `Value` to `S`".
+    fn misfit_clause(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> String {
+        let Self { place, role, .. } = self;
+        let message = self.done.as_ref().map_or("", |done| &done.message);
+        let here = match &self.due {
+            Some(due) => format!("here `{role}` {}", due.told()),
+            None => format!("here `{role}` is done"),
+        };
+        match misfit {
+            Misfit::OtherPeer(ids) => {
+                let peers: Vec<String> = ids.iter().map(|id| deed(*id).peer).collect();
+                let (noun, verb) = if ids.len() == 1 { ("peer", "is") } else { ("peers", "are") };
+                let peers = list(peers.iter().map(String::as_str));
+                format!(", but the {noun} of `{message}` {verb} {peers}")
+            }
+            Misfit::OtherPayload(_) => format!(" with another payload than {place} has"),
+            Misfit::OtherDirection(id) | Misfit::Unknown(Some(id)) => {
+                format!(", but {place} has `{role}` {}", deed(*id).order())
+            }
+            Misfit::Unknown(None) => format!(", which {place} never has `{role}` do"),
+            Misfit::Undecided { options, .. } => {
+                let options: Vec<Deed> = options.iter().map(|id| deed(*id)).collect();
+                let names = either(options.iter().map(|option| &option.message));
+                match options.first().map(|option| option.direction) {
+                    Some(Direction::Send) => format!(" before it has chosen {names}"),
+                    _ => format!(" before it knows whether {names} comes"),
+                }
+            }
+            Misfit::OtherBranch(_) => format!(", which {place} has in another branch: {here}"),
+            Misfit::Repeated(_) => format!(" once more than {place}: {here}"),
+        }
+    }
+
+    /// What to do with an action that has no place.
+    fn misfit_help(&self, misfit: &Misfit, deed: &dyn Fn(TransitionId) -> Deed) -> String {
+        let Self { place, .. } = self;
+        match misfit {
+            Misfit::OtherPeer(ids) => {
+                let peers: Vec<String> = ids.iter().map(|id| deed(*id).peer).collect();
+                format!("name {} as its peer, or change {place}", either(&peers))
+            }
+            Misfit::OtherPayload(id) => {
+                format!("the message there is `{}`: change the one or the other", deed(*id).whole)
+            }
+            Misfit::OtherDirection(id) => {
+                format!("{} instead, or turn the message round in {place}", deed(*id).order())
+            }
+            Misfit::Unknown(Some(id)) => {
+                format!("did you mean `{}`? Or is that misspelled in {place}?", deed(*id).message)
+            }
+            Misfit::Unknown(None) => format!("take it out, or add it to {place}"),
+            Misfit::Undecided { after, .. } => {
+                let after: Vec<String> = after.iter().map(|id| deed(*id).message).collect();
+                format!("do this only after {}", either(&after))
+            }
+            Misfit::OtherBranch(_) | Misfit::Repeated(_) => match &self.due {
+                Some(due) => format!("{} here, or extend this branch of {place}", due.order()),
+                None => format!("end here, or extend this branch of {place}"),
+            },
+        }
+    }
+
     /// What to do.
     pub(super) fn help(&self) -> String {
-        let first = match &self.due {
-            Some(due) => due.told().replacen("s ", " ", 1),
-            None => "end".to_owned(),
-        };
+        if let Some((misfit, deed)) = self.misfit {
+            return self.misfit_help(misfit, deed);
+        }
+        let first = self.due.as_ref().map_or("end".to_owned(), Deed::order);
         match self.rule {
             Rule::InputBeforeOutput => format!(
                 "{first} before this; a send may move ahead of a receive, never a receive ahead of a send"

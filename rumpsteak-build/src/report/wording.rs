@@ -88,6 +88,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                  `Liveness::Fair`"
             )
         }
+        Cause::NoMessage { path } => {
+            format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
+        }
         Cause::NoLabel { path, role } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
@@ -198,7 +201,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             format!("`{path}` is in a set already\n\nhelp: verify a role with one set of peers")
         }
         NameProblem::Module => format!("`{path}` is a module, not a type"),
-        NameProblem::NoRole => format!(
+        NameProblem::NoRole | NameProblem::PlainStruct(_) => format!(
             "`{path}` is no role\n\nhelp: a role is a struct with `#[derive(Role)]` and `#[protocol(…)]`"
         ),
         NameProblem::NoRoleForSet => format!(
@@ -216,7 +219,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
              help: name the role at the other end"
         ),
-        NameProblem::RoleWithoutLink => format!(
+        NameProblem::RoleWithoutLink(_) => format!(
             "the role `{path}` is linked to no protocol\n\n\
              help: put `#[protocol(Protocol::role)]` on the struct, with the names of the `.scr` file"
         ),
@@ -343,6 +346,7 @@ fn unsafe_system(set: &str, run: &Run, session: Option<&str>) -> String {
             let deed = Deed {
                 direction: step.action.direction,
                 message: label.to_string(),
+                whole: step.action.message.to_string(),
                 peer: peer.to_string(),
             };
             format!("`{session}` {}, and the system of `{set}` {failure}", deed.told())

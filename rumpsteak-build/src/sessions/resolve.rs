@@ -21,7 +21,7 @@ use crate::source::names::{Resolution, resolve};
 /// with one. Without a link to a protocol, names are not compared with those of any.
 pub(crate) fn resolve_session(
     context: Context<'_>,
-    root: ItemId,
+    (root, role_id): (ItemId, ItemId),
     role: &RolePair,
     linked: Option<ProtocolRole>,
     most_items: usize,
@@ -33,6 +33,7 @@ pub(crate) fn resolve_session(
     }
     let mut resolver = Resolver {
         context,
+        role_id,
         role,
         labels,
         linked,
@@ -66,6 +67,7 @@ pub(crate) fn resolve_session(
 
 struct Resolver<'a> {
     context: Context<'a>,
+    role_id: ItemId,
     role: &'a RolePair,
     /// The positions of the role's labels, by item, or as they are written.
     labels: BTreeMap<Result<ItemId, &'a str>, usize>,
@@ -79,13 +81,13 @@ impl Resolver<'_> {
     fn item(&mut self, id: ItemId, session: &SessionItem) -> Vec<ResolvedChain> {
         match &session.form {
             Form::Alias(chain) | Form::Struct(chain) => {
-                self.chain(id, chain, None).into_iter().collect()
+                self.chain(id, session, chain, None).into_iter().collect()
             }
             Form::Choice(variants) => variants
                 .iter()
                 .filter_map(|variant| {
-                    let label = self.label(id, &variant.label)?;
-                    self.chain(id, &variant.then, Some((label, variant.token)))
+                    let label = self.label(id, &variant.label, session)?;
+                    self.chain(id, session, &variant.then, Some((label, variant.token)))
                 })
                 .collect(),
         }
@@ -95,6 +97,7 @@ impl Resolver<'_> {
     fn chain(
         &mut self,
         id: ItemId,
+        session: &SessionItem,
         chain: &Chain,
         option: Option<(ResolvedLabel, usize)>,
     ) -> Option<ResolvedChain> {
@@ -103,7 +106,7 @@ impl Resolver<'_> {
             .iter()
             .map(|action| {
                 let peer = self.peer(id, &action.peer);
-                let label = self.label(id, &action.label);
+                let label = self.label(id, &action.label, session);
                 let (direction, token) = (action.direction, action.constructor.last_token());
                 Some(ResolvedAction { direction, token, peer: peer?, label: label? })
             })
@@ -220,15 +223,16 @@ impl Resolver<'_> {
                 }
                 (Err(LinkError::Broken { .. }), _) => broken_item(path),
             },
-            (ItemKind::Role(_), None) => name(NameProblem::RoleWithoutLink),
+            (ItemKind::Role(_), None) => name(NameProblem::RoleWithoutLink(found)),
             (ItemKind::Broken, None) => broken_item(path),
+            (ItemKind::Other(Some(_)), None) => name(NameProblem::PlainStruct(found)),
             _ => name(NameProblem::NoRole),
         };
         self.fault(id, path.last_token(), cause);
         None
     }
 
-    fn label(&mut self, id: ItemId, path: &Path) -> Option<ResolvedLabel> {
+    fn label(&mut self, id: ItemId, path: &Path, session: &SessionItem) -> Option<ResolvedLabel> {
         let Context { tree, protocols, .. } = self.context;
         // A label type may be of another package: then the enum names it as the session does.
         let item = match resolve(tree, tree.item(id).module, path) {
@@ -278,10 +282,59 @@ impl Resolver<'_> {
                     },
                 }
             }
-            None => Cause::NoLabel { path: path.to_string(), role: self.role.name.clone() },
+            None if self.role.labels.is_empty() => {
+                self.no_message();
+                broken_item(path)
+            }
+            None => {
+                let cause = Cause::NoLabel { path: path.to_string(), role: self.role.name.clone() };
+                let mut fault = cause.at(id, path.last_token());
+                let colleague = item.and_then(|_| self.colleague(id, session));
+                fault.stub = colleague.map(|role| format!("label {path}, {role}"));
+                self.faults.push(fault);
+                return None;
+            }
         };
         self.fault(id, path.last_token(), cause);
         None
+    }
+
+    /// A role that a session item names, and that has the message type of this role.
+    fn colleague<'b>(&self, id: ItemId, session: &'b SessionItem) -> Option<&'b Path> {
+        let Context { tree, pairs, .. } = self.context;
+        session.peers().find(|path| match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => {
+                pairs.roles.get(&found).is_some_and(|role| role.has_labels_of(self.role))
+            }
+            _ => false,
+        })
+    }
+
+    /// Says at the role why its labels are not known, unless its own macro does.
+    fn no_message(&mut self) {
+        let tree = self.context.tree;
+        let item = tree.item(self.role_id);
+        let ItemKind::Role(role) = &*item.kind else { return };
+        let Some(path) = &role.message else { return };
+        let (cause, stub) = match resolve(tree, item.module, path) {
+            Resolution::Found(Meaning::Item(found)) => match &*tree.item(found).kind {
+                ItemKind::Broken => return,
+                _ => {
+                    let cause = Cause::NoMessage { path: path.to_string() };
+                    (cause, Some(format!("message {path}")))
+                }
+            },
+            Resolution::Found(Meaning::Module(_)) | Resolution::Ambiguous(_) => return,
+            Resolution::Nothing => {
+                let (path, problem) = (path.to_string(), NameProblem::Unresolved);
+                (Cause::Name { path, problem }, None)
+            }
+        };
+        let mut fault = cause.at(self.role_id, path.last_token());
+        fault.stub = stub;
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
     }
 }
 

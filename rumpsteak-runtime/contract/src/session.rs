@@ -130,6 +130,22 @@ pub enum Tail {
 }
 
 impl SessionItem {
+    /// The roles at the other ends of its actions, as written.
+    pub fn peers(&self) -> impl Iterator<Item = &Path> {
+        let (chain, variants) = match &self.form {
+            Form::Alias(chain) | Form::Struct(chain) => (Some(chain), &[][..]),
+            Form::Choice(variants) => (None, &variants[..]),
+        };
+        let chains = chain.into_iter().chain(variants.iter().map(|variant| &variant.then));
+        chains.flat_map(|chain| {
+            let tail = match &chain.tail {
+                Tail::Choice { peer, .. } => Some(peer),
+                _ => None,
+            };
+            chain.actions.iter().map(|action| &action.peer).chain(tail)
+        })
+    }
+
     /// Parses the arguments of `#[session(…)]`, without the parentheses, and the item that it
     /// stands on.
     ///

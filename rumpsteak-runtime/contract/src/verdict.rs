@@ -104,6 +104,9 @@ pub struct Entry {
     /// What is wrong in this item, and where: the index of the token, and the text of the error,
     /// plain, of several lines perhaps. Empty if another item raises the error.
     pub problems: Vec<(usize, String)>,
+    /// What the macro emits beside the problems, so that rustc does not follow them up: the
+    /// arguments of `stub!` of the runtime, such as `role A, Label`.
+    pub stubs: Vec<String>,
     /// What was verified.
     pub proof: Proof,
 }
@@ -353,14 +356,14 @@ impl Entry {
             &proof.projections,
         );
         let krate = (&krate.name, krate.is_executable);
-        let found = (self.passed, &self.problems);
+        let found = (self.passed, &self.problems, &self.stubs);
         self.key.clone() + &json(&(&self.file, self.line, krate, found, proof))
     }
 
     fn parse(line: &str) -> Result<Self, ParseError> {
         let (key, rest) = line.split_at(line.find('[').unwrap_or(line.len()));
         let (file, line, krate, found, proof) = serde_json::from_str(rest)?;
-        let ((name, is_executable), (passed, problems)) = (krate, found);
+        let ((name, is_executable), (passed, problems, stubs)) = (krate, found);
         let (plays, kmc, machine, id, body, system, projections) = proof;
         let role_name = |(protocol, role): (String, String)| RoleName { protocol, role };
         Ok(Self {
@@ -370,6 +373,7 @@ impl Entry {
             line,
             passed,
             problems,
+            stubs,
             proof: Proof {
                 plays: Option::map(plays, role_name),
                 kmc,

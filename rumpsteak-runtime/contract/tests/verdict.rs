@@ -25,6 +25,7 @@ fn entry(kind: Kind, name: &str, is_executable: bool, place: (&str, usize), proo
         line: place.1,
         passed: true,
         problems: vec![],
+        stubs: vec!["role A, Label".to_owned()],
         proof,
     }
 }

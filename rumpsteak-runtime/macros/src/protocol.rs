@@ -10,7 +10,7 @@
 //!
 //! The file is included as a file, so that editors and rustc point into it. Its sessions are sealed
 //! to their verdicts as all sessions are; besides, the verdicts name the file and its stamp, and a
-//! file of another build is refused.
+//! file of another build is refused. While somebody types it is included as it is.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -18,7 +18,7 @@ use rumpsteak_contract::ProtocolItem;
 use rumpsteak_contract::verdict::Kind;
 use syn::Error;
 
-use crate::verdict;
+use crate::verdict::{self, Missing};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let item = match ProtocolItem::parse(input) {
@@ -26,8 +26,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return Error::into_compile_error(error),
     };
     let name = &item.name;
-    let problems = match verdict::find(Kind::Protocol, name, &item.key) {
+    let problems = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
         Ok(found) => found.problems,
+        Err(Missing::Silent) => TokenStream::new(),
         Err(missing) => return missing.error(name),
     };
     match verdict::generated(&item) {

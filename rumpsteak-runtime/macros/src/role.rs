@@ -1,7 +1,7 @@
 //! `#[derive(Role)]`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::role::Route;
@@ -13,11 +13,52 @@ use crate::tokens::{at, member};
 use crate::verdict::{self, Missing, Verdict};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    derive(input).unwrap_or_else(Error::into_compile_error)
+    let item = match RoleItem::parse(input) {
+        Ok(item) => item,
+        Err(error) => return error.into_compile_error(),
+    };
+    derive(&item).unwrap_or_else(|error| {
+        let (error, stub) = (error.into_compile_error(), stub(&item));
+        quote!(#error #stub)
+    })
 }
 
-fn derive(input: TokenStream) -> Result<TokenStream> {
-    let item = RoleItem::parse(input)?;
+/// What stands in for a role with an error.
+fn stub(item: &RoleItem) -> Option<TokenStream> {
+    let RoleItem { name, krate, message, .. } = item;
+    let message = match (message, item.routes.first()) {
+        (Some(message), _) => message.to_token_stream(),
+        (None, Some(Route { peer, .. })) => quote!(<#peer as #krate::Role>::Message),
+        (None, None) => return None,
+    };
+    let played = played(item).1;
+    item.parameters.is_none().then(|| quote!(#krate::stub!(role #name, #message, #played);))
+}
+
+/// The verdict on a role, and what it plays.
+fn played(item: &RoleItem) -> (Verdict, TokenStream) {
+    let krate = &item.krate;
+    let (verdict, RoleName { protocol, role }) = verdict_on(item);
+    // The error of a role without a protocol is enough: its set has nothing to add.
+    let number = match verdict.problems.is_empty() || item.link.is_some() {
+        true => number(&[&protocol, &role]),
+        false => 0,
+    };
+    let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
+    let projections = &verdict.proof.projections;
+    let played = quote! {
+        #krate::private::Played {
+            protocol: #protocol,
+            role: #role,
+            number: #number,
+            system: #system,
+            projections: #projections,
+        }
+    };
+    (verdict, played)
+}
+
+fn derive(item: &RoleItem) -> Result<TokenStream> {
     if let Some(parameter) = item.parameters {
         return Err(Error::new(
             parameter,
@@ -30,31 +71,23 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
             "expected the message type of the role: add `#[message(Label)]`",
         ));
     };
-    check_routes(&item)?;
+    check_routes(item)?;
 
     let (name, krate) = (&item.name, &item.krate);
-    let (verdict, RoleName { protocol, role }) = verdict_on(&item);
-    let number = number(&[&protocol, &role]);
-    let (problems, proof) = (verdict.problems, verdict.proof);
-    let (system, queues) = proof.system.unwrap_or_default();
-    let projections = proof.projections;
-    let methods = methods(&item);
+    let (verdict, played) = played(item);
+    let problems = verdict.problems;
+    let (_, queues) = verdict.proof.system.unwrap_or_default();
+    let methods = methods(item);
     let implementations = item.routes.iter();
     let implementations =
-        implementations.map(|route| implement_route(&item, route, &capacity(&queues, route)));
-    let wiring = wiring(&item);
-    let leaving = leaving(&item);
+        implementations.map(|route| implement_route(item, route, &capacity(&queues, route)));
+    let wiring = wiring(item);
+    let leaving = leaving(item);
     Ok(quote! {
         #[automatically_derived]
         impl #krate::Role for #name {
             const PLAYED: #krate::private::ByMacro<#krate::private::Played> =
-                #krate::private::ByMacro(#krate::private::Played {
-                    protocol: #protocol,
-                    role: #role,
-                    number: #number,
-                    system: #system,
-                    projections: #projections,
-                });
+                #krate::private::ByMacro(#played);
 
             type Message = #message;
         }
@@ -76,7 +109,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
 /// Without a verdict no session of the role runs, which is no problem here. If there are verdicts,
 /// but none for this role, then it has a name that no proof holds for.
 fn verdict_on(item: &RoleItem) -> (Verdict, RoleName) {
-    let found = verdict::find(Kind::Role, &item.name, &item.key);
+    let found = verdict::find(Kind::Role, &item.name, &item.key, &item.krate);
     let written = match (&found, &item.link) {
         (Err(Missing::Unverified(_)), Some(link)) => (link.protocol.to_string(), link.role.clone()),
         (Err(_), Some(link)) => (link.protocol.to_string(), format!("{} (unseen)", link.role)),

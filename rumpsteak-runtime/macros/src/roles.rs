@@ -19,7 +19,7 @@ fn derive(input: TokenStream) -> Result<TokenStream> {
     let set = SetItem::parse(input)?;
     let first = check(&set)?;
     let closed = set.is_closed_system;
-    let problems = closed.then(|| verdict::problems(Kind::Set, &set.name, &set.key));
+    let problems = closed.then(|| verdict::problems(Kind::Set, &set.name, &set.key, &set.krate));
     let members = set.fields.iter().enumerate();
     let members = members.map(|(index, field)| member(field.name.as_ref(), index));
     let members: Vec<_> = members.collect();
@@ -67,18 +67,19 @@ fn assertions(set: &SetItem, first: &SetField) -> TokenStream {
         let earlier = &types[..index];
         quote_spanned! {ty.span()=>
             const _: () = {
-                let played = <#ty as #krate::Role>::PLAYED.0;
-                ::core::assert!(
-                    #krate::private::wiring::same(
-                        <#first as #krate::Role>::PLAYED.0.protocol,
-                        played.protocol,
-                    ),
-                    #protocols
-                );
-                ::core::assert!(
-                    #(played.number != <#earlier as #krate::Role>::PLAYED.0.number)&&*,
-                    #names
-                );
+                let (first, played) =
+                    (<#first as #krate::Role>::PLAYED.0, <#ty as #krate::Role>::PLAYED.0);
+                // What plays nothing has an error of its own.
+                if first.number != 0 && played.number != 0 {
+                    ::core::assert!(
+                        #krate::private::wiring::same(first.protocol, played.protocol),
+                        #protocols
+                    );
+                    ::core::assert!(
+                        #(played.number != <#earlier as #krate::Role>::PLAYED.0.number)&&*,
+                        #names
+                    );
+                }
             };
         }
     });
@@ -92,7 +93,10 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     let types = set.fields.iter().map(|field| &field.ty);
     let placed: Vec<_> = types.map(|ty| (ty, at(&set.krate, ty.span()))).collect();
     let seats = placed.iter().map(|(ty, krate)| {
-        quote_spanned!(ty.span()=> impl #krate::private::wiring::Seats<#ty> for #name {})
+        quote_spanned! {ty.span()=>
+            #[diagnostic::do_not_recommend]
+            impl #krate::private::wiring::Seats<#ty> for #name {}
+        }
     });
     let wired = placed.iter().zip(members).map(|((ty, krate), member)| {
         quote_spanned! {ty.span()=>

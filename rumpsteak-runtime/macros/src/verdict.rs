@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use rumpsteak_contract::canonical::Key;
 use rumpsteak_contract::verdict::{
-    Crate, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
+    Crate, Entry, FOLDER, Kind, PATH, Package, Proof, Site, VARIABLE, key, stamp,
 };
 use rumpsteak_contract::{ProtocolItem, Verdicts};
 use syn::Error;
@@ -27,53 +28,74 @@ pub(crate) struct Verdict {
 
 /// Why an item has no verdict.
 pub(crate) enum Missing {
-    /// There are no verdicts at all, for this reason.
+    /// There are no verdicts at all, for this reason, which one item says.
     Unverified(String),
     /// There are verdicts, but none for this item as it stands, for this reason.
     Unseen(String),
-    /// As `Unseen`, without a message: the item expands without a proof. Either its file cannot be
-    /// read, which another item of the file says, or somebody types: rust-analyzer runs macros on
-    /// tokens that no build script has seen yet, and gives no positions. `cargo check` has the last
-    /// word.
+    /// As `Unseen`, without a message: another item says it, or somebody [types](is_typing).
     Silent,
 }
 
 /// Looks up the verdict on an item.
-pub(crate) fn find(kind: Kind, name: &Ident, tokens: &Key) -> Result<Verdict, Missing> {
+pub(crate) fn find(
+    kind: Kind,
+    name: &Ident,
+    tokens: &Key,
+    runtime: &TokenStream,
+) -> Result<Verdict, Missing> {
+    if is_typing(name.span()) {
+        return Err(Missing::Silent);
+    }
     let verdicts = read(name.span()).map_err(Missing::Unverified)?;
     let krate = std::env::var("CARGO_CRATE_NAME")
         .map(|name| Crate { name, is_executable: std::env::var_os("CARGO_BIN_NAME").is_some() });
-    // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
-    // runs.
     let span = name.span().unwrap();
     let file = span.file();
-    // rustc may be told to show no file, but no name of an item is the first token of one.
-    let is_known = !file.is_empty() || (span.line(), span.column()) != (1, 1);
     // Generated code is known by its place below `OUT_DIR`.
     let shown = Path::new(&file).strip_prefix(folder("OUT_DIR")).ok();
     let shown = shown.and_then(Path::to_str).unwrap_or(&file);
-    let site = Site { krate: krate.ok(), place: is_known.then(|| (shown.to_owned(), span.line())) };
+    let site = Site { krate: krate.ok(), place: Some((shown.to_owned(), span.line())) };
     let key = key(kind, &name.to_string(), tokens.hash());
     match verdicts.find(&key, &site) {
         Ok(Some(entry)) => Ok(Verdict {
-            problems: entry
-                .problems
-                .iter()
-                .map(|(token, text)| error(tokens.span_of(*token), text))
-                .collect(),
+            problems: problems_of(&entry, tokens, runtime),
             passed: entry.passed,
             proof: entry.proof,
         }),
         // That a role has no verdict is no problem: its sessions have none, and say so.
-        Ok(None) if !is_known || kind == Kind::Role => Err(Missing::Silent),
+        Ok(None) if kind == Kind::Role => Err(Missing::Silent),
         Ok(None) => Err(unseen(&verdicts, &file)),
         Err(error) => Err(Missing::Unverified(error.to_string())),
     }
 }
 
+/// The errors of an item, and what stands in for other items that they are about.
+fn problems_of(entry: &Entry, tokens: &Key, runtime: &TokenStream) -> TokenStream {
+    let problems = entry.problems.iter();
+    let problems = problems.map(|(token, text)| error(tokens.span_of(*token), text));
+    let stubs = entry.stubs.iter().filter_map(|stub| stub.parse::<TokenStream>().ok());
+    problems.chain(stubs.map(|stub| quote!(#runtime::stub!(#stub);))).collect()
+}
+
+/// Whether somebody types: rust-analyzer runs macros on tokens that no build script has seen yet,
+/// with the `OUT_DIR` and the environment of its own last run of the build script, and keeps what
+/// they expanded to while protocols change. It gives no positions. `cargo check`, which it runs when
+/// a file is saved, has the last word.
+fn is_typing(span: Span) -> bool {
+    // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
+    // runs. rustc may be told to show no file, but no name of an item is the first token of one.
+    let span = span.unwrap();
+    span.file().is_empty() && (span.line(), span.column()) == (1, 1)
+}
+
 /// What is wrong with an item.
-pub(crate) fn problems(kind: Kind, name: &Ident, tokens: &Key) -> TokenStream {
-    match find(kind, name, tokens) {
+pub(crate) fn problems(
+    kind: Kind,
+    name: &Ident,
+    tokens: &Key,
+    runtime: &TokenStream,
+) -> TokenStream {
+    match find(kind, name, tokens, runtime) {
         Ok(verdict) => verdict.problems,
         Err(missing) => missing.error(name),
     }
@@ -83,27 +105,31 @@ impl Missing {
     /// That the item was not verified.
     pub(crate) fn error(&self, name: &Ident) -> TokenStream {
         match self {
+            Self::Unverified(reason) if !is_news(reason) => TokenStream::new(),
             Self::Unverified(reason) | Self::Unseen(reason) => unverified(name, reason),
             Self::Silent => TokenStream::new(),
         }
     }
 }
 
+/// Whether no item of this crate said yet what is to be said once, for this file or this reason.
+fn is_news(reason: &str) -> bool {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(reason.to_owned())
+}
+
 /// Why an item of this file has no verdict although the build script ran.
 fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let Some((byte, line)) = verdicts.unreadable(file) else {
         return Missing::Unseen(UNSEEN.to_owned());
     };
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.insert(file.to_owned()) {
-        Missing::Unseen(format!(
-            "the build script cannot read this file from byte {byte} on, in line {line}\n\n\
-             note: no session, role or set of the file was verified"
-        ))
-    } else {
-        Missing::Silent
+    if !is_news(file) {
+        return Missing::Silent;
     }
+    Missing::Unseen(format!(
+        "the build script cannot read this file from byte {byte} on, in line {line}\n\n\
+         note: no session, role or set of the file was verified"
+    ))
 }
 
 /// The file below `OUT_DIR` that was generated for a protocol, if there is one.
@@ -112,14 +138,18 @@ fn unseen(verdicts: &Verdicts, file: &str) -> Missing {
 ///
 /// Why the file is not that of the verdicts.
 pub(crate) fn generated(item: &ProtocolItem) -> Result<Option<String>, String> {
-    let verdicts = read(item.name.span())?;
+    let is_typing = is_typing(item.name.span());
+    let verdicts = match is_typing {
+        true => Arc::new(parse(&read_text()?)?),
+        false => read(item.name.span())?,
+    };
     let asked = format!("{} {}", item.name, item.variant());
     let mut generated = verdicts.package.generated.iter();
     let Some((_, file, verified)) = generated.find(|(known, ..)| *known == asked) else {
         return Ok(None);
     };
     match std::fs::read_to_string(folder("OUT_DIR").join(file)) {
-        Ok(text) if stamp(&text) == *verified => Ok(Some(file.clone())),
+        Ok(text) if is_typing || stamp(&text) == *verified => Ok(Some(file.clone())),
         Ok(_) => Err(STALE_CODE.to_owned()),
         Err(error) => Err(format!("the code in OUT_DIR cannot be read: {error}")),
     }
@@ -153,16 +183,7 @@ fn read_once() -> Result<Arc<Verdicts>, String> {
 }
 
 fn read_file() -> Result<Verdicts, String> {
-    let Some(out_dir) = std::env::var_os("OUT_DIR") else {
-        return Err(NO_BUILD_SCRIPT.to_owned());
-    };
-    let text =
-        std::fs::read_to_string(Path::new(&out_dir).join(PATH)).map_err(|error| {
-            match error.kind() {
-                std::io::ErrorKind::NotFound => NO_VERDICTS.to_owned(),
-                _ => format!("the verdict file in OUT_DIR cannot be read: {error}"),
-            }
-        })?;
+    let text = read_text()?;
     // A file that an earlier build script left behind proves nothing about the protocols as they
     // are now.
     match std::env::var(VARIABLE) {
@@ -170,10 +191,25 @@ fn read_file() -> Result<Verdicts, String> {
         Ok(_) => return Err(STALE_VERDICTS.to_owned()),
         Err(_) => return Err(NO_VERDICTS.to_owned()),
     }
-    let verdicts = Verdicts::parse(&text, env!("CARGO_PKG_VERSION"));
-    let verdicts = verdicts.map_err(|error| error.to_string())?;
+    let verdicts = parse(&text)?;
     check_protocols(&verdicts.package)?;
     Ok(verdicts)
+}
+
+fn read_text() -> Result<String, String> {
+    let Some(out_dir) = std::env::var_os("OUT_DIR") else {
+        return Err(NO_BUILD_SCRIPT.to_owned());
+    };
+    let text = std::fs::read_to_string(Path::new(&out_dir).join(PATH));
+    text.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => NO_VERDICTS.to_owned(),
+        _ => format!("the verdict file in OUT_DIR cannot be read: {error}"),
+    })
+}
+
+fn parse(text: &str) -> Result<Verdicts, String> {
+    let verdicts = Verdicts::parse(text, env!("CARGO_PKG_VERSION"));
+    verdicts.map_err(|error| error.to_string())
 }
 
 /// Whether the verdicts are about the package that the code at a place is of.
@@ -240,6 +276,7 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
             .into_compile_error();
     }
     match read(Span::call_site()) {
+        _ if is_typing(Span::call_site()) => TokenStream::new(),
         Ok(verdicts) => verdicts
             .package
             .unanchored
@@ -254,6 +291,9 @@ pub(crate) fn include(input: TokenStream) -> TokenStream {
 
 /// Why a root has no proof.
 pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
+    if is_typing(name.span()) {
+        return TokenStream::new();
+    }
     error(name.span(), format_args!("`{name}` was not verified: {reason}"))
 }
 

@@ -4,6 +4,7 @@ pub mod fingerprint;
 pub(crate) mod participant;
 pub(crate) mod proof;
 mod seal;
+mod stub;
 pub mod wiring;
 
 pub use self::fingerprint::Structure;

@@ -1,5 +1,7 @@
 //! The proof that a session was verified.
 
+use std::convert::Infallible;
+
 use crate::machine::Machine;
 use crate::role::Role;
 use crate::states::{Session, State};
@@ -10,14 +12,21 @@ use crate::states::{Session, State};
 #[diagnostic::on_unimplemented(
     message = "role `{Self}` has no verified session that begins like this",
     label = "this session was never verified for `{Self}`",
-    note = "a session begins with a type that carries `#[session({Self})]`, which the build script verifies",
-    note = "the session that was asked for is `{S}`"
+    note = "a session begins with a type that carries `#[session({Self})]`: name it in the process, `async |session: Name<'_>| …`"
 )]
 pub trait Plays<S>: Sized {
     /// Whether the session passed. A session that did not has a proof beside the errors that say
     /// why, or that another item raises: it keeps rustc from following them up with others, and
     /// proves nothing.
     const VERIFIED: bool = true;
+
+    /// The session in progress, and its end: `State<'s, Self>` and `End<'s, Self>`. They stand here,
+    /// so that rustc knows neither where there is no proof, and has nothing to follow up.
+    type State;
+    type End;
+
+    /// Enters the session.
+    fn begin(state: Self::State) -> S;
 
     /// The machine that was verified; `None` for a proof that was written by hand.
     const MACHINE: Option<Machine> = None;
@@ -49,10 +58,42 @@ impl<R: Role> InRole for State<'_, R> {
     type Role = R;
 }
 
-/// A second answer to "which sessions does `R` play?", so that rustc never guesses the session from
-/// its being the only one: a process of another type then gets the message above, and not one about
-/// closure signatures. It is no state, so no session begins with it.
+/// More answers to "which sessions does `R` play?", so that rustc never guesses the session from its
+/// being the only one: a process of another type then gets the message above, and not one about
+/// closure signatures. They are no states, so no session begins with them; they are two, so that
+/// none is the only one for a role without sessions.
 #[derive(Clone, Copy, Debug)]
-pub enum Unnamed {}
+pub enum Unnamed<const N: u8> {}
 
-impl<R: Role> Plays<Unnamed> for R {}
+macro_rules! unnamed {
+    ($number:literal) => {
+        #[diagnostic::do_not_recommend]
+        impl<R: Role> Plays<Unnamed<$number>> for R {
+            type State = Infallible;
+            type End = Infallible;
+
+            fn begin(state: Infallible) -> Unnamed<$number> {
+                match state {}
+            }
+        }
+    };
+}
+
+unnamed!(0);
+unnamed!(1);
+
+/// A proof by hand, as documentation needs it, which no build script sees: `plays!(C: Client)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! plays {
+    ($role:ty: $session:ident) => {
+        impl<'s> $crate::private::Plays<$session<'s>> for $role {
+            type State = $crate::states::State<'s, $role>;
+            type End = $crate::states::End<'s, $role>;
+
+            fn begin(state: Self::State) -> $session<'s> {
+                $crate::states::Session::from_state(state)
+            }
+        }
+    };
+}

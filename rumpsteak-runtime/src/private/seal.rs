@@ -27,6 +27,16 @@ pub struct Played {
     pub projections: &'static str,
 }
 
+impl Played {
+    /// What a [stub](crate::stub) plays: nothing.
+    pub const STUB: Self = Self { protocol: "", role: "", number: 0, system: 0, projections: "" };
+}
+
+impl Label {
+    /// The label of a [stub](crate::stub).
+    pub const STUB: Self = Self { name: "", number: 0, tag: 0 };
+}
+
 /// A label of a message type.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {

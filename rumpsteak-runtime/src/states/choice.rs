@@ -60,6 +60,7 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer the label `{L}`",
     label = "`{L}` cannot be selected here",
+    note = "a label is selected with its payload, if it has one: `select(Label(payload))`",
     note = "select one of the labels in the variants of `{Self}`"
 )]
 pub trait Offers<L> {

@@ -1,6 +1,6 @@
 //! Bottom-up: sets of roles without a protocol, and the fallback to them.
 
-use super::harness::{IMPORTS, KERNEL, Message, OTHERS, PROCESS, Package, ROLES};
+use super::harness::{IMPORTS, KERNEL, OTHERS, PROCESS, Package, ROLES};
 use crate::support::begins;
 
 /// The roles of double buffering without a protocol.
@@ -53,11 +53,8 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
         "SinkLoop(Receive<K, Value, Send<K, Ready, Self>>)",
     );
     let outcome = package.check(&[]);
-    assert!(!outcome.success);
-    let errors = outcome.errors();
-    let (long, short): (Vec<&Message>, Vec<&Message>) =
-        errors.iter().copied().partition(|error| error.text.contains("the shortest run"));
-    let [error] = &long[..] else { panic!("{}", outcome.show()) };
+    // None of the others may run either, and says nothing of it.
+    let error = outcome.error();
     // The kernel asks twice, the source answers twice, and then the sink waits for the kernel and
     // the kernel for the sink.
     error
@@ -66,9 +63,6 @@ fn an_unsafe_set_fails_at_the_last_step_of_the_run() {
         .says("K waits for Ready from T")
         .says("T waits for Value(i32) from K");
     begins(&error.text, "`SourceLoop` sends `Value` to `K`");
-    // None of the others may run either.
-    let tokens: Vec<&str> = short.iter().map(|error| error.token.as_str()).collect();
-    assert_eq!(tokens, ["Sink", "Kernel"], "{}", outcome.show());
 }
 
 #[test]

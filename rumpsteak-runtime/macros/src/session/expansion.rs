@@ -31,20 +31,21 @@ pub(super) struct Expansion<'a> {
 impl<'a> Expansion<'a> {
     pub(super) fn new(item: &'a SessionItem, source: TokenStream) -> Self {
         let is_root = item.role.is_some();
-        let (verdict, plays) = match verdict::find(Kind::Session, &item.name, &item.key) {
-            Ok(found) => {
-                let plays = found.proof.plays.is_some();
-                (found, plays)
-            }
-            Err(Missing::Silent) => (Verdict::default(), false),
-            // One message is enough: a part of a session cannot run without a root.
-            Err(Missing::Unverified(_)) if !is_root => (Verdict::default(), false),
-            Err(missing) => {
-                let problems = missing.error(&item.name);
-                let verdict = Verdict { problems, ..Verdict::default() };
-                (verdict, is_root)
-            }
-        };
+        let (verdict, plays) =
+            match verdict::find(Kind::Session, &item.name, &item.key, &item.krate) {
+                Ok(found) => {
+                    let plays = found.proof.plays.is_some();
+                    (found, plays)
+                }
+                // One message is enough: a part of a session cannot run without a root.
+                Err(Missing::Unverified(_)) if !is_root => (Verdict::default(), false),
+                // The proof proves nothing, but keeps rustc from following this up.
+                Err(missing) => {
+                    let problems = missing.error(&item.name);
+                    let verdict = Verdict { problems, ..Verdict::default() };
+                    (verdict, is_root)
+                }
+            };
         Self {
             item,
             role: fresh(&source, "R"),

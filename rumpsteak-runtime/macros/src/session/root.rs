@@ -22,9 +22,18 @@ impl Expansion<'_> {
         let plays = self.plays.then(|| {
             quote_spanned! {name.span()=>
                 #[automatically_derived]
+                #[diagnostic::do_not_recommend]
                 impl<'s> #here::private::Plays<#name<'s, #role>> for #role {
                     #verified
                     #machine
+
+                    type State = #here::states::State<'s, #role>;
+                    type End = #here::states::End<'s, #role>;
+
+                    #[inline]
+                    fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
+                        #here::states::Session::from_state(state)
+                    }
                 }
             }
         });

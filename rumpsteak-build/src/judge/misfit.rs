@@ -1,0 +1,183 @@
+//! Why an action has no place where it is done: the simplest reason that is true.
+//!
+//! Subtyping says which two actions may not change places. Before that is called a reordering, the
+//! simple causes are looked for, in this order: the supertype has no such action, but one with
+//! another peer, direction or payload, or of nearly the same name; or it has the action, but only
+//! once a choice is made, in another branch, or earlier.
+//!
+//! ```text
+//! supertype      ?run ─ !done ─┐        the subtype does `!done` first: it does not know yet
+//!        start ─┤              ⟲        whether `run` or `stop` comes
+//!                ?stop ─ end
+//! ```
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rumpsteak_fsm::subtype::{Refusal, Rule};
+use rumpsteak_fsm::{Action, Fsm, StateId, Transition, TransitionId};
+use rumpsteak_scribble::similar;
+
+/// Why an action of a subtype has no place. Transitions are those of the supertype.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Misfit {
+    /// The action is there with these other peers, one transition for each.
+    OtherPeer(Vec<TransitionId>),
+    /// The message goes the other way.
+    OtherDirection(TransitionId),
+    /// The message has another payload.
+    OtherPayload(TransitionId),
+    /// There is no such message with this peer; this one has nearly the same name.
+    Unknown(Option<TransitionId>),
+    /// It comes after a choice that is not made yet: its options, and those that lead to the
+    /// action.
+    Undecided { options: Vec<TransitionId>, after: Vec<TransitionId> },
+    /// It comes in another branch.
+    OtherBranch(TransitionId),
+    /// It was done already, and comes no more.
+    Repeated(TransitionId),
+}
+
+impl Misfit {
+    /// Whether the supertype has no such action: no order of its actions could help.
+    pub(crate) fn is_foreign(&self) -> bool {
+        !matches!(self, Self::Undecided { .. })
+    }
+}
+
+/// The action of the subtype that has no place, and why. `None` if it is one that comes later, or
+/// one that is missing.
+pub(crate) fn find(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> Option<(TransitionId, Misfit)> {
+    let is_known = |action: &Action| sup.transitions().any(|due| due.action == action);
+    let here = || sub.transitions_from(refusal.sub_state).map(|transition| transition.id);
+    let blamed: Vec<TransitionId> = match (refusal.sub, refusal.rule) {
+        (Some(id), _) => vec![id],
+        // A message that is not handled may be one whose option has another name.
+        (None, Rule::InputNotHandled) => here().collect(),
+        (None, _) => Vec::new(),
+    };
+    for id in blamed {
+        let action = sub.transition(id).action;
+        if !is_known(action) {
+            let misfit = foreign(sub, sup, action);
+            // Where the other label is what differs, nobody means the other direction.
+            let is_due = |due: TransitionId| {
+                let due = sup.transition(due).action;
+                due.direction == action.direction && due.peer == action.peer
+            };
+            match misfit {
+                Misfit::OtherDirection(_) if refusal.sup.is_some_and(is_due) => continue,
+                _ => return Some((id, misfit)),
+            }
+        }
+        if refusal.rule != Rule::InputNotHandled
+            && let Some(state) = position(sub, sup, &refusal.path)
+            && let Some(misfit) = displaced(sub, sup, &refusal.path, state, action)
+        {
+            return Some((id, misfit));
+        }
+    }
+    None
+}
+
+/// Why the supertype does not have an action.
+fn foreign(sub: &Fsm, sup: &Fsm, wanted: &Action) -> Misfit {
+    let first = |fits: &dyn Fn(&Action) -> bool| {
+        sup.transitions().find(|due| fits(due.action)).map(|due| due.id)
+    };
+    let Action { peer, direction, message } = wanted;
+    if let Some(due) = first(&|due| due.message == *message && due.peer == *peer) {
+        return Misfit::OtherDirection(due);
+    }
+    let named = |due: &Action| due.direction == *direction && due.message.label == message.label;
+    if let Some(due) = first(&|due| named(due) && due.peer == *peer) {
+        return Misfit::OtherPayload(due);
+    }
+    // A name that the subtype does not know either.
+    let is_near = |due: &Action| due.direction == *direction && due.peer == *peer;
+    let is_used = |action: &Action| sub.transitions().any(|own| own.action == action);
+    let near = sup.transitions().map(|due| due.action);
+    let near = near.filter(|due| is_near(due) && !is_used(due));
+    let near: Vec<&str> = near.map(|due| due.message.label.as_str()).collect();
+    if let Some(name) = similar(message.label.as_str(), &near) {
+        return Misfit::Unknown(first(&|due| is_near(due) && due.message.label.as_str() == name));
+    }
+    let mut peers = BTreeSet::new();
+    let others = sup.transitions().filter(|due| named(due.action));
+    let others = others.filter(|due| peers.insert(due.action.peer.clone())).map(|due| due.id);
+    let others: Vec<TransitionId> = others.collect();
+    if !others.is_empty() {
+        return Misfit::OtherPeer(others);
+    }
+    match first(&|due| due.message == *message) {
+        Some(due) => Misfit::OtherDirection(due),
+        None => Misfit::Unknown(None),
+    }
+}
+
+/// Where the supertype stands after a path of the subtype. `None` if that is not certain, because
+/// something was done early.
+fn position(sub: &Fsm, sup: &Fsm, path: &[TransitionId]) -> Option<StateId> {
+    let step = |state: StateId, id: &TransitionId| {
+        let action = sub.transition(*id).action;
+        let mut due = sup.transitions_from(state);
+        due.find(|due| due.action == action).map(|due| due.target)
+    };
+    path.iter().try_fold(sup.initial(), step)
+}
+
+/// Why an action does not come next, or later whatever happens, in a state of the supertype. `None`
+/// if it does.
+fn displaced(
+    sub: &Fsm,
+    sup: &Fsm,
+    path: &[TransitionId],
+    state: StateId,
+    wanted: &Action,
+) -> Option<Misfit> {
+    let reaching = states(sup, wanted, false);
+    if !reaching[state.index()] {
+        let due = sup.transitions().find(|due| due.action == wanted)?.id;
+        let is_done = path.iter().any(|id| sub.transition(*id).action == wanted);
+        return Some(if is_done { Misfit::Repeated(due) } else { Misfit::OtherBranch(due) });
+    }
+    let certain = states(sup, wanted, true);
+    // The nearest choice that decides about it.
+    let (mut seen, mut open) = (BTreeSet::from([state]), VecDeque::from([state]));
+    while let Some(state) = open.pop_front().filter(|state| !certain[state.index()]) {
+        let leads = |known: &[bool]| {
+            let options = sup.transitions_from(state);
+            let options = options.filter(|due| due.action == wanted || known[due.target.index()]);
+            options.map(|due| due.id).collect::<Vec<_>>()
+        };
+        let options: Vec<TransitionId> = sup.transitions_from(state).map(|due| due.id).collect();
+        let (sure, possible) = (leads(&certain), leads(&reaching));
+        if options.len() > 1 && (!sure.is_empty() || possible.len() < options.len()) {
+            let after = if sure.is_empty() { possible } else { sure };
+            return Some(Misfit::Undecided { options, after });
+        }
+        let targets = sup.transitions_from(state).map(|due| due.target);
+        open.extend(targets.filter(|target| seen.insert(*target)));
+    }
+    None
+}
+
+/// The states from which an action comes whatever is chosen, or may come, by state.
+fn states(fsm: &Fsm, wanted: &Action, whatever: bool) -> Vec<bool> {
+    let mut found = vec![false; fsm.len()];
+    let mut has_grown = true;
+    while std::mem::take(&mut has_grown) {
+        // From the last to the first: most transitions lead on.
+        for state in (0..fsm.len()).rev().map(StateId::from_index) {
+            let leads = |due: Transition<'_>| due.action == wanted || found[due.target.index()];
+            let mut due = fsm.transitions_from(state).map(leads).peekable();
+            let is_new = !found[state.index()]
+                && due.peek().is_some()
+                && if whatever { due.all(|leads| leads) } else { due.any(|leads| leads) };
+            if is_new {
+                found[state.index()] = true;
+                has_grown = true;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,96 @@
+//! One error for a mistake that several items meet: a name without a meaning, a struct that is no
+//! role, a label that the message type lacks.
+
+use crate::fault::{Cause, NameProblem, Place};
+use crate::judge::judgement::Judgement;
+use crate::link::roles::peers;
+use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Tree};
+
+/// Leaves each mistake to the first item of a crate that meets it; a role without a protocol to its
+/// own macro; and a struct that is no role to a role with a route to it, whose macro knows what to
+/// put in its place.
+pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
+    let mut said: Vec<(CrateId, Cause)> = Vec::new();
+    let mut moved = Vec::new();
+    for (item, faults) in judgement.faults.all_mut() {
+        let krate = tree.crate_id(item);
+        for fault in faults {
+            let Some(name) = shared(&fault.cause) else { continue };
+            let echo = Cause::BrokenItem { name: name.to_owned() };
+            let mut known = said.iter();
+            if known.any(|(other, cause)| *other == krate && is_same(cause, &fault.cause)) {
+                fault.cause = echo;
+                fault.stub = None;
+                continue;
+            }
+            said.push((krate, fault.cause.clone()));
+            let Cause::Name { problem, .. } = &fault.cause else { continue };
+            let better = match problem {
+                NameProblem::PlainStruct(found) => route_to(tree, krate, *found),
+                NameProblem::RoleWithoutLink(found) => declared(tree, krate, *found),
+                _ => None,
+            };
+            if let Some((place, stub)) = better {
+                let cause = std::mem::replace(&mut fault.cause, echo);
+                let mut fault = cause.at(place.item, place.token);
+                fault.stub = stub;
+                moved.push(fault);
+            }
+        }
+    }
+    for fault in moved {
+        judgement.faults.add(fault);
+    }
+}
+
+/// What a mistake is about that several items may meet.
+fn shared(cause: &Cause) -> Option<&str> {
+    match cause {
+        Cause::Name { path, problem } => match problem {
+            NameProblem::NoRole
+            | NameProblem::NoSession
+            | NameProblem::PlainStruct(_)
+            | NameProblem::RoleWithoutLink(_)
+            | NameProblem::Unresolved => Some(path),
+            _ => None,
+        },
+        Cause::NoLabel { path, .. }
+        | Cause::NoMessage { path }
+        | Cause::OtherPayload { path, .. }
+        | Cause::UnknownLabel { path, .. } => Some(path),
+        _ => None,
+    }
+}
+
+fn is_same(left: &Cause, right: &Cause) -> bool {
+    match (left, right) {
+        // Roles of one protocol mostly have one message type.
+        (Cause::NoLabel { path: left, role: of }, Cause::NoLabel { path: right, role }) => {
+            left == right && of.protocol == role.protocol
+        }
+        _ => left == right,
+    }
+}
+
+/// The name of a role of a crate.
+fn declared(tree: &Tree, krate: CrateId, role: ItemId) -> Option<(Place, Option<String>)> {
+    match &*tree.item(role).kind {
+        ItemKind::Role(item) if tree.crate_id(role) == krate => {
+            Some((Place::new(role, item.name_token), None))
+        }
+        _ => None,
+    }
+}
+
+/// The route of a role in a crate that leads to a struct, and what stands in for that one as a role.
+fn route_to(tree: &Tree, krate: CrateId, wanted: ItemId) -> Option<(Place, Option<String>)> {
+    let roles = tree.item_ids().filter(|&id| tree.crate_id(id) == krate);
+    let mut routes = roles.filter_map(|id| {
+        let ItemKind::Role(role) = &*tree.item(id).kind else { return None };
+        let message = role.message.as_ref()?;
+        let index = peers(tree, id).position(|(_, peer)| peer == Some(wanted))?;
+        let peer = &role.routes.get(index)?.peer;
+        Some((Place::new(id, peer.last_token()), Some(format!("role {peer}, {message}"))))
+    });
+    routes.next()
+}
