@@ -50,6 +50,8 @@ pub(crate) enum Cause {
     DependsOnFile { name: String, file: usize },
     /// The reason is that the closed system of the session is not safe.
     DependsOnSystem { session: String, set: String },
+    /// The same mistake as one of another item, about this name.
+    SaidBefore { name: String },
     /// A session does nothing and leads back to itself.
     Idle { name: String },
     /// A second `protocol!(…)` of one protocol in a crate.
@@ -66,7 +68,12 @@ pub(crate) enum Cause {
     /// What a role names as its message type is none.
     NoMessage { path: String },
     /// A type that is no message of the role.
-    NoLabel { path: String, role: RoleName },
+    NoLabel {
+        path: String,
+        role: RoleName,
+        /// The label of this name that has arguments.
+        generic: Option<String>,
+    },
     /// A label carries another payload than the messages of its name.
     OtherPayload {
         path: String,
@@ -301,6 +308,7 @@ impl Cause {
         matches!(
             self,
             Self::BrokenItem { .. }
+                | Self::SaidBefore { .. }
                 | Self::DependsOn { .. }
                 | Self::DependsOnFile { .. }
                 | Self::DependsOnSystem { .. }

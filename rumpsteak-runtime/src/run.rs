@@ -49,9 +49,9 @@ use crate::states::{End, State};
 /// peers. Dropping it before it was first polled has no effect.
 pub async fn try_run<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
 where
-    R: Role + Plays<S, State = State<'s, R>, End = End<'s, R>>,
+    R: Role + Plays<S, State = State<'s, R>>,
     P: FnOnce(S) -> F,
-    F: Future<Output = Result<(T, R::End), E>>,
+    F: Future<Output = Result<(T, End<'s, R>), E>>,
     E: From<Error>,
 {
     let identity = participant::identity(role);
@@ -80,9 +80,9 @@ where
 /// As [`try_run`].
 pub async fn run<'s, R, S, T, F, P>(role: &'s mut R, process: P) -> Result<T>
 where
-    R: Role + Plays<S, State = State<'s, R>, End = End<'s, R>>,
+    R: Role + Plays<S, State = State<'s, R>>,
     P: FnOnce(S) -> F,
-    F: Future<Output = (T, R::End)>,
+    F: Future<Output = (T, End<'s, R>)>,
 {
     let identity = participant::identity(role);
     let state = begin::<R, S>(role)?;

@@ -158,13 +158,11 @@ impl Entries<'_> {
                     tree.crate_id(**other) == tree.crate_id(id)
                         && matches!(link, Err(LinkError::Wrong { cause: said, .. }) if said == cause)
                 });
-                Some(match earlier.next() {
-                    None => (*token, cause.clone()),
-                    Some((&other, _)) => {
-                        let name = tree.item(other).name.clone();
-                        (*token, Cause::BrokenItem { name })
-                    }
-                })
+                let cause = match (earlier.next(), &role.link) {
+                    (Some(_), Some(link)) => Cause::SaidBefore { name: link.protocol.to_string() },
+                    _ => cause.clone(),
+                };
+                Some((*token, cause))
             }
             Err(LinkError::Broken { .. }) => {
                 let file = *self.anchors.get(&id)?;

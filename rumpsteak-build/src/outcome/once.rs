@@ -16,7 +16,7 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
         let krate = tree.crate_id(item);
         for fault in faults {
             let Some(name) = shared(&fault.cause) else { continue };
-            let echo = Cause::BrokenItem { name: name.to_owned() };
+            let echo = Cause::SaidBefore { name: name.to_owned() };
             let mut known = said.iter();
             if known.any(|(other, cause)| *other == krate && is_same(cause, &fault.cause)) {
                 fault.cause = echo;
@@ -46,14 +46,15 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
 /// What a mistake is about that several items may meet.
 fn shared(cause: &Cause) -> Option<&str> {
     match cause {
-        Cause::Name { path, problem } => match problem {
-            NameProblem::NoRole
-            | NameProblem::NoSession
-            | NameProblem::PlainStruct(_)
-            | NameProblem::RoleWithoutLink(_)
-            | NameProblem::Unresolved => Some(path),
-            _ => None,
-        },
+        Cause::Name {
+            path,
+            problem:
+                NameProblem::NoRole
+                | NameProblem::NoSession
+                | NameProblem::PlainStruct(_)
+                | NameProblem::RoleWithoutLink(_)
+                | NameProblem::Unresolved,
+        } => Some(path),
         Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
         | Cause::OtherPayload { path, .. }
@@ -65,7 +66,7 @@ fn shared(cause: &Cause) -> Option<&str> {
 fn is_same(left: &Cause, right: &Cause) -> bool {
     match (left, right) {
         // Roles of one protocol mostly have one message type.
-        (Cause::NoLabel { path: left, role: of }, Cause::NoLabel { path: right, role }) => {
+        (Cause::NoLabel { path: left, role: of, .. }, Cause::NoLabel { path: right, role, .. }) => {
             left == right && of.protocol == role.protocol
         }
         _ => left == right,
@@ -82,7 +83,8 @@ fn declared(tree: &Tree, krate: CrateId, role: ItemId) -> Option<(Place, Option<
     }
 }
 
-/// The route of a role in a crate that leads to a struct, and what stands in for that one as a role.
+/// The route of a role in a crate that leads to a struct, and what stands in for that struct as a
+/// role.
 fn route_to(tree: &Tree, krate: CrateId, wanted: ItemId) -> Option<(Place, Option<String>)> {
     let roles = tree.item_ids().filter(|&id| tree.crate_id(id) == krate);
     let mut routes = roles.filter_map(|id| {

@@ -56,6 +56,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::BrokenItem { name } | Cause::DependsOn { name } => {
             format!("not verified, because `{name}` has an error of its own")
         }
+        Cause::SaidBefore { name } => {
+            format!("not verified: the first error about `{name}` says why")
+        }
         Cause::BrokenFile { file } => file_text(&protocols.files[*file]),
         Cause::DependsOnFile { name, file } => {
             let file = protocols.files[*file].shown();
@@ -91,7 +94,12 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
-        Cause::NoLabel { path, role } => format!(
+        Cause::NoLabel { path, generic: Some(label), .. } => format!(
+            "the label is `{label}`, and a session names a label without arguments\n\n\
+             help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
+            last(path)
+        ),
+        Cause::NoLabel { path, role, generic: None } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
             last(path)

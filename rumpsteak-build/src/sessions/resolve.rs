@@ -287,7 +287,13 @@ impl Resolver<'_> {
                 broken_item(path)
             }
             None => {
-                let cause = Cause::NoLabel { path: path.to_string(), role: self.role.name.clone() };
+                let start = format!("{written}<");
+                let mut labels = self.role.labels.iter().map(|label| &label.written);
+                let cause = Cause::NoLabel {
+                    path: path.to_string(),
+                    role: self.role.name.clone(),
+                    generic: labels.find(|label| label.starts_with(&start)).cloned(),
+                };
                 let mut fault = cause.at(id, path.last_token());
                 let colleague = item.and_then(|_| self.colleague(id, session));
                 fault.stub = colleague.map(|role| format!("label {path}, {role}"));

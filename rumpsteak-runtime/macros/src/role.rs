@@ -244,18 +244,18 @@ fn wiring(item: &RoleItem) -> TokenStream {
     // A role without routes needs no wiring.
     let wiring = if peers.is_empty() { quote!(_) } else { quote!(wiring) };
     quote! {
-        impl<__Set> #krate::private::wiring::Wire<__Set> for #name
+        impl<SetOfRoles> #krate::private::wiring::Wire<SetOfRoles> for #name
         where
             #(
-                __Set: #krate::private::wiring::Seats<#peers>,
-                #peers: #krate::private::wiring::Joins<#name, __Set>,
+                SetOfRoles: #krate::private::wiring::Seats<#peers>,
+                #peers: #krate::private::wiring::Joins<#name, SetOfRoles>,
                 #types: #krate::transport::Pair<
-                    <#peers as #krate::private::wiring::Joins<#name, __Set>>::Link,
+                    <#peers as #krate::private::wiring::Joins<#name, SetOfRoles>>::Link,
                 >,
             )*
         {
             fn wire(#wiring: &mut #krate::private::wiring::Wiring<'_>) -> Self {
-                Self { #(#members: wiring.connect::<#name, #peers, __Set>(#indices)),* }
+                Self { #(#members: wiring.connect::<#name, #peers, SetOfRoles>(#indices)),* }
             }
         }
     }

@@ -95,7 +95,9 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     let seats = placed.iter().map(|(ty, krate)| {
         quote_spanned! {ty.span()=>
             #[diagnostic::do_not_recommend]
-            impl #krate::private::wiring::Seats<#ty> for #name {}
+            impl #krate::private::wiring::Seats<#ty> for #name {
+                const BY_MACRO: #krate::private::ByMacro = #krate::private::ByMacro(());
+            }
         }
     });
     let wired = placed.iter().zip(members).map(|((ty, krate), member)| {

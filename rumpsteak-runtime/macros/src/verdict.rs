@@ -20,6 +20,8 @@ use syn::Error;
 pub(crate) struct Verdict {
     /// What is wrong: `compile_error!`s.
     pub(crate) problems: TokenStream,
+    /// The tokens at which they are.
+    pub(crate) tokens: BTreeSet<usize>,
     /// Whether the build script found nothing wrong with the item and all that it is made of.
     pub(crate) passed: bool,
     /// What was verified, if something was.
@@ -59,6 +61,7 @@ pub(crate) fn find(
     match verdicts.find(&key, &site) {
         Ok(Some(entry)) => Ok(Verdict {
             problems: problems_of(&entry, tokens, runtime),
+            tokens: entry.problems.iter().map(|(token, _)| *token).collect(),
             passed: entry.passed,
             proof: entry.proof,
         }),
@@ -79,8 +82,8 @@ fn problems_of(entry: &Entry, tokens: &Key, runtime: &TokenStream) -> TokenStrea
 
 /// Whether somebody types: rust-analyzer runs macros on tokens that no build script has seen yet,
 /// with the `OUT_DIR` and the environment of its own last run of the build script, and keeps what
-/// they expanded to while protocols change. It gives no positions. `cargo check`, which it runs when
-/// a file is saved, has the last word.
+/// they expanded to while protocols change. It gives no positions. `cargo check`, which it runs
+/// when a file is saved, has the last word.
 fn is_typing(span: Span) -> bool {
     // Not that of an `Option`: it is the compiler's own span, which every token has while a macro
     // runs. rustc may be told to show no file, but no name of an item is the first token of one.

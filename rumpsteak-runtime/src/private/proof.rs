@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use crate::machine::Machine;
+use crate::private::ByMacro;
 use crate::role::Role;
 use crate::states::{Session, State};
 
@@ -20,10 +21,12 @@ pub trait Plays<S>: Sized {
     /// proves nothing.
     const VERIFIED: bool = true;
 
-    /// The session in progress, and its end: `State<'s, Self>` and `End<'s, Self>`. They stand here,
-    /// so that rustc knows neither where there is no proof, and has nothing to follow up.
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+
+    /// The session in progress: `State<'s, Self>`. It stands here, so that rustc does not know it
+    /// where there is no proof, and has nothing to follow up.
     type State;
-    type End;
 
     /// Enters the session.
     fn begin(state: Self::State) -> S;
@@ -58,8 +61,8 @@ impl<R: Role> InRole for State<'_, R> {
     type Role = R;
 }
 
-/// More answers to "which sessions does `R` play?", so that rustc never guesses the session from its
-/// being the only one: a process of another type then gets the message above, and not one about
+/// More answers to "which sessions does `R` play?", so that rustc never guesses the session from
+/// its being the only one: a process of another type then gets the message above, and not one about
 /// closure signatures. They are no states, so no session begins with them; they are two, so that
 /// none is the only one for a role without sessions.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +72,9 @@ macro_rules! unnamed {
     ($number:literal) => {
         #[diagnostic::do_not_recommend]
         impl<R: Role> Plays<Unnamed<$number>> for R {
+            const BY_MACRO: ByMacro = ByMacro(());
+
             type State = Infallible;
-            type End = Infallible;
 
             fn begin(state: Infallible) -> Unnamed<$number> {
                 match state {}
@@ -88,8 +92,9 @@ unnamed!(1);
 macro_rules! plays {
     ($role:ty: $session:ident) => {
         impl<'s> $crate::private::Plays<$session<'s>> for $role {
+            const BY_MACRO: $crate::private::ByMacro = $crate::private::ByMacro(());
+
             type State = $crate::states::State<'s, $role>;
-            type End = $crate::states::End<'s, $role>;
 
             fn begin(state: Self::State) -> $session<'s> {
                 $crate::states::Session::from_state(state)

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::private::ByMacro;
 use crate::role::{Role, Route};
 use crate::transport::Pair;
 use crate::transport::capacity::{Capacity, Queue};
@@ -31,7 +32,10 @@ use crate::transport::mark::Brand;
     label = "has a route to `{P}`, which this set lacks",
     note = "add a field of type `{P}` to the set"
 )]
-pub trait Seats<P> {}
+pub trait Seats<P> {
+    #[doc(hidden)]
+    const BY_MACRO: ByMacro;
+}
 
 /// A role that has a route to `Peer`, in the set `S`.
 #[diagnostic::on_unimplemented(
@@ -77,7 +81,10 @@ pub trait Wire<S>: Role {
 #[derive(Debug)]
 pub struct Elsewhere;
 
-impl<P> Seats<P> for Elsewhere {}
+#[diagnostic::do_not_recommend]
+impl<P> Seats<P> for Elsewhere {
+    const BY_MACRO: ByMacro = ByMacro(());
+}
 
 /// A set of roles while it is wired.
 pub struct Wiring<'a> {

@@ -2,13 +2,11 @@ use std::fmt;
 
 use super::choice::{Choice, Offers};
 use super::implement::state_with_choice;
-use super::send::{Returning, Sending};
+use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
-use crate::message::Message;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure, mix};
-use crate::role::{Role, Route};
-use crate::transport::Outgoing;
+use crate::role::Role;
 
 /// Sends one of the labels of the choice `C` to the role `P`: an internal choice.
 ///
@@ -35,9 +33,7 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     #[inline]
     pub fn select<L>(self, label: L) -> Sending<'s, R, P, L, C::Then>
     where
-        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
     {
         const { C::VERIFIED };
         Sending::new(self.state, label)
@@ -55,9 +51,7 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     #[inline]
     pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
-        C: Choice<State = State<'s, R>> + Offers<L, Then: Session<State = State<'s, R>>>,
-        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
+        C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
     {
         self.select(label).or_return()
     }

@@ -5,12 +5,12 @@ use std::task::{Context, Poll, ready};
 use super::action::{failed, poll_transmit, polled_again};
 use super::implement::{show, state_with_label};
 use super::state::{Names, Session, State};
-use crate::error::{Action, Error, Result, Unsent};
+use crate::error::{Action, Result, Unsent};
 use crate::message::Message;
 use crate::private::ByMacro;
 use crate::private::fingerprint::{self, Structure, mix};
 use crate::role::{Role, Route};
-use crate::transport::{Outgoing, RouteError};
+use crate::transport::Outgoing;
 
 /// Sends the label `L` to the role `P`, then continues as `C`.
 ///
@@ -105,45 +105,50 @@ impl<'s, R: Role, P, L, C> Sending<'s, R, P, L, C> {
     pub(super) fn or_return(self) -> Returning<'s, R, P, L, C> {
         Returning { sending: self }
     }
-
-    #[inline]
-    fn poll_send(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<std::result::Result<C, (State<'s, R>, RouteError)>>
-    where
-        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-        P: Role,
-        C: Session<State = State<'s, R>>,
-    {
-        let Some(state) = &mut self.state else {
-            polled_again();
-        };
-        let sent = ready!(poll_transmit::<R, P, L>(state.role, &mut self.label, context));
-        let Some(state) = self.state.take() else {
-            polled_again();
-        };
-        Poll::Ready(match sent {
-            Ok(()) => Ok(C::from_state(state)),
-            Err(error) => Err((state, error)),
-        })
-    }
 }
 
-impl<'s, R, P, L, C> Future for Sending<'s, R, P, L, C>
+/// What follows the label `L`, sent to `P` by `R`: all that sending it takes, as one bound. So
+/// rustc says once what is missing, and nothing where it is not known what follows.
+pub trait Follows<'s, R: Role, P, L>: Sized {
+    #[doc(hidden)]
+    fn poll_send(
+        sending: &mut Sending<'s, R, P, L, Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Self>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'s, R, P, L, C> Follows<'s, R, P, L> for C
 where
     R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
     P: Role,
     C: Session<State = State<'s, R>>,
 {
+    #[inline]
+    fn poll_send(
+        sending: &mut Sending<'s, R, P, L, C>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<C>> {
+        let Some(state) = &mut sending.state else {
+            polled_again();
+        };
+        let sent = ready!(poll_transmit::<R, P, L>(state.role, &mut sending.label, context));
+        let Some(state) = sending.state.take() else {
+            polled_again();
+        };
+        Poll::Ready(match sent {
+            Ok(()) => Ok(C::from_state(state)),
+            Err(error) => Err(failed::<R, P>(state, error, Action::Send(R::Message::NAME))),
+        })
+    }
+}
+
+impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Sending<'s, R, P, L, C> {
     type Output = Result<C>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        self.get_mut().poll_send(context).map(|sent| match sent {
-            Ok(next) => Ok(next),
-            Err((state, error)) => Err(unsent::<R, P, L>(state, error)),
-        })
+        C::poll_send(self.get_mut(), context)
     }
 }
 
@@ -162,32 +167,15 @@ pub struct Returning<'s, R: Role, P, L, C> {
     sending: Sending<'s, R, P, L, C>,
 }
 
-impl<'s, R, P, L, C> Future for Returning<'s, R, P, L, C>
-where
-    R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
-    P: Role,
-    C: Session<State = State<'s, R>>,
-{
+impl<'s, R: Role, P, L, C: Follows<'s, R, P, L>> Future for Returning<'s, R, P, L, C> {
     type Output = Result<C, Unsent<L>>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C, Unsent<L>>> {
         let sending = &mut self.get_mut().sending;
-        sending.poll_send(context).map(|sent| match sent {
-            Ok(next) => Ok(next),
-            Err((state, error)) => {
-                Err(Unsent { error: unsent::<R, P, L>(state, error), label: sending.label.take() })
-            }
-        })
+        let sent = C::poll_send(sending, context);
+        sent.map_err(|error| Unsent { error, label: sending.label.take() })
     }
-}
-
-fn unsent<R, P, L>(state: State<'_, R>, error: RouteError) -> Error
-where
-    R: Role<Message: Message<L>>,
-    P: Role,
-{
-    failed::<R, P>(state, error, Action::Send(R::Message::NAME))
 }
 
 state_with_label!(Send, SEND);

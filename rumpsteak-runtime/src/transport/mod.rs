@@ -25,4 +25,5 @@ pub use self::link::{Arrival, Incoming, Link, Movable, Outgoing, RouteError};
 pub use self::mark::Mark;
 pub use self::pair::Pair;
 pub use crate::message::Labelled;
+pub use crate::private::wiring::{Joins, Seats, Wire};
 pub use crate::role::Route;

@@ -214,7 +214,6 @@ fn no_error_of_rustc_beside_ours() {
         said,
         [
             ("Nothing".to_owned(), nothing.to_owned()),
-            ("Nothing".to_owned(), nothing.to_owned()),
             ("Receive".to_owned(), bad.replace("Two", "One")),
             ("Receive".to_owned(), bad.to_owned()),
         ],

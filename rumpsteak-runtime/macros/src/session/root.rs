@@ -27,8 +27,9 @@ impl Expansion<'_> {
                     #verified
                     #machine
 
+                    const BY_MACRO: #here::private::ByMacro = #here::private::ByMacro(());
+
                     type State = #here::states::State<'s, #role>;
-                    type End = #here::states::End<'s, #role>;
 
                     #[inline]
                     fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {

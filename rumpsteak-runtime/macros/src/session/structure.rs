@@ -154,11 +154,10 @@ impl Expansion<'_> {
         let (krate, role) = (self.krate, &self.role);
         let label = self.fresh("L");
         let state = self.state();
-        let mut bounds = quote! {
+        let bounds = quote! {
             #choice: #krate::states::Choice<#state>
-                + #krate::states::Offers<#label, Then: #krate::states::Session<#state>>,
+                + #krate::states::Offers<#label, Then: #krate::states::Follows<'s, #role, #peer, #label>>,
         };
-        bounds.extend(self.route(peer, Direction::Send, Some(&quote!(#label))));
         let then = quote!(<#choice as #krate::states::Offers<#label>>::Then);
         let types = quote!('s, #role, #peer, #label, #then);
         let parameter = Some(&label);
