@@ -43,11 +43,13 @@
 //! and a search backwards for each channel and each role. Meant for thousands of configurations, to
 //! be believed rather than fast. It shares no code with the systems of `rumpsteak-fsm`.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
-use rumpsteak_fsm::{Direction, Message, StateId, Transition};
+use rumpsteak_fsm::{Direction, StateId, Transition};
 
 use crate::report::{Coverage, Fault, FaultKind, Finding, Limits, Neglect, Report};
 use crate::system::{Configuration, Step, System};
@@ -104,7 +106,7 @@ impl System {
         self.machines[receiver]
             .transitions_from(receive.source)
             .filter(|t| t.action.peer == receive.action.peer)
-            .all(|t| t.action.message != *front)
+            .all(|t| self.number(receiver, t.id) != *front)
     }
 
     /// Visits configurations breadth first, up to `limits`, and reports the first fault of each
@@ -148,7 +150,7 @@ impl System {
                 };
                 let state = configuration.states[receiver];
                 let never = (!received[node] && !uncertain[node])
-                    || !self.may_receive(receiver, state, sender, front);
+                    || !self.may_receive(receiver, state, sender, *front);
                 if never && !terminal {
                     note(Fault::Abandoned { sender, receiver }, node);
                 }
@@ -320,7 +322,7 @@ impl System {
                     return Some(false);
                 };
                 let state = configuration.states[receiver];
-                if !self.may_receive(receiver, state, sender, front) {
+                if !self.may_receive(receiver, state, sender, *front) {
                     return Some(true);
                 }
                 let graph = Graph::new(self, configuration.clone(), limits);
@@ -344,13 +346,7 @@ impl System {
 
     /// Whether the machine `receiver` alone, from `state` on and whatever else it gets, has a way
     /// on which the next message that it takes from `sender` is `message`.
-    fn may_receive(
-        &self,
-        receiver: usize,
-        state: StateId,
-        sender: usize,
-        message: &Message,
-    ) -> bool {
+    fn may_receive(&self, receiver: usize, state: StateId, sender: usize, message: usize) -> bool {
         let fsm = &self.machines[receiver];
         let mut seen = vec![false; fsm.len()];
         let mut pending = vec![state];
@@ -360,7 +356,7 @@ impl System {
             }
             for transition in fsm.transitions_from(state) {
                 if self.channel(receiver, transition.id) == (sender, receiver) {
-                    if transition.action.message == *message {
+                    if self.number(receiver, transition.id) == message {
                         return true;
                     }
                 } else {
@@ -405,7 +401,8 @@ impl System {
             text.push_str(&format!("      {} in state {state}: {offers}\n", fsm.role()));
         }
         for (&(sender, receiver), queue) in &configuration.queues {
-            let messages: Vec<_> = queue.iter().map(Message::to_string).collect();
+            let messages = queue.iter().map(|&number| self.message(number).to_string());
+            let messages: Vec<_> = messages.collect();
             text.push_str(&format!(
                 "      queued from {} to {}: {}\n",
                 self.machines[sender].role(),
@@ -419,12 +416,14 @@ impl System {
 
 /// The visited configurations, and the steps between them.
 struct Graph {
-    configurations: Vec<Configuration>,
+    configurations: IndexSet<Configuration, DefaultHashBuilder>,
     /// How each was first reached; the root was not.
     parents: Vec<Option<(Step, usize)>>,
     /// After how many steps.
     depths: Vec<usize>,
     edges: Vec<Vec<(Step, usize)>>,
+    /// From which nodes a step leads to each, and which machine takes it.
+    sources: Vec<Vec<(usize, usize)>>,
     /// The channels whose sends were held back in each.
     held: Vec<Vec<(usize, usize)>>,
     /// Those from which the search did not go on.
@@ -448,12 +447,12 @@ impl Graph {
         queue: usize,
         room: impl Fn((usize, usize)) -> usize,
     ) -> Self {
-        let mut known = HashMap::from([(root.clone(), 0)]);
         let mut graph = Self {
-            configurations: vec![root],
+            configurations: IndexSet::from_iter([root]),
             parents: vec![None],
             depths: vec![0],
             edges: vec![],
+            sources: vec![],
             held: vec![],
             cut: vec![],
             queue,
@@ -472,18 +471,16 @@ impl Graph {
                     held.push(channel);
                     continue;
                 }
-                let target = match known.get(&next) {
-                    Some(&target) => target,
-                    None if known.len() >= limits.configurations
+                let target = match graph.configurations.get_index_of(&next) {
+                    Some(target) => target,
+                    None if graph.configurations.len() >= limits.configurations
                         || graph.depths[node] >= limits.steps =>
                     {
                         cut = true;
                         continue;
                     }
                     None => {
-                        let target = known.len();
-                        known.insert(next.clone(), target);
-                        graph.configurations.push(next);
+                        let (target, _) = graph.configurations.insert_full(next);
                         graph.parents.push(Some((step, node)));
                         graph.depths.push(graph.depths[node] + 1);
                         target
@@ -495,6 +492,12 @@ impl Graph {
             graph.held.push(held);
             graph.cut.push(cut);
             node += 1;
+        }
+        graph.sources = vec![vec![]; node];
+        for (source, edges) in graph.edges.iter().enumerate() {
+            for &(step, target) in edges {
+                graph.sources[target].push((source, step.machine));
+            }
         }
         graph
     }
@@ -521,19 +524,11 @@ impl Graph {
 
     /// The same, over paths on which the machine `idle` does not move.
     fn can_reach_without(&self, idle: Option<usize>, good: impl Fn(usize) -> bool) -> Vec<bool> {
-        let mut sources = vec![vec![]; self.edges.len()];
-        for (source, edges) in self.edges.iter().enumerate() {
-            for &(step, target) in edges {
-                if Some(step.machine) != idle {
-                    sources[target].push(source);
-                }
-            }
-        }
         let mut reached: Vec<bool> = (0..self.edges.len()).map(good).collect();
         let mut pending: Vec<usize> = (0..reached.len()).filter(|&n| reached[n]).collect();
         while let Some(node) = pending.pop() {
-            for &source in &sources[node] {
-                if !reached[source] {
+            for &(source, machine) in &self.sources[node] {
+                if !reached[source] && Some(machine) != idle {
                     reached[source] = true;
                     pending.push(source);
                 }

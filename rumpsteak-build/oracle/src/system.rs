@@ -13,6 +13,10 @@ pub struct System {
     pub(crate) machines: Vec<Fsm>,
     /// For each machine and transition the queue that it uses, as sender and receiver.
     pub(crate) channels: Vec<Vec<(usize, usize)>>,
+    /// For each machine and transition the number of its message.
+    numbers: Vec<Vec<usize>>,
+    /// All messages, by number.
+    messages: Vec<Message>,
 }
 
 /// Machines that form no system.
@@ -42,8 +46,9 @@ impl Error for SystemError {}
 pub struct Configuration {
     /// The state of each machine, in the order of the system's machines.
     pub states: Vec<StateId>,
-    /// The messages from one machine to another, oldest first; no entry for an empty queue.
-    pub queues: BTreeMap<(usize, usize), VecDeque<Message>>,
+    /// The numbers of the messages from one machine to another, oldest first; no entry for an empty
+    /// queue.
+    pub queues: BTreeMap<(usize, usize), VecDeque<usize>>,
 }
 
 /// One machine takes one transition.
@@ -61,7 +66,7 @@ impl System {
     /// If two machines play one role, or a machine speaks to a role that none plays.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
         let position = |role: &Role| machines.iter().position(|m| m.role() == role);
-        let mut channels = vec![];
+        let (mut channels, mut numbers, mut messages) = (vec![], vec![], vec![]);
         for (index, machine) in machines.iter().enumerate() {
             if position(machine.role()) != Some(index) {
                 return Err(SystemError::Twice(machine.role().clone()));
@@ -79,8 +84,25 @@ impl System {
                 });
             }
             channels.push(own);
+            let number = |message: &Message| {
+                messages.iter().position(|known| known == message).unwrap_or_else(|| {
+                    messages.push(message.clone());
+                    messages.len() - 1
+                })
+            };
+            numbers.push(machine.transitions().map(|t| &t.action.message).map(number).collect());
         }
-        Ok(Self { machines, channels })
+        Ok(Self { machines, channels, numbers, messages })
+    }
+
+    /// The number of the message of a transition.
+    pub(crate) fn number(&self, machine: usize, transition: TransitionId) -> usize {
+        self.numbers[machine][transition.index()]
+    }
+
+    /// The message with this number.
+    pub(crate) fn message(&self, number: usize) -> &Message {
+        &self.messages[number]
     }
 
     /// The machines, in the order of [`Configuration::states`].
@@ -117,9 +139,9 @@ impl System {
         next.states[step.machine] = transition.target;
         let mut queue = next.queues.remove(&channel).unwrap_or_default();
         match transition.action.direction {
-            Direction::Send => queue.push_back(transition.action.message.clone()),
+            Direction::Send => queue.push_back(self.number(step.machine, step.transition)),
             Direction::Receive => {
-                if queue.pop_front().as_ref() != Some(&transition.action.message) {
+                if queue.pop_front() != Some(self.number(step.machine, step.transition)) {
                     return None;
                 }
             }
