@@ -160,7 +160,8 @@ fn is_session(sort: &Sort) -> bool {
     sort.as_str().contains('@')
 }
 
-/// The Rust type of a sort, or that of a session as it is written; `None` if the sort is declared for another language.
+/// The Rust type of a sort, or a session as it is written; `None` if the sort is declared for
+/// another language.
 fn rust_type(sort: &Sort, file: &ScrFile) -> Option<String> {
     if is_session(sort) {
         // A protocol of another module goes by its own name.

@@ -334,8 +334,8 @@ impl Shared {
         Ok((Guard { shared: Arc::clone(self), place }, receivers))
     }
 
-    /// Frees the place of a role that goes on elsewhere. Each of its peers on this host gets a lane,
-    /// which `stay` begins: it is given how the role and the peer greet each other, and where
+    /// Frees the place of a role that goes on elsewhere. Each of its peers on this host gets a
+    /// lane, which `stay` begins: it is given how the role and the peer greet each other, and where
     /// arrivals come.
     pub(crate) fn leave(
         &self,

@@ -21,7 +21,8 @@ use crate::link::{Fate, Net, Outbox, queues as queues_of};
 use crate::reach::{Reach, run};
 
 /// A session on its way to another host, from the state `S` on: made by [`Joined::pack`], sent as
-/// (part of) a payload, as a [`Detached`] is, and gone on with where it is [unpacked](Self::unpack).
+/// (part of) a payload, as a [`Detached`] is, and gone on with where it is
+/// [unpacked](Self::unpack).
 ///
 /// Its peers see nothing but a pause: their connections break, and they resume them with the new
 /// host. That has to happen within [`Limits::resume`](crate::Limits::resume); after that, or if it

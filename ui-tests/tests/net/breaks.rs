@@ -105,6 +105,10 @@ impl Network {
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
                 let Ok(far) = TcpStream::connect(&place).await else { continue };
+                // It is late by itself.
+                for stream in [&near, &far] {
+                    stream.set_nodelay(true).unwrap();
+                }
                 let network = network.clone();
                 tokio::spawn(async move {
                     let left = network.0.lock().unwrap().u64(100..5_000);
