@@ -10,6 +10,10 @@
 //! <rust> "std::string::String" from "std" as Str;` makes `name(Str)` a `struct Name(String)`. A
 //! payload whose type is of another package is not compared: rustc sees that both ends of a channel
 //! agree, and this crate cannot read that package.
+//!
+//! A payload `Portal@portal` is a session that changes hands: `struct Job(Detached<Serving<'static,
+//! Portal>>)`, whatever the type around the session is called, where the role of that session is
+//! the struct that plays `portal` of `Portal`. Such a payload has to be in this package.
 
 pub(crate) mod closed_sets;
 pub(crate) mod context;
