@@ -21,6 +21,8 @@ use tokio::runtime::Builder;
 
 use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
+use crate::window::net::{A, B};
+use crate::window::{early, plain};
 
 /// Breaks a connection after so many frames: what it was given last never arrives.
 struct Cut(u32, Arc<AtomicU64>);
@@ -94,7 +96,13 @@ fn nothing_is_lost_doubled_or_out_of_order() {
 
 /// What a network does to the connections through it.
 #[derive(Clone)]
-struct Network(Arc<Mutex<Rng>>, Arc<AtomicU64>);
+struct Network {
+    random: Arc<Mutex<Rng>>,
+    /// How many connections were cut.
+    cuts: Arc<AtomicU64>,
+    /// Whether nothing passes any more once one would have been cut.
+    parts: bool,
+}
 
 impl Network {
     /// An address from which bytes are passed on to a place: in pieces, late, and not to the end.
@@ -111,7 +119,7 @@ impl Network {
                 }
                 let network = network.clone();
                 tokio::spawn(async move {
-                    let left = network.0.lock().unwrap().u64(100..5_000);
+                    let left = network.random.lock().unwrap().u64(100..5_000);
                     let left = Arc::new(AtomicU64::new(left));
                     let ((near_in, near_out), (far_in, far_out)) =
                         (near.into_split(), far.into_split());
@@ -133,7 +141,7 @@ impl Network {
         let mut bytes = [0; 100];
         loop {
             let (size, pause) = {
-                let mut random = self.0.lock().unwrap();
+                let mut random = self.random.lock().unwrap();
                 (random.usize(1..=bytes.len()), random.u64(..20))
             };
             let size = from.read(&mut bytes[..size]).await?;
@@ -141,8 +149,12 @@ impl Network {
                 return to.shutdown().await;
             }
             let rest = |left: u64| left.checked_sub(size as u64);
-            if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).is_err() {
-                self.1.fetch_add(1, Ordering::Relaxed);
+            let is_parted = self.parts && self.cuts.load(Ordering::Relaxed) > 0;
+            if is_parted || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).is_err() {
+                self.cuts.fetch_add(1, Ordering::Relaxed);
+                if self.parts {
+                    std::future::pending::<()>().await;
+                }
                 return Err(io::ErrorKind::ConnectionReset.into());
             }
             if pause < 3 {
@@ -158,7 +170,8 @@ async fn a_network_that_cuts_delays_and_splits_loses_nothing() {
     let cuts = Arc::new(AtomicU64::new(0));
     let seeds: Vec<u64> = seeds(20).collect();
     let runs = seeds.iter().map(async |&seed| {
-        let network = Network(Arc::new(Mutex::new(Rng::with_seed(seed))), Arc::clone(&cuts));
+        let random = Arc::new(Mutex::new(Rng::with_seed(seed)));
+        let network = Network { random, cuts: Arc::clone(&cuts), parts: false };
         let hosts = [(); 3].map(|()| Host::new());
         let s = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap();
         let l = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap();
@@ -170,6 +183,50 @@ async fn a_network_that_cuts_delays_and_splits_loses_nothing() {
     let cuts = cuts.load(Ordering::Relaxed);
     println!("{} sessions, {cuts} connections cut", seeds.len());
     assert!(cuts > 0);
+}
+
+#[tokio::test]
+async fn a_network_that_stays_parted_ends_the_session_at_both_ends() {
+    let random = Arc::new(Mutex::new(Rng::with_seed(1)));
+    let network = Network { random, cuts: Arc::default(), parts: true };
+    let limits = Limits::default().beat(Duration::from_millis(200));
+    let limits = limits.resume(Duration::from_secs(1)).handshake(Duration::from_millis(500));
+    let [near, far] = [(); 2].map(|()| Host::with(Transports::default(), limits));
+    let at = far.listen("tcp://127.0.0.1:0").await.unwrap();
+    let at = network.towards(at.place().to_owned()).await;
+    let a = near.join::<A>("1").peer("b", [at]).connect();
+    let (mut a, mut b) = tokio::try_join!(a, far.join::<B>("1").connect()).unwrap();
+    let ended = async {
+        let a = async {
+            loop {
+                if let Err(error) = plain(&mut a.role).await {
+                    return error;
+                }
+            }
+        };
+        let b = async {
+            loop {
+                if let Err(error) = early(&mut b.role).await {
+                    return error;
+                }
+            }
+        };
+        tokio::join!(a, b)
+    };
+    let (a, b) = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();
+    assert_eq!((lost(a), lost(b)), (("a", "b"), ("b", "a")));
+}
+
+/// Who has lost whom.
+fn lost(ended: Error) -> (&'static str, &'static str) {
+    match ended.into_kind() {
+        ErrorKind::Transport { role, peer, source, .. } => {
+            let error = source.downcast_ref::<NetError>().unwrap();
+            assert!(matches!(error, NetError::Lost { .. }), "{error}");
+            (role, peer)
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -191,19 +248,11 @@ fn who_is_lost_is_named_within_the_time() {
     let s = here.block_on(served).unwrap().unwrap();
     // As if its process were killed: the tasks of its connections are, and nobody listens.
     there.shutdown_background();
-    let lost = |ended: Result<(), Error>| match ended.unwrap_err().into_kind() {
-        ErrorKind::Transport { role, peer, source, .. } => {
-            let error = source.downcast_ref::<NetError>().unwrap();
-            assert!(matches!(error, NetError::Lost { .. }), "{error}");
-            (role, peer)
-        }
-        other => panic!("{other:?}"),
-    };
     let started = Instant::now();
     let ended = async { tokio::join!(client(&mut c.role, 1), ledger(&mut l.role)) };
     let (c, l) = here.block_on(ended);
-    assert_eq!(lost(c.map(drop)), ("c", "s"));
-    assert_eq!(lost(l), ("l", "s"));
+    assert_eq!(lost(c.unwrap_err()), ("c", "s"));
+    assert_eq!(lost(l.unwrap_err()), ("l", "s"));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     drop(s);
 }

@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
-use futures::{SinkExt as _, StreamExt as _};
+use futures::{SinkExt as _, StreamExt as _, stream};
 use rumpsteak_net::transport::{Memory, Transport as _, Transports};
 use rumpsteak_net::{Codec, CodecError, Host, Limits, NetError, Postcard, Refusal};
 use rumpsteak_oracle::seeds;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
+use crate::window::net::{A, B};
+use crate::window::{Label, Left, early, plain};
 
 /// Changes some of the frames that the caller sends.
 struct Mangle(Arc<Mutex<Rng>>);
@@ -129,6 +133,57 @@ async fn what_is_no_greeting_is_refused() {
     let mut silent = Memory.connect("answers", 1 << 20).await.unwrap();
     let ended = timeout(Duration::from_secs(11), silent.next()).await.unwrap();
     assert!(ended.is_none_or(|next| next.is_err()));
+}
+
+/// Keeps the first frame that is sent, and sends none.
+struct Keep(Arc<Mutex<Option<Bytes>>>);
+
+impl Hands for Keep {
+    fn send(&mut self, frame: Bytes) -> io::Result<Bytes> {
+        self.0.lock().unwrap().get_or_insert(frame);
+        Err(io::ErrorKind::ConnectionReset.into())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_sends_more_than_was_granted_ends_its_session() {
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let transports = Transports::default().with("kept", Meddling(move || Keep(Arc::clone(&keep))));
+    let (here, there) = (Host::with(transports, Limits::default()), Host::new());
+    there.listen("memory://flood").await.unwrap();
+    let a = tokio::spawn(here.join::<A>("1").peer("b", ["kept://flood"]).connect());
+    let b = tokio::spawn(there.join::<B>("1").connect());
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    a.abort();
+    // It greets as the role would, and then says everything a hundred times.
+    let mut stranger = Memory.connect("flood", 1 << 20).await.unwrap();
+    let hello = kept.lock().unwrap().take().unwrap();
+    stranger.send(hello).await.unwrap();
+    stranger.next().await.unwrap().unwrap();
+    let mut frame = vec![0];
+    Postcard.encode(&Label::Left(Left(1)), &mut frame).unwrap();
+    let frames = stream::iter(std::iter::repeat_n(Bytes::from(frame), 300)).map(Ok);
+    // The other end hangs up in the middle of it.
+    let _ = stranger.send_all(&mut { frames }).await;
+    let mut b = b.await.unwrap().unwrap();
+    let _ = early(&mut b.role).await;
+    let error = b.leave().await.unwrap_err();
+    assert_eq!(error.to_string(), "`a` sent more messages than it was granted");
+}
+
+#[tokio::test]
+async fn a_length_of_a_gigabyte_is_no_frame() {
+    let host = Host::new();
+    let at = host.listen("tcp://127.0.0.1:0").await.unwrap();
+    let mut stranger = TcpStream::connect(at.place()).await.unwrap();
+    stranger.write_all(&0x4000_0000_u32.to_be_bytes()).await.unwrap();
+    let ended = timeout(Duration::from_secs(60), stranger.read(&mut [0])).await.unwrap();
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+    let a = Host::new();
+    let a = a.join::<A>("1").peer("b", [at.to_string()]).connect();
+    let (mut a, mut b) = tokio::try_join!(a, host.join::<B>("1").connect()).unwrap();
+    tokio::try_join!(plain(&mut a.role), early(&mut b.role)).unwrap();
 }
 
 /// Another codec than everybody else's.

@@ -23,7 +23,7 @@ pub(crate) enum Label {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Left(u64);
+pub(crate) struct Left(pub(crate) u64);
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Right(u64);
 
