@@ -58,6 +58,9 @@ const SILENT_BEATS: u8 = 3;
 /// How many messages are taken from the role before other things are looked at.
 const BATCH: u64 = WINDOW as u64;
 
+/// How many frames may wait for the connection: all others are still messages of the role.
+const AHEAD: usize = 4;
+
 /// What a lane is made of, on its way to another host.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Luggage {
@@ -435,6 +438,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         let before = self.next;
         let until = self.limit.min(before + BATCH);
         while self.next < until
+            && self.unacknowledged.len() < self.sent + AHEAD
             && let Some(outgoing) = &mut self.outgoing
             && let Poll::Ready(message) = Pin::new(outgoing).poll_next(context)
         {
