@@ -40,13 +40,36 @@ fn applications() -> impl Iterator<Item = (PathBuf, Application)> {
 
 #[test]
 fn every_application_runs_over_every_transport() {
+    for transport in ["memory", "tcp", "unix", "tls", "ws", "wss", "quic"] {
+        run_all(&["--transport", transport]);
+    }
+}
+
+#[cfg(feature = "nats")]
+#[test]
+#[ignore = "needs nats-server"]
+fn every_application_runs_through_a_broker() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let mut server = Command::new("nats-server");
+    server.args(["-a", "127.0.0.1", "-p", &address.port().to_string()]);
+    let mut server = server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while std::net::TcpStream::connect(address).is_err() {
+        assert_eq!(server.try_wait().unwrap(), None);
+        thread::sleep(Duration::from_millis(20));
+    }
+    run_all(&["--transport", "nats", "--broker", &address.to_string()]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+fn run_all(arguments: &[&str]) {
     for (program, (name, _, expected)) in applications() {
-        for transport in ["memory", "tcp", "unix", "tls", "ws", "wss", "quic"] {
-            let output = Command::new(&program).args(["--transport", transport]).output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success(), "{name}, {transport}: {output:?}");
-            assert_eq!(text, expected, "{name}, {transport}");
-        }
+        let output = Command::new(&program).args(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{name} {arguments:?}: {output:?}");
+        assert_eq!(text, expected, "{name} {arguments:?}");
     }
 }
 

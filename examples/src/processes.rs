@@ -31,9 +31,13 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// Plays the roles of a session as processes
 #[derive(Clone, Debug, Parser)]
 struct Arguments {
-    /// tcp, unix, tls, ws, wss or quic; memory plays all roles in one process
+    /// tcp, unix, tls, ws, wss, quic or (with the feature of that name) nats; memory plays all roles
+    /// in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
+    /// Where the server of NATS is
+    #[arg(long, default_value = "127.0.0.1:4222")]
+    broker: String,
     /// Play this role only
     #[arg(long)]
     role: Option<String>,
@@ -120,6 +124,7 @@ fn in_processes(arguments: &Arguments, roles: &[(&str, &[&str])]) -> Result<(), 
     let start = |(role, _): &(&str, &[&str])| {
         let mut command = Command::new(env::current_exe()?);
         command.args(["--transport", &arguments.transport, "--role", role]);
+        command.args(["--broker", &arguments.broker]);
         command.args(["--patience", &arguments.patience.to_string(), "--folder"]);
         command.arg(&folder).spawn()
     };
@@ -174,11 +179,15 @@ fn host(arguments: &Arguments) -> Result<Host, Failure> {
 
 /// Listens where this process is told to, and leaves word of it.
 async fn listen(host: &Host, arguments: &Arguments) -> Result<Option<String>, Failure> {
-    let Arguments { transport, role, listen, folder, .. } = arguments;
+    let Arguments { transport, broker, role, listen, folder, .. } = arguments;
     let here = match (listen, folder, role) {
         (Some(address), ..) => address.clone(),
         (None, Some(folder), Some(role)) if transport == "unix" => {
             format!("unix://{}", folder.join(role).display())
+        }
+        (None, Some(folder), Some(role)) if transport == "nats" => {
+            let name = folder.file_name().unwrap_or_default().display();
+            format!("nats://{broker}/{name}.{role}")
         }
         (None, Some(_), _) => format!("{transport}://127.0.0.1:0"),
         (None, None, _) => return Ok(None),
