@@ -31,8 +31,8 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// Plays the roles of a session as processes
 #[derive(Clone, Debug, Parser)]
 struct Arguments {
-    /// tcp, unix, tls, ws, wss, quic or (with the feature of that name) nats; memory plays all roles
-    /// in one process
+    /// tcp, unix, tls, ws, wss, quic or (with the feature of that name) nats; memory plays all
+    /// roles in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
     /// Where the server of NATS is

@@ -6,7 +6,8 @@
 //! cannot take an answer for another one's, or wait for an answer that never comes, is what the
 //! build proves.
 //!
-//! `cargo test -p rumpsteak-servers -- --include-ignored` runs them against the servers of the machine, and
+//! `cargo test -p rumpsteak-servers -- --include-ignored` runs them against the servers of the
+//! machine, and
 //! `cargo bench -p rumpsteak-servers` measures them beside the usual clients.
 
 pub mod local;

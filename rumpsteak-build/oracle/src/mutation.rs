@@ -235,8 +235,8 @@ pub fn shift(fsm: &Fsm, rounds: usize, rng: &mut Rng) -> Option<Fsm> {
     Some(draft.build())
 }
 
-/// A machine that does not receive in a loop, but after it, before the next message of the same peer.
-/// `None` if there is no receive whose options all lead on to one state, or no such message.
+/// A machine that does not receive in a loop, but after it, before the next message of the same
+/// peer. `None` if there is no receive whose options all lead on to one state, or no such message.
 pub fn put_off(fsm: &Fsm, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     let sender = |draft: &Draft, state: usize| {

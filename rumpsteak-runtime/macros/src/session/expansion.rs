@@ -4,8 +4,8 @@
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Chain, Path, Tail};
-use rumpsteak_contract::verdict::Kind;
+use rumpsteak_contract::session::{Action, Chain, Path, Tail, Variant};
+use rumpsteak_contract::verdict::{Kind, Step};
 
 use super::parts::Parts;
 use crate::tokens;
@@ -93,8 +93,8 @@ impl<'a> Expansion<'a> {
         fresh(&self.source, proposed)
     }
 
-    /// The identity of the item, in the fingerprints of what contains it. Where nothing was verified,
-    /// it matches no proof.
+    /// The identity of the item, in the fingerprints of what contains it. Where nothing was
+    /// verified, it matches no proof.
     pub(super) fn id(&self) -> u64 {
         self.verdict.proof.id.unwrap_or_else(|| self.item.key.hash())
     }
@@ -160,6 +160,32 @@ impl<'a> Expansion<'a> {
             tokens.append(Punct::new('>', Spacing::Alone));
         }
         tokens
+    }
+
+    /// The chain of a type or a struct.
+    pub(super) fn parts<'p>(&'p self, chain: &'p Chain) -> Parts<'p> {
+        Parts { chain, name: self.item.name.clone(), verified: self.verified(0) }
+    }
+
+    /// The chains of a choice.
+    pub(super) fn options<'p>(&'p self, variants: &'p [Variant]) -> Vec<Parts<'p>> {
+        let option = |(position, variant): (usize, &'p Variant)| Parts {
+            chain: &variant.then,
+            name: format_ident!("{}{}", self.item.name, variant.name),
+            verified: self.verified(position),
+        };
+        variants.iter().enumerate().map(option).collect()
+    }
+
+    /// What was verified of a chain of the item.
+    fn verified(&self, position: usize) -> &[Step] {
+        self.verdict.proof.body.get(position).map_or(&[], |(_, chain)| chain)
+    }
+
+    /// The struct of a chain from a cut on.
+    pub(super) fn part(&self, parts: &Parts<'_>, cut: usize) -> TokenStream {
+        let (name, role) = (parts.part(cut), &self.role);
+        quote!(#name<'s, #role>)
     }
 
     /// What follows an action: the chain from the next one on, by its name if it is cut there.

@@ -90,6 +90,35 @@ impl Expansion<'_> {
         }
     }
 
+    /// Asserts that the structs in which a root goes on are what was verified, before they are
+    /// entered.
+    pub(super) fn rest_assertion(&self, parts: &Parts<'_>, role: &Path) -> TokenStream {
+        let here = &self.here;
+        let names = parts.cuts().map(|cut| parts.part(cut));
+        quote! {
+            #(let _ = <#names<'static, #role> as #here::states::Session>::BY_MACRO;)*
+        }
+    }
+
+    /// The structs in which a chain goes on.
+    pub(super) fn rest(&self, parts: &Parts<'_>) -> TokenStream {
+        let krate = self.krate;
+        let bound = quote!(#krate::Role);
+        let structs = parts.cuts().map(|cut| {
+            let name = parts.part(cut);
+            let docs = format!("The rest of `{}`, from action {} on.", parts.name, cut + 1);
+            // Where nothing was verified, the identity matches no proof.
+            let id = match parts.verified.get(cut..) {
+                Some(verified) if !verified.is_empty() => fingerprint::of(verified),
+                _ => self.id(),
+            };
+            let attributes = quote!(#[doc = #docs]);
+            let parameters = self.parameters(Some(bound.clone()), None);
+            self.nominal(parts, &Struct { name, attributes, parameters, from: cut, id })
+        });
+        structs.collect()
+    }
+
     /// The assertion, when the struct is entered, that its body is the session that was verified.
     fn body_assertion(
         &self,
