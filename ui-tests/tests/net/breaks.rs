@@ -18,6 +18,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
+use tokio::task::JoinSet;
 
 use crate::meddling::{Hands, Meddling};
 use crate::shop::{C, L, S, client, expected, ledger, server};
@@ -106,11 +107,13 @@ struct Network {
 
 impl Network {
     /// An address from which bytes are passed on to a place: in pieces, late, and not to the end.
-    async fn towards(&self, place: String) -> String {
+    /// The task that does so has to be kept.
+    async fn towards(&self, place: String) -> (String, JoinSet<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("tcp://{}", listener.local_addr().unwrap());
         let network = self.clone();
-        tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        task.spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
                 let Ok(far) = TcpStream::connect(&place).await else { continue };
                 // It is late by itself.
@@ -129,7 +132,7 @@ impl Network {
                 });
             }
         });
-        address
+        (address, task)
     }
 
     async fn pass(
@@ -175,8 +178,8 @@ async fn a_network_that_cuts_delays_and_splits_loses_nothing() {
         let hosts = [(); 3].map(|()| Host::new());
         let s = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap();
         let l = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap();
-        let s = network.towards(s.place().to_owned()).await;
-        let l = network.towards(l.place().to_owned()).await;
+        let (s, _to_s) = network.towards(s.place().to_owned()).await;
+        let (l, _to_l) = network.towards(l.place().to_owned()).await;
         assert_eq!(ordered(&hosts, &s, &l, 50).await, expected(50), "seed {seed}");
     });
     futures::stream::iter(runs).buffer_unordered(30).collect::<()>().await;
@@ -193,7 +196,7 @@ async fn a_network_that_stays_parted_ends_the_session_at_both_ends() {
     let limits = limits.resume(Duration::from_secs(1)).handshake(Duration::from_millis(500));
     let [near, far] = [(); 2].map(|()| Host::with(Transports::default(), limits));
     let at = far.listen("tcp://127.0.0.1:0").await.unwrap();
-    let at = network.towards(at.place().to_owned()).await;
+    let (at, _to_b) = network.towards(at.place().to_owned()).await;
     let a = near.join::<A>("1").peer("b", [at]).connect();
     let (mut a, mut b) = tokio::try_join!(a, far.join::<B>("1").connect()).unwrap();
     let ended = async {

@@ -161,8 +161,10 @@ async fn who_sends_more_than_was_granted_ends_its_session() {
     let hello = kept.lock().unwrap().take().unwrap();
     stranger.send(hello).await.unwrap();
     stranger.next().await.unwrap().unwrap();
-    let mut frame = vec![0];
-    Postcard.encode(&Label::Left(Left(1)), &mut frame).unwrap();
+    let mut message = Vec::new();
+    Postcard.encode(&Label::Left(Left(1)), &mut message).unwrap();
+    // A frame of messages, of which there is one, of this length.
+    let frame = [&[0, 1, 0, 0, 0, message.len() as u8, 0, 0, 0][..], &message].concat();
     let frames = stream::iter(std::iter::repeat_n(Bytes::from(frame), 300)).map(Ok);
     // The other end hangs up in the middle of it.
     let _ = stranger.send_all(&mut { frames }).await;
