@@ -325,6 +325,12 @@ struct Payload {
 }
 
 fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
+    if sort.contains('@') {
+        return Err(format!(
+            "the payload `{sort}` is a session that changes hands, and only its type in Rust says in which state\n\n\
+             help: write the roles of this protocol by hand"
+        ));
+    }
     let refused = |example: &str| {
         format!(
             "the sort `{sort}` stands for no Rust type\n\n\

@@ -392,6 +392,11 @@ fn what_has_no_name_in_rust() {
             "no code can be generated for `P`: the sort `Text` stands for no Rust type",
         ),
         (
+            "session",
+            "global protocol P(role a, role b) { m(P@a) from a to b; }",
+            "no code can be generated for `P`: the payload `P@a` is a session that changes hands",
+        ),
+        (
             "no-type",
             "type <rust> \"u8; fn main() {}\" from \"std\" as Text;\n\
              global protocol P(role a, role b) { m(Text) from a to b; }",

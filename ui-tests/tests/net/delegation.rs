@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rumpsteak_net::transport::Transports;
@@ -296,6 +296,62 @@ async fn a_session_is_a_payload_of_another_one() {
         Ended::Ok(joined.leave().await?)
     };
     tokio::try_join!(use_it, give, take).unwrap();
+}
+
+/// Passes each question on to another portal, and the answer back.
+async fn forward(session: &mut Serves, onward: &mut Asks) -> Result<()> {
+    session
+        .run(async |mut s: Serving<'_, Portal>| {
+            let passed: Result<_> = onward
+                .run(async |mut o: Wanting<'_, User>| {
+                    loop {
+                        match s.branch().await? {
+                            Served::Ask(asked, next) => {
+                                let (answer, then) = o.select(asked).await?.receive().await?;
+                                (s, o) = (next.send(answer).await?, then);
+                            }
+                            Served::Quit(Quit, end) => return Ok((end, o.select(Quit).await?)),
+                        }
+                    }
+                })
+                .await;
+            Ok(((), passed?))
+        })
+        .await
+}
+
+/// How long a question takes with a portal that gives the session away, or passes questions on.
+async fn question(is_given_away: bool) -> Duration {
+    const QUESTIONS: u64 = 1_000;
+    let hosts = [(); 3].map(|()| Host::new());
+    let portal_at = hosts[1].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let server_at = hosts[2].listen("tcp://127.0.0.1:0").await.unwrap().to_string();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], &portal_at, "1").await;
+    let (mut asks, mut serves) = greeted(&mut user, &mut portal).await;
+    let started = Instant::now();
+    let answered = tokio::spawn(async move {
+        if is_given_away {
+            let parcel = portal.pack(serves, [&server_at]).await?;
+            let (joined, mut serves) = parcel.unpack(&hosts[2])?;
+            answer_all(&mut serves).await?;
+            return Ended::Ok(joined.leave().await?);
+        }
+        let (mut onward, mut server) = begun([&hosts[1], &hosts[2]], &server_at, "2").await;
+        let (mut passes, mut serves_on) = greeted(&mut onward, &mut server).await;
+        tokio::try_join!(forward(&mut serves, &mut passes), answer_all(&mut serves_on))?;
+        Ended::Ok(())
+    });
+    quit(&mut ask(&mut asks, 0..QUESTIONS).await.unwrap()).await.unwrap();
+    let each = started.elapsed() / QUESTIONS as u32;
+    user.leave().await.unwrap();
+    answered.await.unwrap().unwrap();
+    each
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_was_given_away_needs_nobody_to_pass_it_on() {
+    let (given, passed) = (question(true).await, question(false).await);
+    println!("a question takes {given:?} where the session was given away, {passed:?} passed on");
 }
 
 #[tokio::test(start_paused = true)]
