@@ -162,7 +162,7 @@ impl Package {
         package
     }
 
-    fn target(&self) -> PathBuf {
+    pub(crate) fn target(&self) -> PathBuf {
         let path = self.folder.strip_prefix(temporary());
         temporary().join("target").join(path.unwrap_or(&self.folder))
     }

@@ -72,8 +72,7 @@ fn a_mistake_costs_few_errors_and_lines() {
     if std::env::var_os("RUMPSTEAK_UI").is_some_and(|value| value == "skip") {
         return;
     }
-    let path = workspace().join("rumpsteak-build/tests/it/whole_cargo/mistakes.md");
-    let text = fs::read_to_string(path).unwrap();
+    let text = table();
     let mut sections = text.split("\n## ");
     let program = sections.next().unwrap();
     let (package, files) = example("mistakes", program);
@@ -117,6 +116,16 @@ fn a_mistake_costs_few_errors_and_lines() {
     };
     let median = (median(|cost| cost.0), median(|cost| cost.1));
     assert!(median.0 <= MEDIAN.0 && median.1 <= MEDIAN.1, "{median:?}");
+}
+
+fn table() -> String {
+    let path = workspace().join("rumpsteak-build/tests/it/whole_cargo/mistakes.md");
+    fs::read_to_string(path).unwrap()
+}
+
+/// The program of the table, without a mistake.
+pub(super) fn jobs(name: &str) -> Package {
+    example(name, table().split("\n## ").next().unwrap()).0
 }
 
 /// What `cargo check` prints to a person.

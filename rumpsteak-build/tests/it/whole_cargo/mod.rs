@@ -10,6 +10,7 @@ mod mistakes;
 mod protocols;
 mod readme;
 mod resolution;
+mod rust_analyzer;
 mod source;
 mod system;
 mod targets;

@@ -103,18 +103,15 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
     says(&said, &diagnostic);
 }
 
-/// The other workflows of the README, from the same example and with nothing but what the README
-/// says.
-#[test]
-fn the_example_runs_in_the_other_workflows() {
+/// The example top-down, with nothing but what the README says.
+pub(super) fn top_down(name: &str) -> Package {
     let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
     let complete = section(&readme, "A complete example");
-
     let top_down = section(&readme, "Top-down: let the code be generated");
     let [(_, script), (_, included), (_, machine)] = &blocks(&top_down)[..] else {
         panic!("{top_down}")
     };
-    let (package, _) = example("readme-top-down", &complete);
+    let (package, _) = example(name, &complete);
     package.write("build.rs", script);
     package.write("protocols/double_buffering.k.dot", machine);
     let source = package.read("src/main.rs");
@@ -132,6 +129,17 @@ fn the_example_runs_in_the_other_workflows() {
              use tokio::sync::oneshot;\n\n{included}\n//{processes}"
         ),
     );
+    package
+}
+
+/// The other workflows of the README, from the same example and with nothing but what the README
+/// says.
+#[test]
+fn the_example_runs_in_the_other_workflows() {
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let complete = section(&readme, "A complete example");
+
+    let package = top_down("readme-top-down");
     prints(&package, &complete);
 
     let bottom_up = section(&readme, "Bottom-up: without a protocol");
