@@ -54,13 +54,15 @@ pub(super) fn example(name: &str, section: &str) -> (Package, Vec<String>) {
             "Cargo.toml" => {
                 let manifest = ["runtime", "build"].iter().fold(text.clone(), |text, part| {
                     let name = format!("rumpsteak-{part}");
-                    let published = format!("{name} = \"0.1\"");
-                    says(&text, &published);
-                    text.replace(&published, &format!("{name} = {}", dependency(&name)))
+                    let beside = format!("{{ path = \"../rumpsteak/{name}\" }}");
+                    says(&text, &beside);
+                    text.replace(&beside, &dependency(&name))
                 });
                 // Packages of one name have one place in the target folder.
                 let own = format!("name = {name:?}");
-                let manifest = manifest.replace("name = \"pipeline\"", &own);
+                let named = ["jobs", "mistakes", "pipeline"].map(|name| format!("name = {name:?}"));
+                let manifest =
+                    named.iter().fold(manifest, |manifest, named| manifest.replace(named, &own));
                 // The folder is below that of this workspace, and no part of it.
                 format!("{manifest}\n[workspace]\n")
             }
@@ -101,6 +103,15 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
     assert!(!success);
     let (said, diagnostic) = (trimmed(&said), trimmed(diagnostic));
     says(&said, &diagnostic);
+}
+
+#[test]
+fn the_first_example_of_the_readme_runs() {
+    let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
+    let section = &section(&readme, "Start here");
+    let (package, files) = example("readme-start", section);
+    assert_eq!(files, ["Cargo.toml", "protocols/jobs.scr", "build.rs", "src/main.rs"]);
+    prints(&package, section);
 }
 
 /// The example top-down, with nothing but what the README says.
