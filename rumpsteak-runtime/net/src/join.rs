@@ -463,3 +463,68 @@ impl<R: Role> fmt::Debug for Service<R> {
         f.debug_struct("Service").field("role", &R::NAME).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use futures_core::Stream as _;
+    use futures_sink::Sink as _;
+    use rumpsteak_runtime::transport::Incoming as _;
+
+    use super::*;
+    use crate::frame::{Batch, Frame};
+    use crate::transport::Memory;
+
+    #[tokio::test]
+    async fn where_nothing_is_proven_the_sender_keeps_what_nobody_receives() {
+        let own = Hello {
+            protocol: "P".to_owned(),
+            session: "1".to_owned(),
+            role: "a".to_owned(),
+            peer: "b".to_owned(),
+            contract: 1,
+            projections: String::new(),
+            system: 0,
+            capacity: Room::Growable,
+            codec: Postcard::NAME.to_owned(),
+            labels: Vec::new(),
+            instance: 1,
+            known: None,
+            received: 0,
+            transports: Vec::new(),
+        };
+        let host = Host::new();
+        let (mut end, mut lane, _) = lane::<u64, _>(&own, &own, Postcard, &host.shared);
+        let [mut near, mut far] = Memory::pair(1 << 16);
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut sent, mut granted) = (0, 0);
+        loop {
+            assert!(lane.poll(&mut near, &mut context).is_pending());
+            while let Poll::Ready(Some(frame)) = Pin::new(&mut far).poll_next(&mut context) {
+                if let Some(Frame::Grant { limit, .. }) = frame.ok().and_then(Frame::read) {
+                    granted = limit;
+                }
+            }
+            if sent == granted {
+                break;
+            }
+            while sent < granted {
+                let mut batch = Batch::default();
+                let write = |bytes: &mut Vec<u8>| Postcard.encode(&sent, bytes);
+                assert!(batch.add(1 << 16, write).is_ok());
+                let frame = batch.take().unwrap_or_default();
+                assert!(Pin::new(&mut far).start_send(frame).is_ok());
+                sent += 1;
+            }
+            assert!(Pin::new(&mut far).poll_flush(&mut context).is_ready());
+        }
+        assert_eq!(sent, 2 * WINDOW as u64);
+        for number in 0..sent {
+            let received: Poll<Result<u64, _>> = end.poll_receive(&mut context);
+            assert!(matches!(received, Poll::Ready(Ok(came)) if came == number));
+            let _ = lane.poll(&mut near, &mut context);
+        }
+    }
+}
