@@ -518,6 +518,14 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
     }
 }
 
+/// Answers who is not to stay, and waits until it has gone: over some transports the answer is lost
+/// if this end goes first.
+async fn dismiss(mut connection: Connection, answer: &Answer) -> std::io::Result<()> {
+    say(&mut connection, answer).await?;
+    let _ = hear::<Answer>(&mut connection, &mut BytesMut::new()).await;
+    Ok(())
+}
+
 /// What a host makes of a greeting.
 enum Reception {
     /// The role is not here yet, or it calls the peer itself at the moment.
@@ -537,13 +545,13 @@ impl Shared {
         let mut connection = opening.await?;
         let mut bytes = BytesMut::new();
         let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
-            return say(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await;
+            return dismiss(connection, &Answer::Refused(Refusal::NoGreeting)).await;
         };
         if !connection.may_play(&hello.protocol, &hello.role) {
-            return say(&mut connection, &Answer::Refused(Refusal::Certificate)).await;
+            return dismiss(connection, &Answer::Refused(Refusal::Certificate)).await;
         }
         if let Some(offers) = at.and_then(|at| self.offers(&at, &hello)) {
-            return say(&mut connection, &Answer::Offers(offers)).await;
+            return dismiss(connection, &Answer::Offers(offers)).await;
         }
         let mut is_compared = false;
         loop {
@@ -552,16 +560,16 @@ impl Shared {
             changed.as_mut().enable();
             if !is_compared && let Some(own) = self.hello_to(&hello) {
                 if let Err(refusal) = own.fits(&hello).await {
-                    return say(&mut connection, &Answer::Refused(refusal)).await;
+                    return dismiss(connection, &Answer::Refused(refusal)).await;
                 }
                 is_compared = true;
             }
             match self.receive(&hello, is_compared) {
                 Reception::Wait => changed.await,
                 Reception::Refuse(refusal) => {
-                    return say(&mut connection, &Answer::Refused(refusal)).await;
+                    return dismiss(connection, &Answer::Refused(refusal)).await;
                 }
-                Reception::Moved(to) => return say(&mut connection, &Answer::Moved(to)).await,
+                Reception::Moved(to) => return dismiss(connection, &Answer::Moved(to)).await,
                 Reception::Welcome(own, arrivals) => {
                     // If this fails, the peer calls again.
                     let said = say(&mut connection, &Answer::Welcome(own)).await;
