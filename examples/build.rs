@@ -3,6 +3,7 @@
 
 fn main() -> Result<(), rumpsteak_build::Report> {
     rumpsteak_build::configure()
+        .protocols("applications/portal.scr")
         .protocols("../protocols/alternating_bit.scr")
         .protocols("../protocols/authentication.scr")
         .protocols("../protocols/chat_listening.scr")

@@ -31,8 +31,7 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 /// Plays the roles of a session as processes
 #[derive(Clone, Debug, Parser)]
 struct Arguments {
-    /// tcp, unix, tls, ws, wss, quic or (with the feature of that name) nats; memory plays all
-    /// roles in one process
+    /// tcp, unix, tls, ws, wss, quic or, with that feature, nats; memory plays all in one process
     #[arg(long, default_value = "tcp")]
     transport: String,
     /// Where the server of NATS is
@@ -190,7 +189,8 @@ async fn listen(host: &Host, arguments: &Arguments) -> Result<Option<String>, Fa
             format!("nats://{broker}/{name}.{role}")
         }
         (None, Some(_), _) => format!("{transport}://127.0.0.1:0"),
-        (None, None, _) => return Ok(None),
+        (None, None, None) => "memory://all".to_owned(),
+        (None, None, Some(_)) => return Ok(None),
     };
     let reached = host.listen(&here).await?.to_string();
     if let (Some(folder), Some(role)) = (folder, role) {
@@ -214,7 +214,7 @@ impl Place {
         &self.host
     }
 
-    /// Where others reach the host; `None` if all roles are played here.
+    /// Where others reach the host; `None` if it calls all of them.
     #[must_use]
     pub fn reached(&self) -> Option<&str> {
         self.reached.as_deref()
@@ -252,15 +252,22 @@ impl Place {
             let given: Vec<&str> = given.filter(|(of, _)| of == role).map(|(_, at)| at).collect();
             if !given.is_empty() {
                 join = join.peer(role, given);
-            } else if let Some(folder) = folder {
-                join = join.peer(role, [self.word(folder, role).await?]);
+            } else if folder.is_some() {
+                join = join.peer(role, [self.word_of(role).await?]);
             }
         }
         Ok(join)
     }
 
-    /// Where another process has left word that it is.
-    async fn word(&self, folder: &Path, role: &str) -> Result<String, Failure> {
+    /// Where the process of another role is; where this one is, if it plays all roles.
+    ///
+    /// # Errors
+    ///
+    /// If it leaves no word.
+    pub async fn word_of(&self, role: &str) -> Result<String, Failure> {
+        let Some(folder) = &self.arguments.folder else {
+            return self.reached.clone().ok_or_else(|| "this process does not listen".into());
+        };
         let file = folder.join(format!("{role}.address"));
         let until = Instant::now() + self.patience();
         while Instant::now() < until {

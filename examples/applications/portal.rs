@@ -1,0 +1,192 @@
+//! An application portal: a user talks to a portal, which gives the session away to a server.
+//!
+//! `cargo run -p rumpsteak-examples --example portal`
+//!
+//! The portal is needed until it knows the user. Then the server goes on with the rest of the
+//! session, connected to the user without the portal. The user cannot tell: the build has verified
+//! what the portal and the server do together.
+//!
+//! `--transport tcp|unix|tls|ws|wss|quic|nats|memory` chooses how they talk to each other.
+
+use std::process::ExitCode;
+
+use rumpsteak_examples::processes::{Failure, Place, start};
+use rumpsteak_net::{Net, Parcel};
+use rumpsteak_runtime::{Detached, Error, Message, Role, session, try_run};
+use serde::{Deserialize, Serialize};
+
+#[derive(Role)]
+#[protocol(Portal::user)]
+#[message(Label)]
+struct User(#[route(Portal)] Net<Label>);
+
+#[derive(Role)]
+#[protocol(Portal::portal)]
+#[message(Label)]
+struct Portal(#[route(User)] Net<Label>);
+
+#[derive(Message, Serialize, Deserialize)]
+enum Label {
+    Login(Login),
+    Wish(Wish),
+    Granted(Granted),
+    Ask(Ask),
+    Answer(Answer),
+    Logout(Logout),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Login(String);
+#[derive(Serialize, Deserialize)]
+struct Wish(String);
+#[derive(Serialize, Deserialize)]
+struct Granted;
+#[derive(Serialize, Deserialize)]
+struct Ask(u64);
+#[derive(Serialize, Deserialize)]
+struct Answer(u64);
+#[derive(Serialize, Deserialize)]
+struct Logout;
+
+#[session(User)]
+type Using =
+    Send<Portal, Login, Send<Portal, Wish, Receive<Portal, Granted, Select<Portal, Want>>>>;
+
+#[session]
+enum Want {
+    Ask(Ask, Receive<Portal, Answer, Select<Portal, Want>>),
+    Logout(Logout, End),
+}
+
+#[session(Portal)]
+type Greeting = Receive<User, Login, Granting>;
+
+/// What the server goes on with.
+#[session]
+struct Granting(Receive<User, Wish, Send<User, Granted, Serving>>);
+
+#[session]
+struct Serving(Branch<User, Wanted>);
+
+#[session]
+enum Wanted {
+    Ask(Ask, Send<User, Answer, Serving>),
+    Logout(Logout, End),
+}
+
+#[derive(Role)]
+#[protocol(Hire::portal)]
+#[message(Contract)]
+struct Giver(#[route(Server)] Net<Contract>);
+
+#[derive(Role)]
+#[protocol(Hire::server)]
+#[message(Contract)]
+struct Server(#[route(Giver)] Net<Contract>);
+
+#[derive(Message, Serialize, Deserialize)]
+enum Contract {
+    Job(Job),
+    Taken(Taken),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Job(Parcel<Granting<'static, Portal>>);
+#[derive(Serialize, Deserialize)]
+struct Taken;
+
+#[session(Giver)]
+type Give = Send<Server, Job, Receive<Server, Taken, End>>;
+
+#[session(Server)]
+type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+
+/// Logs in, and asks for squares.
+async fn user(place: &Place, numbers: u64) -> Result<u64, Failure> {
+    let mut joined = place.join::<User>(&["portal"]).await?.connect().await?;
+    let sum = try_run(&mut joined.role, async |session: Using<'_>| {
+        let session = session.send(Login("Ada".to_owned())).await?;
+        let session = session.send(Wish("squares".to_owned())).await?;
+        let (Granted, mut session) = session.receive().await?;
+        let mut sum = 0;
+        for number in 0..numbers {
+            let (Answer(square), next) = session.select(Ask(number)).await?.receive().await?;
+            sum += square;
+            session = next;
+        }
+        Ok::<_, Error>((sum, session.select(Logout).await?))
+    })
+    .await?;
+    joined.leave().await?;
+    Ok(sum)
+}
+
+/// Greets, and gives the rest of the session to the server.
+async fn portal(place: &Place) -> Result<(), Failure> {
+    // The server is asked first, so that the user does not wait for it in mid-session.
+    let mut giver = place.join::<Giver>(&["server"]).await?.connect().await?;
+    let mut joined = place.join::<Portal>(&[]).await?.connect().await?;
+    let rest = try_run(&mut joined.role, async |session: Greeting<'_>| {
+        let (Login(_), session) = session.receive().await?;
+        Ok::<_, Error>(Detached::new(session))
+    })
+    .await?;
+    let parcel = joined.pack(rest, [place.word_of("server").await?]).await?;
+    try_run(&mut giver.role, async |session: Give<'_>| {
+        let (Taken, end) = session.send(Job(parcel)).await?.receive().await?;
+        Ok::<_, Error>(((), end))
+    })
+    .await?;
+    Ok(giver.leave().await?)
+}
+
+/// Takes the session over.
+async fn server(place: &Place) -> Result<(), Failure> {
+    let mut server = place.join::<Server>(&[]).await?.connect().await?;
+    let (joined, mut rest) = try_run(&mut server.role, async |session: Take<'_>| {
+        let (Job(parcel), session) = session.receive().await?;
+        let (joined, mut rest) = parcel.unpack(place.host())?;
+        let rest: Detached<Serving<'static, Portal>> = rest
+            .run(async |session: Granting<'_, Portal>| {
+                let (Wish(_), session) = session.receive().await?;
+                Ok::<_, Error>(Detached::new(session.send(Granted).await?))
+            })
+            .await?;
+        Ok::<_, Failure>(((joined, rest), session.send(Taken).await?))
+    })
+    .await?;
+    server.leave().await?;
+    rest.run(async |mut session: Serving<'_, Portal>| {
+        loop {
+            match session.branch().await? {
+                Wanted::Ask(Ask(number), next) => {
+                    session = next.send(Answer(number * number)).await?;
+                }
+                Wanted::Logout(Logout, end) => return Ok::<_, Error>(((), end)),
+            }
+        }
+    })
+    .await?;
+    Ok(joined.leave().await?)
+}
+
+/// Plays one role, wherever the others are.
+async fn play(place: Place) -> Result<(), Failure> {
+    match place.role() {
+        "user" => {
+            println!("the squares up to 999 are {} in all", user(&place, 1_000).await?);
+            Ok(())
+        }
+        "portal" => portal(&place).await,
+        _ => server(&place).await,
+    }
+}
+
+fn main() -> ExitCode {
+    let roles: [(&str, &[&str]); 3] = [
+        ("user", &["user.portal"]),
+        ("portal", &["portal.portal", "portal.hire"]),
+        ("server", &["server.hire", "portal.portal"]),
+    ];
+    start(&roles, |place| Box::pin(play(place)))
+}
