@@ -3,6 +3,9 @@
 //! An action is one hand-written future, whose `poll` goes straight to the route: nested `async`
 //! functions would each keep a state machine and move the result through it. An error is made out
 //! of line, so that only the channel and a match on the message are left in the process.
+//!
+//! What knows the label and not what follows is inlined into each action only where code is
+//! optimised: otherwise it is compiled once for a label.
 
 use std::task::{Context, Poll, ready};
 
@@ -14,7 +17,8 @@ use crate::transport::{Incoming, Outgoing, RouteError};
 
 /// Sends `label` from the role to `P`, and flushes: the next action may wait for the answer. The
 /// label is taken out once the route is ready for it.
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_transmit<R, P, L>(
     role: &mut R,
     label: &mut Option<L>,
@@ -31,7 +35,8 @@ where
 }
 
 /// Receives a message of the role from `P`.
-#[inline(always)]
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<R, P>(
     role: &mut R,
     context: &mut Context<'_>,
