@@ -59,7 +59,12 @@ pub(crate) enum Cause {
     /// A file beside a `.scr` file is no machine for the role that it is named after.
     Machine { file: String, problem: MachineProblem },
     /// A name does not stand for what it should stand for.
-    Name { path: String, problem: NameProblem },
+    Name {
+        path: String,
+        problem: NameProblem,
+        /// A name of the crate that is nearly the same.
+        meant: Option<String>,
+    },
     /// The build script was not asked for the code of this protocol.
     NotGenerated { wanted: String },
     /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
@@ -73,6 +78,8 @@ pub(crate) enum Cause {
         role: RoleName,
         /// The label of this name that has arguments.
         generic: Option<String>,
+        /// The label of nearly this name.
+        meant: Option<String>,
     },
     /// A label carries another payload than the messages of its name.
     OtherPayload {

@@ -221,7 +221,7 @@ impl<'a> Judge<'a> {
     /// The role that the argument of `#[session(…)]` names.
     fn role(&self, id: ItemId, path: &Path) -> Result<(ItemId, &'a RolePair), Cause> {
         let Context { tree, pairs, .. } = self.context;
-        let name = |problem| Cause::Name { path: path.to_string(), problem };
+        let name = |problem| Cause::Name { path: path.to_string(), problem, meant: None };
         let found = match resolve(tree, tree.item(id).module, path) {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),

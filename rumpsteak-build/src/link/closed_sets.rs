@@ -59,7 +59,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
             faults.extend(problem.map(|problem| {
                 let token = path.last_token();
                 let path = path.to_string();
-                Cause::Name { path, problem }.at(id, token)
+                Cause::Name { path, problem, meant: None }.at(id, token)
             }));
         }
         sets.push(ClosedSet { item: id, roles, faults });

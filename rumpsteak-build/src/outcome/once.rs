@@ -1,6 +1,8 @@
 //! One error for a mistake that several items meet: a name without a meaning, a struct that is no
 //! role, a label that the message type lacks.
 
+use rumpsteak_scribble::similar;
+
 use crate::fault::{Cause, NameProblem, Place};
 use crate::judge::judgement::Judgement;
 use crate::link::roles::peers;
@@ -24,7 +26,10 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
                 continue;
             }
             said.push((krate, fault.cause.clone()));
-            let Cause::Name { problem, .. } = &fault.cause else { continue };
+            let Cause::Name { path, problem, meant } = &mut fault.cause else { continue };
+            if *problem == NameProblem::Unresolved {
+                *meant = near(tree, krate, path);
+            }
             let better = match problem {
                 NameProblem::PlainStruct(found) => route_to(tree, krate, *found),
                 NameProblem::RoleWithoutLink(found) => declared(tree, krate, *found),
@@ -54,6 +59,7 @@ fn shared(cause: &Cause) -> Option<&str> {
                 | NameProblem::PlainStruct(_)
                 | NameProblem::RoleWithoutLink(_)
                 | NameProblem::Unresolved,
+            ..
         } => Some(path),
         Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
@@ -71,6 +77,13 @@ fn is_same(left: &Cause, right: &Cause) -> bool {
         }
         _ => left == right,
     }
+}
+
+/// A name of a crate that is nearly the one at the end of a path.
+fn near(tree: &Tree, krate: CrateId, path: &str) -> Option<String> {
+    let ids = tree.item_ids().filter(|&id| tree.crate_id(id) == krate);
+    let names: Vec<&str> = ids.map(|id| tree.item(id).name.as_str()).collect();
+    similar(path.rsplit("::").next()?, &names).map(str::to_owned)
 }
 
 /// The name of a role of a crate.

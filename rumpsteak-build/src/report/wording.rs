@@ -78,7 +78,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: import the module of the first one"
         ),
         Cause::Machine { file, problem } => machine_text(file, problem),
-        Cause::Name { path, problem } => name_text(path, *problem),
+        Cause::Name { path, meant: Some(meant), .. } => format!(
+            "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
+        ),
+        Cause::Name { path, problem, meant: None } => name_text(path, *problem),
         Cause::NotGenerated { wanted } => format!(
             "the build script generates no code for `{wanted}`\n\n\
              help: call `generate` in build.rs: `rumpsteak_build::configure().protocols(…).generate().verify()`"
@@ -99,7 +102,10 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
             last(path)
         ),
-        Cause::NoLabel { path, role, generic: None } => format!(
+        Cause::NoLabel { path, role, meant: Some(meant), .. } => format!(
+            "`{path}` is no message of the role that plays `{role}`\n\nhelp: did you mean `{meant}`?"
+        ),
+        Cause::NoLabel { path, role, .. } => format!(
             "`{path}` is no message of the role that plays `{role}`\n\n\
              help: add a variant with the label to the enum in its `#[message(…)]`: `{0}({0})`",
             last(path)
@@ -327,18 +333,25 @@ fn declared_here(protocol: &Loaded, file: &ScrFile) -> Excerpt {
 
 fn other_payload(
     path: &str,
-    carried: Option<&[String]>,
+    payload: Option<&[String]>,
     messages: &[Message],
     protocol: &Loaded,
 ) -> String {
-    let carried = match carried {
+    let carried = match payload {
         Some([]) => "carries nothing".to_owned(),
         Some(payload) => format!("carries `{}`", payload.join(", ")),
         None => "carries something else".to_owned(),
     };
     let wanted: Vec<String> = messages.iter().map(ToString::to_string).collect();
+    let sorts = messages.iter().flat_map(|message| &message.payload);
+    let sorts: Vec<&str> = sorts.map(|sort| sort.as_str()).collect();
+    let mut types = payload.into_iter().flatten().filter(|ty| !sorts.contains(&ty.as_str()));
+    let meant = types.find_map(|ty| Some((ty, similar(ty, &sorts)?)));
+    let meant = meant.map_or(String::new(), |(ty, sort)| {
+        format!("help: did you mean `{ty}` by `{sort}`, or the other way round?\n")
+    });
     format!(
-        "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n\
+        "`{path}` {carried}, but the message of the protocol `{}` is {}\n\n{meant}\
          help: change the one or the other; `type <rust> \"path::Type\" from \"crate\" as Name;` in the `.scr` file gives a \
          Rust type a name there",
         protocol.name(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rumpsteak_contract::Path;
 use rumpsteak_contract::session::{Chain, Form, SessionItem, Tail};
 use rumpsteak_fsm::Message;
+use rumpsteak_scribble::similar;
 
 use crate::fault::{Cause, Fault, NameProblem};
 use crate::link::context::Context;
@@ -134,7 +135,7 @@ impl Resolver<'_> {
     fn name_fault(&mut self, item: ItemId, path: &Path, problem: NameProblem) {
         let token = path.last_token();
         let path = path.to_string();
-        self.fault(item, token, Cause::Name { path, problem });
+        self.fault(item, token, Cause::Name { path, problem, meant: None });
     }
 
     /// The item that a path in `id` stands for, or a fault.
@@ -179,7 +180,7 @@ impl Resolver<'_> {
     fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {
         let found = self.resolve(id, path)?;
         let Context { tree, protocols, pairs } = self.context;
-        let name = |problem| Cause::Name { path: path.to_string(), problem };
+        let name = |problem| Cause::Name { path: path.to_string(), problem, meant: None };
         let pair = pairs.roles.get(&found);
         let other_protocol = |pair: &RolePair| Cause::OtherProtocol {
             path: path.to_string(),
@@ -288,11 +289,14 @@ impl Resolver<'_> {
             }
             None => {
                 let start = format!("{written}<");
+                let known = self.role.labels.iter().map(|label| label.written.as_str());
+                let known: Vec<&str> = known.collect();
                 let mut labels = self.role.labels.iter().map(|label| &label.written);
                 let cause = Cause::NoLabel {
                     path: path.to_string(),
                     role: self.role.name.clone(),
                     generic: labels.find(|label| label.starts_with(&start)).cloned(),
+                    meant: similar(&written, &known).map(str::to_owned),
                 };
                 let mut fault = cause.at(id, path.last_token());
                 let colleague = item.and_then(|_| self.colleague(id, session));
@@ -333,7 +337,7 @@ impl Resolver<'_> {
             Resolution::Found(Meaning::Module(_)) | Resolution::Ambiguous(_) => return,
             Resolution::Nothing => {
                 let (path, problem) = (path.to_string(), NameProblem::Unresolved);
-                (Cause::Name { path, problem }, None)
+                (Cause::Name { path, problem, meant: None }, None)
             }
         };
         let mut fault = cause.at(self.role_id, path.last_token());
