@@ -13,6 +13,7 @@ macro_rules! chapters {
             /// [`Bridge`]: crate::Bridge
             /// [`Directory`]: crate::Directory
             /// [`Host`]: crate::Host
+            /// [`Host::told`]: crate::Host::told
             /// [`peer`]: crate::Join::peer
             /// [`Joined::leave`]: crate::Joined::leave
             /// [`Joined::pack`]: crate::Joined::pack

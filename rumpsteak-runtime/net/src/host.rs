@@ -49,8 +49,8 @@ struct Listening(Mutex<Vec<(AbortHandle, Address)>>);
 pub(crate) struct State {
     seats: BTreeMap<Place, Seat>,
     services: BTreeMap<(String, String), Announced>,
-    /// Where roles went that have left in the middle of a session, and until when it is said.
-    moved: BTreeMap<Place, (Vec<String>, Instant)>,
+    /// The roles that have left in the middle of a session.
+    moved: BTreeMap<Place, Moved>,
     pub(crate) listened: Vec<Listened>,
     /// Where a host that has one of these addresses is better called.
     pub(crate) better: BTreeMap<Address, Address>,
@@ -80,6 +80,16 @@ pub(crate) struct Listened {
 struct Announced {
     to: UnboundedSender<String>,
     sessions: BTreeSet<String>,
+}
+
+/// A role that has left in the middle of a session.
+struct Moved {
+    to: Vec<String>,
+    /// Until when its peers are told.
+    until: Instant,
+    /// The peers that have to be told, and those that were.
+    calls: BTreeSet<String>,
+    told: BTreeSet<String>,
 }
 
 /// A role in a session: the protocol, the session and the role.
@@ -211,6 +221,29 @@ impl Host {
     /// As `listen`.
     pub async fn meet(&self, address: &str) -> Result<Address, NetError> {
         self.listen_for(address, false).await
+    }
+
+    /// Waits until the peers of all sessions that have [gone](crate::Joined::pack) to other hosts
+    /// know where they are, or do not ask any more. A program that ends before may leave a peer
+    /// without the address.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: it only waits.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
+    pub async fn told(&self) {
+        loop {
+            let mut changed = std::pin::pin!(self.shared.changed.notified());
+            changed.as_mut().enable();
+            let now = Instant::now();
+            let waits = |moved: &&Moved| moved.until > now && !moved.calls.is_subset(&moved.told);
+            let until = self.shared.state().moved.values().filter(waits).map(|m| m.until).max();
+            let Some(until) = until else { return };
+            let _ = timeout_at(until, changed).await;
+        }
     }
 
     async fn listen_for(&self, address: &str, has_sessions: bool) -> Result<Address, NetError> {
@@ -345,8 +378,10 @@ impl Shared {
     ) -> BTreeMap<String, Leaving> {
         let mut state = self.state();
         let now = Instant::now();
-        state.moved.retain(|_, (_, until)| *until > now);
-        state.moved.insert(place.clone(), (to, now + self.limits.resume));
+        state.moved.retain(|_, moved| moved.until > now);
+        let until = now + self.limits.resume;
+        let moved = Moved { to, until, calls: BTreeSet::new(), told: BTreeSet::new() };
+        state.moved.insert(place.clone(), moved);
         let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
         let mut leave = |slot: Slot| {
             let Slot { hello, arrivals, lane, .. } = slot;
@@ -362,6 +397,13 @@ impl Shared {
             Leaving { arrivals, lane, peer }
         };
         slots.into_iter().map(|(peer, slot)| (peer, leave(slot))).collect()
+    }
+
+    /// Takes down which peers of a role that has left will call it here.
+    pub(crate) fn calls_of(&self, place: &Place, calls: BTreeSet<String>) {
+        if let Some(moved) = self.state().moved.get_mut(place) {
+            moved.calls = calls;
+        }
     }
 
     /// The lane of a role to a peer that was on this host and has left it.
@@ -569,7 +611,15 @@ impl Shared {
                 Reception::Refuse(refusal) => {
                     return dismiss(connection, &Answer::Refused(refusal)).await;
                 }
-                Reception::Moved(to) => return dismiss(connection, &Answer::Moved(to)).await,
+                Reception::Moved(to) => {
+                    dismiss(connection, &Answer::Moved(to)).await?;
+                    let place = (hello.protocol, hello.session, hello.peer);
+                    if let Some(moved) = self.state().moved.get_mut(&place) {
+                        moved.told.insert(hello.role);
+                    }
+                    self.changed.notify_waiters();
+                    return Ok(());
+                }
                 Reception::Welcome(own, arrivals) => {
                     // If this fails, the peer calls again.
                     let said = say(&mut connection, &Answer::Welcome(own)).await;
@@ -599,7 +649,9 @@ impl Shared {
         let Some(seat) = state.seats.get_mut(&place) else {
             if hello.known.is_some() {
                 return match state.moved.get(&place) {
-                    Some((to, until)) if *until > Instant::now() => Reception::Moved(to.clone()),
+                    Some(moved) if moved.until > Instant::now() => {
+                        Reception::Moved(moved.to.clone())
+                    }
                     _ => Reception::Refuse(Refusal::Unknown),
                 };
             }

@@ -1,5 +1,6 @@
 //! Sessions that go to another host.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             Some(writes.lane(queues, reach, Arc::clone(&ties[at].fate)))
         };
         let mut lanes = guard.shared.leave(&guard.place, names, stay);
-        let mut routes = Vec::new();
+        let (mut routes, mut calls) = (Vec::new(), BTreeSet::new());
         for (halves, Tie { own, lane, .. }) in halves.into_iter().zip(ties) {
             let leaving = lanes.remove(&own.peer);
             let packed = match leaving {
@@ -103,6 +104,9 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                     let _ = arrivals.send(Arrival::Leave(reply));
                     drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
+                    if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
+                        calls.insert(own.peer.clone());
+                    }
                     if let Some(task) = lane.or(stayed) {
                         task.await.unwrap_or(Ok(()))?;
                     }
@@ -119,6 +123,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }
+        guard.shared.calls_of(&guard.place, calls);
         Ok(Parcel { state: S::FINGERPRINT, routes, session: PhantomData })
     }
 }

@@ -236,6 +236,9 @@ fn sessions_that_move_on_both_sides_lose_nothing_however_connections_break() {
             let ended = timeout(Duration::from_secs(600), async { tokio::try_join!(user, portal) });
             let ended = ended.await.unwrap_or_else(|_| panic!("seed {seed} hangs"));
             ended.unwrap_or_else(|error| panic!("seed {seed}: {error}: {error:?}"));
+            for (host, _) in &places {
+                timeout(Duration::from_secs(60), host.told()).await.unwrap();
+            }
         });
     }
     let broken = broken.load(Ordering::Relaxed);
@@ -368,6 +371,24 @@ async fn who_waits_for_a_session_that_nobody_unpacks_is_told_who_is_lost() {
     let source = source.downcast_ref::<NetError>().unwrap();
     assert!(matches!(source, NetError::Lost { peer, .. } if peer == "portal"), "{source}");
     drop(parcel);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_host_that_was_left_may_end_when_the_peers_were_told() {
+    let [near, left, next] = [(); 3].map(|()| Host::new());
+    left.listen("memory://left").await.unwrap();
+    next.listen("memory://next").await.unwrap();
+    let (mut user, mut portal) = begun([&near, &left], "memory://left", "1").await;
+    let (mut asks, serves) = greeted(&mut user, &mut portal).await;
+    let parcel = portal.pack(serves, ["memory://next"]).await.unwrap();
+    left.told().await;
+    drop(left);
+    // The user calls the next host already, where nobody is yet.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let (joined, mut serves) = parcel.unpack(&next).unwrap();
+    let asked = async { quit(&mut ask(&mut asks, 0..10).await?).await };
+    tokio::try_join!(asked, answer_all(&mut serves)).unwrap();
+    tokio::try_join!(user.leave(), joined.leave()).unwrap();
 }
 
 #[tokio::test(start_paused = true)]
