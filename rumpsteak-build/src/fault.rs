@@ -72,12 +72,12 @@ pub(crate) enum Cause {
     NotLive { name: String, protocol: usize, reason: String },
     /// What a role names as its message type is none.
     NoMessage { path: String },
+    /// A label of the role has this name, and arguments.
+    GenericLabel { path: String, label: String },
     /// A type that is no message of the role.
     NoLabel {
         path: String,
         role: RoleName,
-        /// The label of this name that has arguments.
-        generic: Option<String>,
         /// The label of nearly this name.
         meant: Option<String>,
     },

@@ -61,7 +61,8 @@ fn shared(cause: &Cause) -> Option<&str> {
                 | NameProblem::Unresolved,
             ..
         } => Some(path),
-        Cause::NoLabel { path, .. }
+        Cause::GenericLabel { path, .. }
+        | Cause::NoLabel { path, .. }
         | Cause::NoMessage { path }
         | Cause::OtherPayload { path, .. }
         | Cause::UnknownLabel { path, .. } => Some(path),

@@ -97,7 +97,7 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")
         }
-        Cause::NoLabel { path, generic: Some(label), .. } => format!(
+        Cause::GenericLabel { path, label } => format!(
             "the label is `{label}`, and a session names a label without arguments\n\n\
              help: make `{path}` a type of its own for what it carries: `struct {0}(…);`",
             last(path)

@@ -288,15 +288,20 @@ impl Resolver<'_> {
                 broken_item(path)
             }
             None => {
-                let start = format!("{written}<");
                 let known = self.role.labels.iter().map(|label| label.written.as_str());
                 let known: Vec<&str> = known.collect();
-                let mut labels = self.role.labels.iter().map(|label| &label.written);
-                let cause = Cause::NoLabel {
-                    path: path.to_string(),
-                    role: self.role.name.clone(),
-                    generic: labels.find(|label| label.starts_with(&start)).cloned(),
-                    meant: similar(&written, &known).map(str::to_owned),
+                let start = format!("{written}<");
+                let generic = known.iter().find(|label| label.starts_with(&start));
+                let path_text = path.to_string();
+                let cause = match generic {
+                    Some(&label) => {
+                        Cause::GenericLabel { path: path_text, label: label.to_owned() }
+                    }
+                    None => Cause::NoLabel {
+                        path: path_text,
+                        role: self.role.name.clone(),
+                        meant: similar(&written, &known).map(str::to_owned),
+                    },
                 };
                 let mut fault = cause.at(id, path.last_token());
                 let colleague = item.and_then(|_| self.colleague(id, session));

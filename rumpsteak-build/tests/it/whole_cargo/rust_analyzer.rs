@@ -1,8 +1,8 @@
 //! What an editor shows while somebody types: rust-analyzer itself, over its protocol.
 //!
 //! `cargo check` has the last word. So after each edit rust-analyzer may show no error of its own
-//! that `cargo check` does not have, although it keeps the verdicts of its own last run of the build
-//! script.
+//! that `cargo check` does not have, although it keeps the verdicts of its own last run of the
+//! build script.
 
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl<'a> Editor<'a> {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("rustup component add rust-analyzer");
+            .unwrap();
         let to = server.stdin.take().unwrap();
         let mut from = BufReader::new(server.stdout.take().unwrap());
         let (sender, receiver) = mpsc::channel();
@@ -105,7 +105,7 @@ impl<'a> Editor<'a> {
         let end = Instant::now() + PATIENCE;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let message = self.from.recv_timeout(left).expect("an answer of rust-analyzer");
+            let message = self.from.recv_timeout(left).unwrap();
             if is_wanted(&message) {
                 return message;
             }
@@ -128,7 +128,7 @@ impl<'a> Editor<'a> {
             match answer["error"]["code"].as_i64() {
                 None => return answer["result"].clone(),
                 // The content was modified, or the request was cancelled for it.
-                Some(-32801 | -32802 | -32800) => {}
+                Some(-32802..=-32800) => {}
                 Some(_) => panic!("{answer}"),
             }
         }
@@ -211,8 +211,8 @@ fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// An edit: what it is called, the file, what is replaced everywhere in it, and by what; and whether
-/// the package passes then.
+/// An edit: what it is called, the file, what is replaced everywhere in it, and by what; and
+/// whether the package passes then.
 type Edit = (&'static str, &'static str, &'static str, &'static str, bool);
 
 /// Makes the edits one after the other, and takes all of them back at the end.
