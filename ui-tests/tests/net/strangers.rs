@@ -95,8 +95,8 @@ fn mangled_frames_end_one_session_and_no_more() {
             let [at_s, at_l] = [&s, &l].map(|name| format!("memory://{name}"));
             serve(&services, [&at_s, &at_l]).await;
             let [bad_s, bad_l] = [&s, &l].map(|name| format!("mangled://{name}"));
-            // To join, to notice that somebody is gone, and to give up: each within its limit. But a
-            // message that has become a beat is missed only when the connection breaks again.
+            // To join, to notice that somebody is gone, and to give up: each within its limit. But
+            // a message that has become a beat is missed only when the connection breaks again.
             let most = Duration::from_secs(3_600);
             let bad = timeout(most, order(&callers, "bad", [&bad_s, &bad_l])).await;
             match bad.unwrap_or_else(|_| panic!("seed {seed} hangs")) {
