@@ -49,6 +49,21 @@ fn every_example_is_judged_as_it_says() {
 }
 
 #[test]
+fn every_block_of_the_reference_is_judged_as_its_fence_says() {
+    let mut judged = [0, 0];
+    for block in include_str!("../REFERENCE.md").split("\n```scribble").skip(1) {
+        let (fence, rest) = block.split_once('\n').unwrap();
+        let mut found = codes(rest.split_once("\n```").unwrap().0);
+        found.dedup();
+        let expected: Vec<Code> = Code::named(fence.trim()).into_iter().collect();
+        assert_eq!(found, expected, "{rest}");
+        assert!(expected.len() == 1 || fence.is_empty(), "{fence}");
+        judged[expected.len()] += 1;
+    }
+    assert_eq!(judged, [8, 10], "accepted, refused");
+}
+
+#[test]
 fn codes_are_read_back() {
     for &code in Code::ALL {
         assert_eq!(Code::named(code.as_str()), Some(code));
