@@ -4,6 +4,7 @@ mod check;
 mod compat;
 mod explain;
 mod generate;
+mod init;
 mod kmc;
 mod optimise;
 mod project;
@@ -23,6 +24,7 @@ pub(crate) enum Verb {
     Compat(compat::Arguments),
     Explain(explain::Arguments),
     Generate(generate::Arguments),
+    Init(init::Arguments),
     Kmc(kmc::Arguments),
     Optimise(optimise::Arguments),
     Project(project::Arguments),
@@ -36,7 +38,7 @@ impl Verb {
             Self::Check(arguments) => arguments.form() == check::Form::Json,
             Self::Compat(arguments) => arguments.output.json(),
             Self::Explain(arguments) => arguments.output.json(),
-            Self::Generate(_) => false,
+            Self::Generate(_) | Self::Init(_) => false,
             Self::Kmc(arguments) => arguments.output.json(),
             Self::Optimise(arguments) => arguments.json(),
             Self::Project(arguments) => arguments.json(),
@@ -52,6 +54,7 @@ pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
         Verb::Compat(arguments) => compat::run(arguments, terminal).map(Ok),
         Verb::Explain(arguments) => explain::run(arguments).map(Ok),
         Verb::Generate(arguments) => generate::run(arguments, terminal).map(Err),
+        Verb::Init(arguments) => init::run(arguments).map(Ok),
         Verb::Kmc(arguments) => kmc::run(arguments, terminal).map(Ok),
         Verb::Optimise(arguments) => optimise::run(arguments, terminal).map(Ok),
         Verb::Project(arguments) => project::run(arguments, terminal).map(Ok),

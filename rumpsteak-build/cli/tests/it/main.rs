@@ -8,6 +8,7 @@ mod compat;
 mod explain;
 mod formats;
 mod generate;
+mod init;
 mod kmc;
 mod optimise;
 mod package;

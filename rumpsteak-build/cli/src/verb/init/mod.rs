@@ -1,0 +1,110 @@
+//! `init`: a package that verifies and runs.
+//!
+//! The files are those of README's first example; a test keeps them the same.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use clap::Args;
+use rumpsteak_build::command::Notice;
+use serde_json::json;
+
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+
+/// Makes a package that verifies and runs: a protocol, a build script and a program of two roles
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder of the package, which is made if it is not there
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// The clone of rumpsteak that the package depends on [default: that of this command]
+    #[arg(long, value_name = "FOLDER")]
+    source: Option<PathBuf>,
+}
+
+const FILES: [(&str, &str); 3] = [
+    ("protocols/jobs.scr", include_str!("jobs.scr")),
+    ("build.rs", include_str!("build_script.rs.txt")),
+    ("src/main.rs", include_str!("program.rs.txt")),
+];
+
+/// The program of a package that Cargo has just made.
+const HELLO: &str = "fn main() {\n    println!(\"Hello, world!\");\n}\n";
+
+/// What was written, and what to do next.
+///
+/// # Errors
+/// A file is there already, or cannot be written; Cargo fails; there is no clone. What is there is
+/// left as it is.
+pub(crate) fn run(arguments: &Arguments) -> Result<Reply, Notice> {
+    let Arguments { folder, source } = arguments;
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = source.clone().unwrap_or(own);
+    let source = ["rumpsteak-runtime", "rumpsteak-build"].map(|name| source.join(name));
+    let is_clone = |path: &PathBuf| path.join("Cargo.toml").is_file();
+    if let Some(missing) = source.iter().find(|path| !is_clone(path)) {
+        let message = format!("there is no clone of rumpsteak: no {}", missing.display());
+        return Err(Notice::error(message).help("say where it is: `--source FOLDER`"));
+    }
+    for (file, _) in FILES {
+        let path = folder.join(file);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Ok(text) if text == HELLO => {}
+            _ => {
+                let message = format!("{} is there already", path.display());
+                return Err(
+                    Notice::error(message).help("`init` begins a package: give it a new folder")
+                );
+            }
+        }
+    }
+    let manifest = folder.join("Cargo.toml");
+    if !manifest.exists() {
+        cargo(|command| command.arg("init").arg("--bin").arg(folder))?;
+    }
+    for (path, kind) in source.iter().zip([&[][..], &["--build"]]) {
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        cargo(|command| {
+            command.arg("add").arg("--manifest-path").arg(&manifest).args(kind);
+            command.arg("--path").arg(path)
+        })?;
+    }
+    cargo(|command| {
+        command.arg("add").arg("--manifest-path").arg(&manifest);
+        command.args(["tokio", "--features", "macros,rt"])
+    })?;
+    for (file, text) in FILES {
+        let path = folder.join(file);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, text))
+            .map_err(|error| Notice::error(format!("cannot write {}: {error}", path.display())))?;
+    }
+    let files = FILES.map(|(file, _)| file);
+    let words = format!(
+        "wrote {}\n`cargo run` verifies the protocol's roles and runs them\n",
+        files.join(", ")
+    );
+    Ok(Reply {
+        outcome: Outcome::Holds,
+        words: vec![Words::Lines(words)],
+        object: json!({ "files": files }),
+    })
+}
+
+/// Runs Cargo, quietly.
+fn cargo(add: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Notice> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let output = add(&mut command).arg("--quiet").output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(Notice::error(format!("Cargo fails: {}", said.trim())))
+        }
+        Err(error) => Err(Notice::error(format!("Cargo cannot be run: {error}"))),
+    }
+}

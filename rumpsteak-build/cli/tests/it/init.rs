@@ -1,0 +1,42 @@
+//! `init`.
+
+use std::fs;
+
+use crate::common::{Folder, says};
+
+/// A block of README's first example: the one below the line that begins with this name.
+fn block(readme: &str, name: &str) -> String {
+    let (_, section) = readme.split_once("\n## Start here\n").unwrap();
+    let (_, rest) = section.split_once(&format!("\n`{name}`")).unwrap();
+    let (_, rest) = rest.split_once("\n```").unwrap();
+    let (_, text) = rest.split_once('\n').unwrap();
+    format!("{}\n", text.split_once("\n```").unwrap().0)
+}
+
+/// README's first example is built and run by a test of its own.
+#[test]
+fn a_package_is_the_first_example_of_the_readme() {
+    let folder = Folder::new("init").with("Cargo.toml", "[workspace]\nresolver = \"3\"\n");
+    let run = folder.call("init jobs").exits(0).says("");
+    assert_eq!(
+        run.stdout,
+        "wrote protocols/jobs.scr, build.rs, src/main.rs\n\
+         `cargo run` verifies the protocol's roles and runs them\n"
+    );
+    let read = |file: &str| fs::read_to_string(folder.path().join("jobs").join(file)).unwrap();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    for file in ["protocols/jobs.scr", "build.rs", "src/main.rs"] {
+        assert_eq!(read(file), block(&readme, file), "{file}");
+    }
+    let manifest = read("Cargo.toml");
+    for dependency in ["rumpsteak-runtime = { ", "rumpsteak-build = { ", "tokio = { "] {
+        says(&manifest, dependency);
+    }
+    // What is there is left as it is.
+    let again = folder.call("init jobs").exits(2).prints("");
+    says(&again.stderr, "protocols/jobs.scr is there already");
+    let elsewhere = folder.call("init other --source nowhere").exits(2).prints("");
+    says(&elsewhere.stderr, "there is no clone of rumpsteak: no nowhere/rumpsteak-runtime");
+    says(&elsewhere.stderr, "`--source FOLDER`");
+}
