@@ -305,7 +305,10 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             let came = self.poll_read(connection, context)?;
             self.poll_deliver(context);
             let taken = self.poll_take(context)?;
+            let before = self.sent;
             self.poll_write(connection, context)?;
+            // What is written makes room for what the role sends.
+            let wrote = self.sent > before;
             self.poll_beat(connection, context)?;
             if let Poll::Ready(flushed) = Pin::new(&mut *connection).poll_flush(context) {
                 flushed.map_err(Stop::Broken)?;
@@ -313,7 +316,7 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
                     return Poll::Ready(Ok(()));
                 }
             }
-            if !came && !taken {
+            if !came && !taken && !wrote {
                 return Poll::Pending;
             }
         }

@@ -1,4 +1,4 @@
-//! Transports that hold one frame at a time, and roles that do not read.
+//! Transports that hold few frames at a time, and roles that do not read.
 
 use std::io;
 use std::pin::Pin;
@@ -11,8 +11,9 @@ use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::{Sink, Stream, StreamExt as _};
 use rumpsteak_net::transport::{Connection, Listener, Opening, Transport, Transports};
-use rumpsteak_net::{Host, Limits};
-use rumpsteak_runtime::{Message, Result, try_run};
+use rumpsteak_net::{Codec, CodecError, Host, Limits, Postcard};
+use rumpsteak_runtime::{Message, try_run};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
@@ -98,7 +99,7 @@ mod bare {
 /// A process that sends three messages and then receives three.
 macro_rules! process {
     ($name:ident, $role:ty, $session:ty, $Sent:ident, $Received:ident) => {
-        pub(crate) async fn $name(role: &mut $role) -> Result<[u64; 3]> {
+        pub(crate) async fn $name(role: &mut $role) -> rumpsteak_runtime::Result<[u64; 3]> {
             try_run(role, async |s: $session| {
                 let s = s.send($Sent(1)).await?.send($Sent(2)).await?.send($Sent(3)).await?;
                 let ($Received(one), s) = s.receive().await?;
@@ -116,13 +117,14 @@ process!(early, net::B, net::Early<'_>, Right, Left);
 process!(bare_plain, bare::A, bare::Plain<'_>, Left, Right);
 process!(bare_early, bare::B, bare::Early<'_>, Right, Left);
 
-/// A transport that holds one frame at a time in each direction, and leads to one place.
+/// A transport that holds some frames at a time in each direction, and leads to one place.
 struct Narrow {
+    frames: usize,
     calls: mpsc::UnboundedSender<Connection>,
     called: Mutex<Option<mpsc::UnboundedReceiver<Connection>>>,
 }
 
-/// One end of a connection that holds one frame at a time.
+/// One end of a connection that holds some frames at a time.
 struct End(mpsc::Sender<Bytes>, mpsc::Receiver<Bytes>);
 
 /// A queue with room for one: as much as its only sender has by itself.
@@ -131,15 +133,16 @@ fn one<T>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
 }
 
 impl Narrow {
-    fn new() -> Self {
+    fn new(frames: usize) -> Self {
         let (calls, called) = mpsc::unbounded();
-        Self { calls, called: Mutex::new(Some(called)) }
+        Self { frames, calls, called: Mutex::new(Some(called)) }
     }
 }
 
 impl Transport for Narrow {
     fn connect<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, io::Result<Connection>> {
-        let ((near_tx, far_rx), (far_tx, near_rx)) = (one(), one());
+        let queue = || mpsc::channel(self.frames - 1);
+        let ((near_tx, far_rx), (far_tx, near_rx)) = (queue(), queue());
         let called = self.calls.unbounded_send(Connection::new(End(far_tx, far_rx)));
         let near = called.map(|()| Connection::new(End(near_tx, near_rx)));
         Box::pin(async { near.map_err(|_| io::ErrorKind::ConnectionRefused.into()) })
@@ -198,7 +201,7 @@ impl Sink<Bytes> for End {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_early_waits_for_no_window() {
-    let transports = Transports::default().with("narrow", Narrow::new());
+    let transports = Transports::default().with("narrow", Narrow::new(1));
     let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
     hosts[1].listen("narrow://here").await.unwrap();
     let a = hosts[0].join::<net::A>("1").peer("b", ["narrow://here"]).connect();
@@ -219,4 +222,126 @@ async fn without_credit_the_same_sessions_wait_for_each_other() {
     let mut b = bare::B(bare::Bare::new(to_a, from_a));
     let swapped = async { tokio::try_join!(bare_plain(&mut a), bare_early(&mut b)) };
     assert!(timeout(Duration::from_secs(60), swapped).await.is_err());
+}
+
+/// A role that sends numbers as far ahead as it likes, and one that adds them up.
+mod numbers {
+    use rumpsteak_net::Net;
+    use rumpsteak_runtime::{Message, Result, Role, session, try_run};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Role)]
+    #[protocol(Numbers::p)]
+    #[message(Label)]
+    pub(super) struct P(#[route(Q)] Net<Label>);
+
+    #[derive(Role)]
+    #[protocol(Numbers::q)]
+    #[message(Label)]
+    pub(super) struct Q(#[route(P)] Net<Label>);
+
+    #[derive(Message, Serialize, Deserialize)]
+    pub(super) enum Label {
+        Number(Number),
+        Stop(Stop),
+        Sum(Sum),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Number(i32);
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Stop;
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Sum(i32);
+
+    #[session(P)]
+    type Giving = Select<Q, More>;
+
+    #[session]
+    enum More {
+        Number(Number, Giving),
+        Stop(Stop, Receive<Q, Sum, End>),
+    }
+
+    #[session(Q)]
+    type Adding = Branch<P, Next>;
+
+    #[session]
+    enum Next {
+        Number(Number, Adding),
+        Stop(Stop, Send<P, Sum, End>),
+    }
+
+    pub(super) async fn give(role: &mut P, many: i32) -> Result<i32> {
+        try_run(role, async |mut session: Giving<'_>| {
+            for _ in 0..many {
+                session = session.select(Number(1)).await?;
+            }
+            let (Sum(sum), end) = session.select(Stop).await?.receive().await?;
+            Ok((sum, end))
+        })
+        .await
+    }
+
+    pub(super) async fn add(role: &mut Q) -> Result<()> {
+        try_run(role, async |mut session: Adding<'_>| {
+            let mut sum = 0;
+            loop {
+                match session.branch().await? {
+                    Next::Number(Number(number), next) => {
+                        sum += number;
+                        session = next;
+                    }
+                    Next::Stop(Stop, next) => return Ok(((), next.send(Sum(sum)).await?)),
+                }
+            }
+        })
+        .await
+    }
+}
+
+/// Messages so large that few of them are a frame.
+#[derive(Clone)]
+struct Padded;
+
+const PADDING: usize = 20_000;
+
+impl Codec for Padded {
+    const NAME: &'static str = "padded";
+
+    fn encode<M: Serialize>(&self, message: &M, bytes: &mut Vec<u8>) -> Result<(), CodecError> {
+        bytes.extend([0; PADDING]);
+        Postcard.encode(message, bytes)
+    }
+
+    fn decode<M: DeserializeOwned>(&self, bytes: &[u8]) -> Result<M, CodecError> {
+        Postcard.decode(&bytes[PADDING..])
+    }
+
+    fn renumber(
+        &self,
+        bytes: Vec<u8>,
+        _: impl FnOnce(u32) -> Option<u32>,
+    ) -> Result<Vec<u8>, CodecError> {
+        Ok(bytes)
+    }
+}
+
+/// Nothing goes on only because a connection is looked after from time to time: the clock stands
+/// still as long as somebody can do something.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_wider_than_the_window_never_stops() {
+    let transports = Transports::default().with("narrow", Narrow::new(8));
+    let hosts = [(); 2].map(|()| Host::with(transports.clone(), Limits::default()));
+    hosts[1].listen("narrow://here").await.unwrap();
+    let p = hosts[0].join::<numbers::P>("1").peer("q", ["narrow://here"]).codec(Padded).connect();
+    let q = hosts[1].join::<numbers::Q>("1").codec(Padded).connect();
+    let (mut p, mut q) = tokio::try_join!(p, q).unwrap();
+    let begun = tokio::time::Instant::now();
+    let many = 2_000;
+    let added =
+        async { tokio::try_join!(numbers::give(&mut p.role, many), numbers::add(&mut q.role)) };
+    assert_eq!(added.await.unwrap(), (many, ()));
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    tokio::try_join!(p.leave(), q.leave()).unwrap();
 }
