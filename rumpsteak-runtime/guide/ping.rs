@@ -10,9 +10,9 @@ pub use rumpsteak_runtime::states::{End, Receive, Send};
 #[derive(Debug)] pub struct Ping(pub i32);
 #[derive(Debug)] pub struct Pong(pub i32);
 pub type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
-rumpsteak_runtime::plays!(C: Client);
+rumpsteak_runtime::private::plays!(C: Client);
 pub type Server<'s, R = S> = Receive<'s, R, C, Ping, Send<'s, R, C, Pong, End<'s, R>>>;
-rumpsteak_runtime::plays!(S: Server);
+rumpsteak_runtime::private::plays!(S: Server);
 pub async fn client(role: &mut C, question: i32) -> Result<i32> {
     try_run(role, async |s: Client<'_>| {
         let (Pong(answer), end) = s.send(Ping(question)).await?.receive().await?;

@@ -44,11 +44,11 @@
 //! # #[cfg(any())]
 //! #[session(C)] type Client = Send<S, Ping, Receive<S, Pong, End>>;
 //! # type Client<'s, R = C> = Send<'s, R, S, Ping, Receive<'s, R, S, Pong, End<'s, R>>>;
-//! # rumpsteak_runtime::plays!(C: Client);
+//! # rumpsteak_runtime::private::plays!(C: Client);
 //! # #[cfg(any())]
 //! #[session(S)] type Server = Receive<C, Ping, Send<C, Pong, End>>;
 //! # type Server<'s, R = S> = Receive<'s, R, C, Ping, Send<'s, R, C, Pong, End<'s, R>>>;
-//! # rumpsteak_runtime::plays!(S: Server);
+//! # rumpsteak_runtime::private::plays!(S: Server);
 //!
 //! let Roles(mut c, mut s) = Roles::default();
 //! let client = try_run(&mut c, async |s: Client<'_>| s.send(Ping(41)).await?.receive().await);

@@ -66,6 +66,22 @@ pub(crate) struct Root {
     refusal: Option<Fault>,
 }
 
+impl Root {
+    /// The session `id` of a role, of which nothing is known.
+    fn refused(id: ItemId, role: ItemId, plays: RoleName) -> Self {
+        Self {
+            role,
+            plays,
+            session: ResolvedSession::nothing(id),
+            refused: true,
+            machine: None,
+            bound: None,
+            accepted: None,
+            refusal: None,
+        }
+    }
+}
+
 /// The closed system of all sessions of a protocol.
 #[derive(Debug)]
 pub(crate) struct ClosedSystem {
@@ -146,16 +162,7 @@ impl<'a> Judge<'a> {
             Ok(found) => found,
             Err(cause) => return self.roleless(id, path, cause),
         };
-        let mut root = Root {
-            role: role_id,
-            plays: role.sealed_name(),
-            session: ResolvedSession::nothing(id),
-            refused: true,
-            machine: None,
-            bound: None,
-            accepted: None,
-            refusal: None,
-        };
+        let mut root = Root::refused(id, role_id, role.sealed_name());
         let linked = match &role.link {
             Ok(linked) => Some(*linked),
             Err(LinkError::Set { .. } | LinkError::Wrong { .. }) => None,
@@ -203,16 +210,8 @@ impl<'a> Judge<'a> {
                 ItemKind::Role(_) | ItemKind::Other(Some(_)) | ItemKind::Broken
             )
         {
-            let root = Root {
-                role,
-                plays: RoleName::refused("", &tree.item(role).name),
-                session: ResolvedSession::nothing(id),
-                refused: true,
-                machine: None,
-                bound: None,
-                accepted: None,
-                refusal: None,
-            };
+            let name = RoleName::refused("", &tree.item(role).name);
+            let root = Root::refused(id, role, name);
             self.found.roots.insert(id, root);
         }
         self.found.faults.add(cause.at(id, path.last_token()));

@@ -32,7 +32,9 @@ fn stub(item: &RoleItem) -> Option<TokenStream> {
         (None, None) => return None,
     };
     let played = played(item).1;
-    item.parameters.is_none().then(|| quote!(#krate::stub!(role #name, #message, #played);))
+    item.parameters
+        .is_none()
+        .then(|| quote!(#krate::private::stub!(role #name, #message, #played);))
 }
 
 /// The verdict on a role, and what it plays.

@@ -51,6 +51,7 @@ pub(crate) fn find(
     let verdicts = read(name.span()).map_err(Missing::Unverified)?;
     let krate = std::env::var("CARGO_CRATE_NAME")
         .map(|name| Crate { name, is_executable: std::env::var_os("CARGO_BIN_NAME").is_some() });
+    // As in `is_typing`.
     let span = name.span().unwrap();
     let file = span.file();
     // Generated code is known by its place below `OUT_DIR`.
@@ -77,7 +78,7 @@ fn problems_of(entry: &Entry, tokens: &Key, runtime: &TokenStream) -> TokenStrea
     let problems = entry.problems.iter();
     let problems = problems.map(|(token, text)| error(tokens.span_of(*token), text));
     let stubs = entry.stubs.iter().filter_map(|stub| stub.parse::<TokenStream>().ok());
-    problems.chain(stubs.map(|stub| quote!(#runtime::stub!(#stub);))).collect()
+    problems.chain(stubs.map(|stub| quote!(#runtime::private::stub!(#stub);))).collect()
 }
 
 /// Whether somebody types: rust-analyzer runs macros on tokens that no build script has seen yet,

@@ -12,3 +12,4 @@ pub use self::participant::{Leaves, Moves, Participant};
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
 pub use crate::states::choice::enter;
+pub use crate::{__plays as plays, __stub as stub};

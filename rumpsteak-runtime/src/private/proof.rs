@@ -89,7 +89,7 @@ unnamed!(1);
 /// A proof by hand, as documentation needs it, which no build script sees: `plays!(C: Client)`.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! plays {
+macro_rules! __plays {
     ($role:ty: $session:ident) => {
         impl<'s> $crate::private::Plays<$session<'s>> for $role {
             const BY_MACRO: $crate::private::ByMacro = $crate::private::ByMacro(());

@@ -28,12 +28,12 @@ pub struct Played {
 }
 
 impl Played {
-    /// What a [stub](crate::stub) plays: nothing.
+    /// What a [stub](crate::private::stub) plays: nothing.
     pub const STUB: Self = Self { protocol: "", role: "", number: 0, system: 0, projections: "" };
 }
 
 impl Label {
-    /// The label of a [stub](crate::stub).
+    /// The label of a [stub](crate::private::stub).
     pub const STUB: Self = Self { name: "", number: 0, tag: 0 };
 }
 

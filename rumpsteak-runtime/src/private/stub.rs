@@ -5,9 +5,9 @@
 /// The implementations of a role, of a message type, or of one label of a role's message type.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! stub {
+macro_rules! __stub {
     (role $role:ty, $message:ty) => {
-        $crate::stub!(role $role, $message, $crate::private::Played::STUB);
+        $crate::private::stub!(role $role, $message, $crate::private::Played::STUB);
     };
     (role $role:ty, $message:ty, $played:expr) => {
         impl $crate::Role for $role {
@@ -51,10 +51,10 @@ macro_rules! stub {
             }
         }
 
-        $crate::stub!(@label [L] L, $message);
+        $crate::private::stub!(@label [L] L, $message);
     };
     (label $label:ty, $role:ty) => {
-        $crate::stub!(@label [] $label, <$role as $crate::Role>::Message);
+        $crate::private::stub!(@label [] $label, <$role as $crate::Role>::Message);
     };
     (@label [$($parameter:ident)?] $label:ty, $message:ty) => {
         impl$(<$parameter>)? $crate::Message<$label> for $message {

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::session::{Action, Direction, Path, Tail};
+use rumpsteak_contract::verdict::mix;
 
 use super::expansion::Expansion;
 use super::fingerprint;
@@ -110,7 +111,7 @@ impl Expansion<'_> {
             // Where nothing was verified, the identity matches no proof.
             let id = match parts.verified.get(cut..) {
                 Some(verified) if !verified.is_empty() => fingerprint::of(verified),
-                _ => self.id(),
+                _ => mix(self.id(), cut as u64),
             };
             let attributes = quote!(#[doc = #docs]);
             let parameters = self.parameters(Some(bound.clone()), None);
