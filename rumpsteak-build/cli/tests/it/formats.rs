@@ -23,9 +23,9 @@ fn machines_are_read_back() {
         ("project ring.scr --format dot", Form::Dot, 3),
         ("project ring.scr --format local", Form::Local, 3),
         ("project ring.scr --format cfsm", Form::Cfsm, 3),
-        ("optimise ring.scr --role b --format dot", Form::Dot, 1),
-        ("optimise ring.scr --role b --format dot --show 3", Form::Dot, 3),
-        ("optimise ring.scr --all-roles --format dot", Form::Dot, 3),
+        ("optimise ring.scr --assume-independent --role b --format dot", Form::Dot, 1),
+        ("optimise ring.scr --assume-independent --role b --format dot --show 3", Form::Dot, 3),
+        ("optimise ring.scr --assume-independent --all-roles --format dot", Form::Dot, 3),
     ] {
         let text = folder.call(line).exits(0).stdout;
         assert_eq!(Form::detect(&text), form, "{line}:\n{text}");
@@ -37,9 +37,9 @@ fn machines_are_read_back() {
 fn session_types_are_rust() {
     let folder = folder("formats_rust");
     for (line, most) in [
-        ("optimise ring.scr --role b --format alias", 1),
-        ("optimise ring.scr --role b --format alias --show 3", 3),
-        ("optimise ring.scr --all-roles --format alias", 3),
+        ("optimise ring.scr --assume-independent --role b --format alias", 1),
+        ("optimise ring.scr --assume-independent --role b --format alias --show 3", 3),
+        ("optimise ring.scr --assume-independent --all-roles --format alias", 3),
     ] {
         let text = folder.call(line).exits(0).stdout;
         let file = syn::parse_file(&text).unwrap();
@@ -83,7 +83,7 @@ fn json_is_one_object() {
         "compat ring.scr ring.scr",
         "explain S0404",
         "kmc ring.scr",
-        "optimise ring.scr --role b",
+        "optimise ring.scr --assume-independent --role b",
         "project ring.scr",
         "subtype ring.dot ring.scr --role a",
     ] {

@@ -10,7 +10,7 @@ global protocol DoubleBuffering(role s, role k, role t) {
     ready() from k to s;
     value(i32) from s to k;
     ready() from t to k;
-    value(i32) from k to t; @\"depends: value, ready\"
+    value(i32) from k to t;
     continue loop;
   }
 }
@@ -32,7 +32,11 @@ global protocol Streaming(role s, role t) {
 #[test]
 fn the_kernel_of_the_paper() {
     let folder = Folder::new("optimise_kernel").with("db.scr", DOUBLE_BUFFERING);
-    let run = folder.call("optimise db.scr --role k").exits(0).says("");
+    let run = folder.call("optimise db.scr --role k").exits(0);
+    begins(
+        &run.stderr,
+        "note: `value(i32)` to `t` is taken to be made from what `k` receives before it in the round\n",
+    );
     let expected = "\
 `k` of `DoubleBuffering`: 4 orders faster and proven, of 4 orders tried
 
@@ -62,6 +66,10 @@ before, up to time 12:
     begins(&run.stdout, expected);
     says(&run.stdout, "\nafter, up to time 10:\n");
 
+    // Nothing says that a value waits for room.
+    let free = folder.call("optimise db.scr --role k --assume-independent --format alias").exits(0);
+    says(&free.stdout, "struct OptimisedKLoop(Send<T, Value, Receive<S, Value,");
+
     // What is printed is read back, and is a subtype.
     let machine = folder.call("optimise db.scr --role k --format dot").exits(0).stdout;
     let projections = folder.call("project db.scr").exits(0).stdout;
@@ -83,7 +91,7 @@ fn the_protocols_of_the_papers() {
             .starts_with("#[session(K)]\ntype OptimisedK = Send<S, Ready, OptimisedKLoop>;\n")
     );
     assert_eq!(
-        alias("ring.scr", "b", "--window 1"),
+        alias("ring.scr", "b", "--window 1 --assume-independent"),
         "#[session(B)]\nstruct OptimisedB(Send<C, Value, Receive<A, Value, Self>>);\n"
     );
     assert_eq!(
@@ -122,39 +130,84 @@ fn what_depends_on_a_message_stays_behind_it() {
     let named = "global protocol P(role a, role b, role c) {
   rec X { v(x: i32) from a to b; w(x: i32) from b to c; ok() from c to a; continue X; }
 }";
-    let annotated = named.replace("x: ", "").replace("b to c;", "b to c; @\"depends: v\"");
-    let free = named.replace("x: ", "");
-    let wrong = annotated.replace("depends: v", "depends: z");
+    let assumed = named.replace("x: ", "");
+    let saying =
+        |depends: &str| assumed.replace("b to c;", &format!("b to c; @\"depends:{depends}\""));
     let folder = Folder::new("optimise_data")
         .with("named.scr", named)
-        .with("annotated.scr", annotated)
-        .with("free.scr", free)
-        .with("wrong.scr", wrong);
+        .with("annotated.scr", saying(" v"))
+        .with("assumed.scr", &assumed)
+        .with("free.scr", saying(""))
+        .with("wrong.scr", saying(" z"));
+    let slow = "no order of `b` is faster: it sends nothing that could come before a receive\n";
     for file in ["named.scr", "annotated.scr"] {
-        folder.call(&format!("optimise {file} --role b")).exits(1).prints(
-            "no order of `b` is faster: it sends nothing that could come before a receive\n",
-        );
+        folder.call(&format!("optimise {file} --role b")).exits(1).prints(slow).says("");
     }
-    let run = folder.call("optimise free.scr --role b").exits(0);
-    begins(
-        &run.stderr,
-        "warning: nothing says what `w(i32)` to `c` is made from, so it may come before all that `b` receives\n\
-             help: if it is made from a message, say so behind the interaction: `w(i32) from b to c; @\"depends: label\"`\n",
+    folder.call("optimise assumed.scr --role b").exits(1).prints(slow).says(
+        "note: `w(i32)` to `c` is taken to be made from what `b` receives before it in the round\n\
+         help: say what it is made from, behind the interaction: `w(i32) from b to c; @\"depends: label\"`, or `@\"depends:\"` if from \
+         none of it; or for all messages with `--assume-independent`\n\n",
     );
+    folder.call("optimise assumed.scr --role b --assume-independent").exits(0).says("");
+    folder.call("optimise free.scr --role b").exits(0).says("");
     let run = folder.call("optimise wrong.scr --role b").exits(0);
     begins(&run.stderr, "warning: `b` receives no message `z` that this could depend on\n");
+}
+
+/// A payload is made from what came before it in its own round: in the loops around it, and in
+/// those that it is behind.
+#[test]
+fn what_is_assumed_goes_by_rounds() {
+    let folder = Folder::new("optimise_rounds")
+        // `x` comes behind `y`, so the next `y` may overtake it.
+        .with(
+            "behind.scr",
+            "global protocol P(role a, role b, role c) { rec X { y(i32) from b to c; x(i32) from a to b; continue X; } }",
+        )
+        .with(
+            "before.scr",
+            "global protocol P(role a, role b, role c) { rec X { x(i32) from a to b; y(i32) from b to c; continue X; } }",
+        )
+        // `sum` is made from the items of the loop before it.
+        .with(
+            "sum.scr",
+            "global protocol P(role a, role b, role c) {
+  rec X { choice at a { item(i32) from a to b; continue X; } or { done() from a to b; } }
+  sum(i32) from b to c;
+}",
+        )
+        // Only signals are received.
+        .with(
+            "signals.scr",
+            "global protocol P(role a, role b) { rec X { ready() from a to b; y(i32) from b to a; continue X; } }",
+        );
+    let tried = |file: &str| {
+        let object = folder.call(&format!("optimise {file} --role b --window 1 --format json"));
+        let object = object.json();
+        object["tried"].as_u64().unwrap()
+    };
+    assert_eq!(tried("behind.scr"), 1);
+    assert_eq!(tried("before.scr"), 0);
+    assert_eq!(tried("before.scr --assume-independent"), 1);
+    assert_eq!(tried("sum.scr"), 0);
+    assert_eq!(tried("sum.scr --assume-independent"), 1);
+    assert_eq!(tried("signals.scr"), 1);
 }
 
 #[test]
 fn all_roles_together() {
     let folder = Folder::new("optimise_all").with("ring.scr", RING);
-    let run = folder.call("optimise ring.scr --all-roles --format alias --window 1").exits(0);
+    let run = folder
+        .call("optimise ring.scr --all-roles --format alias --window 1 --assume-independent")
+        .exits(0);
     begins(&run.stderr, "all roles of `Ring` together: ");
     for role in ["A", "B", "C"] {
         says(&run.stdout, &format!("#[session({role})]"));
     }
-    let object =
-        folder.call("optimise ring.scr --all-roles --format json --window 1").exits(0).json();
+    let object = folder
+        .call("optimise ring.scr --all-roles --format json --window 1 --assume-independent")
+        .exits(0)
+        .json();
     assert!(object["after"].as_u64() < object["time"].as_u64());
     assert_eq!(object["proposals"].as_array().unwrap().len(), 3);
 }
@@ -191,7 +244,10 @@ fn calls_that_have_no_answer() {
     // A peer may send items for ever, so nothing that comes behind them may be sent early.
     let run = folder.call("optimise endless.scr --role a").exits(1);
     says(&run.stdout, "may not take the place of what the protocol says");
-    let object = folder.call("optimise ring.scr --role a --budget 0 --format json").exits(3).json();
+    let object = folder
+        .call("optimise ring.scr --role a --assume-independent --budget 0 --format json")
+        .exits(3)
+        .json();
     assert_eq!(object["verdict"], "undecided");
 }
 

@@ -20,7 +20,8 @@
 //!   s!ready . rec X . s!ready . s?value . t?ready . t!value . X    window 1 towards s: PPoPP'22, Fig. 4b
 //! ```
 //!
-//! What a send *depends* on it never overtakes: the caller says which receives those are.
+//! What a send *depends* on it never overtakes: the caller says which receives those are. Where
+//! nobody does, [`received_before`] is what a payload may have been made from.
 //!
 //! # Why it is sound
 //! Nothing here is believed. Every candidate goes through [`certified`](crate::verify::certified),
@@ -39,7 +40,9 @@
 pub mod cost;
 mod propose;
 mod reorder;
+mod rounds;
 
 pub use self::cost::{Costs, Event};
 pub use self::propose::{Options, Proposal, Proposals, Together, propose, propose_together};
 pub use self::reorder::{Depends, anticipate};
+pub use self::rounds::received_before;

@@ -1,12 +1,14 @@
 //! The received messages that a sent one is made from, as the protocol declares them.
 //!
 //! It declares them by labels, `value(i32) from k to t; @"depends: value, ready"`, or by payloads
-//! of one name, `value(x: i32)` on both sides.
+//! of one name, `value(x: i32)` on both sides. Where it declares nothing, a payload is taken to be
+//! made from what was received before it in the round, if that has a payload, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_build::command::Notice;
-use rumpsteak_fsm::{Action, Direction};
+use rumpsteak_fsm::optimise::received_before;
+use rumpsteak_fsm::{Action, Direction, Fsm};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
 use crate::modules::Module;
@@ -16,19 +18,27 @@ use crate::terminal::Terminal;
 #[derive(Debug, Default)]
 pub(super) struct Data {
     known: BTreeMap<Action, Known>,
+    /// The sends of which nothing is declared, and what they are taken to be made from.
+    assumed: BTreeMap<Action, BTreeSet<Action>>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The labels that it depends on.
-    labels: BTreeSet<String>,
+    /// The labels that it depends on, where they are declared.
+    labels: Option<BTreeSet<String>>,
     /// The names of its payloads.
     payloads: BTreeSet<String>,
 }
 
 impl Data {
     /// Reads the interactions of a projection. A label that the role never receives is warned of.
-    pub(super) fn new(module: &Module, projection: &Projection, terminal: &mut Terminal) -> Self {
+    /// With `independent`, nothing is assumed.
+    pub(super) fn new(
+        module: &Module,
+        projection: &Projection,
+        independent: bool,
+        terminal: &mut Terminal,
+    ) -> Self {
         let mut interactions: BTreeMap<Span, &Interaction> = BTreeMap::new();
         for found in module.contents.modules.iter() {
             for protocol in &found.protocols {
@@ -65,7 +75,9 @@ impl Data {
                     let Some(labels) = annotation.as_str().trim().strip_prefix("depends:") else {
                         continue;
                     };
-                    for label in labels.split(',').map(str::trim) {
+                    let declared = known.labels.get_or_insert_default();
+                    for label in labels.split(',').map(str::trim).filter(|label| !label.is_empty())
+                    {
                         if !received.contains(label) && warned.insert((annotation.span, label)) {
                             let role = projection.fsm.role();
                             let report = Notice::warning(format!(
@@ -73,26 +85,44 @@ impl Data {
                             ));
                             terminal.report(&module.mark(report, annotation.span, ""));
                         }
-                        known.labels.insert(label.to_owned());
+                        declared.insert(label.to_owned());
                     }
                 }
             }
         }
+        if !independent {
+            data.assume(&projection.fsm);
+        }
         data
     }
 
-    /// A send with a payload of which the protocol does not say what it is made from, if the role
-    /// receives payloads at all.
-    pub(super) fn undeclared(&self) -> Option<&Action> {
-        let carries = |(action, _): &(&Action, &Known)| !action.message.payload.is_empty();
-        let mut carrying = self.known.iter().filter(carries);
-        carrying.clone().find(|(action, _)| action.direction == Direction::Receive)?;
-        let (action, _) = carrying.find(|(action, known)| {
-            action.direction == Direction::Send
-                && known.labels.is_empty()
-                && known.payloads.is_empty()
-        })?;
-        Some(action)
+    fn assume(&mut self, fsm: &Fsm) {
+        let action = |id| fsm.transition(id).action;
+        for (send, before) in received_before(fsm) {
+            let send = action(send);
+            let before: BTreeSet<&Action> = before.into_iter().map(action).collect();
+            let carries = |action: &&Action| !action.message.payload.is_empty();
+            if carries(&send) && before.iter().any(carries) && !self.is_declared(send) {
+                self.assumed.entry(send.clone()).or_default().extend(before.into_iter().cloned());
+            }
+        }
+    }
+
+    /// Whether the protocol says what a send is made from: by labels, or by a payload of the same
+    /// name as one that is received.
+    fn is_declared(&self, send: &Action) -> bool {
+        let Some(sent) = self.known.get(send) else {
+            return false;
+        };
+        let mut received =
+            self.known.iter().filter(|(action, _)| action.direction == Direction::Receive);
+        sent.labels.is_some()
+            || received.any(|(_, received)| !sent.payloads.is_disjoint(&received.payloads))
+    }
+
+    /// A send of which is assumed what it is made from.
+    pub(super) fn assumed(&self) -> Option<&Action> {
+        self.assumed.keys().next()
     }
 
     /// Whether what is sent is made from what is received.
@@ -100,7 +130,9 @@ impl Data {
         let (Some(sent), Some(received)) = (self.known.get(send), self.known.get(receive)) else {
             return false;
         };
-        sent.labels.contains(receive.message.label.as_str())
+        let labels = sent.labels.as_ref();
+        labels.is_some_and(|labels| labels.contains(receive.message.label.as_str()))
             || !sent.payloads.is_disjoint(&received.payloads)
+            || self.assumed.get(send).is_some_and(|assumed| assumed.contains(receive))
     }
 }

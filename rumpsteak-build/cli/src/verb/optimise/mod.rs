@@ -31,8 +31,10 @@ use crate::terminal::Terminal;
 A proposal sends before its turn what it can: before it waits for others, in this round of a loop or for the next ones. Each
 is proven to be an asynchronous subtype of the projection, so it may take its place as it is.
 
-What is sent may be made from what was received. Say so, and it stays behind: `value(i32) from k to t; @\"depends: value\"`
-names the labels, and payloads of one name (`value(x: i32)`) belong together.
+What is made from something that was received stays behind it. A payload is taken to be made from all that its role has
+received before it in the round of a loop, if any of that has a payload; a message without payload from nothing. Say what is
+so: `value(i32) from k to t; @\"depends: value\"` names the labels (`@\"depends:\"`: none), and payloads of one name
+(`value(x: i32)`) belong together.
 
 The gain is predicted: an action takes its role --work, a message --latency from its send to its arrival.")]
 pub(crate) struct Arguments {
@@ -61,6 +63,9 @@ pub(crate) struct Arguments {
     /// How long a message is on its way: N for all, FROM:TO=N for one direction
     #[arg(long, value_name = "[FROM:TO=]N", value_parser = latency)]
     latency: Vec<Latency>,
+    /// Take nothing to be made from what was received, but where the protocol says so
+    #[arg(long)]
+    assume_independent: bool,
     /// How long a send or a receive takes its role
     #[arg(long, value_name = "N", default_value_t = 1)]
     work: u64,
@@ -162,8 +167,10 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
         Ok(projections) => projections,
         Err(found) => return Ok(refuse(&module, &found, terminal)),
     };
-    let data: Vec<Data> =
-        projections.iter().map(|projection| Data::new(&module, projection, terminal)).collect();
+    let data: Vec<Data> = projections
+        .iter()
+        .map(|projection| Data::new(&module, projection, arguments.assume_independent, terminal))
+        .collect();
     let between = |from: &Role, to: &Role| {
         let link = latencies.get(&(from.clone(), to.clone()));
         link.copied().unwrap_or(default)
@@ -264,8 +271,6 @@ impl Optimiser<'_> {
             count(faster.len(), "order"),
         );
         let mut words = vec![self.arguments.say(&summary)];
-        let undeclared = data.undeclared().map(|action| undeclared(role, action));
-        words.extend(undeclared.map(Words::Report));
         for (number, proposal) in (1..).zip(faster).take(self.arguments.show) {
             let gain = gain(found.time, proposal.time);
             let summary = format!("\n{number}. {}: {gain}\n", windows(proposal));
@@ -275,7 +280,10 @@ impl Optimiser<'_> {
             system[position] = proposal.fsm.clone();
             words.extend(self.chart(&system));
         }
-        Ok(self.reply(outcome, reason, words, more))
+        let assumed = data.assumed().map(|action| Words::Report(assumed(role, action)));
+        let mut reply = self.reply(outcome, reason, words, more);
+        reply.words.extend(assumed);
+        Ok(reply)
     }
 
     /// All roles together.
@@ -416,14 +424,15 @@ fn not_all(tried: &str) -> String {
     format!("no faster order was found among {tried}, which are not all")
 }
 
-/// Warns that an order may be faster because the protocol does not say what a message is made from.
-fn undeclared(role: &Role, action: &Action) -> Notice {
+/// What an order rests on that the protocol does not say.
+fn assumed(role: &Role, action: &Action) -> Notice {
     let (message, peer) = (&action.message, &action.peer);
-    Notice::warning(format!(
-        "nothing says what `{message}` to `{peer}` is made from, so it may come before all that `{role}` receives"
+    Notice::note(format!(
+        "`{message}` to `{peer}` is taken to be made from what `{role}` receives before it in the round"
     ))
     .help(format!(
-        "if it is made from a message, say so behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`"
+        "say what it is made from, behind the interaction: `{message} from {role} to {peer}; @\"depends: label\"`, or \
+         `@\"depends:\"` if from none of it; or for all messages with `--assume-independent`"
     ))
 }
 
