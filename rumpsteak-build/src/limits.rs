@@ -65,7 +65,7 @@ macro_rules! setters {
 
 setters! {
     /// Subtyping: how many actions of the protocol may be pending at once, because the session does
-    /// others first. Default: 1,000.
+    /// others first; for each hundred states of both, or part of it. Default: 1,000.
     anticipation => verifier.anticipation;
     /// Subtyping: how many choices of the protocol may be passed over at once. Default: 8.
     branching => verifier.branching;

@@ -43,7 +43,7 @@ impl<S, U> Verdict<S, U> {
 #[non_exhaustive]
 pub struct Limits {
     /// Subtyping: how many actions of the supertype may be pending at once, because the subtype
-    /// does others first.
+    /// does others first; for each hundred states of the two machines, or part of it.
     pub anticipation: usize,
     /// Subtyping: how many branching states of the supertype may be passed over at once where
     /// passing them over brings no nearer to the action looked for. Never more than 256 on one
@@ -76,6 +76,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// As much as two machines with so many states together are worth.
+    pub(crate) fn for_states(self, states: usize) -> Self {
+        let anticipation = self.anticipation.saturating_mul(states.div_ceil(100).max(1));
+        Self { anticipation, ..self }
+    }
+
     /// As much as a warning about a system of so many machines is worth: 20,000 states of machines
     /// in its configurations.
     #[must_use]

@@ -148,6 +148,8 @@ pub use self::refusal::{InputError, Refusal, Rule, Side};
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
     let pair = directed(sub, sup)?;
+    let size = pair.sub.len() + pair.sup.len();
+    let limits = &limits.for_states(size);
     if let Some((situations, anticipation)) = linear::search(&pair, limits) {
         return Ok(Verdict::Safe(Proof {
             situations,
@@ -157,7 +159,6 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
     }
     // Where more and more is pending, no budget helps the first engine, so the second is asked
     // early. In proportion to the machines, because much may be pending between large ones.
-    let size = pair.sub.len() + pair.sup.len();
     let quick = limits
         .anticipation(limits.anticipation.min(16 + 4 * size))
         .steps(limits.steps.min(2_000 + 200 * size));

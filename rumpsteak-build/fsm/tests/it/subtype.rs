@@ -345,6 +345,24 @@ fn nested(first: usize, second: usize, ahead: bool) -> Fsm {
     common::machine(&format!("m: {}", lines.join(", ")))
 }
 
+/// PPoPP'22, Fig. 7, k-buffering: the kernel asks for so many values more than it has room for.
+#[test]
+fn what_may_be_pending_grows_with_the_machines() {
+    let kernel = |ahead: usize| {
+        let asked = "s!ready; ".repeat(ahead);
+        let text = format!("k: {asked}rec X . s!ready; s?value; t?ready; t!value; X");
+        rumpsteak_fsm::text::parse(&text).unwrap().remove(0)
+    };
+    for ahead in [400, 4_000] {
+        let Verdict::Safe(proof) =
+            certified(&kernel(ahead), &kernel(0), &Limits::default()).unwrap()
+        else {
+            panic!("{ahead}");
+        };
+        assert_eq!(proof.anticipation, Some(3 * ahead));
+    }
+}
+
 /// Choices inside each other are passed over as deep as it says, by one look ahead or by several
 /// that each go further.
 #[test]
