@@ -225,8 +225,8 @@ fn judge(row: &Row, verdicts: &Verdicts) -> Findings {
                     .unwrap()
                     .unwrap_or_else(|| panic!("{}, {}: {verdict:?}", row.name, written.role())),
             };
-            fair |= accepted.proof.is_fair();
-            accepted.proof.anticipation
+            fair |= accepted.proof.as_ref().is_some_and(|proof| proof.is_fair());
+            accepted.proof.and_then(|proof| proof.anticipation)
         })
         .collect();
 

@@ -70,6 +70,9 @@ pub(crate) enum Cause {
     /// The protocol neglects the role of a session, or is not known not to, and build.rs refuses
     /// that.
     NotLive { name: String, protocol: usize, reason: String },
+    /// The roles are not known to be safe if one begins the next session while others are still in
+    /// the last one.
+    NotAgain { name: String, found: Result<Box<Run>, Limit> },
     /// What a role names as its message type is none.
     NoMessage { path: String },
     /// A label of the role has this name, and arguments.
@@ -127,8 +130,6 @@ pub(crate) enum Cause {
     UnplayableProtocol { wanted: String },
     /// The closed system is not safe. The session by this name takes the last step of the run.
     UnsafeSystem { set: String, run: Box<Run>, session: Option<String> },
-    /// Subtyping has no answer for the projection.
-    UnsupportedProtocol { subject: Box<Subject>, defect: Defect },
     /// The protocol cannot be said in Rust.
     Unwritable { protocol: String, reason: String },
 }

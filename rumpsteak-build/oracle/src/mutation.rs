@@ -178,8 +178,8 @@ impl Mutation {
     }
 }
 
-/// A machine after `mutation` at a random place; `None` if there is no such place or the result is
-/// not directed.
+/// A machine after `mutation` at a random place; `None` if there is no such place, or the result is
+/// not deterministic, or not directed although the machine is.
 pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
     let mut draft = Draft::from(fsm);
     match mutation {
@@ -195,7 +195,11 @@ pub fn mutate(fsm: &Fsm, mutation: Mutation, rng: &mut Rng) -> Option<Fsm> {
         Mutation::Redirect => redirect(&mut draft, rng),
     }?;
     let mutated = draft.build();
-    mutated.check_directed().is_ok().then_some(mutated)
+    let is_kept = match fsm.check_directed() {
+        Ok(()) => mutated.check_directed().is_ok(),
+        Err(_) => mutated.check_deterministic().is_ok(),
+    };
+    is_kept.then_some(mutated)
 }
 
 /// A machine that chooses among peers: one of the options of a choice of sends comes after the send

@@ -405,6 +405,9 @@ impl<'a> Judge<'a> {
             CombinedFault::Unjudged(error) => {
                 Cause::Unjudged { subject: Box::new(subject()), error }
             }
+            CombinedFault::NotAgain(found) => {
+                Cause::NotAgain { name: tree.item(id).name.clone(), found }
+            }
             CombinedFault::Combinations(reason) => {
                 Cause::UndecidedSystem { set: tree.item(id).name.clone(), reason }
             }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use rumpsteak_fsm::run::Step;
-use rumpsteak_fsm::subtype::Side;
+use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
 use rumpsteak_fsm::{Defect, Fsm, Message, Role, Verdict, verify};
@@ -112,13 +112,9 @@ pub(crate) fn judge_machine(
             }))
         }
         Ok(Verdict::Undecided(limit)) => Cause::Undecided { subject: subject(), limit, fair },
-        Err(VerifyError::Machine(error)) => {
-            let (subject, defect) = (subject(), error.defect);
-            if error.side == Side::Sub {
-                let cause = Cause::AmbiguousChoice { subject, defect: defect.clone() };
-                return Err(Box::new((cause, Some(defect))));
-            }
-            Cause::UnsupportedProtocol { subject, defect }
+        Err(VerifyError::Machine(InputError { side: Side::Sub, defect })) => {
+            let cause = Cause::AmbiguousChoice { subject: subject(), defect: defect.clone() };
+            return Err(Box::new((cause, Some(defect))));
         }
         Err(error) => Cause::Unjudged { subject: subject(), error },
     };

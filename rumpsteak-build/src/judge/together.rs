@@ -23,9 +23,11 @@
 //! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
 //! verifier; sessions that do what the protocol says, each action at its turn, count as one.
 
+use rumpsteak_fsm::capacity::repeated;
+use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Limit, Role, Run, Verdict};
+use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict, kmc};
 
 use crate::judge::closed_system;
 use crate::limits::Limits;
@@ -47,8 +49,8 @@ pub(crate) struct Combined {
     /// A run to where a role waits for ever.
     pub(crate) starvation: Option<Run>,
     /// A session that is proven for the sessions of this package alone, because this role hears
-    /// several at once.
-    pub(crate) closed: Option<(ItemId, Role)>,
+    /// several at once; or, without a role, because it has such a state itself.
+    pub(crate) closed: Option<(ItemId, Option<Role>)>,
     /// The sessions that are not safe, or not known to be, with others.
     pub(crate) refused: Vec<(ItemId, CombinedFault)>,
 }
@@ -64,13 +66,21 @@ pub(crate) enum CombinedFault {
     Combinations(String),
     /// The machines are not judged, and why.
     Unjudged(VerifyError),
+    /// They are not safe if one begins the next session early, or not known to be.
+    NotAgain(Result<Box<Run>, Limit>),
 }
 
 /// Judges every combination of sessions; `sessions` has those of each role of the protocol.
 pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &Limits) -> Combined {
     let mut combined = Combined::default();
-    let conditioned = |session: &&Session<'_>| session.accepted.condition.is_some();
-    let first = sessions.iter().flatten().find(conditioned);
+    let is_undirected = |fsm: &Fsm| fsm.check_directed().is_err();
+    let conditioned = |session: &&Session<'_>| {
+        session.accepted.condition.is_some() || is_undirected(&session.machine.fsm)
+    };
+    let first = sessions.iter().flatten().find(conditioned).or_else(|| {
+        let hears_several = protocol.projections.iter().any(|found| is_undirected(&found.fsm));
+        sessions.iter().flatten().next().filter(|_| hears_several)
+    });
     let Some(first) = first.map(|session| session.root) else {
         return combined;
     };
@@ -90,7 +100,9 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
             rest /= of_role.len();
             chosen
         });
-        combined.add(protocol, &chosen.collect::<Vec<_>>(), limits);
+        let chosen: Vec<_> = chosen.collect();
+        combined.add(protocol, &chosen, limits);
+        combined.add_again(protocol, &chosen, first, limits);
     }
     combined
 }
@@ -99,7 +111,9 @@ pub(crate) fn judge(protocol: &Loaded, sessions: &[Vec<Session<'_>>], limits: &L
 /// if there is none.
 fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     let is_plain = |session: &Session<'_>| {
-        session.accepted.condition.is_none() && session.accepted.proof.anticipation == Some(0)
+        let proof = session.accepted.proof.as_ref();
+        let is_in_turn = proof.is_some_and(|proof| proof.anticipation == Some(0));
+        session.accepted.condition.is_none() && is_in_turn
     };
     let own = sessions.iter().filter(|session| !is_plain(session));
     let mut choices: Vec<_> = own.copied().map(Some).collect();
@@ -110,6 +124,41 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
 }
 
 impl Combined {
+    /// Judges one combination where each role begins the next session as soon as it has finished,
+    /// if a role hears several peers at once: only such a role can take a message of the next
+    /// session for one of this, since messages of one peer stay in their order.
+    fn add_again(
+        &mut self,
+        protocol: &Loaded,
+        chosen: &[Option<Session<'_>>],
+        first: ItemId,
+        limits: &Limits,
+    ) {
+        let machines: Vec<Fsm> = chosen
+            .iter()
+            .zip(&protocol.projections)
+            .map(|(session, projection)| {
+                session.map_or(&projection.fsm, |session| &session.machine.fsm).clone()
+            })
+            .collect();
+        let is_directed = machines.iter().all(|fsm| fsm.check_directed().is_ok());
+        if is_directed || self.refused.iter().any(|(root, _)| *root == first) {
+            return;
+        }
+        let Ok(system) = System::new(machines) else { return };
+        let system = repeated(&system);
+        let found = match explore(&system, &limits.verifier).verdict {
+            Verdict::Safe(()) => return,
+            Verdict::Unsafe(run) => Ok(Box::new(run)),
+            Verdict::Undecided(limit) => match kmc::check(&system, &limits.verifier).verdict {
+                kmc::Verdict::Safe { .. } => return,
+                kmc::Verdict::Unsafe(run) => Ok(run),
+                kmc::Verdict::Undecided { .. } => Err(limit),
+            },
+        };
+        self.refused.push((first, CombinedFault::NotAgain(found)));
+    }
+
     /// Judges one combination.
     fn add(&mut self, protocol: &Loaded, chosen: &[Option<Session<'_>>], limits: &Limits) {
         let is_refused = |session: &Session<'_>| {
@@ -123,7 +172,7 @@ impl Combined {
         let parts = chosen.iter().zip(&protocol.projections);
         let parts = parts.map(|(session, projection)| match session {
             Some(Session { machine, accepted, .. }) => {
-                Part::new(&machine.fsm, &projection.fsm, &accepted.proof)
+                Part::new(&machine.fsm, &projection.fsm, accepted.proof.as_ref())
             }
             None => Part::projection(&projection.fsm),
         });
@@ -141,8 +190,14 @@ impl Combined {
         let Some(Session { root, .. }) = chosen[position] else { return };
         match verdict {
             Verdict::Safe(()) => {
-                if let Condition::UndirectedPeer { peer, .. } = condition {
-                    self.closed.get_or_insert((root, peer));
+                match condition {
+                    Condition::UndirectedPeer { peer, .. } => {
+                        self.closed.get_or_insert((root, Some(peer)));
+                    }
+                    Condition::Undirected { .. } => {
+                        self.closed.get_or_insert((root, None));
+                    }
+                    Condition::NarrowedChoice { .. } => {}
                 }
                 self.starvation = self.starvation.take().or(starvation);
             }

@@ -95,10 +95,15 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
         }
         if let Some((root, peer)) = &combined.closed {
             let session = &tree.item(*root).name;
+            let why = match peer {
+                Some(peer) => format!("`{peer}` hears several roles at once"),
+                None => {
+                    "it chooses among several peers, or between sending and receiving".to_owned()
+                }
+            };
             warnings.push(format!(
                 "{file}: `{session}` is proven with the sessions of this package and with roles \
-                 that do exactly what `{name}` says, because it does something early and `{peer}` \
-                 hears several roles at once"
+                 that do exactly what `{name}` says, because it does something early and {why}"
             ));
         }
     }

@@ -15,6 +15,7 @@ use crate::words::{count, list};
 pub fn decided_by_run(condition: Option<&Condition>) -> String {
     match condition {
         None => "whether it is a subtype is undecided, but this run decides it".to_owned(),
+        Some(condition @ Condition::Undirected { .. }) => beyond_subtyping(condition),
         Some(condition) => format!("it is a subtype, but {}", beyond_subtyping(condition)),
     }
 }
@@ -27,6 +28,11 @@ fn beyond_subtyping(condition: &Condition) -> String {
         }
         Condition::UndirectedPeer { peer, .. } => {
             format!("it does something early, and `{peer}` hears several roles at once")
+        }
+        Condition::Undirected { .. } => {
+            "it does something early, and chooses among several peers, or between sending and \
+             receiving, where subtyping is not proven"
+                .to_owned()
         }
     }
 }
@@ -138,9 +144,10 @@ impl Comparison<'_> {
     }
 }
 
-/// How much was compared, and how far ahead the subtype is.
+/// How much was compared, and how far ahead the subtype is, if there is a proof.
 #[must_use]
-pub fn proven(proof: &Proof) -> String {
+pub fn proven(proof: Option<&Proof>) -> String {
+    let Some(proof) = proof else { return "explored with its peers".to_owned() };
     let ahead = match proof.anticipation {
         _ if proof.is_fair() => FAIR.to_owned(),
         Some(0) => "nothing is done early".to_owned(),

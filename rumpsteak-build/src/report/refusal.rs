@@ -109,47 +109,6 @@ pub(super) fn fair_note(fair: bool, subject: &Subject, protocol: &Loaded) -> Str
     )
 }
 
-/// The text for a protocol whose projection subtyping has no answer for.
-pub(crate) fn unsupported_protocol(
-    subject: &Subject,
-    defect: &Defect,
-    protocol: &Loaded,
-    file: &ScrFile,
-) -> String {
-    let name = &subject.name;
-    let role = protocol.role_at(subject.linked.role);
-    let projection = &protocol.projections[subject.linked.role];
-    let state = match defect {
-        Defect::Mixed { state, .. }
-        | Defect::Nondeterministic { state, .. }
-        | Defect::SelfMessage { state, .. }
-        | Defect::Undirected { state, .. } => Some(*state),
-        _ => None,
-    };
-    let what = match defect {
-        Defect::Undirected { peers, .. } => {
-            let peers: Vec<&str> = peers.iter().map(|peer| peer.as_str()).collect();
-            format!("`{role}` has to wait for {} at once", list(peers))
-        }
-        other => other.to_string(),
-    };
-    let transitions = state.into_iter().flat_map(|state| projection.fsm.transitions_from(state));
-    let spans: BTreeSet<_> =
-        transitions.flat_map(|transition| projection.origins(transition.id)).copied().collect();
-    let marks: Vec<_> =
-        spans.into_iter().map(|span| (span, "this may come next".to_owned())).collect();
-    let excerpt = if marks.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n", Excerpt::of_spans(&file.texts, &marks))
-    };
-    format!(
-        "`{name}` could not be verified: in the protocol `{}`, {what}\n\n{excerpt}\n\
-         help: let one role decide, and the others tell `{role}` after it",
-        protocol.name()
-    )
-}
-
 /// What goes wrong though the session is a subtype: the headline, and what to do.
 fn beyond_subtyping(
     condition: &Condition,
@@ -185,6 +144,13 @@ fn beyond_subtyping(
             );
             let help = "keep the order of the protocol".to_owned();
             (headline, Some(help))
+        }
+        Condition::Undirected { .. } => {
+            let headline = format!(
+                "unsafe order: `{name}` does not do everything at its turn, and where a role \
+                 chooses among several peers, or between sending and receiving, that goes wrong"
+            );
+            (headline, Some("do what the protocol says, in its order".to_owned()))
         }
     }
 }

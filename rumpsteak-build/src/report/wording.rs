@@ -14,7 +14,7 @@ use super::build_report::Report;
 use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
-use super::runs::failure;
+use super::runs::{failure, shortest};
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
@@ -92,6 +92,19 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 "`{name}` follows `{protocol}`, which is not live in every run: {reason}\n\n\
                  help: have the role told of each choice, or give up in build.rs that it is served in every run: \
                  `Liveness::Fair`"
+            )
+        }
+        Cause::NotAgain { name, found } => {
+            let reason = match found {
+                Ok(run) => format!("{}\n\nnote: {}", run.failure, shortest(run)),
+                Err(limit) => format!("undecided, because {limit}"),
+            };
+            format!(
+                "a role that plays with `{name}` may begin its next session while others are still \
+                 in the last one, and where a role hears several peers at once, the one may be \
+                 taken for the other: {reason}\n\n\
+                 help: at the end of the session, let the role that hears several peers tell them \
+                 that it is done"
             )
         }
         Cause::NoMessage { path } => {
@@ -181,10 +194,6 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: link the role to a protocol that calls it"
         ),
         Cause::UnsafeSystem { set, run, session } => unsafe_system(set, run, session.as_deref()),
-        Cause::UnsupportedProtocol { subject, defect } => {
-            let (protocol, file) = loaded(subject.linked.protocol);
-            refusal::unsupported_protocol(subject, defect, protocol, file)
-        }
         Cause::Unwritable { protocol, reason } => {
             format!("no code can be generated for `{protocol}`: {reason}")
         }

@@ -175,7 +175,9 @@ fn wrong_mix(
         }
         let parts = old.iter().zip(&new).map(|(old, new)| {
             let accepted = joined().find(|(role, _)| *role == old.role());
-            accepted.map_or(Part::projection(old), |(_, found)| Part::new(new, old, &found.proof))
+            accepted.map_or(Part::projection(old), |(_, found)| {
+                Part::new(new, old, found.proof.as_ref())
+            })
         });
         let run = match together(&parts.collect::<Vec<_>>(), limits) {
             Ok(found) => match found.verdict {
@@ -286,10 +288,16 @@ impl Question {
 
     /// The proof, in words, if the answer is yes.
     fn proof(&self) -> String {
-        let words =
-            |found: &Accepted| proven(&found.proof) + &proven_among(found.condition.as_ref());
+        let words = |found: &Accepted| {
+            proven(found.proof.as_ref()) + &proven_among(found.condition.as_ref())
+        };
         self.accepted.as_ref().map(words).unwrap_or_default()
     }
+}
+
+/// How much is done early at most, where that is known.
+fn anticipation(accepted: &Accepted) -> Option<usize> {
+    accepted.proof.as_ref().and_then(|proof| proof.anticipation)
 }
 
 impl<'a> RolePair<'a> {
@@ -358,7 +366,7 @@ impl<'a> RolePair<'a> {
         let claim = format!("`{role}` of `{sub_name}` may join peers that run `{sup_name}`");
         let (file, text) = match verify(own, place, &peers, limits) {
             Ok(Verdict::Safe(accepted)) => {
-                return Question::holds(accepted.proof.anticipation, Some(accepted));
+                return Question::holds(anticipation(&accepted), Some(accepted));
             }
             Ok(Verdict::Unsafe(refused)) => {
                 let title = match sub.machine(role) {

@@ -110,11 +110,12 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Repl
                 let note = Notice::note(format!("among these peers, {}", run.failure));
                 terminal.report(&note.remark(shortest(run)));
             }
-            let answer = Answer { bound: proof.anticipation, ..Answer::default() };
+            let bound = proof.as_ref().and_then(|proof| proof.anticipation);
+            let answer = Answer { bound, ..Answer::default() };
             let mut object = answer.object(Outcome::Holds);
-            object["situations"] = proof.situations.into();
+            object["situations"] = proof.as_ref().map(|proof| proof.situations).into();
             object["starvation"] = starvation.as_ref().map(json::run).into();
-            let words = proven(proof) + &proven_among(condition.as_ref());
+            let words = proven(proof.as_ref()) + &proven_among(condition.as_ref());
             let words = words + among.as_deref().unwrap_or_default();
             let line = format!("{}: {}\n", visible(&claim), visible(&words));
             (Outcome::Holds, Words::Lines(line), object)
@@ -164,7 +165,7 @@ fn judge(
         }
     }
     Ok(match certified(sub, sup, limits).map_err(bad)? {
-        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof, condition: None }),
+        Verdict::Safe(proof) => Verdict::Safe(Accepted { proof: Some(proof), condition: None }),
         Verdict::Unsafe(refusal) => {
             Verdict::Unsafe(Refused { refusal: Some(refusal), condition: None, evidence: None })
         }
@@ -193,7 +194,7 @@ fn judge_fair(
     let proof = certified_fair(sub, sup, limits).map_err(broken)?;
     Ok(proof.map(|proof| {
         let among = fair_among(&proof, sup);
-        (Accepted { proof, condition: None }, among)
+        (Accepted { proof: Some(proof), condition: None }, among)
     }))
 }
 

@@ -14,6 +14,7 @@
 //! | [`derivation`] | action by action, with open choices | pairs with a bound |
 //! | [`invariant`] | as a set of words for each peer and direction | anticipation without bound |
 //! | [`fair`](invariant::fair) | as in an invariant | the fair relation |
+//! | [`steps`] | never anything | machines that are not directed |
 //!
 //! Each module opens with its argument: why a certificate that is accepted proves the relation. The
 //! checkers share no code with the engines, nor with each other. Trust in a "safe" rests on these
@@ -22,6 +23,7 @@
 pub mod derivation;
 mod fault;
 pub mod invariant;
+pub mod steps;
 
 use crate::machine::Fsm;
 
@@ -29,6 +31,7 @@ pub use self::derivation::Derivation;
 pub use self::fault::{Fault, Invalid};
 pub use self::invariant::Invariant;
 pub use self::invariant::fair::FairInvariant;
+pub use self::steps::Steps;
 
 /// The evidence for `sub ≤ sup`, in the ids of the two machines; [`check`] tells whether it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub enum Certificate {
     Invariant(Invariant),
     /// The same, of the fair relation.
     Fair(FairInvariant),
+    /// Nothing is pending, ever.
+    Steps(Steps),
 }
 
 impl From<Derivation> for Certificate {
@@ -80,6 +85,9 @@ impl From<FairInvariant> for Certificate {
 /// # Errors
 /// The first [`Invalid`] claim, in the order of the certificate.
 pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    if let Certificate::Steps(steps) = certificate {
+        return steps::check(steps, sub, sup);
+    }
     if sub.check_directed().is_err() || sup.check_directed().is_err() {
         return Err(Invalid::at(0, 0, Fault::NotDirected));
     }
@@ -87,5 +95,6 @@ pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Inva
         Certificate::Derivation(derivation) => derivation::check::check(derivation, sub, sup),
         Certificate::Invariant(invariant) => invariant::check::check(invariant, sub, sup),
         Certificate::Fair(fair) => invariant::check::check_fair(fair, sub, sup),
+        Certificate::Steps(steps) => steps::check(steps, sub, sup),
     }
 }

@@ -129,6 +129,28 @@ impl Fsm {
         self.directed.get_or_init(check).clone()
     }
 
+    /// Whether a program can follow the machine: peer, direction and label decide where it goes, and
+    /// it never exchanges a message with itself. A state may have several peers, and both send and
+    /// receive.
+    ///
+    /// # Errors
+    /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)).
+    pub fn check_deterministic(&self) -> Result<(), Defect> {
+        match self.check_directed() {
+            Ok(()) => return Ok(()),
+            Err(Defect::Mixed { .. } | Defect::Undirected { .. }) => {}
+            Err(defect) => return Err(defect),
+        }
+        self.states().try_for_each(|state| {
+            let mut own = self.transitions_from(state);
+            if let Some(found) = own.find(|found| found.action.peer == self.role) {
+                let (transition, role) = (found.id, self.role.clone());
+                return Err(Defect::SelfMessage { state, transition, role });
+            }
+            self.check_labels(state)
+        })
+    }
+
     /// The same machine with numbers. It is directed.
     pub(crate) fn interned(&self) -> &Arc<InternedMachine> {
         self.interned.get_or_init(|| {
@@ -174,29 +196,32 @@ impl Fsm {
             _ => {}
         }
 
+        self.check_labels(state)?;
         let mut peers = vec![];
         let mut known = BTreeSet::new();
-        let mut seen = BTreeMap::new();
-        for transition in self.transitions_from(state) {
-            let action = transition.action;
+        for Transition { action, .. } in self.transitions_from(state) {
             if known.insert(&action.peer) {
                 peers.push(action.peer.clone());
-            }
-            // Labels decide, payloads do not: a receiver looks at the label to know what the
-            // payload is.
-            if let Some(earlier) = seen.insert((&action.peer, &action.message.label), transition.id)
-            {
-                return Err(Defect::Nondeterministic {
-                    state,
-                    action: action.clone(),
-                    transitions: [earlier, transition.id],
-                });
             }
         }
         match peers.len() {
             1 => Ok(()),
             _ => Err(Defect::Undirected { state, peers }),
         }
+    }
+
+    /// Whether no two transitions of a state have one peer, direction and label. Labels decide,
+    /// payloads do not: a receiver looks at the label to know what the payload is.
+    fn check_labels(&self, state: StateId) -> Result<(), Defect> {
+        let mut seen = BTreeMap::new();
+        for Transition { id, action, .. } in self.transitions_from(state) {
+            let key = (&action.peer, action.direction, &action.message.label);
+            if let Some(earlier) = seen.insert(key, id) {
+                let (action, transitions) = (action.clone(), [earlier, id]);
+                return Err(Defect::Nondeterministic { state, action, transitions });
+            }
+        }
+        Ok(())
     }
 }
 

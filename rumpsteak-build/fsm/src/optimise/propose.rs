@@ -226,7 +226,7 @@ fn judge(
     let others = changed.iter().zip(machines);
     let mut parts: Vec<Part<'_>> =
         others.map(|(changed, projected)| Part::unproven(changed, projected)).collect();
-    parts[position] = Part::new(fsm, &machines[position], &proof);
+    parts[position] = Part::new(fsm, &machines[position], Some(&proof));
     Ok(match together(&parts, limits)?.verdict {
         Verdict::Safe(()) => Verdict::Safe(pending),
         Verdict::Unsafe(_) => Verdict::Unsafe(()),

@@ -112,6 +112,7 @@ mod refusal;
 mod rules;
 mod search;
 mod sequences;
+mod steps;
 mod unbounded;
 
 use std::sync::Arc;
@@ -144,10 +145,23 @@ pub use self::refusal::{InputError, Refusal, Rule, Side};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// A machine that is not [directed](Fsm::check_directed) is a subtype only if it does everything at
+/// its turn, as its supertype does; see [`steps`](crate::certificate::steps).
+///
 /// # Errors
-/// If one of the machines is not [directed](Fsm::check_directed).
+/// If one of the machines is not directed, and it is not such a subtype: then nothing is known.
 pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Refusal>, InputError> {
-    let pair = directed(sub, sup)?;
+    let pair = match directed(sub, sup) {
+        Ok(pair) => pair,
+        Err(error) => {
+            let steps = steps::search(sub, sup).ok_or(error)?;
+            return Ok(Verdict::Safe(Proof {
+                situations: steps.pairs.len(),
+                anticipation: Some(0),
+                evidence: Evidence::Steps(Arc::new(steps)),
+            }));
+        }
+    };
     let size = pair.sub.len() + pair.sup.len();
     let limits = &limits.for_states(size);
     if let Some((situations, anticipation)) = linear::search(&pair, limits) {
@@ -207,7 +221,7 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// ```
 ///
 /// # Errors
-/// As [`check`].
+/// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
     Ok(match unbounded::search_fair(&directed(sub, sup)?, limits) {
         unbounded::Outcome::Holds(fair) => Some(Proof {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::pair::Pair;
 use super::record::Record;
 use super::search::{Outcome, Search};
-use crate::certificate::{Certificate, Derivation, FairInvariant, Invariant};
+use crate::certificate::{Certificate, Derivation, FairInvariant, Invariant, Steps};
 use crate::machine::StateId;
 use crate::verdict::Limits;
 
@@ -28,6 +28,7 @@ pub(super) enum Evidence {
     Situations(Arc<Record>),
     Invariant(Arc<Invariant>),
     Fair(Arc<FairInvariant>),
+    Steps(Arc<Steps>),
     /// The machines have no choices: nothing was recorded.
     Linear(Pair, Limits),
 }
@@ -56,6 +57,7 @@ impl Proof {
             Evidence::Situations(record) => Certificate::Derivation(record.derivation()),
             Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
             Evidence::Fair(fair) => Certificate::Fair((**fair).clone()),
+            Evidence::Steps(steps) => Certificate::Steps((**steps).clone()),
             Evidence::Linear(pair, limits) => {
                 Certificate::Derivation(match Search::new(pair, limits, 0).run() {
                     Outcome::Holds { record, .. } => record.derivation(),

@@ -4,8 +4,9 @@
 //!   written ≤ projected      safe with whatever peers are safe with the projection
 //! ```
 //!
-//! Two things that subtyping does not see are judged on the roles [together](mod@together): a peer
-//! that is not directed, and an option that is never taken.
+//! What subtyping does not see is judged on the roles [together](mod@together): a peer that is not
+//! directed, an option that is never taken, and a machine that is not directed itself and does
+//! something early.
 
 mod certified;
 pub mod together;
@@ -13,9 +14,9 @@ pub mod together;
 use std::borrow::Borrow;
 
 use self::together::{Condition, Part, Together, are_projections_safe, together, undirected};
-use crate::machine::Fsm;
+use crate::machine::{Defect, Fsm};
 use crate::run::Run;
-use crate::subtype::{Proof, Refusal};
+use crate::subtype::{InputError, Proof, Refusal, Side};
 use crate::system::{Coverage, System, SystemError, explore};
 use crate::verdict::{Limits, Verdict};
 
@@ -24,8 +25,9 @@ pub use self::certified::{VerifyError, certified, certified_fair};
 /// What a "safe" rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The proof of subtyping.
-    pub proof: Proof,
+    /// The proof of subtyping. `None` if the machine does something early, and it or its projection
+    /// is not directed: then the [condition](Self::condition) is all.
+    pub proof: Option<Proof>,
     /// Why subtyping alone was not enough, so that the machine was judged
     /// [together](mod@together) with its peers. The answer is about these very peers then: of
     /// several machines that are accepted so, each among the projections of the others, ask once
@@ -72,7 +74,7 @@ pub enum Evidence {
 /// A "safe" of subtyping is believed only if its [certificate](crate::certificate) is valid.
 ///
 /// # Errors
-/// If one of the two machines is not directed, and if the projections make no system. A certificate
+/// If one of the two machines is not deterministic, and if the projections make no system. A certificate
 /// that is not valid is an error too; it would be a fault of this crate.
 pub fn verify<P: Borrow<Fsm>>(
     written: &Fsm,
@@ -90,16 +92,31 @@ fn verify_among(
     peers: &[&Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let (refusal, undecided) = match certified(written, projected, limits)? {
-        Verdict::Safe(proof) => return among(proof, written, projected, peers, limits),
-        Verdict::Unsafe(refusal) => (Some(refusal), None),
-        Verdict::Undecided(limit) => (None, Some(limit)),
-    };
-
     let compose = |machine| {
         let machines = std::iter::once(machine).chain(peers.iter().copied());
         System::new(machines.cloned().collect())
     };
+    let (refusal, undecided) = match certified(written, projected, limits) {
+        Ok(Verdict::Safe(proof)) => return among(Some(proof), written, projected, peers, limits),
+        Ok(Verdict::Unsafe(refusal)) => (Some(refusal), None),
+        Ok(Verdict::Undecided(limit)) => (None, Some(limit)),
+        Err(VerifyError::Machine(InputError {
+            defect: Defect::Mixed { .. } | Defect::Undirected { .. },
+            ..
+        })) => {
+            for (side, fsm) in [(Side::Sub, written), (Side::Sup, projected)] {
+                fsm.check_deterministic().map_err(|defect| InputError { side, defect })?;
+            }
+            compose(projected).map_err(VerifyError::System)?;
+            let Err(error) = compose(written) else {
+                return among(None, written, projected, peers, limits);
+            };
+            let evidence = Evidence::NoSystem(error);
+            return Ok(Verdict::Unsafe(Refused { refusal: None, condition: None, evidence }));
+        }
+        Err(error) => return Err(error),
+    };
+
     compose(projected).map_err(VerifyError::System)?;
     let evidence = match compose(written) {
         Err(error) => Evidence::NoSystem(error),
@@ -133,21 +150,25 @@ pub fn verify_fair<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Option<Accepted>, VerifyError> {
+    let is_directed = |fsm: &Fsm| fsm.check_directed().is_ok();
+    if !is_directed(written) || !is_directed(projected) {
+        return Ok(None);
+    }
     let Some(proof) = certified_fair(written, projected, limits)? else { return Ok(None) };
     let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
-    let parts = parts(&proof, written, projected, &peers);
+    let parts = parts(Some(&proof), written, projected, &peers);
     if undirected(&parts).is_none() && !are_projections_safe(&parts, limits)? {
         return Ok(None);
     }
-    Ok(match among(proof, written, projected, &peers, limits)? {
+    Ok(match among(Some(proof), written, projected, &peers, limits)? {
         Verdict::Safe(accepted) => Some(accepted),
         Verdict::Unsafe(_) | Verdict::Undecided(_) => None,
     })
 }
 
-/// A subtype and its peers.
+/// A machine and its peers.
 fn parts<'a>(
-    proof: &'a Proof,
+    proof: Option<&'a Proof>,
     written: &'a Fsm,
     projected: &'a Fsm,
     peers: &[&'a Fsm],
@@ -156,15 +177,15 @@ fn parts<'a>(
     std::iter::once(Part::new(written, projected, proof)).chain(others).collect()
 }
 
-/// What a subtype is worth among these peers.
+/// What a machine is worth among these peers: a subtype, or one of which nothing is known.
 fn among(
-    proof: Proof,
+    proof: Option<Proof>,
     written: &Fsm,
     projected: &Fsm,
     peers: &[&Fsm],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let parts = parts(&proof, written, projected, peers);
+    let parts = parts(proof.as_ref(), written, projected, peers);
     let Together { verdict, condition, .. } = together(&parts, limits)?;
     let condition = condition.map(|(_, condition)| condition);
     Ok(match verdict {

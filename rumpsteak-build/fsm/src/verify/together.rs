@@ -2,7 +2,8 @@
 //!
 //! # The judgement
 //!
-//! Each machine is a subtype of its projection, and the projections are a safe system. Then the
+//! Each machine is a subtype of its projection where that can be said, and the projections are a
+//! safe system. Then the
 //! machines are safe together, with two conditions on what subtyping does not look at:
 //!
 //! * **Directed peers.** Subtyping is proven for contexts in which each state sends to one peer or
@@ -17,6 +18,10 @@
 //!   So where some peer is not directed, a machine has to do everything at its turn: nothing is
 //!   ever pending in its proof. Then it needs no proof about the context, because each of its steps
 //!   is one of the projection, and a configuration of the system is one of the projections, too.
+//!
+//!   The same holds of a machine that is not directed itself, or whose projection is not: it is a
+//!   subtype where it does everything at its turn ([`steps`](crate::certificate::steps)). If it does
+//!   something early, nothing is known of it by itself.
 //! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
 //!   wait for an option that is never taken:
 //!
@@ -79,6 +84,8 @@ pub struct Part<'a> {
     projected: &'a Fsm,
     /// Whether the machine does some actions before their turn.
     runs_ahead: bool,
+    /// Whether it is known to be a subtype.
+    is_subtype: bool,
     /// Whether it is a subtype in the fair relation only.
     is_fair: bool,
     /// For the fair relation, the states of the projection that its peers must let it leave.
@@ -86,21 +93,28 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A machine with the proof that it is a subtype of its projection.
-    pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: &'a Proof) -> Self {
-        let runs_ahead = proof.anticipation != Some(0);
-        Self { written, projected, runs_ahead, is_fair: proof.is_fair(), left: proof.left() }
+    /// A machine with the proof that it is a subtype of its projection, if there is one: if not, it
+    /// or its projection is not directed.
+    pub fn new(written: &'a Fsm, projected: &'a Fsm, proof: Option<&'a Proof>) -> Self {
+        let part = Self::unproven(written, projected);
+        match proof {
+            None => Self { runs_ahead: true, is_subtype: false, ..part },
+            Some(proof) => {
+                let runs_ahead = proof.anticipation != Some(0);
+                Self { runs_ahead, is_fair: proof.is_fair(), left: proof.left(), ..part }
+            }
+        }
     }
 
     /// A machine that is known to be a subtype of its projection, but not how.
     pub(crate) fn unproven(written: &'a Fsm, projected: &'a Fsm) -> Self {
         let runs_ahead = written != projected;
-        Self { written, projected, runs_ahead, is_fair: false, left: &[] }
+        Self { written, projected, runs_ahead, is_subtype: true, is_fair: false, left: &[] }
     }
 
     /// A role that does what the protocol says.
     pub fn projection(projected: &'a Fsm) -> Self {
-        Self { written: projected, projected, runs_ahead: false, is_fair: false, left: &[] }
+        Self { runs_ahead: false, ..Self::unproven(projected, projected) }
     }
 
     /// An option that the machine may leave out. In the fair relation it has all.
@@ -109,7 +123,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What subtyping does not look at, and a machine does.
+/// What subtyping does not look at, and a machine does or is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The machine does actions before their turn, and a peer is not directed.
@@ -117,6 +131,11 @@ pub enum Condition {
         /// The peer.
         peer: Role,
         /// What is wrong with its projection.
+        defect: Defect,
+    },
+    /// The machine does actions before their turn, and it or its projection is not directed.
+    Undirected {
+        /// What is wrong with it.
         defect: Defect,
     },
     /// The machine leaves out an option of a choice.
@@ -141,8 +160,8 @@ pub struct Together {
     pub condition: Option<(usize, Condition)>,
 }
 
-/// Judges machines together, each of which is a subtype of its projection. The parts are all roles
-/// of a protocol.
+/// Judges machines together, each of which is a subtype of its projection where that is known. The
+/// parts are all roles of a protocol.
 ///
 /// # Errors
 /// If the machines make no system, and as [`verify`](super::verify()).
@@ -188,6 +207,11 @@ fn compose<'a>(machines: impl Iterator<Item = &'a Fsm>) -> Result<System, Verify
 
 /// A part that runs ahead among peers one of which is not directed.
 pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
+    if let Some(position) = parts.iter().position(|part| !part.is_subtype) {
+        let Part { written, projected, .. } = parts[position];
+        let defect = [projected, written].into_iter().find_map(|fsm| fsm.check_directed().err())?;
+        return Some((position, Condition::Undirected { defect }));
+    }
     let position = parts.iter().position(|part| part.runs_ahead)?;
     parts.iter().find_map(|part| {
         let peer = part.projected.role().clone();
@@ -242,8 +266,11 @@ pub(super) fn are_projections_safe(
         let mut machine = part.projected.clone();
         if part.left_out().is_some() {
             let narrow = without_others(part.projected, part.written);
-            if certified(part.written, &narrow, limits)?.is_safe() {
-                machine = narrow;
+            match certified(part.written, &narrow, limits) {
+                Ok(Verdict::Safe(_)) => machine = narrow,
+                // A machine that is not directed has more proofs than this one.
+                Ok(_) | Err(VerifyError::Machine(_)) => {}
+                Err(error) => return Err(error),
             }
             is_all_done &= left_out(part.written, &machine).is_none();
         }

@@ -30,7 +30,7 @@ fn found(sub: &Fsm, sup: &Fsm) -> Option<Invariant> {
     };
     match proof.certificate() {
         Certificate::Invariant(invariant) => Some(invariant),
-        Certificate::Derivation(_) | Certificate::Fair(_) => None,
+        Certificate::Derivation(_) | Certificate::Fair(_) | Certificate::Steps(_) => None,
     }
 }
 

@@ -35,7 +35,7 @@ fn a_safe_reordering_is_accepted() {
     // The value is passed on without waiting for the sink: a send before a receive.
     let written = "k: 0 s!ready 1, 1 s?value(i32) 2, 2 t!value(i32) 3, 3 t?ready 0";
     let verdict = check(written, KERNEL, BUFFERS);
-    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
+    let Verdict::Safe(Accepted { proof: Some(proof), .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!((proof.anticipation, proof.situations), (Some(1), 1));
@@ -150,7 +150,7 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
     let written = "a: 0 p!ok 1, 1 p!ok 2, 2 p?data 0";
     let projected = "a: 0 p?data 1, 1 p!ok 0, 1 p!ko 0";
     let verdict = check(written, projected, "p: 0 a!data 1, 1 a?ok 0, 1 a?ko 0");
-    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
+    let Verdict::Safe(Accepted { proof: Some(proof), .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(proof.anticipation, None);
@@ -174,7 +174,7 @@ fn anticipation_without_bound_is_accepted_with_its_certificate() {
 #[track_caller]
 fn unbounded(written: &str, projected: &str, peers: &str) {
     let verdict = check(written, projected, peers);
-    let Verdict::Safe(Accepted { proof, .. }) = verdict else {
+    let Verdict::Safe(Accepted { proof: Some(proof), .. }) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(proof.anticipation, None);
@@ -410,8 +410,8 @@ fn subtypes_that_are_harmless_alone_are_judged_together() {
     };
     let (narrows, anticipates) = (prove(&narrow, b), prove(&early, d));
     let [a, c] = [a, c].map(Part::projection);
-    let narrow = Part::new(&narrow, b, &narrows);
-    let early = Part::new(&early, d, &anticipates);
+    let narrow = Part::new(&narrow, b, Some(&narrows));
+    let early = Part::new(&early, d, Some(&anticipates));
 
     let found = together(&[a, narrow, c, Part::projection(d)], &limits).unwrap();
     assert_eq!(found.verdict, Verdict::Safe(()));
@@ -438,7 +438,7 @@ fn options_may_be_left_out_now_and_then_where_every_run_receives_everything() {
         "p: 0 h!data 1, 0 h!ask 2, 1 h?ok 0, 1 h?ko 0, 2 h?report 0",
         "h: 0 p?data 1, 0 p?ask 2, 1 p!ok 0, 1 p!ko 0, 2 p!report 0",
     );
-    let Verdict::Safe(Accepted { proof, condition }) = &verdict else {
+    let Verdict::Safe(Accepted { proof: Some(proof), condition }) = &verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!(proof.anticipation, None);
@@ -465,8 +465,8 @@ fn the_fair_relation_is_asked_of_peers_that_are_fair_safe() {
     };
     assert_eq!(refused.refusal.unwrap().rule, Rule::Forgotten);
     let accepted = fair(patient, projected, hospital).unwrap();
-    assert!(accepted.proof.is_fair());
-    assert_eq!((accepted.proof.left(), accepted.condition), (&[][..], None));
+    assert!(accepted.proof.as_ref().unwrap().is_fair());
+    assert_eq!((accepted.proof.as_ref().unwrap().left(), accepted.condition), (&[][..], None));
     // What the protocol itself does not promise, nobody can keep.
     let deaf = "h: 0 p?nd 1, 1 p!ok 0";
     assert_eq!(fair(patient, projected, deaf), None);
@@ -485,7 +485,7 @@ fn peers_must_let_a_role_leave_its_loop_of_receives() {
     let written = "g: 0 s!tm 0, 0 s!over 1, 1 s?tc 1, 1 s?done 2";
     let ends = "s: 0 g!tc 0, 0 g!done 1, 1 g?tm 1, 1 g?over 2";
     let accepted = fair(written, projected, ends).unwrap();
-    assert_eq!(accepted.proof.left(), [common::machine(projected).initial()]);
+    assert_eq!(accepted.proof.as_ref().unwrap().left(), [common::machine(projected).initial()]);
     // These are fair-safe with the projection, too; and with the machine, nobody reads `tm`.
     assert_eq!(fair(written, projected, "s: 0 g!tc 0"), None);
     // Another role leaves out the option that would end the loop.
@@ -496,8 +496,8 @@ fn peers_must_let_a_role_leave_its_loop_of_receives() {
         panic!("a narrowed choice is a subtype");
     };
     let parts = [
-        Part::new(&written, &projections[0], &accepted.proof),
-        Part::new(&s, &projections[1], &narrowed),
+        Part::new(&written, &projections[0], accepted.proof.as_ref()),
+        Part::new(&s, &projections[1], Some(&narrowed)),
     ];
     let found = together(&parts, &Limits::default()).unwrap();
     assert!(!found.verdict.is_safe(), "{found:?}");
@@ -507,4 +507,78 @@ fn peers_must_let_a_role_leave_its_loop_of_receives() {
 fn a_peer_that_hears_several_roles_is_no_context_of_the_fair_relation() {
     let early = "a: 0 b!l 1, 0 b!s 2, 1 c!r 3, 2 c!r 4, 3 c?n 4, 4 c?fin 5";
     assert_eq!(fair(early, FIRST_SPEAKER, TWO_SPEAKERS), None);
+}
+
+/// A pool: `d` gives a job to `a` or `b`, whichever it likes, and takes what comes first.
+const POOL: &str = "
+    a: 0 d?run 1, 1 d!done 0, 0 d?stop 2
+    b: 0 d?run 1, 1 d!done 0, 0 d?stop 2";
+const CHOOSER: &str = "d: 0 a!run 1, 0 b!run 2, 0 a!stop 3, 1 a?done 0, 2 b?done 0, 3 b!stop 4";
+
+#[test]
+fn a_machine_that_chooses_among_peers_is_accepted_at_its_turn() {
+    // Once round the loop in other states, and `a` alone gets a job the second time.
+    let unrolled =
+        "d: 0 a!run 1, 0 b!run 2, 1 a?done 3, 2 b?done 3, 3 a!run 1, 3 a!stop 4, 4 b!stop 5";
+    for (written, narrowed) in [(CHOOSER, false), (unrolled, true)] {
+        let verdict = check(written, CHOOSER, POOL);
+        let Verdict::Safe(Accepted { proof: Some(proof), condition }) = verdict else {
+            panic!("{verdict:?}");
+        };
+        assert_eq!(proof.anticipation, Some(0));
+        assert!(matches!(proof.certificate(), Certificate::Steps(_)));
+        assert_eq!(matches!(condition, Some(Condition::NarrowedChoice { .. })), narrowed);
+    }
+}
+
+#[test]
+fn a_machine_of_several_peers_that_does_something_early_is_judged_with_its_peers() {
+    // Both have a job before an answer is taken, from whoever comes first.
+    let both = "d: 0 a!run 1, 1 b!run 2, 2 a?done 3, 2 b?done 4, 3 b?done 5, 4 a?done 5, \
+                5 a!stop 6, 6 b!stop 7";
+    let verdict = check(both, CHOOSER, POOL);
+    let Verdict::Safe(Accepted { proof: None, condition }) = verdict else { panic!("{verdict:?}") };
+    assert!(matches!(condition, Some(Condition::Undirected { .. })));
+    // As above, but `b` is never told that it is over.
+    let silent = both.replace(", 6 b!stop 7", "");
+    let verdict = check(&silent, CHOOSER, POOL);
+    let Some(Refused { refusal: None, evidence: Evidence::Run(run), .. }) = verdict.refusal()
+    else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(run.failure, Failure::Deadlock);
+    // A peer that the protocol does not have.
+    let verdict = check(&both.replace("a!stop", "z!stop"), CHOOSER, POOL);
+    let Some(Refused { evidence: Evidence::NoSystem(_), .. }) = verdict.refusal() else {
+        panic!("{verdict:?}");
+    };
+}
+
+#[test]
+fn what_takes_more_than_the_protocol_says_from_several_peers_is_no_step_of_it() {
+    // `c` takes `r` of `a` for what it is, or, where it must not, before `n`.
+    let projected = "c: 0 b?m 1, 0 a?r 2, 1 a?n 3, 3 a?r 2";
+    let peers = "
+        a: 0 b!l 1, 0 b!s 2, 1 c!n 2, 2 c!r 3
+        b: 0 a?l 1, 0 a?s 2, 1 c!m 2";
+    assert!(check(projected, projected, peers).is_safe());
+    let greedy = "c: 0 b?m 1, 0 a?r 2, 0 a?n 3, 1 a?n 4, 4 a?r 2, 3 a?r 2";
+    let verdict = check(greedy, projected, peers);
+    let Some(Refused { evidence: Evidence::Run(run), .. }) = verdict.refusal() else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(run.failure, Failure::Orphan { from: "b".into(), to: "c".into() });
+}
+
+#[test]
+fn a_state_that_sends_and_receives_is_a_step_of_the_same_state_only() {
+    let peers = "b: 0 a?x 1, 0 a!y 2, 1 a!y 3, 2 a?x 3";
+    let both = "a: 0 b!x 1, 0 b?y 2, 1 b?y 3, 2 b!x 3";
+    let verdict = check(both, both, peers);
+    let Verdict::Safe(Accepted { proof: Some(_), condition: None }) = verdict else {
+        panic!("{verdict:?}");
+    };
+    // Waiting is another machine, which the peers happen to bear.
+    let verdict = check("a: 0 b!x 1, 1 b?y 3", both, peers);
+    assert!(matches!(verdict, Verdict::Safe(Accepted { proof: None, condition: Some(_) })));
 }

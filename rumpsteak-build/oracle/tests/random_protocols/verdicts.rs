@@ -113,7 +113,7 @@ fn decide(
     let projected = peers.remove(role);
     let written = &of.written[role];
     match watch.time(Tool::Verify, || verify(written, &projected, &peers, &limits())) {
-        Ok(Verdict::Safe(Accepted { proof, .. })) => Ok((Decision::Accepted, Some(proof), None)),
+        Ok(Verdict::Safe(Accepted { proof, .. })) => Ok((Decision::Accepted, proof, None)),
         Ok(Verdict::Unsafe(Refused { evidence, .. })) => {
             Ok((Decision::Refused, None, Some(evidence)))
         }
@@ -125,7 +125,8 @@ fn decide(
 /// The verdict on all roles together, each of which was accepted with its proof.
 fn decide_together(of: &Rewritten, proofs: &[Proof]) -> Result<Decision, String> {
     let machines = of.written.iter().zip(&of.projected).zip(proofs);
-    let parts = machines.map(|((written, projected), proof)| Part::new(written, projected, proof));
+    let parts =
+        machines.map(|((written, projected), proof)| Part::new(written, projected, Some(proof)));
     let found = together(&parts.collect::<Vec<_>>(), &limits()).map_err(|e| e.to_string())?;
     Ok(match found.verdict {
         Verdict::Safe(()) => Decision::Accepted,

@@ -1,0 +1,98 @@
+//! Steps: certificates for machines that do everything at its turn, whatever their states are.
+//!
+//! The evidence is a set of pairs of a state of the subtype and one of the supertype. Whenever the
+//! subtype is in the one, the supertype would be in the other:
+//!
+//! ```text
+//!   sub  = {a?x; c!stop; end, b?y; end}           sup = {a?x; {c!go; end, c!stop; end}, b?y; end}
+//! ```
+//!
+//! * If neither sends, they receive the same; or they receive from one peer, and the subtype may
+//!   have labels that the supertype has not.
+//! * If neither receives, the subtype does at least one of the sends of the supertype, and no other.
+//! * A state that sends and receives is one that does exactly the same.
+//!
+//! # Why a certificate that is accepted proves that nothing goes wrong
+//!
+//! Let the supertype be part of a system that is safe, and put the subtype in its place. By
+//! induction on runs, each configuration of the new system is one of the old system, with the
+//! paired state: a send of the subtype is one of the supertype. A receive that only the subtype has
+//! is never done: its state receives from one peer only, and if that label were the head of the
+//! queue, the supertype would be in an unspecified reception. So each step of the new system is one
+//! of the old. A machine waits in both, or in neither; and the subtype is finished where the
+//! supertype is.
+//!
+//! This says nothing about an option that is left out, in any context; what that does with other
+//! roles is judged [together](mod@crate::verify::together). Other than the rest of subtyping, it does
+//! not need that a state has one peer: nothing changes its place, so it does not matter who is heard
+//! first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which is
+//! checked first.
+//!
+//! # Cost
+//! O(pairs · transitions of a state · log).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fault::{Fault, Invalid};
+use crate::machine::{Action, Direction, Fsm, Role, StateId};
+
+/// The pairs of states that belong together; the first one is that of the initial states.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// A state of the subtype, and one of the supertype.
+    pub pairs: Vec<(StateId, StateId)>,
+}
+
+pub(super) fn check(steps: &Steps, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
+    if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
+        return Err(Invalid::at(0, 0, Fault::NotDirected));
+    }
+    if steps.pairs.first() != Some(&(sub.initial(), sup.initial())) {
+        return Err(Invalid::at(0, 0, Fault::Initial));
+    }
+    let claimed: BTreeSet<_> = steps.pairs.iter().copied().collect();
+    for (position, &(q, p)) in steps.pairs.iter().enumerate() {
+        let invalid = |fault| Invalid::at(position, 0, fault);
+        if q.index() >= sub.len() || p.index() >= sup.len() {
+            return Err(invalid(Fault::Unknown));
+        }
+        let (own, due) = (offers(sub, q), offers(sup, p));
+        pair(&own, &due).map_err(invalid)?;
+        for (action, target) in own {
+            if let Some(&behind) = due.get(action)
+                && !claimed.contains(&(target, behind))
+            {
+                return Err(invalid(Fault::OpenGoal));
+            }
+        }
+    }
+    Ok(())
+}
+
+type Offers<'a> = BTreeMap<&'a Action, StateId>;
+
+fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
+    fsm.transitions_from(state).map(|found| (found.action, found.target)).collect()
+}
+
+/// Whether a state may stand for another.
+fn pair(own: &Offers<'_>, due: &Offers<'_>) -> Result<(), Fault> {
+    let sends = |offers: &Offers<'_>| -> Vec<bool> {
+        offers.keys().map(|action| action.direction == Direction::Send).collect()
+    };
+    let (own_sends, due_sends) = (sends(own), sends(due));
+    let all = |sends: &[bool], wanted| sends.iter().all(|&send| send == wanted);
+    let has_all = |more: &Offers<'_>, of: &Offers<'_>| of.keys().all(|key| more.contains_key(key));
+    if own.is_empty() || due.is_empty() {
+        return if own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) };
+    }
+    if all(&own_sends, true) && all(&due_sends, true) {
+        return if has_all(due, own) { Ok(()) } else { Err(Fault::Order) };
+    }
+    if !has_all(own, due) {
+        return Err(Fault::NotHandled);
+    }
+    let peers: BTreeSet<&Role> = own.keys().map(|action| &action.peer).collect();
+    let hears_one = all(&own_sends, false) && peers.len() == 1;
+    if hears_one || own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) }
+}
