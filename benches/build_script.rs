@@ -123,7 +123,7 @@ impl Package {
         package.write("src/lib.rs", &modules);
         let configuration = rumpsteak_build::configure().protocols("protocols");
         for code in done(configuration.code(&package.folder)) {
-            assert_eq!(code.problems, [""; 0]);
+            assert_eq!(code.problems, []);
             let number = code.protocol.trim_start_matches('P');
             if number.parse().is_ok_and(|number: usize| number >= GENERATED) {
                 let text = code.text.unwrap_or_default();

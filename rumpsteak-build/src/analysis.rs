@@ -129,7 +129,7 @@ impl Analysis {
         once(&tree, &mut judgement);
         propagate(&tree, &mut judgement);
         agree(&tree, &mut judgement);
-        let word = |cause: &_, note: Option<&_>| wording::text(cause, note, &protocols);
+        let word = |cause: &_, note: Option<&_>| wording::told(cause, note, &protocols);
         let findings = entries(context, &judgement, &base, limits, &word);
         let mut warnings = warnings::warnings(context, &judgement, &base);
         let accepted = &configuration.closed_systems;

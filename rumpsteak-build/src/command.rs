@@ -20,9 +20,11 @@ use crate::source::{cargo_targets, text_file};
 pub use crate::configuration::PATH;
 pub use crate::gravity::Gravity;
 pub use crate::named_text::NamedText;
+pub use crate::outcome::findings::Told;
 pub use crate::protocols::gravest;
 pub use crate::protocols::scr_module::ScrModule;
 use crate::report::build_report::Report;
+pub use crate::report::code::explanations;
 pub use crate::report::comparison::{
     Comparison, Explanation, among_peers, decided_by_run, fair_among, proven, proven_among,
 };
@@ -113,7 +115,7 @@ impl Configuration {
                 protocol: protocol.to_owned(),
                 text: generated.file.as_ref().map(|file| file.text.clone()),
                 problems: problems
-                    .map(|(cause, _)| wording::text(cause, None, &protocols))
+                    .map(|(cause, _)| wording::told(cause, None, &protocols))
                     .collect(),
             }
         });
@@ -173,6 +175,8 @@ pub struct Problem {
     pub range: Range<usize>,
     /// The text of the error, without colours, of several lines.
     pub text: String,
+    /// What `cargo rumpsteak explain` knows it by.
+    pub code: Option<&'static str>,
     /// What it means for the package.
     pub gravity: Gravity,
     /// The problem drawn with its source line: plain, then styled.
@@ -195,8 +199,8 @@ pub struct Code {
     pub protocol: String,
     /// The code, if the protocol can be said in Rust. Not to be used if there are problems.
     pub text: Option<String>,
-    /// What is wrong with the protocol or with a machine beside its file: texts of several lines.
-    pub problems: Vec<String>,
+    /// What is wrong with the protocol or with a machine beside its file.
+    pub problems: Vec<Told>,
 }
 
 impl Code {
@@ -249,9 +253,10 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
                 file: source.name.clone(),
                 line,
                 column,
-                rendered: rendered(&located.text, &source, &range),
+                rendered: rendered(&located.told, &source, &range),
                 range,
-                text: located.text.clone(),
+                text: located.told.text.clone(),
+                code: located.told.code,
                 gravity: located.gravity,
             }
         })
@@ -266,12 +271,13 @@ fn problems(analysis: &Analysis) -> Vec<Problem> {
 }
 
 /// A problem drawn as rustc would draw it: plain, then styled.
-fn rendered(text: &str, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
+fn rendered(told: &Told, source: &Arc<NamedText>, range: &Range<usize>) -> [String; 2] {
+    let text = told.text.as_str();
     let (message, rest) = match text.split_once('\n') {
         Some((message, rest)) => (message, Some(rest)),
         None => (text, None),
     };
-    let mut notice = Notice::error(message);
+    let mut notice = Notice::error(message).with_code(told.code);
     // A file that cannot be read again has no excerpt.
     if !source.text.is_empty() && range.end <= source.text.len() {
         notice.excerpt.mark(source, range.clone(), "");

@@ -66,7 +66,8 @@ impl Comparison {
         let explanation = refusal.map(|refusal| comparison.explain(refusal));
         let mut notice = match &explanation {
             Some(found) => {
-                let mut notice = Notice::error(format!("{title}: {}", found.sentence));
+                let mut notice = Notice::error(format!("{title}: {}", found.sentence))
+                    .with_code(Some(found.code));
                 for (machine, mark) in [(&self.sub, found.own), (&self.sup, found.due)] {
                     if let Some((id, label)) = mark {
                         notice = machine.mark(notice, id, label);

@@ -75,8 +75,13 @@ impl Terminal {
     /// Writes a diagnostic to standard error.
     pub(crate) fn report(&mut self, notice: &Notice) {
         let colour = self.colours_diagnostics();
-        self.codes.extend(notice.code);
+        self.explain(notice.code);
         self.remark(&paragraph(notice, colour));
+    }
+
+    /// Will say in the end where to read more about a code.
+    pub(crate) fn explain(&mut self, code: Option<&'static str>) {
+        self.codes.extend(code);
     }
 
     /// Writes to standard error.

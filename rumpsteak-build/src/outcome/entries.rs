@@ -217,7 +217,7 @@ impl Entries<'_> {
             file: item.file,
             token,
             span: span_of(item, token),
-            text: (self.word)(cause, note),
+            told: (self.word)(cause, note),
             gravity: cause.gravity(),
             origin: cause.origin(),
             is_echo: cause.is_echo(),
@@ -239,7 +239,7 @@ impl Entries<'_> {
         let located =
             faults.map(|f| located(f.place.token, &f.cause, f.note.as_ref(), f.stub.clone()));
         let mut problems: Vec<Located> = located.collect();
-        problems.sort_by(|left, right| (left.token, &left.text).cmp(&(right.token, &right.text)));
+        problems.sort_by(|left, right| (left.token, &left.told).cmp(&(right.token, &right.told)));
         problems
     }
 }

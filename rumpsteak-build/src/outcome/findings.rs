@@ -29,7 +29,7 @@ pub(crate) struct Located {
     /// The token of the item, and where it stands.
     pub(crate) token: usize,
     pub(crate) span: Span,
-    pub(crate) text: String,
+    pub(crate) told: Told,
     pub(crate) gravity: Gravity,
     pub(crate) origin: Origin,
     /// Whether the macro of another item says it.
@@ -38,14 +38,32 @@ pub(crate) struct Located {
     pub(crate) stub: Option<String>,
 }
 
+/// What is said of a problem.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Told {
+    /// Without colours, of several lines.
+    pub text: String,
+    /// What `cargo rumpsteak explain` knows it by.
+    pub code: Option<&'static str>,
+}
+
+impl Told {
+    /// The text with the code behind its first line, where rustc has no other place for it.
+    fn with_code(&self) -> String {
+        let Some(code) = self.code else { return self.text.clone() };
+        let headline = self.text.lines().next().unwrap_or_default();
+        format!("{headline} [{code}]{}", &self.text[headline.len()..])
+    }
+}
+
 /// The words for what is wrong.
-pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> String + 'a;
+pub(crate) type Word<'a> = dyn Fn(&Cause, Option<&Note>) -> Told + 'a;
 
 /// The errors that the macro of an item raises: tokens and texts. Where the reason is the error of
 /// another item, the macro of that one raises it.
 pub(crate) fn raised(problems: &[Located]) -> Vec<(usize, String)> {
     let raised = problems.iter().filter(|problem| !problem.is_echo);
-    let raised = raised.map(|problem| (problem.token, problem.text.clone()));
+    let raised = raised.map(|problem| (problem.token, problem.told.with_code()));
     let mut raised: Vec<_> = raised.collect();
     raised.dedup();
     raised

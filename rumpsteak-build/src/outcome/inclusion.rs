@@ -25,7 +25,7 @@ pub(crate) fn findings(
                 file: inclusion.file,
                 token,
                 span: item.key.span_of(token),
-                text: word(cause, note.as_ref()),
+                told: word(cause, note.as_ref()),
                 gravity: cause.gravity(),
                 // No other item of the Rust source says it.
                 origin: Origin::Own,

@@ -6,6 +6,7 @@ use rumpsteak_fsm::verify::Evidence;
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::{Action, Fsm, TransitionId};
 
+use super::code::of_rule;
 use super::rules::{Broken, Deed};
 use super::runs::shortest;
 use crate::words::{count, list};
@@ -52,6 +53,8 @@ pub struct Comparison<'a> {
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The rule, as JSON calls it.
+    pub rule: &'static str,
+    /// What `cargo rumpsteak explain` knows it by.
     pub code: &'static str,
     /// What is wrong, with "it" for the subtype.
     pub sentence: String,
@@ -70,7 +73,7 @@ impl Comparison<'_> {
     #[must_use]
     pub fn explain(&self, refusal: &Refusal) -> Explanation {
         let rule = self.rule(refusal);
-        let (code, at_own, at_due) = marks(rule);
+        let (name, at_own, at_due) = marks(rule);
         let own = match rule {
             Rule::Forgotten => refusal.cycle.first().copied(),
             Rule::InputNotHandled => {
@@ -108,7 +111,8 @@ impl Comparison<'_> {
             due: refusal.sup.map(|id| deed(self.sup.transition(id).action)),
         };
         Explanation {
-            code,
+            rule: name,
+            code: of_rule(rule, refusal.sup.is_some(), None),
             sentence: broken.sentence(),
             own: own.map(|id| (id, at_own)).or_else(last),
             due: refusal.sup.map(|id| (id, at_due)),

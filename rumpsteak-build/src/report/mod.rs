@@ -5,6 +5,7 @@
 //! the run. A report on stderr is complete and may have colours.
 
 pub(crate) mod build_report;
+pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod excerpt;
 pub(crate) mod notice;

@@ -76,6 +76,12 @@ impl Notice {
         }
     }
 
+    /// Says by which code `cargo rumpsteak explain` knows it.
+    #[must_use]
+    pub fn with_code(self, code: Option<&'static str>) -> Self {
+        Self { code, ..self }
+    }
+
     /// Adds a place in a text; the first one added is the primary one.
     #[must_use]
     pub fn mark(
@@ -112,8 +118,8 @@ impl Notice {
     #[must_use]
     pub fn of_diagnostic(texts: &[Arc<NamedText>], diagnostic: &Diagnostic) -> Self {
         let level = if diagnostic.is_error() { Self::error } else { Self::warning };
-        let mut notice = level(diagnostic.message.clone());
-        notice.code = Some(diagnostic.code.as_str());
+        let notice = level(diagnostic.message.clone());
+        let mut notice = notice.with_code(Some(diagnostic.code.as_str()));
         notice.excerpt = Excerpt::of_spans(
             texts,
             std::iter::once(&(diagnostic.primary, diagnostic.label.clone()))
@@ -165,8 +171,8 @@ mod tests {
 
     #[test]
     fn notes_hang_from_the_margin_of_an_excerpt() {
-        let mut notice = Notice::error("wrong").remark("one\ntwo").help("mend it");
-        notice.code = Some("S0301");
+        let notice = Notice::error("wrong").remark("one\ntwo").help("mend it");
+        let notice = notice.with_code(Some("S0301"));
         assert_eq!(
             notice.render(false),
             "error[S0301]: wrong\nnote: one\n      two\nhelp: mend it"

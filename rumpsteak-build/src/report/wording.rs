@@ -11,21 +11,23 @@ use rumpsteak_fsm::{Defect, Message, Run};
 use rumpsteak_scribble::similar;
 
 use super::build_report::Report;
+use super::code::code;
 use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
 use super::runs::{failure, shortest};
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
+use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
 use crate::words::list;
 
-/// The text for what is wrong with an item.
-pub(crate) fn text(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> String {
+/// What is said of what is wrong with an item.
+pub(crate) fn told(cause: &Cause, note: Option<&Note>, protocols: &Protocols) -> Told {
     let mut text = cause_text(cause, protocols);
     if let Some(note) = note {
         text.push_str(&note_text(note));
     }
-    text
+    Told { code: code(cause), text }
 }
 
 /// All errors of a file.

@@ -114,7 +114,7 @@ fn an_unsafe_reordering_drawn() {
     says(drawn, expected);
     begins(
         drawn,
-        "error: unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`\n",
+        "error[V0407]: unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`\n",
     );
     assert!(!drawn.contains('\u{1b}') && check.problems[0].render(true).contains('\u{1b}'));
     let problem = &check.problems[0];

@@ -1,21 +1,29 @@
-//! Every error of a Scribble file as a person sees it, in `scribble/GALLERY.md`.
+//! Every error as a person sees it: those of Scribble files in `scribble/GALLERY.md`, those of
+//! sessions in `GALLERY.md`.
 //!
 //! The examples are those of the explanations. With `UPDATE_EXPECT=1` the gallery is rewritten, to
 //! be read in the diff; otherwise it must be what is printed.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::support::{package, says, verified};
-use rumpsteak_build::configure;
+use crate::support::{explained, package, says, verified};
+use rumpsteak_build::command::explanations;
+use rumpsteak_build::{Configuration, Limits, Liveness, configure};
 use rumpsteak_scribble::Code;
 
-const INTRODUCTION: &str = "\
-# Errors of Scribble files
+/// How both galleries begin.
+fn introduction(title: &str, refused: &str) -> String {
+    format!(
+        "\
+# {title}
 
-Every code with its explanation, a file that is refused and what is printed for it. This is
+Every code with its explanation, {refused} that is refused and what is printed for it. This is
 also what `cargo rumpsteak explain CODE` knows. The page is written by the test `gallery` of
 `rumpsteak-build`, when `UPDATE_EXPECT` is set; the test fails when the page is stale.
-";
+"
+    )
+}
 
 /// Terminals are this wide.
 const COLUMNS: usize = 80;
@@ -102,12 +110,29 @@ fn print(code: Code, files: &[(&str, String)]) -> String {
     let check = verified(configure().protocols(files[0].0), &folder);
     let reports: Vec<String> = check.reports.iter().map(ToString::to_string).collect();
     let printed = reports.join("\n\n");
-    // The target folder may be anywhere.
-    let shown = folder.to_string_lossy().into_owned() + "/";
-    let printed = printed.replace(&shown, "");
+    let printed = printed.replace(&shown(&folder), "");
     says(&printed, &format!("error[{code}]: "));
     assert!(!printed.contains('\u{1b}'), "{printed}");
     printed
+}
+
+/// What the build script of a page asks for, as its last example that is judged says it.
+fn asked(code: &str, accepted: bool) -> Configuration {
+    let plain = configure().protocols("protocols").generate();
+    match (code, accepted) {
+        ("V0305", false) => plain.limits(Limits::default().items(1)),
+        ("V0413", false) => plain.liveness("P::b", Liveness::EveryRun),
+        ("V0413", true) => plain.liveness("P::b", Liveness::Fair),
+        ("V0503", false) => plain.limits(Limits::default().steps(1)),
+        ("V0501" | "V0502", _) => configure(),
+        ("V0601", false) => configure().protocols("protocols"),
+        _ => plain,
+    }
+}
+
+/// A folder as it is printed: the target folder may be anywhere.
+fn shown(folder: &Path) -> String {
+    folder.to_string_lossy().into_owned() + "/"
 }
 
 /// The explanation in two: up to and with the protocol that is refused, and the rest; and that
@@ -131,7 +156,7 @@ fn split(explanation: &str) -> (&str, &str, Option<&str>) {
 
 #[test]
 fn the_gallery_shows_what_is_printed() {
-    let mut gallery = INTRODUCTION.to_owned();
+    let mut gallery = introduction("Errors of Scribble files", "a file");
     let mut wide = Vec::new();
     for &code in Code::ALL {
         let (before, after, example) = split(code.explanation());
@@ -165,4 +190,36 @@ fn the_gallery_shows_what_is_printed() {
     }
     assert_eq!(wide, Vec::<String>::new());
     expect_test::expect_file!["../../scribble/GALLERY.md"].assert_eq(&gallery);
+}
+
+#[test]
+fn the_gallery_of_sessions_shows_what_is_printed() {
+    let (mut gallery, mut wrong) = (introduction("Errors of sessions", "a program"), Vec::new());
+    for (code, text) in explanations().filter(|(code, _)| code.starts_with('V')) {
+        for line in text.lines() {
+            assert!(line.chars().count() <= 96, "{code}: {line}");
+        }
+        let [refused, accepted] = explained(text);
+        let check = |name: &str, files: &[(&str, &str)], accepted: bool| {
+            let folder = package(&format!("gallery/{code}/{name}/example"), files);
+            (verified(asked(code, accepted), &folder), folder)
+        };
+        let (found, folder) = check("refused", &refused, false);
+        let mut codes: Vec<&str> = found.problems.iter().filter_map(|found| found.code).collect();
+        codes.dedup();
+        let (holds, _) = check("accepted", &accepted, true);
+        if codes != [code] || !holds.holds() {
+            wrong.push((code, codes, holds));
+        }
+
+        let (before, after) = text.split_once("\nAccepted:").unwrap();
+        let printed: Vec<&str> = found.problems.iter().map(|found| found.render(false)).collect();
+        let printed = printed.join("\n\n").replace(&shown(&folder), "");
+        let _ = write!(
+            gallery,
+            "\n## {code}\n\n{before}\nPrinted:\n\n```text\n{printed}\n```\n\nAccepted:{after}"
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    expect_test::expect_file!["../../GALLERY.md"].assert_eq(&gallery);
 }

@@ -47,7 +47,7 @@ fn code(name: &str, files: &[(&str, &str)]) -> Code {
 #[track_caller]
 fn text(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
-    assert_eq!(code.problems, Vec::<String>::new());
+    assert_eq!(code.problems, []);
     code.text.unwrap()
 }
 
@@ -57,7 +57,7 @@ fn problem(name: &str, protocol: &str) -> String {
     let code = code(name, &[("protocols/p.scr", protocol)]);
     assert_eq!(code.text, None);
     let [problem] = &code.problems[..] else { panic!("{:?}", code.problems) };
-    problem.clone()
+    problem.text.clone()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_code_of_double_buffering() {
         ],
     );
     assert_eq!(code.protocol, "DoubleBuffering");
-    assert_eq!(code.problems, Vec::<String>::new());
+    assert_eq!(code.problems, []);
     let text = code.text.unwrap();
     let (head, body) = text.split_once("\n\n").unwrap();
     begins(
@@ -92,7 +92,7 @@ fn the_form_of_the_machine_does_not_matter() {
     let with = |name: &str, file: &str, machine: &str| {
         let files = [("protocols/p.scr", PROTOCOL), (file, machine)];
         let code = code(name, &files);
-        assert_eq!(code.problems, Vec::<String>::new());
+        assert_eq!(code.problems, []);
         let text = code.text.unwrap();
         let start = text.find("#[session(K)]").unwrap();
         text[start..].to_owned()

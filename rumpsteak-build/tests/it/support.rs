@@ -46,6 +46,37 @@ pub(crate) fn package(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
+/// The files of a package: paths and texts.
+pub(crate) type Files<'a> = Vec<(&'a str, &'a str)>;
+
+/// The packages of an explanation that are refused and accepted. Each block is a file: that in the
+/// line above it, or the usual one for its language. What is accepted has the files of what is
+/// refused where it does not have its own.
+pub(crate) fn explained(text: &str) -> [Files<'_>; 2] {
+    let (_, programs) = text.split_once("\nRefused:\n").unwrap();
+    let (refused, accepted) = programs.split_once("\nAccepted:\n").unwrap();
+    let refused = blocks(refused);
+    let mut all = blocks(accepted);
+    let is_new = |file: &str| all.iter().all(|(other, _)| *other != file);
+    let kept: Files<'_> = refused.iter().copied().filter(|(file, _)| is_new(file)).collect();
+    all.extend(kept);
+    [refused, all]
+}
+
+fn blocks(text: &str) -> Files<'_> {
+    let mut blocks = Vec::new();
+    let mut rest = text;
+    while let Some((before, block)) = rest.split_once("```") {
+        let (language, body) = block.split_once('\n').unwrap();
+        let (body, behind) = body.split_once("```").unwrap();
+        let named = before.trim().strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+        let usual = if language == "scribble" { "protocols/p.scr" } else { "src/lib.rs" };
+        blocks.push((named.unwrap_or(usual), body));
+        rest = behind;
+    }
+    blocks
+}
+
 /// What the build says of a package without features.
 #[track_caller]
 pub(crate) fn verified(configuration: Configuration, folder: &Path) -> Check {

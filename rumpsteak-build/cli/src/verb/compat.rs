@@ -379,7 +379,7 @@ impl<'a> RolePair<'a> {
                 };
                 let told = comparison.refused(title, &refused.into());
                 let mut object = told.answer.object(Outcome::Fails);
-                object["rule"] = told.explanation.map(|found| found.code).into();
+                object["rule"] = told.explanation.map(|found| found.rule).into();
                 object["system"] = told.system;
                 return Question::other(Outcome::Fails, (told.notice, object));
             }

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, terminal: &mut Terminal) -> Result<Outc
     let position = modules::pick(&file, &names, arguments.protocol.as_deref(), "generated")?;
     let Code { text, problems, .. } = &codes[position];
     for problem in problems {
-        terminal.report(&Notice::error(problem));
+        terminal.report(&Notice::error(&problem.text).with_code(problem.code));
     }
     let Some(text) = text.as_ref().filter(|_| problems.is_empty()) else {
         return Ok(Outcome::Fails);

@@ -221,7 +221,7 @@ fn refusal(
     if let (Some(refusal), Some(explanation)) = (&refused.refusal, told.explanation) {
         let own = |id| comparison.action(id);
         object["refusal"] = json!({
-            "rule": explanation.code,
+            "rule": explanation.rule,
             "sub": refusal.sub.as_ref().map(own),
             "sub_state": refusal.sub_state.index(),
             "sup": refusal.sup.map(|id| json::action(sup.fsm.transition(id).action)),

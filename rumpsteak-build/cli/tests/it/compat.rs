@@ -275,11 +275,12 @@ fn pairs_of_versions() {
         let text = folder.call("compat old.scr new.scr").exits(status).says("");
         for (role, change, join, _) in roles {
             let told = text.stdout.lines().find(|line| {
-                let line = line.strip_prefix("error: ").unwrap_or(line);
+                let refused = line.strip_prefix("error[V").and_then(|line| line.split_once("]: "));
+                let line = refused.map_or(*line, |(_, line)| line);
                 line.starts_with(&format!("`{role}` "))
             });
             let told = told.unwrap_or_else(|| panic!("{name}: {role}: {text:?}"));
-            assert_eq!(told.starts_with("error: "), join.is_some(), "{told}");
+            assert_eq!(told.starts_with("error[V"), join.is_some(), "{told}");
             let alone = folder
                 .call(&format!("compat old.scr new.scr --role {role}"))
                 .exits(i32::from(join.is_some()));
@@ -306,7 +307,7 @@ fn a_verdict_as_it_is_told() {
             shop("    terms(String) from seller to buyer;\n    order(i32) from buyer to seller;\n"),
         );
     folder.call("compat old.scr new.scr").exits(1).prints(
-        "error: `buyer` of `new.scr` may not join peers that run `old.scr`: it receives `terms(String)` from `seller` before it sends `order(i32)` to `seller`
+        "error[V0407]: `buyer` of `new.scr` may not join peers that run `old.scr`: it receives `terms(String)` from `seller` before it sends `order(i32)` to `seller`
  --> new.scr:2:5
   |
 2 |     terms(String) from seller to buyer;
@@ -339,7 +340,7 @@ fn a_missing_branch_is_named() {
         .call("compat old.scr new.scr --role seller")
         .exits(1)
         .prints(
-            "error: `seller` of `new.scr` may not join peers that run `old.scr`: it does not handle `help`, which `buyer` may send here
+            "error[V0409]: `seller` of `new.scr` may not join peers that run `old.scr`: it does not handle `help`, which `buyer` may send here
  --> new.scr:3:27
   |
 3 |         choice at buyer { order(i32) from buyer to seller; price(i32) from seller to buyer; continue Loop; }
@@ -399,7 +400,7 @@ fn every_refusal_says_what_is_done_and_by_whom() {
             .with("new.scr", pair.new);
         let run = folder.call("compat old.scr new.scr").exits(1);
         let says =
-            |line: &str| line.starts_with("error: ") && line.ends_with(&format!(": {sentence}"));
+            |line: &str| line.starts_with("error[V") && line.ends_with(&format!(": {sentence}"));
         assert!(run.stdout.lines().any(says), "{name}: {sentence}\n{}", run.stdout);
     }
 }

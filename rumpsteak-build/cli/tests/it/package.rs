@@ -62,7 +62,10 @@ fn a_safe_package_is_counted() {
 fn an_unsafe_session_is_shown_at_its_token() {
     let folder = package("package_unsafe", UNSAFE);
     let run = folder.call("check").exits(1).prints("2 of 3 sessions verified against 1 protocol\n");
-    begins(&run.stderr, "error: unsafe reordering: `Kernel` receives `Value` from `S` before ");
+    begins(
+        &run.stderr,
+        "error[V0407]: unsafe reordering: `Kernel` receives `Value` from `S` before ",
+    );
     let line = [ROLES, OTHERS].concat().lines().count() + 2;
     says(&run.stderr, &format!(" --> src/main.rs:{line}:15\n"));
     says(&run.stderr, "protocols/double_buffering.scr:3:5\n");

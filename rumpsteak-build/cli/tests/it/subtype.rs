@@ -33,7 +33,7 @@ fn a_subtype_says_what_was_compared() {
 #[test]
 fn a_refusal_shows_the_two_actions_in_both_files() {
     folder("subtype_refused").call("subtype stuck.txt kernel.txt").exits(1).says("").prints(
-        "error: `stuck.txt` may not take the place of `kernel.txt`: it receives `value(i32)` from `s` before it sends `ready` to `s`\n \
+        "error[V0407]: `stuck.txt` may not take the place of `kernel.txt`: it receives `value(i32)` from `s` before it sends `ready` to `s`\n \
          --> stuck.txt:1:12\n  \
            |\n\
          1 | k: rec x . s?value<i32>; s!ready; t?ready; t!value<i32>; x\n  \
@@ -268,7 +268,7 @@ fn what_holds_only_if_choices_are_fair_is_said_and_accepted_by_name() {
     let refused = refused.says("").stdout;
     begins(
         &refused,
-        "error: `patient.txt` may not take the place of `hospital.txt`: it repeats itself and never receives `ok` from `h`\n",
+        "error[V0410]: `patient.txt` may not take the place of `hospital.txt`: it repeats itself and never receives `ok` from `h`\n",
     );
     says(&refused, "= note: it holds if choices are fair, and `--fair` accepts that\n");
     folder.call("subtype patient.txt hospital.txt --role p --fair").exits(0).says("").prints(

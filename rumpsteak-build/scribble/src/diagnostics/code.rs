@@ -18,12 +18,6 @@ macro_rules! codes {
             /// Every code, in order.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// The code that is written like this, in either case.
-            pub fn named(text: &str) -> Option<Self> {
-                let mut codes = Self::ALL.iter().copied();
-                codes.find(|code| code.as_str().eq_ignore_ascii_case(text))
-            }
-
             /// The stable code, such as `S0203`.
             pub fn as_str(self) -> &'static str {
                 match self {

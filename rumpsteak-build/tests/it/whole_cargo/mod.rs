@@ -2,6 +2,7 @@
 
 mod attacks;
 mod capacities;
+mod explain;
 mod gate;
 mod generate;
 mod harness;

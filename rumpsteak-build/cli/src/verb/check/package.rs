@@ -83,6 +83,7 @@ fn whole(report: rumpsteak_build::Report) -> Notice {
 fn print_diagnostics(check: &Check, terminal: &mut Terminal) {
     let styled = terminal.colours_diagnostics();
     for problem in &check.problems {
+        terminal.explain(problem.code);
         terminal.remark(&format!("{}\n\n", problem.render(styled)));
     }
     for report in &check.reports {
@@ -123,6 +124,7 @@ fn problems(check: &Check) -> impl Iterator<Item = Value> + '_ {
             "column": problem.column,
             "byte_start": problem.range.start,
             "byte_end": problem.range.end,
+            "code": problem.code,
             "message": problem.text,
             "rendered": problem.render(false),
         })

@@ -1,0 +1,130 @@
+//! The stable codes of what is refused in Rust source, and the page behind each.
+//!
+//! A code that is no longer used is never given to another mistake. Echoes have none: they repeat
+//! the error of another item. Nor has a broken `.scr` file: its errors have codes of their own.
+
+use rumpsteak_fsm::subtype::Rule;
+use rumpsteak_fsm::verify::together::Condition;
+use rumpsteak_scribble::Code;
+
+use crate::fault::{Cause, NameProblem, Refusal};
+use crate::judge::misfit::Misfit;
+
+macro_rules! pages {
+    ($($code:literal)+) => {
+        /// The codes, and what is behind each, in Markdown.
+        const PAGES: &[(&str, &str)] = &[
+            $(($code, include_str!(concat!("explain/", $code, ".md"))),)+
+        ];
+    };
+}
+
+pages! {
+    // What a name stands for.
+    "V0101" "V0102" "V0103" "V0104" "V0105" "V0106" "V0107"
+    // What links roles and labels to a protocol.
+    "V0201" "V0202" "V0203" "V0204" "V0205" "V0206" "V0207" "V0208" "V0209" "V0210"
+    // The form of a session.
+    "V0301" "V0302" "V0303" "V0304" "V0305"
+    // A session against its protocol.
+    "V0401" "V0402" "V0403" "V0404" "V0405" "V0406" "V0407" "V0408" "V0409" "V0410" "V0411"
+    "V0412" "V0413"
+    // Sessions together, and limits.
+    "V0501" "V0502" "V0503" "V0504"
+    // Generated code.
+    "V0601" "V0602" "V0603" "V0604"
+}
+
+/// Every code that `cargo rumpsteak explain` knows, in order, and what is behind it: in Markdown,
+/// with what is refused for it and, where that can be given, the same mended.
+pub fn explanations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let scribble = Code::ALL.iter().map(|code| (code.as_str(), code.explanation()));
+    scribble.chain(PAGES.iter().copied())
+}
+
+/// The code of a cause.
+pub(super) fn code(cause: &Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::BrokenFile { .. }
+        | Cause::BrokenItem { .. }
+        | Cause::DependsOn { .. }
+        | Cause::DependsOnFile { .. }
+        | Cause::DependsOnSystem { .. }
+        | Cause::SaidBefore { .. }
+        | Cause::SeeInclusion { .. } => return None,
+        Cause::Name { problem, .. } => return of_name(*problem),
+        Cause::TwoMeanings { .. } => "V0304",
+        Cause::UnknownProtocol { .. } => "V0201",
+        Cause::UnknownRole { .. } => "V0202",
+        Cause::UnplayableProtocol { .. } => "V0203",
+        Cause::ProtocolDeclaredTwice { .. } => "V0204",
+        Cause::OtherProtocol { .. } => "V0205",
+        Cause::TwoStructs { .. } => "V0206",
+        Cause::NoMessage { .. } => "V0207",
+        Cause::NoLabel { .. } => "V0208",
+        Cause::UnknownLabel { .. } => "V0209",
+        Cause::GenericLabel { .. } => "V0210",
+        Cause::AmbiguousChoice { .. } => "V0301",
+        Cause::Idle { .. } => "V0302",
+        Cause::RecursiveAlias { .. } => "V0303",
+        Cause::TooManyItems { .. } => "V0305",
+        Cause::OtherPayload { .. } => "V0404",
+        Cause::Refused(refusal) => of_refusal(refusal),
+        Cause::NotLive { .. } => "V0413",
+        Cause::UnsafeSystem { .. } => "V0501",
+        Cause::SilentRole { .. } => "V0502",
+        Cause::Undecided { .. } | Cause::UndecidedSystem { .. } | Cause::Unjudged { .. } => "V0503",
+        Cause::NotAgain { .. } => "V0504",
+        Cause::NotGenerated { .. } => "V0601",
+        Cause::IncludedTwice { .. } => "V0602",
+        Cause::Machine { .. } => "V0603",
+        Cause::Unwritable { .. } => "V0604",
+    })
+}
+
+fn of_name(problem: NameProblem) -> Option<&'static str> {
+    Some(match problem {
+        NameProblem::Broken => return None,
+        NameProblem::Unresolved => "V0101",
+        NameProblem::Ambiguous => "V0102",
+        NameProblem::Choice
+        | NameProblem::Module
+        | NameProblem::NoSession
+        | NameProblem::Session => "V0103",
+        NameProblem::NoRole
+        | NameProblem::NoRoleForSet
+        | NameProblem::PlainStruct(_)
+        | NameProblem::RoleWithoutLink(_) => "V0104",
+        NameProblem::ForeignRole | NameProblem::OtherCrate => "V0105",
+        NameProblem::OwnRole => "V0106",
+        NameProblem::HasProtocol | NameProblem::InAnotherSet => "V0107",
+    })
+}
+
+fn of_refusal(refusal: &Refusal) -> &'static str {
+    match (&refusal.refused.refusal, &refusal.refused.condition) {
+        (Some(found), _) => of_rule(found.rule, found.sup.is_some(), refusal.misfit.as_ref()),
+        (None, Some(Condition::NarrowedChoice { .. })) => "V0411",
+        (None, _) => "V0412",
+    }
+}
+
+/// The code of a broken rule of subtyping, where something is due or nothing is, and for which there
+/// may be a simpler reason.
+pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'static str {
+    match (misfit, rule) {
+        (Some(Misfit::Unknown(_)), _) => "V0401",
+        (Some(Misfit::OtherPeer(_)), _) => "V0402",
+        (Some(Misfit::OtherDirection(_)), _) => "V0403",
+        (Some(Misfit::OtherPayload(_)), _) | (None, Rule::PayloadDiffers) => "V0404",
+        (Some(Misfit::Undecided { .. }), _) => "V0405",
+        (None, Rule::InputNotReached | Rule::OutputNotReached) if is_due => "V0405",
+        (Some(Misfit::OtherBranch(_) | Misfit::Repeated(_)), _) => "V0406",
+        (None, Rule::InputBeforeOutput) => "V0407",
+        (None, Rule::InputsFromOnePeer | Rule::OutputsToOnePeer) => "V0408",
+        (None, Rule::InputNotHandled) => "V0409",
+        (None, Rule::Forgotten) => "V0410",
+        // Something else is due, or nothing; or a rule of a later version of the library.
+        (None, _) => "V0406",
+    }
+}
