@@ -24,9 +24,9 @@ protocol!(ChatSpeaking, routes = rumpsteak_net::Net, derive(serde::Serialize, se
 protocol!(ChatListening, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize));
 protocol!(ChatPrivate, routes = rumpsteak_net::Net, derive(serde::Serialize, serde::Deserialize));
 
-use chat_listening::{self as listening, ClientChoice as Heard};
-use chat_private::{self as private, GuestChoice};
-use chat_speaking::{self as speaking, Enter, Invite, Leave, Say, ServerChoice as Spoken};
+use chat_listening::{self as listening, ClientHeard as Heard};
+use chat_private::{self as private, GuestAnswerOrEnough};
+use chat_speaking::{self as speaking, Enter, Invite, Leave, Say, ServerSpoken as Spoken};
 
 /// What a client hears.
 #[derive(Clone, Debug, PartialEq)]
@@ -277,11 +277,11 @@ async fn whisper(place: &Place, service: &str, at: &[String]) -> Result<String, 
         loop {
             let question = private::Whisper(format!("question {}", answers.len()));
             match session.send(question).await?.branch().await? {
-                GuestChoice::Answer(private::Answer(answer), next) => {
+                GuestAnswerOrEnough::Answer(private::Answer(answer), next) => {
                     answers.push(answer);
                     session = next;
                 }
-                GuestChoice::Enough(private::Enough(answer), end) => {
+                GuestAnswerOrEnough::Enough(private::Enough(answer), end) => {
                     answers.push(answer);
                     return Ok::<_, Failure>((answers, end));
                 }

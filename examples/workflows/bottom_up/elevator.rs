@@ -117,7 +117,11 @@ pub type ElevatorRest = Send<
                 Send<
                     Door,
                     Close,
-                    Receive<Door, Closing, Send<User, Closing, Branch<User, ElevatorChoice>>>,
+                    Receive<
+                        Door,
+                        Closing,
+                        Send<User, Closing, Branch<User, ElevatorOpenDoorOrStay>>,
+                    >,
                 >,
             >,
         >,
@@ -125,7 +129,7 @@ pub type ElevatorRest = Send<
 >;
 
 #[session]
-pub enum ElevatorChoice {
+pub enum ElevatorOpenDoorOrStay {
     OpenDoor(OpenDoor, Send<Door, Stop, Receive<Door, DoorStopped, ElevatorRest>>),
     Stay(Stay, Send<Door, Finish, Receive<Door, DoorClosed, ElevatorSession>>),
 }
@@ -137,12 +141,12 @@ pub type DoorSession = Receive<
     Send<
         Elevator,
         DoorOpened,
-        Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorChoice>>>,
+        Receive<Elevator, Close, Send<Elevator, Closing, Branch<Elevator, DoorStopOrFinish>>>,
     >,
 >;
 
 #[session]
-pub enum DoorChoice {
+pub enum DoorStopOrFinish {
     Stop(Stop, Send<Elevator, DoorStopped, DoorSession>),
     Finish(Finish, Send<Elevator, DoorClosed, DoorSession>),
 }

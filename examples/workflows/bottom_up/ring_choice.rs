@@ -51,10 +51,10 @@ pub struct Add(pub i32);
 pub struct Sub(pub i32);
 
 #[session(A)]
-pub type ASession = Send<B, Add, Branch<C, AChoice>>;
+pub type ASession = Send<B, Add, Branch<C, AAddOrSub>>;
 
 #[session]
-pub enum AChoice {
+pub enum AAddOrSub {
     Add(Add, ASession),
     Sub(Sub, ASession),
 }
@@ -69,10 +69,10 @@ pub enum BChoice {
 }
 
 #[session(C)]
-pub type CSession = Branch<B, CChoice>;
+pub type CSession = Branch<B, CAddOrSub>;
 
 #[session]
-pub enum CChoice {
+pub enum CAddOrSub {
     Add(Add, Send<A, Add, Branch<B, Self>>),
     Sub(Sub, Send<A, Sub, Branch<B, Self>>),
 }

@@ -46,19 +46,19 @@ pub struct D1(pub std::vec::Vec<u8>);
 pub struct A1;
 
 #[session(S)]
-pub type SSession = Send<R, D0, Branch<R, SChoice>>;
+pub type SSession = Send<R, D0, Branch<R, SA0OrA1>>;
 
 #[session]
-pub enum SChoice {
+pub enum SA0OrA1 {
     A0(A0, Send<R, D1, Branch<R, Self>>),
     A1(A1, SSession),
 }
 
 #[session(R)]
-pub type RSession = Receive<S, D0, Select<S, RChoice>>;
+pub type RSession = Receive<S, D0, Select<S, RA0OrA1>>;
 
 #[session]
-pub enum RChoice {
+pub enum RA0OrA1 {
     A0(A0, Receive<S, D1, Select<S, Self>>),
     A1(A1, RSession),
 }

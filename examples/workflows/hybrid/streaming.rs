@@ -51,10 +51,10 @@ pub enum SChoice {
 }
 
 #[session(T)]
-pub type TSession = Send<S, Ready, Branch<S, TChoice>>;
+pub type TSession = Send<S, Ready, Branch<S, TValueOrStop>>;
 
 #[session]
-pub enum TChoice {
+pub enum TValueOrStop {
     Value(Value, TSession),
     Stop(Stop, End),
 }

@@ -12,8 +12,8 @@ async fn sender(role: &mut S) -> Result<Infallible> {
             s = loop {
                 answer = match answer {
                     // Sends the second one, again if need be.
-                    SChoice::A0(A0, next) => next.send(D1(vec![data + 1])).await?.branch().await?,
-                    SChoice::A1(A1, next) => break next,
+                    SA0OrA1::A0(A0, next) => next.send(D1(vec![data + 1])).await?.branch().await?,
+                    SA0OrA1::A1(A1, next) => break next,
                 };
             };
         }

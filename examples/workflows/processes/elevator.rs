@@ -38,11 +38,11 @@ async fn elevator(role: &mut Elevator) -> Result<Infallible> {
                 let (CloseDoor, next) = next.send(DoorOpened).await?.receive().await?;
                 let (Closing, next) = next.send(Close).await?.receive().await?;
                 match next.send(Closing).await?.branch().await? {
-                    ElevatorChoice::OpenDoor(OpenDoor, next) => {
+                    ElevatorOpenDoorOrStay::OpenDoor(OpenDoor, next) => {
                         let (DoorStopped, next) = next.send(Stop).await?.receive().await?;
                         rest = next;
                     }
-                    ElevatorChoice::Stay(Stay, next) => {
+                    ElevatorOpenDoorOrStay::Stay(Stay, next) => {
                         let (DoorClosed, next) = next.send(Finish).await?.receive().await?;
                         break next;
                     }
@@ -59,8 +59,8 @@ async fn door(role: &mut Door) -> Result<Infallible> {
             let (Open, next) = s.receive().await?;
             let (Close, next) = next.send(DoorOpened).await?.receive().await?;
             s = match next.send(Closing).await?.branch().await? {
-                DoorChoice::Stop(Stop, next) => next.send(DoorStopped).await?,
-                DoorChoice::Finish(Finish, next) => next.send(DoorClosed).await?,
+                DoorStopOrFinish::Stop(Stop, next) => next.send(DoorStopped).await?,
+                DoorStopOrFinish::Finish(Finish, next) => next.send(DoorClosed).await?,
             };
         }
     })

@@ -10,11 +10,11 @@ async fn begin(role: &mut A, done: oneshot::Sender<i32>) -> Result<Infallible> {
         let mut held = 7;
         for _ in 0..3 {
             s = match s.send(Add(held)).await?.branch().await? {
-                AChoice::Add(Add(value), next) => {
+                AAddOrSub::Add(Add(value), next) => {
                     held += value;
                     next
                 }
-                AChoice::Sub(Sub(value), next) => {
+                AAddOrSub::Sub(Sub(value), next) => {
                     held -= value;
                     next
                 }
@@ -44,8 +44,8 @@ async fn pass_on(role: &mut C) -> Result<Infallible> {
     try_run(role, async |mut s: CSession<'_>| {
         loop {
             s = match s.branch().await? {
-                CChoice::Add(add, next) => next.send(add).await?,
-                CChoice::Sub(sub, next) => next.send(sub).await?,
+                CAddOrSub::Add(add, next) => next.send(add).await?,
+                CAddOrSub::Sub(sub, next) => next.send(sub).await?,
             };
         }
     })

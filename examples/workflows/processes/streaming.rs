@@ -19,11 +19,11 @@ async fn sink(role: &mut T) -> Result<i32> {
         let mut sum = 0;
         loop {
             match s.send(Ready).await?.branch().await? {
-                TChoice::Value(Value(value), next) => {
+                TValueOrStop::Value(Value(value), next) => {
                     sum += value;
                     s = next;
                 }
-                TChoice::Stop(Stop, end) => return Ok((sum, end)),
+                TValueOrStop::Stop(Stop, end) => return Ok((sum, end)),
             }
         }
     })

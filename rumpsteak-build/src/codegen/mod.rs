@@ -15,6 +15,7 @@
 //! The text depends on the protocol's file and the machines beside it, on nothing else; it names no
 //! path.
 
+mod choice_names;
 mod layout;
 pub(crate) mod machines;
 mod names;
@@ -28,6 +29,7 @@ use rumpsteak_contract::verdict::stamp;
 use rumpsteak_contract::{ProtocolItem, name};
 use syn::ext::IdentExt as _;
 
+use self::choice_names::{Written, annotated};
 use self::machines::{Folders, Machine};
 use self::names::{Choices, Names, RUNTIME, is_ident};
 use self::print::{one_line, print_item, print_labels, print_roles};
@@ -177,12 +179,15 @@ fn code(
         ));
     }
     let mut names = Names::new(protocol, file, choices)?;
+    let annotated = annotated(file)?;
     let mut sessions = String::new();
     for (role, projection) in protocol.projections.iter().enumerate() {
         let machine = machines.iter().find(|machine| machine.linked.role == role);
         let fsm = machine.map_or(&projection.fsm, |machine| &machine.fsm);
         let base = names.roles[role].ty.clone();
-        let items = session::items(fsm, &format!("{base}Session"), base, &mut names)
+        let written = Written { projection, annotated: &annotated };
+        let written = machine.is_none().then_some(written);
+        let items = session::items(fsm, &format!("{base}Session"), base, &mut names, written)
             .map_err(|error| unwritable(protocol, role, &error))?;
         for (index, item) in items.iter().enumerate() {
             let root = (index == 0).then_some((fsm, machine));

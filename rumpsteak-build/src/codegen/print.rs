@@ -265,7 +265,7 @@ fn print_chain(text: &mut String, public: &str, name: &str, nominal: bool, sessi
 /// names begin with `base`. `None` for a machine that is no session type.
 pub(crate) fn session_items(fsm: &Fsm, base: &str) -> Option<String> {
     let mut names = Names::of_machine(fsm);
-    let items = session::items(fsm, base, base.to_owned(), &mut names).ok()?;
+    let items = session::items(fsm, base, base.to_owned(), &mut names, None).ok()?;
     let mut text = format!("#[session({})]\n", names.roles[0].ty);
     for (index, item) in items.iter().enumerate() {
         if index > 0 {

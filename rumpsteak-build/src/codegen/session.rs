@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
 
+use super::choice_names::{Written, choice_names};
 use super::layout::Type;
 use super::names::Names;
 
@@ -43,7 +44,7 @@ pub(super) enum Item {
 }
 
 /// The items of the machine of a role, the root first, which is called `root` if that is free. The
-/// names of the others begin with `base`.
+/// names of the others begin with `base`. `written` is what the machine was projected from.
 ///
 /// # Errors
 ///
@@ -53,12 +54,14 @@ pub(super) fn items(
     root: &str,
     base: String,
     names: &mut Names,
+    written: Option<Written<'_>>,
 ) -> Result<Vec<Item>, Unwritable> {
     fsm.check_directed().map_err(Unwritable::Defect)?;
     let root = names.numbered(root);
     let mut writer = Writer {
         circle: circles(fsm),
         entries: entries(fsm),
+        proposed: choice_names(fsm, &base, names, written),
         fsm,
         base,
         names,
@@ -100,6 +103,8 @@ struct Writer<'a> {
     /// The states with one action that have a name, and the `enum`s of those with several.
     chains: BTreeMap<StateId, String>,
     choices: BTreeMap<StateId, String>,
+    /// What the latter would be called.
+    proposed: BTreeMap<StateId, String>,
     /// How many transitions lead to each state.
     entries: Vec<usize>,
     /// Whether a state is on a circle of states with one action.
@@ -235,7 +240,8 @@ impl Writer<'_> {
             _ if within == Some(state) => "Self".to_owned(),
             Some(name) => name.clone(),
             None => {
-                let name = self.names.numbered(&format!("{}Choice", self.base));
+                let proposed = self.proposed.get(&state).map_or("Choice", String::as_str);
+                let name = self.names.numbered(proposed);
                 self.choices.insert(state, name.clone());
                 self.pending.push_back(Pending::Choice(state));
                 name

@@ -440,7 +440,7 @@ fn the_shapes_of_sessions() {
          }",
     );
     for expected in [
-        "pub type ASession = Select<B, AChoice>;",
+        "pub type ASession = Select<B, AXOrY>;",
         "    X(X, ARest),\n    /// `y`.\n    Y(Y, ARest),",
         "pub type ARest = Send<B, Z, Receive<B, Bye, End>>;",
     ] {
@@ -458,4 +458,60 @@ fn texts_that_would_end_a_comment() {
     says(&text, "/// `````scribble\n");
     says(&text, "///   // ```` */ \u{fffd}\n");
     assert!(!text.contains('\r'));
+}
+
+/// The names of the choices in the code of a protocol, in order.
+fn choices(name: &str, body: &str) -> Vec<String> {
+    let text = text(name, &format!("global protocol P(role a, role b) {{ {body} }}"));
+    let lines = text.lines().filter_map(|line| line.strip_prefix("pub enum "));
+    let names = lines.filter_map(|line| line.strip_suffix(" {"));
+    names.filter(|name| *name != "Label").map(str::to_owned).collect()
+}
+
+#[test]
+fn choices_are_named_by_what_they_are_about() {
+    let work =
+        "rec X { choice at a { run() from a to b; continue X; } or { stop() from a to b; } }";
+    assert_eq!(choices("choice", work), ["ARunOrStop", "BRunOrStop"]);
+    // What comes before, and options behind the first two, leave the names as they are.
+    let before = "choice at b { stop() from b to a; } or { run() from b to a; }";
+    let named = choices("choice-before", &format!("{before} {work}"));
+    assert_eq!(named, ["AStopOrRun", "ARunOrStop", "BStopOrRun", "BRunOrStop"]);
+    let more = work.replace("or {", "or { pause() from a to b; continue X; } or {");
+    assert_eq!(choices("choice-more", &more), ["ARunOrPause", "BRunOrPause"]);
+    let last = work.replace("a to b; } }", "a to b; } or { halt() from a to b; } }");
+    assert_eq!(choices("choice-last", &last), ["ARunOrStop", "BRunOrStop"]);
+
+    let annotated = work.replace("run() from a to b", "run() from a to b @\"name: Work\"");
+    assert_eq!(choices("choice-annotated", &annotated), ["AWork", "BWork"]);
+
+    // The same labels, and something else afterwards.
+    let twice = "choice at a {
+        hire() from a to b;
+        choice at b { yes() from b to a; thanks() from a to b; } or { no() from b to a; }
+    } or {
+        fire() from a to b;
+        choice at b { yes() from b to a; } or { no() from b to a; sorry() from a to b; }
+    }";
+    assert_eq!(
+        choices("choice-twice", twice),
+        [
+            ["AHireOrFire", "AYesOrNoAfterHire", "AYesOrNoAfterFire"],
+            ["BHireOrFire", "BYesOrNoAfterHire", "BYesOrNoAfterFire"]
+        ]
+        .concat()
+    );
+}
+
+#[test]
+fn an_annotation_that_is_no_name_is_refused() {
+    let text = problem(
+        "choice-no-name",
+        "global protocol P(role a, role b) { choice at a { x() from a to b @\"name: 9 lives\"; } or { y() from a to b; } }",
+    );
+    assert_eq!(
+        text,
+        "no code can be generated for `P`: `9 lives` is no name in Rust\n\n\
+         help: write it in protocols/p.scr as in `@\"name: Work\"`"
+    );
 }

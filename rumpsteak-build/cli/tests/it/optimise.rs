@@ -97,10 +97,10 @@ fn the_protocols_of_the_papers() {
     assert_eq!(
         alias("streaming.scr", "s", "--window 1"),
         "#[session(S)]
-type OptimisedS = Select<T, OptimisedSChoice>;
+type OptimisedS = Select<T, OptimisedSValueOrStop>;
 
 #[session]
-enum OptimisedSChoice {
+enum OptimisedSValueOrStop {
     Value(Value, Receive<T, Ready, Select<T, Self>>),
     Stop(Stop, Receive<T, Ready, End>),
 }

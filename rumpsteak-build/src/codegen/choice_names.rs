@@ -1,0 +1,105 @@
+//! What the choices of a machine are called: by what they are about, so that a name stays where the
+//! protocol changes elsewhere.
+//!
+//! ```text
+//! submit(Job) from client to worker;                   ClientSubmitOrStop: its first two labels
+//! submit(Job) from client to worker @"name: Ask";      ClientAsk
+//! ```
+//!
+//! Choices that would have one name have the labels that lead to them in it: `ClientOkOrKoAfterNd`.
+
+use std::collections::BTreeMap;
+
+use rumpsteak_fsm::{Action, Fsm, StateId, Transition};
+use rumpsteak_scribble::{Projection, Span};
+
+use super::names::{Names, is_ident};
+use crate::protocols::ScrFile;
+
+/// How many labels before a choice are looked at to tell it from others.
+const MOST: usize = 4;
+
+/// The protocol that a machine was projected from, and the names that are annotated in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written<'a> {
+    pub(super) projection: &'a Projection,
+    pub(super) annotated: &'a BTreeMap<Span, String>,
+}
+
+/// The names that stand behind interactions: `@"name: Ask"`.
+///
+/// # Errors
+///
+/// What is no name in Rust.
+pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String> {
+    let bodies = file.modules.iter().flat_map(|module| &module.protocols);
+    let interactions = bodies.flat_map(|protocol| protocol.body.interactions());
+    let mut found = BTreeMap::new();
+    for (_, interaction) in interactions {
+        let notes = interaction.annotations.iter();
+        let mut names = notes.filter_map(|note| note.as_str().trim().strip_prefix("name:"));
+        let Some(name) = names.next().map(str::trim) else { continue };
+        if !is_ident(name) {
+            return Err(format!(
+                "`{name}` is no name in Rust\n\nhelp: write it in {} as in `@\"name: Work\"`",
+                file.shown()
+            ));
+        }
+        found.insert(interaction.span, name.to_owned());
+    }
+    Ok(found)
+}
+
+/// The names of all states with several actions; each begins with `base`.
+pub(super) fn choice_names(
+    fsm: &Fsm,
+    base: &str,
+    names: &Names,
+    written: Option<Written<'_>>,
+) -> BTreeMap<StateId, String> {
+    let choices = fsm.reachable().filter(|&state| fsm.transitions_from(state).count() > 1);
+    let name = |state| format!("{base}{}", subject(fsm, state, names, written));
+    let mut found: BTreeMap<StateId, String> = choices.map(|state| (state, name(state))).collect();
+    // By what each state is entered first.
+    let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
+    for transition in fsm.reachable().flat_map(|state| fsm.transitions_from(state)) {
+        entries.entry(transition.target).or_insert(transition);
+    }
+    entries.remove(&fsm.initial());
+    let mut before: BTreeMap<StateId, StateId> = found.keys().map(|&at| (at, at)).collect();
+    // What is not told apart then has a number.
+    for round in 0..MOST {
+        let mut users: BTreeMap<String, usize> = BTreeMap::new();
+        for name in found.values() {
+            *users.entry(name.clone()).or_default() += 1;
+        }
+        for (state, name) in found.iter_mut().filter(|(_, name)| users[*name] > 1) {
+            let Some(at) = before.get_mut(state) else { continue };
+            let Some(entry) = entries.get(at) else { continue };
+            *at = entry.source;
+            name.push_str(if round == 0 { "After" } else { "" });
+            name.push_str(label(names, entry.action));
+        }
+    }
+    found
+}
+
+/// What a choice is about.
+fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Written<'_>>) -> String {
+    let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
+    if let Some(Written { projection, annotated }) = written {
+        let origins = |option: &Transition<'_>| projection.origins(option.id).iter();
+        if let Some(name) = options.iter().flat_map(origins).find_map(|span| annotated.get(span)) {
+            return name.clone();
+        }
+        options.sort_by_key(|option| origins(option).min());
+    }
+    let mut labels: Vec<&str> = options.iter().map(|option| label(names, option.action)).collect();
+    labels.dedup();
+    labels.truncate(2);
+    labels.join("Or")
+}
+
+fn label<'a>(names: &'a Names, action: &Action) -> &'a str {
+    names.label(&action.message).map_or("", |label| names.labels[label].ty.as_str())
+}
