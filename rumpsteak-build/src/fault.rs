@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::verify::{Refused, VerifyError};
 use rumpsteak_fsm::{Action, Defect, Limit, Message, Role, Run, TransitionId};
@@ -143,6 +144,10 @@ pub(crate) enum NameProblem {
     Broken,
     /// It is a choice where a session should be.
     Choice,
+    /// It is a choice among peers, and something else names the peer.
+    ChoiceAmongPeers,
+    /// It is a choice towards one peer, which nothing names.
+    ChoiceOfOnePeer,
     /// It is a role of another target.
     ForeignRole,
     /// It is a role of a set that plays a role of a protocol.
@@ -159,6 +164,9 @@ pub(crate) enum NameProblem {
     NoSession,
     /// It is a role of a set of another crate.
     OtherCrate,
+    /// It is a choice where messages go this way, and it has an option in which one goes the other
+    /// way.
+    OtherDirection(Direction),
     /// It is the role that the session is of.
     OwnRole,
     /// It is this struct, which is no role.

@@ -7,9 +7,11 @@
 use rumpsteak_runtime::error::Action;
 use rumpsteak_runtime::{Error, ErrorKind, Result};
 
+pub mod fan_in;
 pub mod handover;
 pub mod numbers;
 pub mod ping;
+pub mod pool;
 pub mod ring;
 
 /// Who found that which peer has closed the route, and before which action.

@@ -21,11 +21,12 @@ impl<'s> Session for Stolen<'s> {
 pub struct Choosing<'s>(State<'s, P>);
 
 impl<'s> Choice for Choosing<'s> {
+    type Peers = ();
     type Message = Label;
     type State = State<'s, P>;
     const LABELS: &'static [&'static str] = &["Sum"];
 
-    fn decide(state: State<'s, P>, _: Label) -> Result<Self, (State<'s, P>, Label)> {
+    fn decide(state: State<'s, P>, _: Label, _: u64) -> Result<Self, (State<'s, P>, Label)> {
         Ok(Self(state))
     }
 }

@@ -94,7 +94,7 @@ pub(super) struct LabelName {
 
 /// Names that a type of the module may not hide: those that the code uses, and those of the
 /// prelude, which the payloads and the macros use.
-const RESERVED: [&str; 51] = [
+const RESERVED: [&str; 52] = [
     "AsMut",
     "AsRef",
     "Box",
@@ -130,6 +130,7 @@ const RESERVED: [&str; 51] = [
     "Ord",
     "PartialEq",
     "PartialOrd",
+    "Race",
     "Receive",
     "Result",
     "Role",

@@ -10,7 +10,7 @@ use rumpsteak_fsm::{Action, Direction, Fsm, Message};
 use super::layout::{self, Type};
 use super::machines::Machine;
 use super::names::{LabelName, Names, RoleName};
-use super::session::{self, Item};
+use super::session::{self, Choosing, End, Item};
 use crate::protocols::{Loaded, ScrFile};
 use crate::words::list;
 
@@ -224,27 +224,24 @@ pub(super) fn print_item(
             }
             print_chain(text, "pub ", name, *nominal, ty);
         }
-        Item::Choice { name, direction, peer, options } => {
-            let peer = names.role(peer).map_or("", |peer| names.roles[peer].ty.as_str());
-            let _ = match direction {
-                Direction::Receive => {
-                    writeln!(text, "/// What [`{session}`] may receive from [`{peer}`].")
-                }
-                Direction::Send => writeln!(text, "/// What [`{session}`] may send to [`{peer}`]."),
+        Item::Choice { name, end, options } => {
+            let does = match end {
+                End::One(Direction::Receive, peer) => format!("receive from [`{peer}`]"),
+                End::One(Direction::Send, peer) => format!("send to [`{peer}`]"),
+                End::Several(Some(Direction::Receive)) => "receive, whoever is first".to_owned(),
+                End::Several(Some(Direction::Send)) => "send".to_owned(),
+                End::Several(None) => "receive or send, whichever is first".to_owned(),
             };
+            let _ = writeln!(text, "/// What [`{session}`] may {does}.");
             text.push_str(&names.session_attribute(None));
-            let label = |option: &(usize, Type)| &names.labels[option.0];
-            let variants: Vec<&str> =
-                options.iter().map(|option| label(option).ty.as_str()).collect();
+            let variants: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
             if repeats(&variants, name) {
                 text.push_str(VARIANT_NAMES);
             }
             let _ = writeln!(text, "pub enum {name} {{");
-            for option in options {
-                let LabelName { message, ty, .. } = label(option);
-                let _ = writeln!(text, "    /// `{message}`.");
-                let types = [Type::name(ty), option.1.clone()];
-                let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+            for Choosing { name, label, fields } in options {
+                let _ = writeln!(text, "    /// `{}`.", names.labels[*label].message);
+                let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
             }
             text.push_str("}\n");
         }
@@ -277,10 +274,8 @@ pub(crate) fn session_items(fsm: &Fsm, base: &str) -> Option<String> {
             }
             Item::Choice { name, options, .. } => {
                 let _ = writeln!(text, "enum {name} {{");
-                for (label, then) in options {
-                    let ty = &names.labels[*label].ty;
-                    let types = [Type::name(ty), then.clone()];
-                    let _ = writeln!(text, "{}", layout::tuple(4, ty, &types, ","));
+                for Choosing { name, fields, .. } in options {
+                    let _ = writeln!(text, "{}", layout::tuple(4, name, fields, ","));
                 }
                 text.push_str("}\n");
             }

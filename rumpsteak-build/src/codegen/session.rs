@@ -6,7 +6,8 @@
 //! ```
 //!
 //! * A state with one action is a `Send` or a `Receive` around what follows; one with several, a
-//!   `Select` or a `Branch` of an `enum`; one with none is `End`.
+//!   `Select` or a `Branch` of an `enum`, or a `Race` if it both sends and receives; one with none
+//!   is `End`. Where a choice has several peers, its options say with whom.
 //! * What is written once stands where it is used. The initial state, and a state that several
 //!   others lead to, have a name. The name is that of a `struct` where only actions lead from the
 //!   state back to it, since Rust knows no recursive `type`s; else of a `type`.
@@ -33,14 +34,35 @@ pub(super) enum Item {
     /// `type` or, if it is nominal, `struct`.
     Chain { name: String, nominal: bool, session: Type },
     /// `enum`.
-    Choice {
-        name: String,
-        direction: Direction,
-        /// The role at the other end, as the protocol has it.
-        peer: String,
-        /// The positions of the labels, and what follows.
-        options: Vec<(usize, Type)>,
-    },
+    Choice { name: String, end: End, options: Vec<Choosing> },
+}
+
+/// With whom a choice is made.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    /// With this role, by its Rust name.
+    One(Direction, String),
+    /// With several, or in both directions.
+    Several(Option<Direction>),
+}
+
+impl End {
+    fn constructor(&self) -> &'static str {
+        match self {
+            Self::One(Direction::Receive, _) | Self::Several(Some(Direction::Receive)) => "Branch",
+            Self::One(Direction::Send, _) | Self::Several(Some(Direction::Send)) => "Select",
+            Self::Several(None) => "Race",
+        }
+    }
+}
+
+/// An option of a choice.
+#[derive(Debug)]
+pub(super) struct Choosing {
+    pub(super) name: String,
+    /// The position of the label.
+    pub(super) label: usize,
+    pub(super) fields: Vec<Type>,
 }
 
 /// The items of the machine of a role, the root first, which is called `root` if that is free. The
@@ -56,7 +78,7 @@ pub(super) fn items(
     names: &mut Names,
     written: Option<Written<'_>>,
 ) -> Result<Vec<Item>, Unwritable> {
-    fsm.check_directed().map_err(Unwritable::Defect)?;
+    fsm.check_deterministic().map_err(Unwritable::Defect)?;
     let root = names.numbered(root);
     let mut writer = Writer {
         circle: circles(fsm),
@@ -138,19 +160,49 @@ impl Writer<'_> {
     }
 
     fn choice(&mut self, state: StateId) -> Result<Item, Unwritable> {
-        let fsm = self.fsm;
-        let mut options = Vec::new();
-        let mut direction = Direction::Send;
-        let mut peer = String::new();
+        let (fsm, end) = (self.fsm, self.end(state)?);
+        let mut options: Vec<Choosing> = Vec::new();
         for transition in fsm.transitions_from(state) {
             let action = transition.action;
             let label = self.label(action)?;
-            options.push((label, self.session(transition.target, Some(state))?));
-            direction = action.direction;
-            peer = action.peer.to_string();
+            let then = self.session(transition.target, Some(state))?;
+            let (constructor, peer, ty) = self.action(action)?;
+            let has_label = |other: &Action| other.message.label == action.message.label;
+            let same = fsm.transitions_from(state).filter(|other| has_label(other.action)).count();
+            let preposition = match action.direction {
+                Direction::Receive => "From",
+                Direction::Send => "To",
+            };
+            let mut name = match same {
+                1 => ty.clone(),
+                _ => format!("{ty}{preposition}{peer}"),
+            };
+            while options.iter().any(|option| option.name == name) {
+                name.push('_');
+            }
+            let fields = match end {
+                End::One(..) => vec![Type::name(ty), then],
+                End::Several(_) => vec![wrap(then, (constructor, peer, ty))],
+            };
+            options.push(Choosing { name, label, fields });
         }
         let name = self.choices.get(&state).cloned().unwrap_or_default();
-        Ok(Item::Choice { name, direction, peer, options })
+        Ok(Item::Choice { name, end, options })
+    }
+
+    /// With whom the choice of a state is made.
+    fn end(&self, state: StateId) -> Result<End, Unwritable> {
+        let mut ends = BTreeSet::new();
+        for transition in self.fsm.transitions_from(state) {
+            ends.insert((transition.action.direction, self.peer(transition.action)?));
+        }
+        let directions: BTreeSet<Direction> =
+            ends.iter().map(|(direction, _)| *direction).collect();
+        let several = (directions.len() == 1).then(|| directions.first().copied()).flatten();
+        Ok(match (ends.len(), ends.pop_first()) {
+            (1, Some((direction, peer))) => End::One(direction, peer),
+            _ => End::Several(several),
+        })
     }
 
     /// What a state is called where it follows something; `within` is the state of the item that
@@ -211,9 +263,6 @@ impl Writer<'_> {
             actions.push(self.action(transition.action)?);
             state = transition.target;
         };
-        let wrap = |then, (constructor, peer, label)| {
-            Type::apply(constructor, vec![Type::name(peer), Type::name(label), then])
-        };
         Ok(actions.into_iter().rev().fold(tail, wrap))
     }
 
@@ -228,14 +277,7 @@ impl Writer<'_> {
 
     /// A state with several actions.
     fn select(&mut self, state: StateId, within: Option<StateId>) -> Result<Type, Unwritable> {
-        let Some(first) = self.fsm.transitions_from(state).next() else {
-            return Ok(Type::name("End"));
-        };
-        let constructor = match first.action.direction {
-            Direction::Receive => "Branch",
-            Direction::Send => "Select",
-        };
-        let peer = self.peer(first.action)?;
+        let end = self.end(state)?;
         let choice = match self.choices.get(&state) {
             _ if within == Some(state) => "Self".to_owned(),
             Some(name) => name.clone(),
@@ -247,7 +289,12 @@ impl Writer<'_> {
                 name
             }
         };
-        Ok(Type::apply(constructor, vec![Type::name(peer), Type::name(choice)]))
+        let constructor = end.constructor();
+        let peer = match end {
+            End::One(_, peer) => Some(Type::name(peer)),
+            End::Several(_) => None,
+        };
+        Ok(Type::apply(constructor, peer.into_iter().chain([Type::name(choice)]).collect()))
     }
 
     fn peer(&self, action: &Action) -> Result<String, Unwritable> {
@@ -260,6 +307,11 @@ impl Writer<'_> {
     fn label(&self, action: &Action) -> Result<usize, Unwritable> {
         self.names.label(&action.message).ok_or_else(|| Unwritable::Unknown(action.clone()))
     }
+}
+
+/// An action around what follows it.
+fn wrap(then: Type, (constructor, peer, label): (&str, String, String)) -> Type {
+    Type::apply(constructor, vec![Type::name(peer), Type::name(label), then])
 }
 
 /// How many transitions lead to each state.

@@ -88,8 +88,11 @@ fn of_name(problem: NameProblem) -> Option<&'static str> {
         NameProblem::Unresolved => "V0101",
         NameProblem::Ambiguous => "V0102",
         NameProblem::Choice
+        | NameProblem::ChoiceAmongPeers
+        | NameProblem::ChoiceOfOnePeer
         | NameProblem::Module
         | NameProblem::NoSession
+        | NameProblem::OtherDirection(_)
         | NameProblem::Session => "V0103",
         NameProblem::NoRole
         | NameProblem::NoRoleForSet

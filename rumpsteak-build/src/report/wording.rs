@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use rumpsteak_contract::session::Direction;
 use rumpsteak_fsm::{Defect, Message, Run};
 use rumpsteak_scribble::similar;
 
@@ -214,6 +215,15 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` is a choice, which is no session by itself\n\n\
              help: write `Select<Role, {path}>` if this role chooses, `Branch<Role, {path}>` if the other one does"
         ),
+        NameProblem::ChoiceAmongPeers => format!(
+            "the options of `{path}` name their peers\n\n\
+             help: write `Select<{path}>` if this role chooses, `Branch<{path}>` if the others do"
+        ),
+        NameProblem::ChoiceOfOnePeer => format!(
+            "with whom is this choice? The options of `{path}` do not say so\n\n\
+             help: write `Select<Role, {path}>` or `Branch<Role, {path}>`; or among several peers, \
+             `Variant(Send<Role, Label, Then>)` in `{path}`"
+        ),
         NameProblem::ForeignRole => format!(
             "the role `{path}` is declared in another target of this package, and a role's sessions stand beside it\n\n\
              help: declare this session there and use it here, or declare a role of this target's own"
@@ -240,6 +250,16 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             "`{path}` is of another crate\n\n\
              help: keep the set, its roles and their sessions in one crate, so that all of them are seen"
         ),
+        NameProblem::OtherDirection(direction) => {
+            let (constructor, does, other, begin) = match direction {
+                Direction::Receive => ("Branch", "receives", "sends", "Receive"),
+                Direction::Send => ("Select", "sends", "receives", "Send"),
+            };
+            format!(
+                "`{constructor}` {does}, and an option of `{path}` {other}\n\n\
+                 help: let all options begin with `{begin}`; or write `Race<{path}>`, where messages go both ways"
+            )
+        }
         NameProblem::OwnRole => format!(
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
              help: name the role at the other end"

@@ -40,9 +40,7 @@ impl ResolvedSession {
                         machine.chain(item, chain, state);
                     }
                 }
-                Pending::Choice(choice, direction, peer, state) => {
-                    machine.choice(choice, direction, &peer, state);
-                }
+                Pending::Choice(choice, end, state) => machine.choice(choice, &end, state),
             }
         }
         let Builder { fsm, origins, states, .. } = machine;
@@ -58,14 +56,15 @@ struct Builder<'a> {
     /// The states at which items begin.
     chains: BTreeMap<ItemId, StateId>,
     /// The states of choices: one for each enum, direction and peer.
-    choices: BTreeMap<(ItemId, session::Direction, String), StateId>,
+    choices: BTreeMap<(ItemId, Option<session::Direction>, Option<String>), StateId>,
     end: Option<StateId>,
     pending: Vec<Pending>,
 }
 
 enum Pending {
     Chain(ItemId, StateId),
-    Choice(ItemId, session::Direction, Peer, StateId),
+    /// With whom it is made, unless its options say so.
+    Choice(ItemId, Option<(session::Direction, Peer)>, StateId),
 }
 
 impl Builder<'_> {
@@ -106,13 +105,15 @@ impl Builder<'_> {
     fn tail(&mut self, item: ItemId, tail: &ResolvedTail) -> StateId {
         match tail {
             ResolvedTail::Choice { direction, token, peer, choice } => {
-                let key = (*choice, *direction, peer.role.to_string());
+                let name = peer.as_ref().map(|peer| peer.role.to_string());
+                let key = (*choice, *direction, name);
                 if let Some(&state) = self.choices.get(&key) {
                     return state;
                 }
                 let state = self.state(Place::new(item, *token));
                 self.choices.insert(key, state);
-                self.pending.push(Pending::Choice(*choice, *direction, peer.clone(), state));
+                let end = direction.zip(peer.clone());
+                self.pending.push(Pending::Choice(*choice, end, state));
                 state
             }
             ResolvedTail::End { token } => self.end(Place::new(item, *token)),
@@ -152,24 +153,17 @@ impl Builder<'_> {
     }
 
     /// Adds the options of a choice, which is made in `state`.
-    fn choice(
-        &mut self,
-        choice: ItemId,
-        direction: session::Direction,
-        peer: &Peer,
-        state: StateId,
-    ) {
+    fn choice(&mut self, choice: ItemId, end: &Option<(session::Direction, Peer)>, state: StateId) {
         let session = self.session;
         for chain in session.items.get(&choice).into_iter().flatten() {
-            let Some((label, token)) = &chain.option else {
-                continue;
-            };
+            let Some(option) = &chain.option else { continue };
+            let Some((direction, peer)) = option.end.as_ref().or(end.as_ref()) else { continue };
             let next = match chain.actions.first() {
                 Some(action) => self.state(Place::new(choice, action.token)),
                 None => self.tail(choice, &chain.tail),
             };
-            let origin = Place::new(choice, *token);
-            self.transition(state, (direction, peer, &label.message), next, origin);
+            let origin = Place::new(choice, option.token);
+            self.transition(state, (*direction, peer, &option.label.message), next, origin);
             self.chain(choice, chain, next);
         }
     }

@@ -3,14 +3,16 @@
 use rumpsteak_contract::session::Direction;
 use rumpsteak_contract::verdict::{self, RoleName};
 
-use crate::sessions::resolved::{Peer, ResolvedChain, ResolvedSession, ResolvedTail, is_nominal};
+use crate::sessions::resolved::{
+    Peer, ResolvedChain, ResolvedLabel, ResolvedSession, ResolvedTail, is_nominal,
+};
 use crate::source::crate_tree::{ItemId, Tree};
 
 /// What tells the types of two roots of one role apart.
 #[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Outline {
     actions: Vec<(Direction, ItemId, usize)>,
-    choice: Option<(Direction, ItemId)>,
+    choice: Option<(Option<Direction>, Option<ItemId>)>,
     then: Option<ItemId>,
 }
 
@@ -29,7 +31,7 @@ impl ResolvedSession {
             );
             match &chain.tail {
                 ResolvedTail::Choice { direction, peer, choice, .. } => {
-                    outline.choice = Some((*direction, peer.item));
+                    outline.choice = Some((*direction, peer.as_ref().map(|peer| peer.item)));
                     item = *choice;
                 }
                 ResolvedTail::End { .. } => return Some(outline),
@@ -49,8 +51,15 @@ impl ResolvedSession {
         identity: &impl Fn(ItemId) -> u64,
     ) -> Option<Vec<(Option<String>, verdict::Chain)>> {
         let chains = self.items.get(&item)?.iter().map(|chain| {
-            let label = chain.option.as_ref().map(|(label, _)| label.name.clone());
-            Some((label, self.expand(tree, chain, identity)?))
+            let mut steps = self.expand(tree, chain, identity)?;
+            let label = chain.option.as_ref().and_then(|option| match &option.end {
+                Some((direction, peer)) => {
+                    steps.insert(0, action(*direction, peer, &option.label));
+                    None
+                }
+                None => Some(option.label.name.clone()),
+            });
+            Some((label, steps))
         });
         chains.collect()
     }
@@ -61,28 +70,19 @@ impl ResolvedSession {
         chain: &ResolvedChain,
         identity: &impl Fn(ItemId) -> u64,
     ) -> Option<verdict::Chain> {
-        let step = |constructor: &str, peer: &Peer, label: Option<&String>, id| {
-            let RoleName { protocol, role } = &peer.name;
-            let names = [protocol, role].into_iter().chain(label);
-            (constructor.to_owned(), names.cloned().collect(), id)
-        };
         let mut steps = verdict::Chain::new();
         let mut chain = chain;
         loop {
-            steps.extend(chain.actions.iter().map(|action| {
-                let constructor = match action.direction {
-                    Direction::Receive => "receive",
-                    Direction::Send => "send",
-                };
-                step(constructor, &action.peer, Some(&action.label.name), None)
-            }));
+            let actions = chain.actions.iter();
+            steps.extend(actions.map(|it| action(it.direction, &it.peer, &it.label)));
             steps.push(match &chain.tail {
                 ResolvedTail::Choice { direction, peer, choice, .. } => {
                     let constructor = match direction {
-                        Direction::Receive => "branch",
-                        Direction::Send => "select",
+                        Some(Direction::Receive) => "branch",
+                        Some(Direction::Send) => "select",
+                        None => "race",
                     };
-                    step(constructor, peer, None, Some(identity(*choice)))
+                    step(constructor, peer.as_ref(), None, Some(identity(*choice)))
                 }
                 ResolvedTail::End { .. } => ("end".to_owned(), Vec::new(), None),
                 ResolvedTail::Named { item, .. } if is_nominal(tree, *item) => {
@@ -97,4 +97,24 @@ impl ResolvedSession {
             return Some(steps);
         }
     }
+}
+
+/// `Send<P, L, …>` or `Receive<P, L, …>`.
+fn action(direction: Direction, peer: &Peer, label: &ResolvedLabel) -> verdict::Step {
+    let constructor = match direction {
+        Direction::Receive => "receive",
+        Direction::Send => "send",
+    };
+    step(constructor, Some(peer), Some(&label.name), None)
+}
+
+fn step(
+    constructor: &str,
+    peer: Option<&Peer>,
+    label: Option<&String>,
+    id: Option<u64>,
+) -> verdict::Step {
+    let names = peer.map(|Peer { name: RoleName { protocol, role }, .. }| [protocol, role]);
+    let names = names.into_iter().flatten().chain(label);
+    (constructor.to_owned(), names.cloned().collect(), id)
 }

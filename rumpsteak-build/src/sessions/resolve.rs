@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rumpsteak_contract::Path;
-use rumpsteak_contract::session::{Chain, Form, SessionItem, Tail};
+use rumpsteak_contract::session::{Chain, Direction, Form, SessionItem, Tail, Variant};
 use rumpsteak_fsm::Message;
 use rumpsteak_scribble::similar;
 
@@ -13,7 +13,8 @@ use crate::link::labels::{LabelMatch, match_label};
 use crate::link::roles::{LinkError, RolePair};
 use crate::protocols::ProtocolRole;
 use crate::sessions::resolved::{
-    Peer, ResolvedAction, ResolvedChain, ResolvedLabel, ResolvedSession, ResolvedTail,
+    Peer, ResolvedAction, ResolvedChain, ResolvedLabel, ResolvedOption, ResolvedSession,
+    ResolvedTail,
 };
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, resolve};
@@ -87,11 +88,25 @@ impl Resolver<'_> {
             Form::Choice(variants) => variants
                 .iter()
                 .filter_map(|variant| {
-                    let label = self.label(id, &variant.label, session)?;
-                    self.chain(id, session, &variant.then, Some((label, variant.token)))
+                    let option = self.option(id, variant, session)?;
+                    self.chain(id, session, &variant.then, Some(option))
                 })
                 .collect(),
         }
+    }
+
+    fn option(
+        &mut self,
+        id: ItemId,
+        variant: &Variant,
+        session: &SessionItem,
+    ) -> Option<ResolvedOption> {
+        let label = self.label(id, variant.head.label(), session);
+        let end = match variant.head.action() {
+            Some(action) => Some((action.direction, self.peer(id, &action.peer)?)),
+            None => None,
+        };
+        Some(ResolvedOption { token: variant.token, label: label?, end })
     }
 
     /// Resolves a chain, looking at all of it even if something is wrong.
@@ -100,7 +115,7 @@ impl Resolver<'_> {
         id: ItemId,
         session: &SessionItem,
         chain: &Chain,
-        option: Option<(ResolvedLabel, usize)>,
+        option: Option<ResolvedOption>,
     ) -> Option<ResolvedChain> {
         let actions: Vec<_> = chain
             .actions
@@ -115,9 +130,12 @@ impl Resolver<'_> {
         let token = chain.tail.path().last_token();
         let tail = match &chain.tail {
             Tail::Choice { direction, peer, choice, .. } => {
-                let peer = self.peer(id, peer);
-                let choice = self.session(id, choice, true);
-                ResolvedTail::Choice { direction: *direction, token, peer: peer?, choice: choice? }
+                let choice = self.choice(id, choice, *direction, peer.is_some());
+                let peer = match peer {
+                    Some(peer) => Some(self.peer(id, peer)?),
+                    None => None,
+                };
+                ResolvedTail::Choice { direction: *direction, token, peer, choice: choice? }
             }
             Tail::End(_) => ResolvedTail::End { token },
             Tail::Itself(_) => ResolvedTail::Named { item: id, token },
@@ -175,6 +193,35 @@ impl Resolver<'_> {
         };
         self.name_fault(id, path, problem);
         None
+    }
+
+    /// The choice that a path in `id` stands for, or a fault; also if its options do not fit what
+    /// it is used for.
+    fn choice(
+        &mut self,
+        id: ItemId,
+        path: &Path,
+        direction: Option<Direction>,
+        names_peer: bool,
+    ) -> Option<ItemId> {
+        let found = self.session(id, path, true)?;
+        let ItemKind::Session(session) = &*self.context.tree.item(found).kind else {
+            return Some(found);
+        };
+        let Form::Choice(variants) = &session.form else { return Some(found) };
+        let misfit = |variant: &Variant| match variant.head.action() {
+            Some(_) if names_peer => Some(NameProblem::ChoiceAmongPeers),
+            Some(action) => direction
+                .filter(|direction| action.direction != *direction)
+                .map(NameProblem::OtherDirection),
+            None if !names_peer => Some(NameProblem::ChoiceOfOnePeer),
+            _ => None,
+        };
+        if let Some(problem) = variants.iter().find_map(misfit) {
+            self.name_fault(id, path, problem);
+            return None;
+        }
+        Some(found)
     }
 
     fn peer(&mut self, id: ItemId, path: &Path) -> Option<Peer> {

@@ -22,10 +22,19 @@ pub(crate) struct ResolvedSession {
 
 #[derive(Debug)]
 pub(crate) struct ResolvedChain {
-    /// For an option of a choice: its label, and the token that is its name.
-    pub(crate) option: Option<(ResolvedLabel, usize)>,
+    pub(crate) option: Option<ResolvedOption>,
     pub(crate) actions: Vec<ResolvedAction>,
     pub(crate) tail: ResolvedTail,
+}
+
+/// How an option of a choice begins.
+#[derive(Debug)]
+pub(crate) struct ResolvedOption {
+    /// The token that is its name.
+    pub(crate) token: usize,
+    pub(crate) label: ResolvedLabel,
+    /// In a choice among peers: which way the label goes, and with whom.
+    pub(crate) end: Option<(Direction, Peer)>,
 }
 
 #[derive(Debug)]
@@ -58,9 +67,11 @@ pub(crate) struct Peer {
 #[derive(Debug)]
 pub(crate) enum ResolvedTail {
     Choice {
-        direction: Direction,
+        /// `None` if messages may go both ways.
+        direction: Option<Direction>,
         token: usize,
-        peer: Peer,
+        /// Unless the options name it.
+        peer: Option<Peer>,
         choice: ItemId,
     },
     End {

@@ -255,6 +255,12 @@ fn files_that_are_no_machine_of_the_role() {
             "mixed",
             "p.k.dot",
             "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 1 [label=\"s?value(i32)\"]; }",
+            "unsafe order: `protocols/p.k.dot` does not do everything at its turn",
+        ),
+        (
+            "undecided",
+            "p.k.dot",
+            "digraph k { 0 -> 1 [label=\"s!ready\"]; 0 -> 0 [label=\"s!ready\"]; }",
             "the machine in protocols/p.k.dot is no session type: ",
         ),
         (

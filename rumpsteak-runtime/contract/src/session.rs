@@ -5,8 +5,10 @@
 //!           | #[session] vis type NAME = S ;                a name for a part of a session
 //!           | #[session] vis struct NAME ( S ) ;            the same, and may call itself: `Self`
 //!           | #[session] vis enum NAME { V ( L , S ) , … }  a choice: one variant for each label
-//! S       ::= Send < P , L , S > | Receive < P , L , S >    one action, then the rest
-//!           | Select < P , C > | Branch < P , C >           an internal, an external choice
+//!           | #[session] vis enum NAME { V ( A ) , … }      a choice among peers: each variant names one
+//! A       ::= Send < P , L , S > | Receive < P , L , S >    one action, then the rest
+//! S       ::= A | Select < P , C > | Branch < P , C >       an internal, an external choice
+//!           | Select < C > | Branch < C > | Race < C >      the same among peers; the last one is both
 //!           | End | Self | PATH                             the end; this item; another item
 //! P, L, C ::= PATH                                          a role, a label, a choice or `Self`
 //! ```
@@ -61,19 +63,48 @@ pub enum Form {
     Struct(Chain),
 }
 
-/// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`.
+/// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`, or `Value(Send<A, Value, End>)` in
+/// a choice among peers.
 #[derive(Clone, Debug)]
 pub struct Variant {
     /// The name of the variant.
     pub name: Ident,
     /// The index of the token that is the name.
     pub token: usize,
-    /// The label that is sent or received.
-    pub label: Path,
+    /// How it begins.
+    pub head: Head,
     /// The session that follows.
     pub then: Chain,
     /// The attributes of the variant, which are doc comments.
     pub attributes: TokenStream,
+}
+
+/// How an option of a choice begins.
+#[derive(Clone, Debug)]
+pub enum Head {
+    /// With this label, in a choice towards one peer.
+    Label(Path),
+    /// With this action, in a choice among peers.
+    Action(Action),
+}
+
+impl Head {
+    /// The label that is sent or received.
+    #[must_use]
+    pub fn label(&self) -> &Path {
+        match self {
+            Self::Label(label) | Self::Action(Action { label, .. }) => label,
+        }
+    }
+
+    /// The action, in a choice among peers.
+    #[must_use]
+    pub fn action(&self) -> Option<&Action> {
+        match self {
+            Self::Label(_) => None,
+            Self::Action(action) => Some(action),
+        }
+    }
 }
 
 /// A session: actions in sequence, then a tail.
@@ -110,14 +141,15 @@ pub enum Direction {
 /// How a chain goes on after its actions.
 #[derive(Clone, Debug)]
 pub enum Tail {
-    /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it.
+    /// `Select<P, C>`, which sends the chosen label, or `Branch<P, C>`, which receives it; among
+    /// peers `Select<C>`, `Branch<C>` and `Race<C>`.
     Choice {
-        /// Whether it selects or branches.
-        direction: Direction,
+        /// Whether it selects or branches; `None` if it does either, whichever is first.
+        direction: Option<Direction>,
         /// The constructor as written.
         constructor: Path,
-        /// The role at the other end.
-        peer: Path,
+        /// The role at the other end, unless the options name it.
+        peer: Option<Path>,
         /// The `enum` of the options; `Self` in an enum is that enum.
         choice: Path,
     },
@@ -137,13 +169,14 @@ impl SessionItem {
             Form::Choice(variants) => (None, &variants[..]),
         };
         let chains = chain.into_iter().chain(variants.iter().map(|variant| &variant.then));
-        chains.flat_map(|chain| {
+        let heads = variants.iter().filter_map(|variant| Some(&variant.head.action()?.peer));
+        heads.chain(chains.flat_map(|chain| {
             let tail = match &chain.tail {
-                Tail::Choice { peer, .. } => Some(peer),
+                Tail::Choice { peer, .. } => peer.as_ref(),
                 _ => None,
             };
             chain.actions.iter().map(|action| &action.peer).chain(tail)
-        })
+        }))
     }
 
     /// Parses the arguments of `#[session(…)]`, without the parentheses, and the item that it
@@ -214,8 +247,11 @@ impl fmt::Display for Chain {
             write!(f, "{}<{}, {}, ", action.constructor, action.peer, action.label)?;
         }
         match &self.tail {
-            Tail::Choice { peer, choice, .. } => {
+            Tail::Choice { peer: Some(peer), choice, .. } => {
                 write!(f, "{}<{peer}, {choice}>", self.tail.path())
+            }
+            Tail::Choice { peer: None, choice, .. } => {
+                write!(f, "{}<{choice}>", self.tail.path())
             }
             tail => tail.path().fmt(f),
         }
@@ -282,6 +318,10 @@ fn choice(reader: &mut Reader<'_>, canonical: &Canonical) -> Result<Form> {
                 reader.error("a choice needs at least one option: `Variant(Label, Session)`")
             );
         }
+        let among_peers = variants[0].head.action().is_some();
+        if let Some(other) = variants.iter().find(|it| it.head.action().is_some() != among_peers) {
+            return Err(Error::new(other.head.label().span(), MIXED_OPTIONS));
+        }
         Ok(Form::Choice(variants))
     })
 }
@@ -294,17 +334,37 @@ impl Variant {
             EXPECTED_OPTION_BODY,
             "an option has two fields: the label and the session that follows it",
         ];
-        let (label, then) = reader.group(Delimiter::Parenthesis, messages, |reader| {
-            let label = label(reader)?;
-            reader.punct(',', EXPECTED_OPTION_BODY)?;
+        let (head, then) = reader.group(Delimiter::Parenthesis, messages, |reader| {
+            let head = Head::read(reader)?;
             let then = Chain::read(reader)?;
+            if let Head::Action(_) = head {
+                close_angle(reader, EXPECTED_CLOSE)?;
+            }
             if let Tail::Itself(path) = &then.tail {
                 return Err(Error::new(path.span(), SELF_IS_CHOICE));
             }
             reader.eat_punct(',');
-            Ok((label, then))
+            Ok((head, then))
         })?;
-        Ok(Self { name, token, label, then, attributes: canonical.attributes_before(token) })
+        Ok(Self { name, token, head, then, attributes: canonical.attributes_before(token) })
+    }
+}
+
+impl Head {
+    /// Parses the label, or the action as far as its label, and the `,` behind it.
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let path = reader.path("expected a label")?;
+        match Constructor::of(&path) {
+            Some(Constructor::Action(direction)) if reader.at_punct('<') => {
+                Ok(Self::Action(Action::read(reader, direction, path)?))
+            }
+            Some(_) if reader.at_punct('<') => Err(Error::new(path.span(), EXPECTED_ACTION)),
+            _ => {
+                check_label(reader)?;
+                reader.punct(',', EXPECTED_OPTION_BODY)?;
+                Ok(Self::Label(path))
+            }
+        }
     }
 }
 
@@ -332,7 +392,7 @@ impl Chain {
             }
         };
         for _ in &actions {
-            close_angle(reader, "expected `>` after the session that follows")?;
+            close_angle(reader, EXPECTED_CLOSE)?;
         }
         Ok(Self { actions, tail })
     }
@@ -375,14 +435,31 @@ impl Tail {
         })
     }
 
-    fn choice(reader: &mut Reader<'_>, direction: Direction, constructor: Path) -> Result<Self> {
+    fn choice(
+        reader: &mut Reader<'_>,
+        direction: Option<Direction>,
+        constructor: Path,
+    ) -> Result<Self> {
         let name = constructor.last();
-        reader.punct('<', format_args!("`{name}` is written `{name}<Role, Choice>`"))?;
-        let peer = peer(reader)?;
-        reader.punct(',', format_args!("expected `,` and the choice: `{name}<Role, Choice>`"))?;
-        let choice = reader.path("expected the name of the `#[session] enum` with the options")?;
+        let usage = match direction {
+            Some(_) => format!("`{name}` is written `{name}<Role, Choice>`, or `{name}<Choice>`"),
+            None => format!("`{name}` is written `{name}<Choice>`"),
+        };
+        reader.punct('<', &usage)?;
+        let first = peer(reader)?;
+        let is_choice = Constructor::of(&first).is_some() || reader.at_punct('<');
+        let (peer, choice) = match !is_choice && reader.eat_punct(',') && !reader.at_punct('>') {
+            true => (
+                Some(first),
+                reader.path("expected the name of the `#[session] enum` with the options")?,
+            ),
+            false => (None, first),
+        };
         if Constructor::of(&choice).is_some() || reader.at_punct('<') {
             return Err(Error::new(choice.span(), EXPECTED_CHOICE));
+        }
+        if let (None, Some(peer)) = (direction, &peer) {
+            return Err(Error::new(peer.span(), usage));
         }
         close_angle(reader, "expected `>` after the choice")?;
         Ok(Self::Choice { direction, constructor, peer, choice })
@@ -415,28 +492,35 @@ fn peer(reader: &mut Reader<'_>) -> Result<Path> {
 
 fn label(reader: &mut Reader<'_>) -> Result<Path> {
     let label = reader.path("expected a label")?;
-    if reader.at_punct('<') {
-        return Err(
-            reader.error("a label is a type without arguments: give this one a name of its own")
-        );
-    }
+    check_label(reader)?;
     Ok(label)
+}
+
+fn check_label(reader: &Reader<'_>) -> Result<()> {
+    match reader.at_punct('<') {
+        true => {
+            Err(reader
+                .error("a label is a type without arguments: give this one a name of its own"))
+        }
+        false => Ok(()),
+    }
 }
 
 #[derive(Clone, Copy)]
 enum Constructor {
     Action(Direction),
-    Choice(Direction),
+    Choice(Option<Direction>),
     End,
 }
 
 impl Constructor {
     fn of(path: &Path) -> Option<Self> {
         Some(match path.last().to_string().as_str() {
-            "Branch" => Self::Choice(Direction::Receive),
+            "Branch" => Self::Choice(Some(Direction::Receive)),
             "End" => Self::End,
+            "Race" => Self::Choice(None),
             "Receive" => Self::Action(Direction::Receive),
-            "Select" => Self::Choice(Direction::Send),
+            "Select" => Self::Choice(Some(Direction::Send)),
             "Send" => Self::Action(Direction::Send),
             _ => return None,
         })
@@ -457,6 +541,11 @@ const EXPECTED_STRUCT_BODY: &str =
 const EXPECTED_OPTION_BODY: &str = "an option is written `Variant(Label, Session)`";
 const EXPECTED_CHOICE: &str =
     "a choice is the name of a `#[session] enum`: write the options there";
+const EXPECTED_ACTION: &str = "an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or \
+                               `Variant(Receive<Role, Label, Then>)`";
+const EXPECTED_CLOSE: &str = "expected `>` after the session that follows";
+const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, \
+                             `Variant(Label, Then)`";
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";

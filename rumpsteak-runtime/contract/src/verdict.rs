@@ -160,7 +160,7 @@ pub struct Proof {
     /// uses it holds unless this entry's errors are raised.
     pub id: Option<u64>,
     /// The structure: the session of a `type` or a `struct`, or the options of an `enum`, in order,
-    /// with their labels. Empty for an item that no root reaches: no session contains it, so
+    /// with their labels; without them where the options name their peers. Empty for an item that no root reaches: no session contains it, so
     /// nothing was verified.
     pub body: Vec<(Option<String>, Chain)>,
     /// For a role, or a root: in which system its queues have proven capacities.
@@ -180,6 +180,7 @@ pub type Chain = Vec<Step>;
 /// ```text
 /// ("send", ["DoubleBuffering", "s", "Ready"], None)       Send<S, Ready, …>
 /// ("branch", ["DoubleBuffering", "s"], Some(7))           Branch<S, Choice>
+/// ("branch", [], Some(7))                                 Branch<Choice>
 /// ("end", [], None)                                       End
 /// ("", [], Some(7))                                       a struct
 /// ```

@@ -29,7 +29,8 @@ fn show(chain: &Chain) -> String {
     }
     let shown = match &chain.tail {
         Tail::Choice { direction, peer, choice, .. } => {
-            format!("{peer}{}{{{choice}}}", sign(*direction))
+            let peer = peer.as_ref().map_or(String::new(), ToString::to_string);
+            format!("{peer}{}{{{choice}}}", direction.map_or('|', sign))
         }
         Tail::End(_) => "end".to_owned(),
         Tail::Itself(_) => "self".to_owned(),
@@ -46,7 +47,12 @@ fn show_item(arguments: &str, item: &str) -> String {
         Form::Choice(variants) => {
             let variants: Vec<_> = variants
                 .iter()
-                .map(|variant| format!("{} => {}", variant.label, show(&variant.then)))
+                .map(|variant| {
+                    let peer = variant.head.action().map_or(String::new(), |action| {
+                        format!("{}{}", action.peer, sign(action.direction))
+                    });
+                    format!("{peer}{} => {}", variant.head.label(), show(&variant.then))
+                })
                 .collect();
             format!("enum {} = {}", item.name, variants.join(" | "))
         }
@@ -92,6 +98,26 @@ fn the_papers_choices() {
         show_item("B", "type RingB = Select<C, RingBChoice>;"),
         "type RingB = C!{RingBChoice}@6"
     );
+}
+
+#[test]
+fn choices_among_peers() {
+    assert_eq!(
+        show_item("D", "type Pool = Send<A, Run, Select<Next>>;"),
+        "type Pool = A!Run@6 !{Next}@12"
+    );
+    assert_eq!(
+        show_item(
+            "",
+            "enum Next { ToA(Send<A, Run, Branch<Self>>), Stop(Send<B, Stop, Send<A, Stop, End,>>,) }"
+        ),
+        "enum Next = A!Run => ?{Self}@13 | B!Stop => A!Stop@28 end@34"
+    );
+    assert_eq!(
+        show_item("", "enum Answer { FromA(Receive<A, Done, Pool>), Give(Send<B, Up, End>) }"),
+        "enum Answer = A?Done => Pool@13 | B!Up => end@25"
+    );
+    assert_eq!(show_item("D", "type Impatient = Race<Answer>;"), "type Impatient = |{Answer}@6");
 }
 
 #[test]
@@ -229,6 +255,28 @@ fn refusals_point_at_the_token_and_say_what_to_write() {
         ),
         ("", "enum A { }", "}: a choice needs at least one option: `Variant(Label, Session)`"),
         ("", "enum A { L }", "}: an option is written `Variant(Label, Session)`"),
+        (
+            "",
+            "enum A { X(Send<P, L, End>), Y(M, End) }",
+            "M: either all options of a choice name a peer, `Variant(Send<Role, Label, Then>)`, or none does, `Variant(Label, Then)`",
+        ),
+        (
+            "",
+            "enum A { X(Select<P, C>) }",
+            "Select: an option of a choice among peers begins with the message: `Variant(Send<Role, Label, Then>)` or `Variant(Receive<Role, Label, Then>)`",
+        ),
+        (
+            "",
+            "enum A { X(Send<P, L, End>, End) }",
+            "End: an option has two fields: the label and the session that follows it",
+        ),
+        ("", "type A = Race<P, C>;", "P: `Race` is written `Race<Choice>`"),
+        ("", "type A = Select<>;", ">: expected the role at the other end"),
+        (
+            "",
+            "type A = Branch<Send<P, L, End>>;",
+            "Send: a choice is the name of a `#[session] enum`: write the options there",
+        ),
         (
             "",
             "enum A { L(L, Self) }",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 
@@ -55,6 +55,12 @@ impl<M> QueueReceiver<M> {
                 Err(_) => return None,
             }
         }
+    }
+
+    /// Whether the queue is empty and the receiver waits with this waker.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self, waker: &Waker) -> bool {
+        self.consumer.is_parked() && self.own.is_known(waker)
     }
 
     #[inline]

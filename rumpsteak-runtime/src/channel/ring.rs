@@ -233,6 +233,13 @@ impl<M> Consumer<M> {
         Ok(message)
     }
 
+    /// Whether the consumer is parked, and the producer has not written since: if it does, it wakes
+    /// the waker that was left.
+    #[inline]
+    pub(super) fn is_parked(&self) -> bool {
+        self.ring.tail.0.load(Ordering::Acquire) == self.head | PARKED
+    }
+
     /// Parks with these flags. `false` if the producer has written since the consumer saw that the
     /// ring is empty.
     #[inline]

@@ -27,7 +27,8 @@ pub const SEND: u64 = 1;
 /// `Receive<P, L, then>`.
 pub const RECEIVE: u64 = 2;
 
-/// `Select<P, choice>`: the number of `P`, and the identity of the choice.
+/// `Select<P, choice>`: the number of `P`, 0 if its options name their peers, and the identity of
+/// the choice.
 pub const SELECT: u64 = 3;
 
 /// `Branch<P, choice>`.
@@ -36,8 +37,12 @@ pub const BRANCH: u64 = 4;
 /// `End`, with 0.
 pub const END: u64 = 5;
 
-/// The options of a choice in order: the number of the label, and what follows.
+/// The options of a choice in order: the number of the label, and what follows; or the fingerprint
+/// of the `Send` or `Receive` that it is.
 pub const CHOICE: u64 = 6;
+
+/// `Race<choice>`, as `Select<choice>`.
+pub const RACE: u64 = 7;
 
 /// A fingerprint with one part more: it begins with the number of a constructor.
 ///
@@ -45,6 +50,16 @@ pub const CHOICE: u64 = 6;
 #[must_use]
 pub const fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// A fingerprint with several parts more.
+#[must_use]
+pub const fn mix_all(mut hash: u64, mut parts: &[u64]) -> u64 {
+    while let [part, rest @ ..] = parts {
+        hash = mix(hash, *part);
+        parts = rest;
+    }
+    hash
 }
 
 /// Whether a role and its session are those that were verified.

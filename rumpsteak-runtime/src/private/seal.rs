@@ -4,11 +4,11 @@
 #[derive(Debug)]
 pub struct ByMacro<T = ()>(pub T);
 
-/// A [`ByMacro`] for `C` and `L`, as a type: rustc checks no body for it, and one that is borrowed
-/// from another `impl` does not fit.
-pub trait Seals<C: ?Sized, L> {}
+/// A [`ByMacro`] for `C`, `L` and `P`, as a type: rustc checks no body for it, and one that is
+/// borrowed from another `impl` does not fit.
+pub trait Seals<C: ?Sized, L, P> {}
 
-impl<C, L> Seals<C, L> for ByMacro<fn(C, L)> {}
+impl<C, L, P> Seals<C, L, P> for ByMacro<fn(C, L, P)> {}
 
 /// What a role plays.
 #[derive(Debug)]

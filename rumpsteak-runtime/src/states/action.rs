@@ -68,13 +68,14 @@ fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {
 /// wake before the process learns of it.
 #[cold]
 #[inline(never)]
-pub(super) fn failed<R: Role, P: Role>(
+pub(super) fn failed<R: Role>(
     state: State<'_, R>,
+    peer: &'static str,
     error: RouteError,
     action: Action,
 ) -> Error {
     drop(state);
-    let (role, peer) = (R::NAME, P::NAME);
+    let role = R::NAME;
     match error {
         RouteError::Closed => ErrorKind::Closed { role, peer, action },
         RouteError::Transport(source) => ErrorKind::Transport { role, peer, action, source },
@@ -85,13 +86,14 @@ pub(super) fn failed<R: Role, P: Role>(
 /// The error of a message that is not legal here. Drops the state, as `failed` does.
 #[cold]
 #[inline(never)]
-pub(super) fn unexpected<R: Role, P: Role>(
+pub(super) fn unexpected<R: Role>(
     state: State<'_, R>,
+    peer: &'static str,
     message: R::Message,
     legal: &'static [&'static str],
 ) -> Error {
     drop(state);
-    ErrorKind::Unexpected { role: R::NAME, peer: P::NAME, legal, came: message.label() }.into()
+    ErrorKind::Unexpected { role: R::NAME, peer, legal, came: message.label() }.into()
 }
 
 /// A future of an action was polled after it had given its result.

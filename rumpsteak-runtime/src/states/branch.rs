@@ -5,6 +5,7 @@ use std::task::{Context, Poll, ready};
 use super::action::{failed, poll_accept, polled_again, unexpected};
 use super::choice::Choice;
 use super::implement::{show, state_with_choice};
+use super::peer::{AnyPeer, Peer, Peers, poll_any};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::private::ByMacro;
@@ -16,13 +17,18 @@ use crate::transport::Incoming;
 ///
 /// In a session type it is written `Branch<P, C>`, where `C` is an enum with `#[session]`. The
 /// process matches on it, and Rust makes sure that it handles every label.
+///
+/// Among several peers it is written `Branch<C>`, and each variant of `C` names one:
+/// `FromA(Receive<A, Done, End>)`. Then the first message counts, whoever sends it. Of several
+/// peers that have sent something, the one is heard that was not heard for longest: none is heard
+/// twice while another one waits.
 #[must_use = "the session stops here, and the role is poisoned, unless you `branch`"]
 pub struct Branch<'s, R: Role, P, C> {
     state: State<'s, R>,
     names: Names<(P, C)>,
 }
 
-impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
+impl<'s, R: Role, P: Role, C> Branch<'s, R, P, C> {
     /// Waits for a label and returns the variant of the choice that it selects, which holds the
     /// label and the next state.
     ///
@@ -46,6 +52,30 @@ impl<'s, R: Role, P, C> Branch<'s, R, P, C> {
     }
 }
 
+impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
+    /// Waits for a message from any of the peers, and returns the variant of the choice that it
+    /// selects, which holds the label and the next state. A variant is matched as in a choice of
+    /// one peer: `FromA(Done, s)`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Receive::receive`](super::Receive::receive) for any of the peers, if no other one
+    /// has sent anything. A role whose session has ended closes its routes when it is dropped: keep
+    /// it, as [`join`](crate::join()) does, while others may wait for several peers.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of `Receive::receive`; see [`Branching`].
+    #[inline]
+    pub fn branch(self) -> Branching<'s, R, AnyPeer, C>
+    where
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+    {
+        const { C::VERIFIED };
+        Branching::new(self.state)
+    }
+}
+
 /// The future of [`Branch::branch`].
 ///
 /// # Cancel safety
@@ -60,6 +90,21 @@ pub struct Branching<'s, R: Role, P, C> {
     /// `None` once completed.
     state: Option<State<'s, R>>,
     names: Names<(P, C)>,
+}
+
+impl<'s, R: Role, C> Branching<'s, R, AnyPeer, C> {
+    pub(super) fn new(state: State<'s, R>) -> Self {
+        Self { state: Some(state), names: Names::default() }
+    }
+
+    /// Gives up: nothing was received.
+    ///
+    /// # Panics
+    ///
+    /// If it has completed.
+    pub(super) fn into_state(self) -> State<'s, R> {
+        self.state.unwrap_or_else(|| polled_again())
+    }
 }
 
 impl<'s, R, P, C> Future for Branching<'s, R, P, C>
@@ -81,16 +126,43 @@ where
             polled_again();
         };
         Poll::Ready(match received {
-            Ok(message) => C::decide(state, message)
-                .map_err(|(state, message)| unexpected::<R, P>(state, message, C::LABELS)),
-            Err(error) => Err(failed::<R, P>(state, error, Action::Receive(C::LABELS))),
+            Ok(message) => C::decide(state, message, P::NUMBER.0).map_err(|(state, message)| {
+                unexpected(state, <P as Role>::NAME, message, C::LABELS)
+            }),
+            Err(error) => Err(failed(state, <P as Role>::NAME, error, Action::Receive(C::LABELS))),
+        })
+    }
+}
+
+impl<'s, R, C> Future for Branching<'s, R, AnyPeer, C>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    type Output = Result<C>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
+        let this = self.get_mut();
+        let Some(state) = &mut this.state else {
+            polled_again();
+        };
+        let (index, received) = ready!(poll_any::<R, C::Peers>(state.role, context));
+        let Some(state) = this.state.take() else {
+            polled_again();
+        };
+        let (peer, number) = C::Peers::peer(index);
+        Poll::Ready(match received {
+            Ok(message) => C::decide(state, message, number)
+                .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
+            Err(error) => Err(failed(state, peer, error, Action::Receive(C::LABELS))),
         })
     }
 }
 
 state_with_choice!(Branch, BRANCH);
 
-impl<R: Role, P: Role, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
+impl<R: Role, P: Peer, C: Choice> fmt::Debug for Branching<'_, R, P, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show::<R, P>(f, "Branching", "labels", &C::LABELS)
             .field("completed", &self.state.is_none())

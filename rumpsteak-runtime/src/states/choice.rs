@@ -1,5 +1,6 @@
 //! Choices between labels.
 
+use super::peer::AnyPeer;
 use super::state::Session;
 use crate::message::Message;
 use crate::private::{ByMacro, Seals};
@@ -12,6 +13,10 @@ use crate::private::{ByMacro, Seals};
     note = "a choice is an enum with `#[session]`, with a label and what follows in each variant: `Stop(Stop, End)`"
 )]
 pub trait Choice: Sized {
+    /// The peers from which its options receive, if they name them: see [`Peers`](super::Peers).
+    #[doc(hidden)]
+    type Peers;
+
     /// The message type of the role that selects or branches.
     type Message;
 
@@ -26,7 +31,8 @@ pub trait Choice: Sized {
     #[doc(hidden)]
     const VERIFIED: ByMacro<&'static [&'static str]>;
 
-    /// Enters the alternative that `message` names.
+    /// Enters the alternative that `message` names. Where alternatives name their peers, `from` is
+    /// the number of the peer in fingerprints.
     ///
     /// # Errors
     ///
@@ -35,6 +41,7 @@ pub trait Choice: Sized {
     fn decide(
         state: Self::State,
         message: Self::Message,
+        from: u64,
     ) -> Result<Self, (Self::State, Self::Message)>;
 }
 
@@ -56,16 +63,17 @@ pub fn enter<L, S: Session, M: Message<L>, C>(
     }
 }
 
-/// A choice that offers the label `L`. Implemented by `#[session]` on an enum, once per variant.
+/// A choice that offers the label `L`, towards `P` if its options name their peers. Implemented by
+/// `#[session]` on an enum, once per variant.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not offer the label `{L}`",
     label = "`{L}` cannot be selected here",
     note = "a label is selected with its payload, if it has one: `select(Label(payload))`",
     note = "select one of the labels in the variants of `{Self}`"
 )]
-pub trait Offers<L> {
+pub trait Offers<L, P = AnyPeer> {
     #[doc(hidden)]
-    type ByMacro: Seals<Self, L>;
+    type ByMacro: Seals<Self, L, P>;
 
     /// What follows the label: a [`Session`](super::Session).
     type Then;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::peer::Peer;
 use crate::role::Role;
 
 /// `Session`, `Structure` and `Debug` for a state with one label: `Send`, `Receive`.
@@ -44,14 +45,14 @@ macro_rules! state_with_choice {
         impl<R, P, C> Structure for $State<'_, R, P, C>
         where
             R: Role,
-            P: Role,
+            P: Peer,
             C: Structure,
         {
             const FINGERPRINT: u64 =
-                mix(mix(fingerprint::$fingerprint, P::PLAYED.0.number), C::FINGERPRINT);
+                mix(mix(fingerprint::$fingerprint, P::NUMBER.0), C::FINGERPRINT);
         }
 
-        impl<R: Role, P: Role, C: Choice> fmt::Debug for $State<'_, R, P, C> {
+        impl<R: Role, P: Peer, C: Choice> fmt::Debug for $State<'_, R, P, C> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let name = stringify!($State);
                 $crate::states::implement::show::<R, P>(f, name, "labels", &C::LABELS).finish()
@@ -87,7 +88,7 @@ pub(super) use state_with_choice;
 pub(super) use state_with_label;
 
 /// Where a session is, for `Debug`: the role, the peer and the labels.
-pub(super) fn show<'f, 'a, R: Role, P: Role>(
+pub(super) fn show<'f, 'a, R: Role, P: Peer>(
     f: &'f mut fmt::Formatter<'a>,
     name: &str,
     field: &str,

@@ -2,7 +2,7 @@
 
 use std::future::Ready;
 
-use super::{Branch, Receive, Select, Send};
+use super::{Branch, Race, Receive, Select, Send};
 use crate::error::Result;
 use crate::role::Role;
 
@@ -16,7 +16,7 @@ pub trait IsChoice<S> {}
 /// A state with one message that is due: likewise.
 #[diagnostic::on_unimplemented(
     message = "there is a choice between messages here",
-    label = "call `select` on a `Select`, `branch` on a `Branch`"
+    label = "call `select` on a `Select`, `branch` on a `Branch`, `race` on a `Race`"
 )]
 pub trait IsAction<S> {}
 
@@ -42,5 +42,7 @@ macro_rules! misused {
 
 misused!(Branch < P, C > receive(), IsAction);
 misused!(Select < P, C > send(L), IsAction);
+misused!(Race < P, C > receive(), IsAction);
+misused!(Race < P, C > send(L), IsAction);
 misused!(Receive < P, L, C > branch(), IsChoice);
 misused!(Send < P, L, C > select(M), IsChoice);

@@ -87,8 +87,8 @@ where
         let labels = const { &[<R::Message as Message<L>>::NAME] };
         Poll::Ready(match received.map(Message::downcast) {
             Ok(Ok(label)) => Ok((label, C::from_state(state))),
-            Ok(Err(message)) => Err(unexpected::<R, P>(state, message, labels)),
-            Err(error) => Err(failed::<R, P>(state, error, Action::Receive(labels))),
+            Ok(Err(message)) => Err(unexpected(state, P::NAME, message, labels)),
+            Err(error) => Err(failed(state, P::NAME, error, Action::Receive(labels))),
         })
     }
 }

@@ -2,6 +2,7 @@ use std::fmt;
 
 use super::choice::{Choice, Offers};
 use super::implement::state_with_choice;
+use super::peer::{AnyPeer, Peer};
 use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
 use crate::private::ByMacro;
@@ -12,13 +13,16 @@ use crate::role::Role;
 ///
 /// In a session type it is written `Select<P, C>`, where `C` is an enum with `#[session]`; the
 /// session continues as the variant says whose label is selected.
+///
+/// Among several peers it is written `Select<C>`, and each variant of `C` names one:
+/// `ToA(Send<A, Job, End>)`.
 #[must_use = "the session stops here, and the role is poisoned, unless you `select`"]
 pub struct Select<'s, R: Role, P, C> {
     state: State<'s, R>,
     names: Names<(P, C)>,
 }
 
-impl<'s, R: Role, P, C> Select<'s, R, P, C> {
+impl<'s, R: Role, P: Role, C> Select<'s, R, P, C> {
     /// Sends `label` and returns the state that follows it, when the future is polled. When it
     /// waits, see [`Send::send`](super::Send::send).
     ///
@@ -52,6 +56,50 @@ impl<'s, R: Role, P, C> Select<'s, R, P, C> {
     pub fn select_or_return<L>(self, label: L) -> Returning<'s, R, P, L, C::Then>
     where
         C: Choice<State = State<'s, R>> + Offers<L, Then: Follows<'s, R, P, L>>,
+    {
+        self.select(label).or_return()
+    }
+}
+
+impl<'s, R: Role, C> Select<'s, R, AnyPeer, C> {
+    /// Sends `label` to `P` and returns the state that follows it, when the future is polled. Who
+    /// `P` is need not be said where the label is for one peer only: `select(Stop)`; otherwise
+    /// `select::<A, _>(Job(1))`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Send::send`](super::Send::send). The label is lost; use
+    /// [`select_or_return`](Select::select_or_return) to have it back.
+    ///
+    /// # Cancel safety
+    ///
+    /// That of `Send::send`.
+    #[inline]
+    pub fn select<P, L>(self, label: L) -> Sending<'s, R, P, L, <C as Offers<L, P>>::Then>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, P, Then: Follows<'s, R, P, L>>,
+    {
+        const { C::VERIFIED };
+        Sending::new(self.state, label)
+    }
+
+    /// Sends `label` to `P` as [`select`](Select::select) does, and returns it if it could not be
+    /// sent.
+    ///
+    /// # Errors
+    ///
+    /// As `select`. The label is returned unless the transport failed after taking it.
+    ///
+    /// # Cancel safety
+    ///
+    /// As `select`; a label whose future is dropped is not returned.
+    #[inline]
+    pub fn select_or_return<P, L>(
+        self,
+        label: L,
+    ) -> Returning<'s, R, P, L, <C as Offers<L, P>>::Then>
+    where
+        C: Choice<State = State<'s, R>> + Offers<L, P, Then: Follows<'s, R, P, L>>,
     {
         self.select(label).or_return()
     }

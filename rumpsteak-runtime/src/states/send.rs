@@ -138,7 +138,7 @@ where
         };
         Poll::Ready(match sent {
             Ok(()) => Ok(C::from_state(state)),
-            Err(error) => Err(failed::<R, P>(state, error, Action::Send(R::Message::NAME))),
+            Err(error) => Err(failed(state, P::NAME, error, Action::Send(R::Message::NAME))),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! The route made of a sink and a stream.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use futures_channel::mpsc;
 use futures_core::Stream;
@@ -10,6 +11,7 @@ use futures_sink::Sink;
 
 use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
+use crate::channel::QueueReceiver;
 use crate::error::BoxError;
 use crate::private::ByMacro;
 
@@ -137,6 +139,18 @@ where
             Some(arrival) => arrival.into_message().map_err(classify),
             None => Err(RouteError::Closed),
         })
+    }
+
+    #[inline(always)]
+    fn is_idle(&self, waker: &Waker) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        // Of streams, only those of a `Channel` can tell: known when this is compiled.
+        let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
+        let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
+        queue.is_some_and(|queue| queue.is_idle(waker))
     }
 }
 

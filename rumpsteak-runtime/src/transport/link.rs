@@ -1,7 +1,7 @@
 //! What a route can do: the traits that a transport implements.
 
 use std::fmt;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use super::mark::Mark;
 use crate::error::BoxError;
@@ -111,6 +111,18 @@ pub trait Incoming<M>: Link {
     ///
     /// When the other end is gone and nothing is left in the queue, or when the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
+
+    /// Whether a poll with this waker would be in vain: the last poll was with the same one, nothing
+    /// has come since, and whatever comes will wake it. A choice among peers then polls the others
+    /// only. A route that cannot tell is polled.
+    fn is_idle(&self, waker: &Waker) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        let _ = waker;
+        false
+    }
 }
 
 /// What the stream of a route may yield: messages, or results of messages where the transport can

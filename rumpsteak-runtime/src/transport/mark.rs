@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a role knows of a route: whether a session uses it, or did so and never ended, and whose
 /// route it is, if `#[derive(Roles)]` made it.
@@ -16,6 +16,8 @@ pub struct Mark {
     in_session: AtomicBool,
     /// Whether the route was taken away in the middle of a session: none ever begins here.
     is_left: bool,
+    /// When its peer was heard last, among others: a number that is larger than those before it.
+    turn: AtomicUsize,
     brand: OnceLock<Brand>,
 }
 
@@ -38,16 +40,24 @@ impl Mark {
     /// The mark of a route that no session has used.
     #[must_use]
     pub const fn new() -> Self {
-        Self { in_session: AtomicBool::new(false), is_left: false, brand: OnceLock::new() }
+        Self::with(false)
+    }
+
+    /// The mark of a route without a brand, which was left or was never used.
+    const fn with(is_left: bool) -> Self {
+        Self {
+            in_session: AtomicBool::new(is_left),
+            is_left,
+            turn: AtomicUsize::new(0),
+            brand: OnceLock::new(),
+        }
     }
 
     /// Takes the mark away with its route, in the middle of a session. What is left is the mark of
     /// a route over which no session begins any more.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        let left =
-            Self { in_session: AtomicBool::new(true), is_left: true, brand: OnceLock::new() };
-        std::mem::replace(self, left)
+        std::mem::replace(self, Self::with(true))
     }
 
     #[inline]
@@ -58,6 +68,14 @@ impl Mark {
     #[inline]
     pub(crate) fn set_in_session(&self, in_session: bool) {
         self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
+    }
+
+    pub(crate) fn turn(&self) -> usize {
+        self.turn.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_turn(&self, turn: usize) {
+        self.turn.store(turn, Ordering::Relaxed);
     }
 
     #[inline]

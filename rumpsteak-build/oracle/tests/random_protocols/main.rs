@@ -11,5 +11,4 @@ mod fuzz;
 mod judgements;
 mod projections;
 mod runs;
-mod undirected;
 mod verdicts;

@@ -1,9 +1,9 @@
 //! A choice: the enum of its options.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Path, Variant};
+use rumpsteak_contract::session::{Action, Direction, Head, Path, Variant};
 use syn::Error;
 
 use super::expansion::Expansion;
@@ -21,12 +21,14 @@ impl Expansion<'_> {
 
         let docs = variants.iter().map(|variant| &variant.attributes);
         let names: Vec<_> = variants.iter().map(|variant| &variant.name).collect();
-        let labels: Vec<_> = variants.iter().map(|variant| &variant.label).collect();
+        let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
         let parts: Vec<_> = self.options(variants);
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
         let rests = parts.iter().map(|then| self.rest(then));
-        let assertion = self.options_assertion(&labels, &thens);
-        let decide = self.decide(&names, &labels);
+        let assertion = self.options_assertion(variants, &thens);
+        let peers = self.peers(variants);
+        let decide = self.decide(variants);
+        let offers = variants.iter().zip(&thens).map(|(variant, then)| self.offers(variant, then));
         let identity = self.identity(name, self.id());
         let debug = self.debug(
             name,
@@ -60,6 +62,7 @@ impl Expansion<'_> {
             where
                 #wheres
             {
+                type Peers = #peers;
                 type Message = #message;
                 type State = #krate::states::State<'s, #role>;
 
@@ -71,19 +74,12 @@ impl Expansion<'_> {
                 #decide
             }
 
-            #(
-                #[automatically_derived]
-                impl<'s, #role: #krate::Role> #krate::states::Offers<#labels> for #name<'s, #role> {
-                    type Then = #thens;
-
-                    type ByMacro = #krate::private::ByMacro<fn(Self, #labels)>;
-                }
-            )*
+            #(#offers)*
         }
     }
 
     /// The assertion that the options are those that were verified.
-    fn options_assertion(&self, labels: &[&Path], thens: &[TokenStream]) -> TokenStream {
+    fn options_assertion(&self, variants: &[Variant], thens: &[TokenStream]) -> TokenStream {
         let verified = &self.verdict.proof.body;
         if verified.is_empty() {
             return TokenStream::new();
@@ -91,57 +87,106 @@ impl Expansion<'_> {
         let (name, here, message) = (&self.item.name, &self.here, self.message());
         let expected = fingerprint::of_choice(verified);
         let text = verdict::resolved_differently(name);
+        let parts = variants.iter().zip(thens).map(|(variant, then)| match &variant.head {
+            Head::Label(label) => quote_spanned! {name.span()=>
+                <#message as #here::Message<#label>>::LABEL.0.number,
+                <#then as #here::private::Structure>::FINGERPRINT
+            },
+            Head::Action(action) => {
+                let session = self.action(action, then);
+                quote_spanned!(name.span()=> <#session as #here::private::Structure>::FINGERPRINT)
+            }
+        });
         quote_spanned! {name.span()=>
             let fingerprint = #here::private::fingerprint::CHOICE;
             #(
-                let fingerprint = #here::private::fingerprint::mix(
-                    #here::private::fingerprint::mix(
-                        fingerprint,
-                        <#message as #here::Message<#labels>>::LABEL.0.number,
-                    ),
-                    <#thens as #here::private::Structure>::FINGERPRINT,
-                );
+                let fingerprint = #here::private::fingerprint::mix_all(fingerprint, &[#parts]);
             )*
             ::core::assert!(fingerprint == #expected, #text);
         }
     }
 
+    /// The peers from which options receive that name them: `(A, (B, ()))`.
+    fn peers(&self, variants: &[Variant]) -> TokenStream {
+        let mut peers: Vec<&Path> = Vec::new();
+        for action in variants.iter().filter_map(|variant| variant.head.action()) {
+            let is_known = peers.iter().any(|known| known.to_string() == action.peer.to_string());
+            if action.direction == Direction::Receive && !is_known {
+                peers.push(&action.peer);
+            }
+        }
+        peers.iter().rev().fold(quote!(()), |others, peer| quote!((#peer, #others)))
+    }
+
     /// The function that takes a message for one of the options.
-    fn decide(&self, names: &[&Ident], labels: &[&Path]) -> TokenStream {
+    fn decide(&self, variants: &[Variant]) -> TokenStream {
         let (krate, role, message) = (self.krate, &self.role, self.message());
+        let options = variants.iter().filter_map(|Variant { name, head, .. }| {
+            let label = head.label();
+            let is_from = match head.action() {
+                Some(Action { direction: Direction::Send, .. }) => return None,
+                Some(Action { peer, .. }) => {
+                    Some(quote!(from == <#peer as #krate::states::Peer>::NUMBER.0 &&))
+                }
+                None => None,
+            };
+            Some(quote! {
+                if #is_from tag == <#message as #krate::Message<#label>>::LABEL.0.tag {
+                    return #krate::private::enter(state, message, Self::#name);
+                }
+            })
+        });
         quote! {
             #[inline]
+            #[allow(unused_variables, reason = "if no option receives, or if none names its peer")]
             fn decide(
                 state: #krate::states::State<'s, #role>,
                 message: #message,
+                from: u64,
             ) -> ::core::result::Result<Self, (#krate::states::State<'s, #role>, #message)> {
                 let tag = #krate::transport::Labelled::labelled(&message).tag;
-                #(
-                    if tag == <#message as #krate::Message<#labels>>::LABEL.0.tag {
-                        return #krate::private::enter(state, message, Self::#names);
-                    }
-                )*
+                #(#options)*
                 ::core::result::Result::Err((state, message))
             }
         }
     }
+
+    /// That an option can be selected, unless it receives.
+    fn offers(&self, variant: &Variant, then: &TokenStream) -> Option<TokenStream> {
+        let (krate, role, name) = (self.krate, &self.role, &self.item.name);
+        let label = variant.head.label();
+        let (offered, peer) = match variant.head.action() {
+            Some(Action { direction: Direction::Receive, .. }) => return None,
+            Some(Action { peer, .. }) => (quote!(#label, #peer), peer.to_token_stream()),
+            None => (quote!(#label), self.peer(None)),
+        };
+        Some(quote! {
+            #[automatically_derived]
+            impl<'s, #role: #krate::Role> #krate::states::Offers<#offered> for #name<'s, #role> {
+                type Then = #then;
+
+                type ByMacro = #krate::private::ByMacro<fn(Self, #label, #peer)>;
+            }
+        })
+    }
 }
 
-/// Two alternatives with one label could not be told apart.
+/// Two alternatives with one label, and one peer, could not be told apart.
 fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<(String, Option<String>)> = Vec::new();
     for variant in variants {
-        let label = variant.label.to_string();
-        if seen.contains(&label) {
+        let (label, action) = (variant.head.label(), variant.head.action());
+        let key = (label.to_string(), action.map(|action| action.peer.to_string()));
+        if seen.contains(&key) {
             let error = Error::new(
-                variant.label.span(),
+                label.span(),
                 format_args!(
                     "a second alternative with the label `{label}`: nobody could tell which one was chosen"
                 ),
             );
             return Some(error.into_compile_error());
         }
-        seen.push(label);
+        seen.push(key);
     }
     None
 }

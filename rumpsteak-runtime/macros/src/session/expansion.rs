@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use rumpsteak_contract::SessionItem;
-use rumpsteak_contract::session::{Action, Chain, Path, Tail, Variant};
+use rumpsteak_contract::session::{Action, Chain, Head, Path, Tail, Variant};
 use rumpsteak_contract::verdict::{Kind, Step};
 
 use super::parts::Parts;
@@ -139,14 +139,14 @@ impl<'a> Expansion<'a> {
         let end = parts.cuts().find(|&cut| cut > from);
         let actions = &actions[from..end.unwrap_or(actions.len())];
         let mut tokens = TokenStream::new();
-        for Action { constructor, peer, label, .. } in actions {
-            let constructor = self.constructor(constructor);
-            tokens.extend(quote!(#constructor<'s, #role, #peer, #label,));
+        for action in actions {
+            tokens.extend(self.head(action));
         }
         tokens.extend(match (end, tail) {
             (Some(cut), _) => self.part(parts, cut),
             (None, Tail::Choice { constructor, peer, choice, .. }) => {
                 let (constructor, choice) = (self.constructor(constructor), self.apply(choice));
+                let peer = self.peer(peer.as_ref());
                 quote!(#constructor<'s, #role, #peer, #choice>)
             }
             (None, Tail::End(constructor)) => {
@@ -162,6 +162,18 @@ impl<'a> Expansion<'a> {
         tokens
     }
 
+    /// An action with what follows it.
+    pub(super) fn action(&self, action: &Action, then: &TokenStream) -> TokenStream {
+        let head = self.head(action);
+        quote!(#head #then>)
+    }
+
+    /// An action up to what follows it.
+    fn head(&self, Action { constructor, peer, label, .. }: &Action) -> TokenStream {
+        let (role, constructor) = (&self.role, self.constructor(constructor));
+        quote!(#constructor<'s, #role, #peer, #label,)
+    }
+
     /// The chain of a type or a struct.
     pub(super) fn parts<'p>(&'p self, chain: &'p Chain) -> Parts<'p> {
         Parts { chain, name: self.item.name.clone(), verified: self.verified(0) }
@@ -172,7 +184,11 @@ impl<'a> Expansion<'a> {
         let option = |(position, variant): (usize, &'p Variant)| Parts {
             chain: &variant.then,
             name: format_ident!("{}{}", self.item.name, variant.name),
-            verified: self.verified(position),
+            // The head is no part of the chain.
+            verified: match (&variant.head, self.verified(position)) {
+                (Head::Action(_), [_, rest @ ..]) => rest,
+                (_, verified) => verified,
+            },
         };
         variants.iter().enumerate().map(option).collect()
     }
@@ -208,6 +224,12 @@ impl<'a> Expansion<'a> {
             },
             _ => quote!(#ty: #krate::private::Structure,),
         }
+    }
+
+    /// The peer of a choice; `AnyPeer` if its options name it.
+    pub(super) fn peer(&self, peer: Option<&Path>) -> TokenStream {
+        let krate = self.krate;
+        peer.map_or_else(|| quote!(#krate::states::AnyPeer), Path::to_token_stream)
     }
 
     /// A constructor: a bare word is that of the runtime, and a longer path stands for itself.

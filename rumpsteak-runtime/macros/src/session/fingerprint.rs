@@ -4,7 +4,7 @@ use rumpsteak_contract::canonical::number;
 use rumpsteak_contract::verdict::{Chain, Step, mix};
 
 /// The constructors, whose numbers in `private::fingerprint` of the runtime count from 1.
-const CONSTRUCTORS: [&str; 6] = ["send", "receive", "select", "branch", "end", "choice"];
+const CONSTRUCTORS: [&str; 7] = ["send", "receive", "select", "branch", "end", "choice", "race"];
 
 /// The fingerprint of a chain as it was verified.
 pub(super) fn of(chain: &[Step]) -> u64 {
@@ -14,16 +14,21 @@ pub(super) fn of(chain: &[Step]) -> u64 {
             let label = label.iter().map(|label| number(&[label]));
             mix(label.fold(fingerprint, mix), id.unwrap_or(then))
         }
-        // A struct, or the end.
-        _ => id.unwrap_or_else(|| mix(start(constructor), 0)),
+        // A choice among peers, a struct, or the end.
+        _ => match (start(constructor), id) {
+            (0, Some(id)) => *id,
+            (start, Some(id)) => mix(mix(start, 0), *id),
+            (start, None) => mix(start, 0),
+        },
     })
 }
 
 /// The fingerprint of the options of a choice as they were verified.
 pub(super) fn of_choice(options: &[(Option<String>, Chain)]) -> u64 {
     options.iter().fold(start("choice"), |fingerprint, (label, chain)| {
-        let label = number(&[label.as_deref().unwrap_or_default()]);
-        mix(mix(fingerprint, label), of(chain))
+        // Without a label, it is in the chain.
+        let label = label.as_ref().map(|label| number(&[label]));
+        mix(label.map_or(fingerprint, |label| mix(fingerprint, label)), of(chain))
     })
 }
 

@@ -150,8 +150,10 @@ impl Expansion<'_> {
             (None, Tail::Choice { direction, peer, choice, .. }) => {
                 let choice = self.apply(choice);
                 match direction {
-                    Direction::Receive => self.branch_method(peer, &choice),
-                    Direction::Send => self.select_methods(peer, &choice),
+                    Some(Direction::Receive) => self.branch_method(peer.as_ref(), &choice),
+                    Some(Direction::Send) => self.select_methods(peer.as_ref(), &choice),
+                    // There is `into_session`.
+                    None => TokenStream::new(),
                 }
             }
             _ => TokenStream::new(),
@@ -180,35 +182,38 @@ impl Expansion<'_> {
         }
     }
 
-    fn select_methods(&self, peer: &Path, choice: &TokenStream) -> TokenStream {
+    fn select_methods(&self, peer: Option<&Path>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
-        let label = self.fresh("L");
-        let state = self.state();
+        let (label, state) = (self.fresh("L"), self.state());
+        // Among peers, the method has the peer as a parameter.
+        let any = self.fresh("P");
+        let (parameters, offered, peer) = match peer {
+            Some(peer) => (quote!(#label), quote!(#label), peer.to_token_stream()),
+            None => (quote!(#any, #label), quote!(#label, #any), any.to_token_stream()),
+        };
         let bounds = quote! {
             #choice: #krate::states::Choice<#state>
-                + #krate::states::Offers<#label, Then: #krate::states::Follows<'s, #role, #peer, #label>>,
+                + #krate::states::Offers<#offered, Then: #krate::states::Follows<'s, #role, #peer, #label>>,
         };
-        let then = quote!(<#choice as #krate::states::Offers<#label>>::Then);
+        let then = quote!(<#choice as #krate::states::Offers<#offered>>::Then);
         let types = quote!('s, #role, #peer, #label, #then);
-        let parameter = Some(&label);
-        let select =
-            self.method("Select::select", parameter, Some(&label), "Sending", &types, &bounds);
-        let select_or_return = self.method(
-            "Select::select_or_return",
-            parameter,
-            Some(&label),
-            "Returning",
-            &types,
-            &bounds,
-        );
-        quote!(#select #select_or_return)
+        let methods = [("Select::select", "Sending"), ("Select::select_or_return", "Returning")];
+        let methods = methods.map(|(original, future)| {
+            self.method(original, Some(&parameters), Some(&label), future, &types, &bounds)
+        });
+        methods.into_iter().collect()
     }
 
-    fn branch_method(&self, peer: &Path, choice: &TokenStream) -> TokenStream {
+    fn branch_method(&self, peer: Option<&Path>, choice: &TokenStream) -> TokenStream {
         let (krate, role) = (self.krate, &self.role);
         let (state, message) = (self.state(), self.message());
-        let mut bounds = self.route(peer, Direction::Receive, None);
-        bounds.extend(quote!(#choice: #krate::states::Choice<#state, Message = #message>,));
+        let route = peer.map(|peer| self.route(peer, Direction::Receive, None));
+        let peers = peer.is_none().then(|| quote!(, Peers: #krate::states::Peers<#role>));
+        let bounds = quote! {
+            #route
+            #choice: #krate::states::Choice<#state, Message = #message #peers>,
+        };
+        let peer = self.peer(peer);
         let types = quote!('s, #role, #peer, #choice);
         let none: Option<&Path> = None;
         self.method("Branch::branch", None, none, "Branching", &types, &bounds)
@@ -241,7 +246,7 @@ impl Expansion<'_> {
     fn method(
         &self,
         original: &str,
-        parameter: Option<&Ident>,
+        parameters: Option<&TokenStream>,
         label: Option<&impl ToTokens>,
         future: &str,
         types: &TokenStream,
@@ -255,7 +260,7 @@ impl Expansion<'_> {
         );
         let method = format_ident!("{}", original.rsplit(':').next().unwrap_or(original));
         let future = format_ident!("{future}");
-        let parameter = parameter.map(|parameter| quote!(<#parameter>));
+        let parameters = parameters.map(|parameters| quote!(<#parameters>));
         let argument = label.map(|_| quote!(label));
         let label = label.map(|label| quote!(, label: #label));
         quote! {
@@ -269,7 +274,7 @@ impl Expansion<'_> {
             ///
             #[doc = #cancel_safety]
             #[inline]
-            #visibility fn #method #parameter(self #label) -> #krate::states::#future<#types>
+            #visibility fn #method #parameters(self #label) -> #krate::states::#future<#types>
             where
                 #bounds
             {

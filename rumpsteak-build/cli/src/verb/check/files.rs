@@ -3,7 +3,7 @@
 use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::run::Run;
 use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
-use rumpsteak_fsm::{Defect, Limit, Limits, Verdict, kmc};
+use rumpsteak_fsm::{Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
 
@@ -79,11 +79,6 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
     };
 
     let machines = of_projections(module, projections);
-    for machine in &machines {
-        if let Err(defect) = machine.fsm.check_directed() {
-            output.report(&undirected(protocol, machine, &defect));
-        }
-    }
     let fsms = machines.iter().map(|machine| machine.fsm.clone());
     let system = match System::new(fsms.collect()) {
         Ok(system) => system,
@@ -240,18 +235,6 @@ impl Judged<'_> {
 /// A verdict with its reason only.
 fn because(reason: &str, outcome: Outcome) -> Value {
     Answer::because(reason).object(outcome)
-}
-
-/// The note for a role that waits for several peers at once: it is safe, but no session type says
-/// it.
-fn undirected(protocol: &Protocol, machine: &Machine, defect: &Defect) -> Notice {
-    let title = format!(
-        "`{}` in `{}` cannot be written as a session type yet: {}",
-        machine.fsm.role(),
-        protocol.name(),
-        split_way_out(&defect.to_string()).0,
-    );
-    machine.mark_defect(Notice::note(title), defect)
 }
 
 /// Where diagnostics and verdicts go, in the form that was asked for.

@@ -1,0 +1,85 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use super::branch::Branching;
+use super::choice::{Choice, Offers};
+use super::implement::state_with_choice;
+use super::peer::{AnyPeer, Peer, Peers};
+use super::send::{Follows, Sending};
+use super::state::{Names, Session, State};
+use crate::error::Result;
+use crate::private::ByMacro;
+use crate::private::fingerprint::{self, Structure, mix};
+use crate::role::Role;
+
+/// Receives one of the labels of the choice `C`, or sends one, whichever is first: a mixed choice.
+///
+/// In a session type it is written `Race<C>`, where `C` is an enum with `#[session]`, whose
+/// variants are sessions that begin with a `Send` or a `Receive`. It is how a role interrupts what
+/// others do.
+#[must_use = "the session stops here, and the role is poisoned, unless you `race`"]
+pub struct Race<'s, R: Role, P, C> {
+    state: State<'s, R>,
+    names: Names<(P, C)>,
+}
+
+/// What came first: see [`Race::race`].
+#[derive(Debug)]
+pub enum Raced<C, S> {
+    /// A message, by the variant of the choice that it selects.
+    Heard(C),
+    /// The wish. Its label was sent, and this is what follows.
+    Sent(S),
+}
+
+impl<'s, R: Role, C> Race<'s, R, AnyPeer, C> {
+    /// Waits for a message, as [`Branch::branch`](super::Branch::branch) does, and for the `wish`.
+    /// If that is first, sends the label that it gives, as
+    /// [`Select::select`](super::Select::select) does.
+    ///
+    /// A message that is there already wins. The wish is dropped when a message wins, so it should
+    /// be cancel safe, as a timer is:
+    ///
+    /// ```text
+    /// match s.race(async { sleep(PATIENCE).await; Cancel }).await? {
+    ///     Raced::Heard(Next::Answer(Answer(it), s)) => …,
+    ///     Raced::Sent(s) => …,                                  it was cancelled
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of `branch` and `select`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the state, so the role is poisoned. Polling it by reference, once
+    /// it is pinned, is cancel safe.
+    pub async fn race<P, L>(
+        self,
+        wish: impl Future<Output = L>,
+    ) -> Result<Raced<C, <C as Offers<L, P>>::Then>>
+    where
+        C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>
+            + Offers<L, P, Then: Follows<'s, R, P, L>>,
+    {
+        const { C::VERIFIED };
+        let mut branching = Branching::new(self.state);
+        let mut wish = pin!(wish);
+        let first = poll_fn(|context| match Pin::new(&mut branching).poll(context) {
+            Poll::Ready(heard) => Poll::Ready(Err(heard)),
+            Poll::Pending => wish.as_mut().poll(context).map(Ok),
+        });
+        match first.await {
+            Err(heard) => heard.map(Raced::Heard),
+            Ok(label) => {
+                let sending: Sending<'_, R, P, L, _> = Sending::new(branching.into_state(), label);
+                sending.await.map(Raced::Sent)
+            }
+        }
+    }
+}
+
+state_with_choice!(Race, RACE);

@@ -1,0 +1,212 @@
+//! Left set without a protocol in which one role hears whoever is first.
+
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+
+/// All roles.
+#[derive(Debug, Roles)]
+#[closed_system]
+pub struct Roles {
+    /// Writes.
+    pub a: Left,
+    /// Writes, too.
+    pub b: Right,
+    /// Collects.
+    pub c: Hub,
+}
+
+/// Writes.
+#[derive(Debug, Role)]
+#[message(Label)]
+pub struct Left(#[route(Hub)] pub Channel<Label>);
+
+/// Writes, too.
+#[derive(Debug, Role)]
+#[message(Label)]
+pub struct Right(#[route(Hub)] pub Channel<Label>);
+
+/// Collects.
+#[derive(Debug, Role)]
+#[message(Label)]
+pub struct Hub {
+    /// From the one.
+    #[route(Left)]
+    pub a: Channel<Label>,
+    /// From the other.
+    #[route(Right)]
+    pub b: Channel<Label>,
+}
+
+/// What they say.
+#[derive(Debug, Message)]
+pub enum Label {
+    /// Left line.
+    Line(Line),
+    /// No more.
+    LastLine(LastLine),
+    /// For each line.
+    Got(Got),
+}
+
+/// Left line.
+#[derive(Debug)]
+pub struct Line(pub u32);
+
+/// No more.
+#[derive(Debug)]
+pub struct LastLine;
+
+/// For each line.
+#[derive(Debug)]
+pub struct Got;
+
+/// What `Left` does: it is two lines ahead.
+#[session(Left)]
+pub type WriterA = Send<Hub, Line, Send<Hub, Line, WindowA>>;
+
+/// What `Left` does then.
+#[session]
+pub type WindowA = Select<Hub, MoreA>;
+
+/// What `Left` writes next.
+#[session]
+pub enum MoreA {
+    /// Left line.
+    Line(Line, Receive<Hub, Got, WindowA>),
+    /// No more.
+    LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
+}
+
+/// What `Right` does: it is two lines ahead.
+#[session(Right)]
+pub type WriterB = Send<Hub, Line, Send<Hub, Line, WindowB>>;
+
+/// What `Right` does then.
+#[session]
+pub type WindowB = Select<Hub, MoreB>;
+
+/// What `Right` writes next.
+#[session]
+pub enum MoreB {
+    /// Left line.
+    Line(Line, Receive<Hub, Got, WindowB>),
+    /// No more.
+    LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
+}
+
+/// What `Hub` does: a struct that refers to itself through its choice.
+#[session(Hub)]
+pub struct Collector(Branch<Both>);
+
+/// While both write.
+#[session]
+pub enum Both {
+    /// Left line of `Left`.
+    FromA(Receive<Left, Line, Send<Left, Got, Collector>>),
+    /// Left line of `Right`.
+    FromB(Receive<Right, Line, Send<Right, Got, Collector>>),
+    /// `Right` goes on alone.
+    NoMoreA(Receive<Left, LastLine, Branch<Right, OnlyB>>),
+    /// `Left` goes on alone.
+    NoMoreB(Receive<Right, LastLine, Branch<Left, OnlyA>>),
+}
+
+/// While only `Left` writes.
+#[session]
+pub enum OnlyA {
+    /// Left line.
+    Line(Line, Send<Left, Got, Branch<Left, OnlyA>>),
+    /// No more.
+    LastLine(LastLine, End),
+}
+
+/// While only `Right` writes.
+#[session]
+pub enum OnlyB {
+    /// Left line.
+    Line(Line, Send<Right, Got, Branch<Right, OnlyB>>),
+    /// No more.
+    LastLine(LastLine, End),
+}
+
+/// Writes `lines` lines, two at least.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn writer_a(role: &mut Left, lines: u32) -> Result<()> {
+    try_run(role, async |s: WriterA<'_>| {
+        let mut s = s.send(Line(0)).await?.send(Line(1)).await?;
+        for line in 2..lines {
+            (Got, s) = s.select(Line(line)).await?.receive().await?;
+        }
+        let (Got, s) = s.select(LastLine).await?.receive().await?;
+        let (Got, end) = s.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+/// Writes `lines` lines, two at least.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn writer_b(role: &mut Right, lines: u32) -> Result<()> {
+    try_run(role, async |s: WriterB<'_>| {
+        let mut s = s.send(Line(0)).await?.send(Line(1)).await?;
+        for line in 2..lines {
+            (Got, s) = s.select(Line(line)).await?.receive().await?;
+        }
+        let (Got, s) = s.select(LastLine).await?.receive().await?;
+        let (Got, end) = s.receive().await?;
+        Ok(((), end))
+    })
+    .await
+}
+
+/// Collects the lines, with who wrote each.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn collector(role: &mut Hub) -> Result<Vec<(char, u32)>> {
+    try_run(role, async |mut s: Collector<'_>| {
+        let mut lines = Vec::new();
+        let end = loop {
+            s = match s.branch().await? {
+                Both::FromA(Line(line), s) => {
+                    lines.push(('l', line));
+                    s.send(Got).await?
+                }
+                Both::FromB(Line(line), s) => {
+                    lines.push(('r', line));
+                    s.send(Got).await?
+                }
+                Both::NoMoreA(LastLine, mut s) => {
+                    break loop {
+                        s = match s.branch().await? {
+                            OnlyB::Line(Line(line), s) => {
+                                lines.push(('r', line));
+                                s.send(Got).await?
+                            }
+                            OnlyB::LastLine(LastLine, end) => break end,
+                        };
+                    };
+                }
+                Both::NoMoreB(LastLine, mut s) => {
+                    break loop {
+                        s = match s.branch().await? {
+                            OnlyA::Line(Line(line), s) => {
+                                lines.push(('l', line));
+                                s.send(Got).await?
+                            }
+                            OnlyA::LastLine(LastLine, end) => break end,
+                        };
+                    };
+                }
+            };
+        };
+        Ok((lines, end))
+    })
+    .await
+}

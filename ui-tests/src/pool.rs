@@ -1,0 +1,158 @@
+//! The protocol `Pool`: a choice among peers, as a person writes it and as the build script does.
+
+use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
+
+/// All roles.
+#[derive(Debug, Roles)]
+pub struct Roles {
+    /// Has the jobs.
+    pub d: Boss,
+    /// Does some.
+    pub a: Ann,
+    /// Does the others.
+    pub b: Bob,
+}
+
+/// Has the jobs.
+#[derive(Debug, Role)]
+#[protocol(Pool::d)]
+#[message(Label)]
+pub struct Boss {
+    #[route(Ann)]
+    a: Channel<Label>,
+    #[route(Bob)]
+    b: Channel<Label>,
+}
+
+/// Does some.
+#[derive(Debug, Role)]
+#[protocol(Pool::a)]
+#[message(Label)]
+pub struct Ann(#[route(Boss)] Channel<Label>);
+
+/// Does the others.
+#[derive(Debug, Role)]
+#[protocol(Pool::b)]
+#[message(Label)]
+pub struct Bob(#[route(Boss)] Channel<Label>);
+
+/// What they say.
+#[derive(Debug, Message)]
+pub enum Label {
+    /// Ann job.
+    Job(Job),
+    /// Its result.
+    Done(Done),
+    /// No more.
+    Halt(Halt),
+}
+
+/// Ann job.
+#[derive(Debug)]
+pub struct Job(pub i32);
+
+/// Its result.
+#[derive(Debug)]
+pub struct Done(pub i32);
+
+/// No more.
+#[derive(Debug)]
+pub struct Halt;
+
+/// What `d` does.
+#[session(Boss)]
+pub type Dispatcher = Select<NextJob>;
+
+/// To whom the next message goes.
+#[session]
+pub enum NextJob {
+    /// Ann job for `a`.
+    ToA(Send<Ann, Job, Receive<Ann, Done, Dispatcher>>),
+    /// Ann job for `b`.
+    ToB(Send<Bob, Job, Receive<Bob, Done, Dispatcher>>),
+    /// No more.
+    Halt(Send<Ann, Halt, Send<Bob, Halt, End>>),
+}
+
+/// What `a` does.
+#[session(Ann)]
+pub type First = Branch<Boss, FirstJob>;
+
+/// What `a` is told.
+#[session]
+pub enum FirstJob {
+    /// Ann job.
+    Job(Job, Send<Boss, Done, First>),
+    /// No more.
+    Halt(Halt, End),
+}
+
+/// What `b` does.
+#[session(Bob)]
+pub struct Second(Branch<Boss, SecondJob>);
+
+/// What `b` is told.
+#[session]
+pub enum SecondJob {
+    /// Ann job.
+    Job(Job, Send<Boss, Done, Second>),
+    /// No more.
+    Halt(Halt, End),
+}
+
+/// Hands the even numbers to `a` and the odd ones to `b`, and adds what they answer.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn dispatcher(role: &mut Boss, jobs: &[i32]) -> Result<i32> {
+    try_run(role, async |mut s: Dispatcher<'_>| {
+        let mut sum = 0;
+        for &job in jobs {
+            let done;
+            (Done(done), s) = if job % 2 == 0 {
+                s.select::<Ann, _>(Job(job)).await?.receive().await?
+            } else {
+                s.select::<Bob, _>(Job(job)).await?.receive().await?
+            };
+            sum += done;
+        }
+        let end = s.select(Halt).await?.send(Halt).await?;
+        Ok((sum, end))
+    })
+    .await
+}
+
+/// Doubles.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn first(role: &mut Ann) -> Result<()> {
+    try_run(role, async |mut s: First<'_>| {
+        loop {
+            s = match s.branch().await? {
+                FirstJob::Job(Job(job), s) => s.send(Done(2 * job)).await?,
+                FirstJob::Halt(Halt, end) => return Ok(((), end)),
+            };
+        }
+    })
+    .await
+}
+
+/// Triples.
+///
+/// # Errors
+///
+/// Those of the session.
+pub async fn second(role: &mut Bob) -> Result<()> {
+    try_run(role, async |mut s: Second<'_>| {
+        loop {
+            s = match s.branch().await? {
+                SecondJob::Job(Job(job), s) => s.send(Done(3 * job)).await?,
+                SecondJob::Halt(Halt, end) => return Ok(((), end)),
+            };
+        }
+    })
+    .await
+}
