@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::resolve;
+use crate::project::blocks;
 use crate::project::projection::{self, Projection};
 use crate::syntax::ast::Module;
 
@@ -87,11 +88,18 @@ fn check_sources(
     let messages: Arc<[Message]> = program.messages.into_iter().collect();
     let protocols = found.into_iter().map(|(decl, mut global)| {
         global.messages = Arc::clone(&messages);
+        for part in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
+            part.messages = Arc::clone(&messages);
+        }
+        let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
+        let together = (!global.blocks.is_empty())
+            .then(|| blocks::project_all(&global, &decl.name, &role_names, limits));
         Protocol {
             name: decl.name.clone(),
-            role_names: decl.roles.iter().map(|role| role.name.clone()).collect(),
+            role_names,
             span: decl.span,
             global: Arc::new(global),
+            together: together.map(Arc::new),
             limits: limits.clone(),
         }
     });
@@ -106,6 +114,8 @@ pub struct Protocol {
     role_names: Vec<Name>,
     span: Span,
     global: Arc<Global>,
+    /// The machines of all roles where they are found together, because there are blocks.
+    together: Option<Arc<Result<Vec<Projection>, Vec<Diagnostic>>>>,
     limits: Limits,
 }
 
@@ -141,6 +151,9 @@ impl Protocol {
     /// # Errors
     /// All errors of [`project`](Self::project), role by role.
     pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+        if let Some(together) = &self.together {
+            return Result::clone(together);
+        }
         let mut projections = Vec::new();
         let mut diagnostics = Vec::new();
         for position in 0..self.roles().len() {
@@ -175,6 +188,12 @@ impl Protocol {
     }
 
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
+        if let Some(together) = &self.together {
+            return match &**together {
+                Ok(projections) => Ok(projections[position].clone()),
+                Err(diagnostics) => Err(diagnostics.clone()),
+            };
+        }
         let declared = self.role_names[position].span;
         projection::project(&self.global, index(position), declared, &self.limits)
     }

@@ -69,8 +69,8 @@ pub use self::names::modules::{Modules, file_of_module};
 pub use self::project::projection::Projection;
 pub use self::syntax::ast::{
     BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-    InteractionKind, MessageExpr, Module, Parameter, ParameterKind, Payload, ProtocolDecl,
-    RoleDecl,
+    InteractionKind, Interrupt, MessageExpr, Module, Parameter, ParameterKind, Payload,
+    ProtocolDecl, RoleDecl,
 };
 pub use self::syntax::parser::{Parsed, parse};
 

@@ -73,6 +73,7 @@ fn run(texts: &Texts) -> Outcome {
     let checked = modules.check(&Limits::default());
     let mut machines = String::new();
     diagnostics.extend(checked.diagnostics);
+    let mut seen = diagnostics.clone();
     for protocol in &checked.protocols {
         for role in protocol.roles() {
             match protocol.project(role) {
@@ -82,7 +83,11 @@ fn run(texts: &Texts) -> Outcome {
                         writeln!(machines, "// {defect}").unwrap();
                     }
                 }
-                Err(found) => diagnostics.extend(found),
+                // With blocks, what is wrong is wrong for all roles.
+                Err(found) => {
+                    diagnostics.extend(found.into_iter().filter(|new| !seen.contains(new)));
+                    seen.clone_from(&diagnostics);
+                }
             }
         }
     }

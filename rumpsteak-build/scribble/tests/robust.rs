@@ -205,6 +205,29 @@ fn a_hundred_thousand_nested_choices() {
 }
 
 #[test]
+fn more_blocks_than_are_judged() {
+    let nested = "par { a() from A to B; ".repeat(DEPTH) + &"} ".repeat(DEPTH);
+    let interrupts = "interruptible { a() from A to B; ".repeat(DEPTH);
+    let interrupts = interrupts + &"} with { stop() by A; } ".repeat(DEPTH);
+    let apart = "par { a() from A to B; } and { b() from B to A; } ".repeat(2_000);
+    for body in [nested, interrupts, apart] {
+        let parsed = parse(&protocol(&body));
+        assert_eq!(parsed.diagnostics, []);
+        let checked = check(&parsed.module);
+        let codes: Vec<Code> = checked.diagnostics.iter().map(|found| found.code).collect();
+        assert_eq!(codes, [Code::TooLarge]);
+    }
+}
+
+#[test]
+fn a_recursion_through_a_block_never_ends() {
+    let source = "global protocol P(role A, role B) { par { a() from A to B; do P(A, B); } and { b() from B to A; } }";
+    let checked = check(&parse(source).module);
+    let codes: Vec<Code> = checked.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(codes, [Code::TooLarge]);
+}
+
+#[test]
 fn a_text_of_more_than_64_mebibytes_is_not_read() {
     let text = " ".repeat(64 << 20);
     assert_eq!(parse(&text).diagnostics, []);

@@ -32,7 +32,7 @@ macro_rules! codes {
 
             /// Whether a limit was met, so that nothing is decided.
             pub fn is_limit(self) -> bool {
-                matches!(self, Self::TooLarge | Self::ProjectionTooLarge)
+                matches!(self, Self::TooLarge | Self::ProjectionTooLarge | Self::UndecidedTogether)
             }
 
             /// What is behind the mistake, in Markdown, with a protocol that is refused for it and,
@@ -92,6 +92,8 @@ codes! {
     /// A module that calls itself by another name than the one it is imported by, or than its
     /// file's. A warning where only the folder differs.
     OtherModule = "S0213",
+    /// A `continue` in a `par` or `interruptible`, of a recursion around it.
+    LeavesBlock = "S0214",
 
     /// A recursion that can repeat without a message.
     Unguarded = "S0301",
@@ -109,6 +111,14 @@ codes! {
     PayloadClash = "S0307",
     /// A protocol with more states than the limit.
     TooLarge = "S0308",
+    /// A branch of a choice that begins with a `par` or `interruptible`.
+    BlockInChoice = "S0309",
+    /// A label of a `par` or `interruptible` that could be taken for another one.
+    SharedLabel = "S0310",
+    /// An interrupter that does not tell the others that it will not interrupt any more.
+    OpenInterrupt = "S0311",
+    /// A block with several interrupters.
+    Interrupters = "S0312",
 
     /// A role must send without knowing the branch.
     SendUnknown = "S0401",
@@ -124,6 +134,12 @@ codes! {
     ProjectionTooLarge = "S0406",
     /// A role that the protocol does not have.
     NoSuchRole = "S0407",
+    /// A role does not know whether a `par` or `interruptible` begins.
+    BlockUnknown = "S0408",
+    /// The roles together go wrong.
+    UnsafeTogether = "S0409",
+    /// It was not found out whether the roles together go wrong.
+    UndecidedTogether = "S0410",
 }
 
 impl fmt::Display for Code {

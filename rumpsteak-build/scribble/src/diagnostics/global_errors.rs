@@ -96,6 +96,39 @@ pub(crate) fn payload_clash(label: &str, one: (&str, Span), other: (&str, Span))
         .help("give the messages different labels: a receiver goes by the label alone")
 }
 
+pub(crate) fn block_in_choice(block: Span) -> Diagnostic {
+    let message = "a branch of a choice begins with a block";
+    let label = "nobody is told that this begins";
+    Diagnostic::new(Code::BlockInChoice, message, block, label)
+        .help("begin the branch with a message of the role that chooses")
+}
+
+/// `what` is what the label is for, and `where_else` where it is used as well.
+pub(crate) fn shared_label(label: &str, pair: (&str, &str), here: Span, there: Span) -> Diagnostic {
+    let (from, to) = pair;
+    let message = format!("`{label}` from `{from}` to `{to}` may be one or the other");
+    Diagnostic::new(Code::SharedLabel, message, here, "this one")
+        .with(there, "or this one, which may be under way at the same time")
+        .help("give the messages different labels")
+}
+
+pub(crate) fn interrupters(block: Span, one: &str, other: &str) -> Diagnostic {
+    let message = format!("both `{one}` and `{other}` may interrupt the block");
+    Diagnostic::new(Code::Interrupters, message, block, "one role may interrupt a block")
+        .help("put an `interruptible` for each of them around the other")
+}
+
+pub(crate) fn open_interrupt(block: Span, by: &str, role: &str, last: Option<Span>) -> Diagnostic {
+    let message = format!("`{role}` may be done while `{by}` may still interrupt");
+    let label = format!("`{by}` may interrupt this");
+    let mut diagnostic = Diagnostic::new(Code::OpenInterrupt, message, block, label);
+    if let Some(last) = last {
+        diagnostic = diagnostic.with(last, format!("the last that `{role}` does"));
+    }
+    diagnostic
+        .help(format!("end with a message from `{by}` to all others: `done() from {by} to …`"))
+}
+
 pub(crate) fn too_large(span: Span, limit: usize) -> Diagnostic {
     let message = format!("the protocol has more than {limit} states");
     Diagnostic::new(Code::TooLarge, message, span, "too large to be checked")

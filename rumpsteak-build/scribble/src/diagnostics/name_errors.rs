@@ -62,6 +62,14 @@ pub(crate) fn unknown_recursion(name: &Name, known: &[&str]) -> Diagnostic {
     Diagnostic::new(Code::UnknownRecursion, message, name.span, label).maybe_help(help)
 }
 
+/// A `continue` in a block, of a recursion around it.
+pub(crate) fn leaves_block(name: &Name, span: Span) -> Diagnostic {
+    let message = format!("`continue {name}` would leave the block that it is in");
+    let label = "this is not its end";
+    Diagnostic::new(Code::LeavesBlock, message, span, label)
+        .help("put the `continue` behind the block, or the `rec` into it")
+}
+
 pub(crate) fn unknown_message(name: &Name, known: &[&str]) -> Diagnostic {
     let message = format!("there is no message `{name}`");
     let label = "neither declared by `sig` nor a parameter";

@@ -30,6 +30,8 @@ pub(crate) enum ProblemKind {
     Overtaken,
     /// Two receives with one label and different payloads.
     PayloadUnknown,
+    /// `one` is a block, and in another branch there is something else.
+    BlockUnknown,
 }
 
 /// An interaction in words.
@@ -119,6 +121,13 @@ pub(crate) fn problem(
             String::new(),
             format!("tell `{role}` in the other branch too"),
         ),
+        ProblemKind::BlockUnknown => (
+            Code::BlockUnknown,
+            format!("`{role}` does not know whether this block begins"),
+            format!("`{role}` takes part in it in one branch, and not in another"),
+            "in another branch this comes".to_owned(),
+            told,
+        ),
         ProblemKind::PayloadUnknown => (
             Code::PayloadUnknown,
             format!("`{role}` cannot tell `{label}` from `{other_label}`"),
@@ -148,6 +157,47 @@ pub(crate) fn projection_too_large(
     let label = "too large to be projected";
     Diagnostic::new(Code::ProjectionTooLarge, message, declared, label)
         .help(format!("tell `{role}` of choices earlier, or raise `Limits::{limit}`"))
+}
+
+/// The roles, each as it is projected, go wrong together; `run` has the steps of a shortest run.
+pub(crate) fn unsafe_together(
+    block: Span,
+    protocol: &Name,
+    why: &str,
+    run: &[String],
+) -> Diagnostic {
+    let message = format!("the roles of `{protocol}` go wrong together");
+    let diagnostic = Diagnostic::new(Code::UnsafeTogether, message, block, "because of this block");
+    let most = run.len().saturating_sub(MOST_STEPS);
+    let mut steps: Vec<String> = run[most..].iter().map(|step| format!("\n  {step}")).collect();
+    if most > 0 {
+        steps.insert(0, format!("\n  ({most} more)"));
+    }
+    let note = if run.is_empty() {
+        format!("at once, {why}")
+    } else {
+        format!("{why}, after{}", steps.concat())
+    };
+    diagnostic.note(note).help("let a role wait for an answer before it goes on")
+}
+
+/// How many steps of a run are shown.
+const MOST_STEPS: usize = 12;
+
+/// `limit` is what ended the search.
+pub(crate) fn undecided_together(block: Span, protocol: &Name, limit: &str) -> Diagnostic {
+    let message = format!("undecided whether the roles of `{protocol}` fit together");
+    let label = "a block is judged by all that can happen";
+    Diagnostic::new(Code::UndecidedTogether, message, block, label)
+        .note(limit)
+        .help("let senders wait for answers, so that queues stay short")
+}
+
+/// Labels that cannot be told apart in the machine of a role.
+pub(crate) fn shared_in_machine(block: Span, role: &str, action: &str) -> Diagnostic {
+    let message = format!("`{role}` cannot tell two messages `{action}` apart");
+    Diagnostic::new(Code::SharedLabel, message, block, "both are possible in this block")
+        .help("give the messages different labels")
 }
 
 pub(crate) fn no_such_role(role: &str, protocol: &Name, known: &[&str]) -> Diagnostic {

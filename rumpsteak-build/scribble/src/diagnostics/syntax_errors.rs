@@ -21,20 +21,14 @@ impl Construct {
         "imports, in a text that is read alone, are",
         "load the text with `Modules::load`, which follows imports",
     );
-    pub(crate) const INTERRUPTIBLE: Self = Self(
-        "`interruptible` blocks are",
-        "offer the interrupt as a branch of each `choice` in the block",
-    );
     pub(crate) const LOCAL_PROTOCOL: Self = Self(
         "`local` protocols are",
         "write the `global protocol`: local protocols are computed from it",
     );
     pub(crate) const NESTED_PROTOCOL: Self =
         Self("`nested` protocols and `calls` are", "use an `aux global protocol` and `do`");
-    pub(crate) const PAR: Self = Self(
-        "`par` and `unordered` blocks are",
-        "write one after the other: interactions of different roles overlap",
-    );
+    pub(crate) const UNORDERED: Self =
+        Self("`unordered` blocks are", "put each interaction into a part of a `par`");
     pub(crate) const RECURSION_PARAMETERS: Self =
         Self("recursion parameters are", "remove the brackets");
     pub(crate) const REFINEMENT: Self = Self(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fixedbitset::FixedBitSet;
 use rumpsteak_fsm::{Message, Role};
 
 use crate::diagnostics::projection_errors::Step;
@@ -21,6 +22,20 @@ pub(crate) struct Global {
     pub(super) origins: Vec<Span>,
     /// For each state the one edge that leaves it. Every projection looks at all of them.
     pub(crate) hops: Vec<Hop>,
+    /// By block the roles that take part.
+    pub(crate) participants: Arc<[FixedBitSet]>,
+    /// The blocks of the protocol, each before those in it. Their parts have none of their own.
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// What is one letter of the automaton around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub(crate) span: Span,
+    /// Several that run side by side, or one.
+    pub(crate) parts: Vec<Global>,
+    /// The roles that may end it, with their messages.
+    pub(crate) interrupts: Vec<(u32, u32)>,
 }
 
 /// The only edge of a state; [`NONE`] three times for a state with none or several.
@@ -31,7 +46,7 @@ pub(crate) struct Hop {
     pub(crate) target: u32,
 }
 
-/// An interaction `message from→to`.
+/// An interaction `message from→to`; or the block `message`, if nobody sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Letter {
     pub(crate) from: u32,
@@ -54,7 +69,8 @@ impl Global {
         let hop = |state: usize| match *self.edges(index(state)) {
             [Edge { letter, target, .. }] => {
                 let Letter { from, to, .. } = self.letters[letter as usize];
-                Hop { from, to, target }
+                let is_block = from == NONE;
+                Hop { from, to, target: if is_block { NONE } else { target } }
             }
             _ => Hop { from: NONE, to: NONE, target: NONE },
         };
@@ -75,6 +91,15 @@ impl Global {
         self.letters[edge.letter as usize]
     }
 
+    /// Whether a role takes part.
+    pub(crate) fn is_seen_by(&self, letter: u32, role: u32) -> bool {
+        let Letter { from, to, message } = self.letters[letter as usize];
+        match from {
+            NONE => self.participants[message as usize].contains(role as usize),
+            _ => from == role || to == role,
+        }
+    }
+
     /// Where the interaction is written; more than once if branches begin equally.
     pub(crate) fn origins(&self, edge: &Edge) -> &[Span] {
         &self.origins[edge.origins.0 as usize..edge.origins.1 as usize]
@@ -87,6 +112,9 @@ impl Global {
     /// `value(i32) from s to k`
     pub(crate) fn text(&self, edge: &Edge) -> String {
         let letter = self.letter(edge);
+        if letter.from == NONE {
+            return self.label(letter);
+        }
         let [from, to] = [letter.from, letter.to].map(|role| &self.roles[role as usize]);
         format!("{} from {from} to {to}", self.label(letter))
     }
@@ -97,6 +125,9 @@ impl Global {
 
     /// `value(i32)`
     fn label(&self, letter: Letter) -> String {
+        if letter.from == NONE {
+            return "…".to_owned();
+        }
         let Message { label, payload } = self.message(letter);
         let payload: Vec<_> = payload.iter().map(|sort| sort.as_str()).collect();
         format!("{label}({})", payload.join(", "))

@@ -21,6 +21,9 @@
 //! offer two payloads for one label. For every `choice at` the branches must begin with messages of
 //! the role that it names.
 //!
+//! A *block*, `par` or `interruptible`, is one letter that all its participants see. Its parts are
+//! automata of their own. A state with a block offers nothing else.
+//!
 //! # Cost
 //! Linear in places and states in the usual case that branches begin with different messages.
 //! Protocols that call others one after the other can be exponentially larger than their text, and
@@ -32,13 +35,14 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use rumpsteak_fsm::Role;
 
-use super::automaton::{Edge, Global, Letter};
-use super::unfold::{Step, TooLarge, Unfolding};
+use super::automaton::{Block, Edge, Global, Letter};
+use super::blocks;
+use super::unfold::{self, Step, TooLarge, Unfolding};
 use crate::diagnostics::code::Code;
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::global_errors;
 use crate::diagnostics::span::Span;
-use crate::index::{IndexMap, IndexSet, index, set_of};
+use crate::index::{IndexMap, IndexSet, NONE, index, set_of};
 use crate::names::program::Program;
 use crate::sets::Sets;
 
@@ -61,11 +65,13 @@ pub(crate) fn determinise(
         unfolding: Unfolding::new(program, root, limit, entered),
         roles: roles.map(|name| Role::from(Arc::clone(name))).collect(),
         letters: set_of(size),
+        blocks: IndexMap::default(),
         states: Sets::new(size + 1),
         beginnings: Vec::new(),
         offsets: vec![0],
         edges: Vec::new(),
         origins: Vec::new(),
+        epoch: 0,
         seen: Vec::new(),
         stack: Vec::new(),
         diagnostics: Vec::new(),
@@ -77,6 +83,9 @@ pub(crate) fn determinise(
 /// Once a mistake is found, no more than this is spent on looking for others: the automaton of a
 /// wrong protocol can be much larger than that of the right one.
 const STEPS_AFTER_ERROR: usize = 100_000;
+
+/// A protocol with more blocks than this counts as too large: each is projected by itself.
+const MOST_BLOCKS: usize = 1_000;
 
 /// A message that a state offers.
 struct Offer {
@@ -110,6 +119,9 @@ struct Determiniser<'a, 'm> {
     unfolding: Unfolding<'a, 'm>,
     roles: Vec<Role>,
     letters: IndexSet<Letter>,
+    /// By the place where it stands.
+    blocks: IndexMap<u32, unfold::Block>,
+    // Of the automaton that is being built.
     /// The places that each state stands for, before choices are followed.
     states: Sets,
     /// For each state the origins of the edge that led there first.
@@ -118,7 +130,9 @@ struct Determiniser<'a, 'm> {
     offsets: Vec<u32>,
     edges: Vec<Edge>,
     origins: Vec<Span>,
-    /// The state in which a place was last seen, plus one.
+    /// The number of states that were looked at, of this automaton and those before it.
+    epoch: u32,
+    /// What that was when a place was last seen.
     seen: Vec<u32>,
     /// The places still to be looked at in one state.
     stack: Vec<(u32, Option<Chooser>)>,
@@ -128,18 +142,61 @@ struct Determiniser<'a, 'm> {
 
 impl Determiniser<'_, '_> {
     fn run(mut self, root: usize) -> Result<Global, Vec<Diagnostic>> {
-        let explored = self.explore(root);
+        let explored = self.all(root);
         // What is found is worth more than that there may be more.
         if explored.is_err() && self.diagnostics.is_empty() {
             let name = &self.unfolding.program.protocols[root].decl.name;
             let limit = self.unfolding.limit;
             self.diagnostics.push(global_errors::too_large(name.span, limit));
         }
-        if self.diagnostics.is_empty() { Ok(self.finish()) } else { Err(self.diagnostics) }
+        match explored {
+            Ok(mut global) if self.diagnostics.is_empty() => {
+                let letters = self.letters.into_iter().collect();
+                let messages = &self.unfolding.program.messages;
+                blocks::finish(&mut global, letters, messages).map(|()| global)
+            }
+            _ => Err(self.diagnostics),
+        }
     }
 
-    fn explore(&mut self, root: usize) -> Result<(), TooLarge> {
+    /// The automaton of the protocol and those of the parts of its blocks.
+    fn all(&mut self, root: usize) -> Result<Global, TooLarge> {
         let start = self.unfolding.start(root)?;
+        let mut global = self.automaton(start)?;
+        while let Some((_, found)) = self.blocks.get_index(global.blocks.len()) {
+            if self.blocks.len() > MOST_BLOCKS {
+                return Err(TooLarge);
+            }
+            let (span, interrupts, starts) =
+                (found.span, found.interrupts.clone(), found.parts.clone());
+            let mut parts = Vec::with_capacity(starts.len());
+            for start in starts {
+                self.states = Sets::new(0);
+                parts.push(self.automaton(start)?);
+            }
+            global.blocks.push(Block { span, parts, interrupts });
+        }
+        Ok(global)
+    }
+
+    /// The automaton from a place on, without what it has in common with others.
+    fn automaton(&mut self, start: u32) -> Result<Global, TooLarge> {
+        self.explore(start)?;
+        Ok(Global {
+            roles: self.roles.clone(),
+            messages: Arc::default(),
+            letters: Vec::new(),
+            offsets: std::mem::replace(&mut self.offsets, vec![0]),
+            edges: std::mem::take(&mut self.edges),
+            origins: std::mem::take(&mut self.origins),
+            hops: Vec::new(),
+            participants: Arc::default(),
+            blocks: Vec::new(),
+        })
+    }
+
+    fn explore(&mut self, start: u32) -> Result<(), TooLarge> {
+        self.beginnings.clear();
         let (start, _) = self.states.insert_one(start);
         self.new_state(start, (0, 0))?;
         let mut offers = Offers::default();
@@ -153,27 +210,13 @@ impl Determiniser<'_, '_> {
         Ok(())
     }
 
-    /// The automaton, without its messages: later protocols may have more.
-    fn finish(self) -> Global {
-        let mut global = Global {
-            roles: self.roles,
-            messages: Arc::default(),
-            letters: self.letters.into_iter().collect(),
-            offsets: self.offsets,
-            edges: self.edges,
-            origins: self.origins,
-            hops: Vec::new(),
-        };
-        global.find_hops();
-        global
-    }
-
     /// Collects what `state` offers.
     fn offers(&mut self, state: u32, offers: &mut Offers) -> Result<(), TooLarge> {
         offers.messages.clear();
         offers.end = None;
         offers.has_wrong_subject = false;
-        let epoch = state + 1;
+        self.epoch += 1;
+        let epoch = self.epoch;
         let mut stack = std::mem::take(&mut self.stack);
         stack.extend(self.states.get(state).iter().rev().map(|&place| (place, None)));
         while let Some((place, chooser)) = stack.pop() {
@@ -199,6 +242,13 @@ impl Determiniser<'_, '_> {
                     self.subject(chooser, letter.from, span, offers);
                     let letter = index(self.letters.insert_full(letter).0);
                     offers.messages.push(Offer { letter, origin: span, target });
+                }
+                Step::Block(block) => {
+                    let (origin, target) = (block.span, block.target);
+                    let number = index(self.blocks.insert_full(place, block).0);
+                    let letter = Letter { from: NONE, to: NONE, message: number };
+                    let letter = index(self.letters.insert_full(letter).0);
+                    offers.messages.push(Offer { letter, origin, target });
                 }
             }
         }
@@ -237,6 +287,9 @@ impl Determiniser<'_, '_> {
             return;
         }
         let letter = |offer: &Offer| self.letters[offer.letter as usize];
+        if let Some(block) = offers.messages.iter().find(|&offer| letter(offer).from == NONE) {
+            return self.report(global_errors::block_in_choice(block.origin));
+        }
         let sender = letter(first).from;
         let name = |role: u32| self.roles[role as usize].as_str();
         // The messages that led here, if several branches begin with them.

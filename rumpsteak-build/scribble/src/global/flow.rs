@@ -4,8 +4,8 @@
 //!
 //! * **unguarded recursion** (S0301): a cycle of [`Node`]s without a message. Edges that exchange
 //!   nothing go from `rec` to its body, from `continue` to its `rec`, from `choice` to each branch,
-//!   from `do` to the protocol called, and from `do` to what follows where the protocol called can
-//!   end without a message.
+//!   from `do` to the protocol called, from a `par` to its parts, and from either to what follows
+//!   where what is in it can end without a message.
 //! * **unreachable interactions** (S0302): what stands behind a `continue`, or behind something
 //!   that never ends. Whether a protocol ends depends on those that it calls, so this is one search
 //!   over all protocols: a `do` waits until an end of its protocol is found.
@@ -14,6 +14,7 @@
 //!
 //! All three cost O(program) and use stacks of their own.
 
+use hashbrown::HashMap;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
@@ -67,6 +68,8 @@ struct Flat<'p, 'm> {
 struct Reach {
     nodes: Vec<bool>,
     ends: Vec<bool>,
+    /// How many parts of each block come to their end.
+    parts: HashMap<usize, usize>,
 }
 
 impl<'p, 'm> Flat<'p, 'm> {
@@ -101,8 +104,11 @@ impl<'p, 'm> Flat<'p, 'm> {
     /// without a message.
     fn reach(&self, silent: bool) -> Reach {
         let protocols = &self.program.protocols;
-        let mut reach =
-            Reach { nodes: vec![false; self.len()], ends: vec![false; protocols.len()] };
+        let mut reach = Reach {
+            nodes: vec![false; self.len()],
+            ends: vec![false; protocols.len()],
+            parts: HashMap::new(),
+        };
         // The calls of a protocol that wait for its first end.
         let mut waiting: Vec<Vec<At>> = vec![Vec::new(); protocols.len()];
         let mut work: Vec<At> = self.valid().map(|index| (index, protocols[index].entry)).collect();
@@ -127,6 +133,20 @@ impl<'p, 'm> Flat<'p, 'm> {
                 }
                 NodeKind::Rec { body } => work.push((protocol, *body)),
                 NodeKind::Continue { target } => work.push((protocol, *target)),
+                NodeKind::Block { parts, interrupts } => {
+                    work.extend(parts.iter().map(|&part| (protocol, part)));
+                    // An interrupt ends it in any case.
+                    if !silent && !interrupts.is_empty() {
+                        work.push((protocol, node.next));
+                    }
+                }
+                NodeKind::PartEnd { block } => {
+                    let block = (protocol, *block);
+                    *reach.parts.entry(self.number(block)).or_default() += 1;
+                    if self.passes(&reach, block) {
+                        work.push((protocol, self.node(block).next));
+                    }
+                }
                 NodeKind::Do { callee, .. } => {
                     let callee = *callee as usize;
                     if reach.ends[callee] {
@@ -138,6 +158,16 @@ impl<'p, 'm> Flat<'p, 'm> {
             }
         }
         reach
+    }
+
+    /// Whether all parts of a block come to their end.
+    fn passes(&self, reach: &Reach, block: At) -> bool {
+        match &self.node(block).kind {
+            NodeKind::Block { parts, .. } => {
+                reach.parts.get(&self.number(block)) == Some(&parts.len())
+            }
+            _ => false,
+        }
     }
 
     /// S0302, for the first unreachable interaction of each block.
@@ -225,7 +255,11 @@ impl<'p, 'm> Flat<'p, 'm> {
         let node = self.node(at);
         let of_node = |next: u32| (at.0, next);
         let mut successors = match &node.kind {
-            NodeKind::Message { .. } | NodeKind::Invalid => Vec::new(),
+            NodeKind::Message { .. } | NodeKind::PartEnd { .. } | NodeKind::Invalid => Vec::new(),
+            NodeKind::Block { parts, .. } => {
+                let behind = self.passes(silent, at).then_some(node.next);
+                parts.iter().copied().chain(behind).map(of_node).collect()
+            }
             NodeKind::Choice { branches, .. } => branches.iter().copied().map(of_node).collect(),
             NodeKind::Rec { body } => vec![of_node(*body)],
             NodeKind::Continue { target } => vec![of_node(*target)],

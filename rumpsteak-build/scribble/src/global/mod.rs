@@ -1,6 +1,7 @@
 //! The protocol as a whole: what must hold before it is unfolded, and its automaton.
 
 pub(crate) mod automaton;
+mod blocks;
 pub(crate) mod determinise;
 pub(crate) mod flow;
 mod unfold;

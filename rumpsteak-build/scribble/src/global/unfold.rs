@@ -58,6 +58,18 @@ pub(super) enum Step {
         target: u32,
         span: Span,
     },
+    Block(Block),
+}
+
+/// What is understood as a whole: parts that end each by itself.
+pub(super) struct Block {
+    /// The places where the parts start.
+    pub(super) parts: Vec<u32>,
+    /// The roles that may interrupt it, with their messages.
+    pub(super) interrupts: Vec<(u32, u32)>,
+    /// The place behind it.
+    pub(super) target: u32,
+    pub(super) span: Span,
 }
 
 pub(super) struct Unfolding<'a, 'm> {
@@ -165,6 +177,23 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 };
                 Ok(Step::Message { letter, target, span })
             }
+            NodeKind::Block { parts, interrupts } => {
+                let (mut parts, next) = (parts.clone(), node.next);
+                let messages = &mut self.program.messages;
+                let interrupts = interrupts.iter().filter_map(|(role, message)| {
+                    match message.instantiate(&frame.arguments, messages) {
+                        Template::Message(message) => Some((frame.roles[*role as usize], message)),
+                        // Unreachable: resolving has refused sorts here.
+                        _ => None,
+                    }
+                });
+                let interrupts = interrupts.collect();
+                for part in &mut parts {
+                    *part = self.arrive(*part, place.frame)?;
+                }
+                let target = self.arrive(next, place.frame)?;
+                Ok(Step::Block(Block { parts, interrupts, target, span }))
+            }
             // Unreachable: no place is one of these.
             _ => Ok(Step::End),
         }
@@ -220,7 +249,10 @@ impl<'a, 'm> Unfolding<'a, 'm> {
             let found = &self.program.protocols[current.protocol as usize].nodes[node as usize];
             match &found.kind {
                 NodeKind::Message { to, .. } => return self.place(node, frame, to.len()),
-                NodeKind::Choice { .. } => return self.place(node, frame, 1),
+                NodeKind::Choice { .. } | NodeKind::Block { .. } => {
+                    return self.place(node, frame, 1);
+                }
+                NodeKind::PartEnd { .. } => return Ok(FINAL),
                 NodeKind::Rec { .. } | NodeKind::Continue { .. } => node = found.ahead,
                 NodeKind::Do { callee, roles, arguments } => {
                     let callee = *callee;

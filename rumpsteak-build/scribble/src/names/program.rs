@@ -33,7 +33,7 @@ pub(crate) struct ResolvedProtocol<'m> {
     pub(crate) valid: bool,
     /// Where it starts: a node, or [`END`].
     pub(crate) entry: u32,
-    /// One per interaction, under the same number.
+    /// One per interaction, under the same number; behind them the ends of the parts of blocks.
     pub(crate) nodes: Vec<Node>,
 }
 
@@ -67,6 +67,17 @@ pub(crate) enum NodeKind {
     },
     Continue {
         target: u32,
+    },
+    /// What is understood as a whole: `par`, `interruptible`.
+    Block {
+        /// Where each part starts: a node of the part, or its [`NodeKind::PartEnd`].
+        parts: Vec<u32>,
+        /// Who may end it, and with which message.
+        interrupts: Vec<(u32, Template)>,
+    },
+    /// The end of a part of the block that is this node.
+    PartEnd {
+        block: u32,
     },
     Do {
         callee: u32,

@@ -14,7 +14,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::diagnostics::span::Name;
+use crate::diagnostics::span::{Name, Span};
 use crate::index::{NONE, index};
 use crate::syntax::ast::{BlockId, Body, InteractionId, InteractionKind};
 
@@ -26,6 +26,8 @@ pub(super) struct Recursions<'m> {
     pub(super) inert: Vec<bool>,
     /// Each `continue` outside of its recursion, with the recursions around it, innermost first.
     pub(super) unbound: Vec<(&'m Name, Vec<&'m str>)>,
+    /// Each `continue` that would leave a `par` or `interruptible`.
+    pub(super) leaving: Vec<(Span, &'m Name)>,
     /// The blocks whose interactions are taken in another order.
     orders: HashMap<BlockId, Vec<InteractionId>>,
 }
@@ -36,6 +38,7 @@ impl<'m> Recursions<'m> {
             targets: vec![NONE; body.interactions.len()],
             inert: vec![false; body.interactions.len()],
             unbound: Vec::new(),
+            leaving: Vec::new(),
             orders: HashMap::new(),
         };
         recursions.bind(body);
@@ -60,11 +63,18 @@ impl<'m> Recursions<'m> {
             /// The name of a recursion that has ended.
             Leave(&'m Name),
             Rec(InteractionId, &'m Name, BlockId),
+            /// A part of a block that no `continue` leaves.
+            Part(BlockId),
+            LeavePart,
         }
         /// An unbound name lists this many recursions around it at most.
         const MOST_NAMES: usize = 16;
         let mut bound: HashMap<&str, Vec<u32>> = HashMap::new();
         let mut around: Vec<&str> = Vec::new();
+        // For each `par` and each `interruptible` around, how many recursions are around it.
+        let mut walls: Vec<usize> = vec![0];
+        // By recursion that is open, how many recursions are around it.
+        let mut depths: HashMap<u32, usize> = HashMap::new();
         let mut tasks = vec![Task::Enter(body.root())];
         while let Some(task) = tasks.pop() {
             let block = match task {
@@ -76,7 +86,17 @@ impl<'m> Recursions<'m> {
                     }
                     continue;
                 }
+                Task::Part(block) => {
+                    walls.push(around.len());
+                    tasks.push(Task::LeavePart);
+                    block
+                }
+                Task::LeavePart => {
+                    walls.pop();
+                    continue;
+                }
                 Task::Rec(id, name, block) => {
+                    depths.insert(id.0, around.len());
                     around.push(name.as_str());
                     bound.entry(name.as_str()).or_default().push(id.0);
                     tasks.push(Task::Leave(name));
@@ -95,6 +115,9 @@ impl<'m> Recursions<'m> {
                     InteractionKind::Continue { variable } => {
                         let found = bound.get(variable.as_str()).and_then(|stack| stack.last());
                         match found {
+                            Some(target) if depths.get(target) < walls.last() => {
+                                self.leaving.push((body.interaction(id).span, variable));
+                            }
                             Some(&target) => self.targets[id.0 as usize] = target,
                             None => {
                                 let names = around.iter().rev().take(MOST_NAMES);
@@ -102,6 +125,10 @@ impl<'m> Recursions<'m> {
                             }
                         }
                     }
+                    InteractionKind::Par { parts } => {
+                        tasks.extend(parts.iter().map(|&block| Task::Part(block)));
+                    }
+                    InteractionKind::Interruptible { body, .. } => tasks.push(Task::Part(*body)),
                     _ => {}
                 }
             }
@@ -164,6 +191,17 @@ impl<'m> Recursions<'m> {
                 }
                 whole
             }
+            InteractionKind::Par { parts } => {
+                let mut whole = Summary::NOTHING;
+                for &part in parts {
+                    let part = block(part);
+                    whole.ends &= part.ends;
+                    whole.silent &= part.silent;
+                }
+                whole
+            }
+            // An interrupt ends it in any case.
+            InteractionKind::Interruptible { .. } => Summary { silent: false, ..Summary::NOTHING },
             InteractionKind::Rec { body, .. } => {
                 let inner = block(*body);
                 // Recursions further out have smaller numbers.
@@ -222,6 +260,13 @@ fn roles<'b>(
                 }
             }
             InteractionKind::Rec { body: block, .. } => work.extend(body.block(*block)),
+            InteractionKind::Par { parts } => {
+                work.extend(parts.iter().flat_map(|&part| body.block(part)));
+            }
+            InteractionKind::Interruptible { body: block, interrupts } => {
+                roles.extend(interrupts.iter().map(|interrupt| interrupt.by.as_str()));
+                work.extend(body.block(*block));
+            }
             InteractionKind::Do { roles: players, .. } => {
                 roles.extend(players.iter().map(Name::as_str));
             }

@@ -15,7 +15,7 @@ use super::scope::Scope;
 use crate::diagnostics::diagnostic::Diagnostic;
 use crate::diagnostics::name_errors;
 use crate::diagnostics::span::{Name, Span};
-use crate::index::{IndexSet, NONE, set_of};
+use crate::index::{IndexSet, NONE, index, set_of};
 use crate::syntax::ast::{
     BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
     Parameter, ParameterKind, Payload, ProtocolDecl,
@@ -121,6 +121,9 @@ impl<'m> Resolver<'_, 'm> {
             let known = self.known(around.iter().copied());
             self.error(name_errors::unknown_recursion(variable, &known));
         }
+        for &(span, variable) in &recursions.leaving {
+            self.error(name_errors::leaves_block(variable, span));
+        }
         let invalid = |interaction: &Interaction| Node {
             kind: NodeKind::Invalid,
             next: END,
@@ -134,9 +137,12 @@ impl<'m> Resolver<'_, 'm> {
             let items = recursions.items(body, block);
             for (position, &id) in items.iter().enumerate() {
                 let next = items.get(position + 1).map_or(after, |next| next.0);
+                let kind = match self.block(id, &recursions, &mut nodes, &mut blocks) {
+                    Some(kind) => kind,
+                    None => self.interaction(id, next, &recursions, &mut blocks),
+                };
                 let node = &mut nodes[id.0 as usize];
-                node.next = next;
-                node.kind = self.interaction(id, next, &recursions, &mut blocks);
+                (node.next, node.kind) = (next, kind);
             }
         }
         ResolvedProtocol {
@@ -168,6 +174,47 @@ impl<'m> Resolver<'_, 'm> {
         }
     }
 
+    /// The parts of an interaction that is understood as a whole, each with an end of its own.
+    /// `None` if it is another one.
+    fn block(
+        &mut self,
+        id: InteractionId,
+        recursions: &Recursions<'m>,
+        nodes: &mut Vec<Node>,
+        blocks: &mut Vec<(BlockId, u32)>,
+    ) -> Option<NodeKind> {
+        let body = &self.decl.body;
+        let Interaction { kind, span, .. } = body.interaction(id);
+        let (parts, interrupts) = match kind {
+            InteractionKind::Par { parts } => (&parts[..], &[][..]),
+            InteractionKind::Interruptible { body, interrupts } => {
+                (std::slice::from_ref(body), &interrupts[..])
+            }
+            _ => return None,
+        };
+        let mut starts = Vec::with_capacity(parts.len());
+        for &part in parts {
+            let end = index(nodes.len());
+            nodes.push(Node {
+                kind: NodeKind::PartEnd { block: id.0 },
+                next: END,
+                ahead: end,
+                span: *span,
+            });
+            starts.push(recursions.start(body, part, end));
+            blocks.push((part, end));
+        }
+        let mut by = Vec::with_capacity(interrupts.len());
+        for interrupt in interrupts {
+            let (message, role) = (self.template(&interrupt.message), self.role(&interrupt.by));
+            let (Some(message), Some(role)) = (message, role) else {
+                return Some(NodeKind::Invalid);
+            };
+            by.push((role, message));
+        }
+        Some(NodeKind::Block { parts: starts, interrupts: by })
+    }
+
     /// What an interaction does before `next`. The blocks in it are added to `blocks`, each with
     /// what follows it.
     fn interaction(
@@ -183,6 +230,8 @@ impl<'m> Resolver<'_, 'm> {
                 self.valid = false;
                 None
             }
+            // Understood before.
+            InteractionKind::Par { .. } | InteractionKind::Interruptible { .. } => None,
             InteractionKind::Message { message, from, to } => self.message(message, from, to),
             InteractionKind::Choice { at, branches } => {
                 blocks.extend(branches.iter().rev().map(|&block| (block, next)));

@@ -81,8 +81,10 @@ fn branches(
     let part = pairs.take_while(|(one, other)| one == other).count();
     let &first = one.get(part)?;
     let edge = subsets.edge(first);
+    // Where a block begins nobody chooses.
+    let chooser = global.roles.get(global.letter(edge).from as usize)?;
     let branches = Branches {
-        chooser: global.roles[global.letter(edge).from as usize].to_string(),
+        chooser: chooser.to_string(),
         one: global.step(edge),
         other: other.get(part).map(|&edge| global.step(subsets.edge(edge))),
         runs: runs.map(|run| run.iter().map(|&at| global.text(subsets.edge(at))).collect()),

@@ -1,5 +1,6 @@
 //! What one role does in a protocol.
 
+pub(crate) mod blocks;
 mod explain;
 mod grouped;
 mod minimise;

@@ -114,6 +114,18 @@ pub(crate) fn project(
     }
 }
 
+impl Projection {
+    /// A machine with the places of each transition.
+    pub(super) fn new(fsm: Fsm, places: impl Iterator<Item = Vec<Span>>) -> Self {
+        let (mut ends, mut origins) = (Vec::new(), Vec::new());
+        for place in places {
+            origins.extend(place);
+            ends.push(index(origins.len()));
+        }
+        Self { fsm, ends, origins }
+    }
+}
+
 /// All local states, and what is wrong with them.
 fn explore<'g>(
     global: &'g Global,
@@ -197,9 +209,14 @@ fn merge(subsets: &Subsets<'_>) -> Projection {
     Projection { fsm: builder.build(states[0]), ends, origins }
 }
 
-/// What the role does in an interaction that it sees.
+/// What the role does in an interaction that it sees. A block stands there as a message of the
+/// role to itself, which no interaction is; [`blocks`](super::blocks) puts its machine there.
 fn action(subsets: &Subsets<'_>, letter: u32) -> Action {
     let letter = subsets.letter(letter);
+    if letter.from == NONE {
+        let own = subsets.global.roles[subsets.role as usize].clone();
+        return Action::send(own, letter.message.to_string(), &[]);
+    }
     let (peer, direction) = if letter.from == subsets.role {
         (letter.to, Direction::Send)
     } else {

@@ -94,8 +94,12 @@ impl<'g> Subsets<'g> {
 
     /// Whether the role takes part.
     pub(super) fn sees(&self, letter: u32) -> bool {
-        let Letter { from, to, .. } = self.letter(letter);
-        from == self.role || to == self.role
+        self.global.is_seen_by(letter, self.role)
+    }
+
+    /// Whether the letter is a block.
+    pub(super) fn is_block(&self, letter: u32) -> bool {
+        self.letter(letter).from == NONE
     }
 
     pub(super) fn sends(&self, letter: u32) -> bool {

@@ -32,6 +32,15 @@ pub(super) fn check(
     let mut add = |kind, one: EdgeAt, other: EdgeAt| {
         problems.push(Problem { state, kind, one, other });
     };
+    if let Some(block) = groups.iter().find(|group| subsets.is_block(group.letter)) {
+        // The role must know that the block begins: what it does in it is not looked at here.
+        if let Some(other) = groups.iter().find(|group| group.letter != block.letter) {
+            add(ProblemKind::BlockUnknown, block.edges[0], other.edges[0]);
+        } else if let Some(stuck) = stuck(subsets, block.edges.iter()) {
+            add(ProblemKind::BlockUnknown, block.edges[0], (stuck, NONE));
+        }
+        return Ok(());
+    }
     let sends = subsets.sends(first.letter);
     let mixed = groups.iter().find(|group| subsets.sends(group.letter) != sends);
     if let Some((one, other)) = same_label(subsets, groups) {

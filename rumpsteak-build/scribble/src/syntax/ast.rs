@@ -170,7 +170,7 @@ pub struct Interaction {
     pub kind: InteractionKind,
     /// `@"text"` behind it, without the quotes.
     pub annotations: Vec<Name>,
-    /// From its first token to its `;`, or the heading of a choice or a recursion.
+    /// From its first token to its `;`, or the heading of what has blocks.
     pub span: Span,
 }
 
@@ -215,8 +215,29 @@ pub enum InteractionKind {
         /// The roles of this protocol that play its roles.
         roles: Vec<Name>,
     },
+    /// `par { … } and { … }`
+    Par {
+        /// At least one.
+        parts: Vec<BlockId>,
+    },
+    /// `interruptible { … } with { cancel() by A; }`
+    Interruptible {
+        /// What may be ended.
+        body: BlockId,
+        /// Who may end it, and with which message: at least one.
+        interrupts: Vec<Interrupt>,
+    },
     /// A part that could not be read or is not supported. [`parse`](crate::parse) has reported it.
     Invalid,
+}
+
+/// `cancel() by A;`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// `cancel()`
+    pub message: MessageExpr,
+    /// `A`
+    pub by: Name,
 }
 
 /// A message where it is sent, or an argument of `do`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ast::{
-    BlockId, Body, Interaction, InteractionId, InteractionKind, MessageExpr, Payload,
+    BlockId, Body, Interaction, InteractionId, InteractionKind, Interrupt, MessageExpr, Payload,
 };
 use super::cursor::{Cursor, Failed, Result};
 use super::lexer::TokenKind;
@@ -35,6 +35,10 @@ enum Opened {
     Rec,
     /// The interaction, a choice, with its branches so far.
     Choice(InteractionId, Vec<BlockId>),
+    /// The interaction, a `par`, with its parts so far.
+    Par(InteractionId, Vec<BlockId>),
+    /// The interaction, which may be interrupted.
+    Interruptible(InteractionId),
     /// A construct that is refused: the word between its blocks.
     Refused(&'static str),
 }
@@ -119,10 +123,34 @@ impl BodyParser<'_, '_> {
                 branches.push(open.block);
                 self.open(open.what);
             }
-            Opened::Refused("with") if self.starts_block("with") => {
-                // The interrupts have a grammar of their own.
+            Opened::Par(_, parts) if self.starts_block("and") => {
                 self.cursor.advance();
-                self.cursor.skip_balanced();
+                parts.push(open.block);
+                self.open(open.what);
+            }
+            Opened::Interruptible(id) => {
+                let id = *id;
+                let start = self.cursor.at();
+                match self.interrupts() {
+                    Ok(found) => {
+                        let interaction = &mut self.body.interactions[id.0 as usize];
+                        if let InteractionKind::Interruptible { interrupts, .. } =
+                            &mut interaction.kind
+                        {
+                            *interrupts = found;
+                        }
+                    }
+                    Err(Failed) => {
+                        self.body.interactions[id.0 as usize].kind = InteractionKind::Invalid;
+                        // Without `with`, the next statement is good.
+                        while self.cursor.at() > start
+                            && self.cursor.kind() != TokenKind::End
+                            && !self.cursor.take(b'}')
+                        {
+                            self.cursor.advance();
+                        }
+                    }
+                }
             }
             Opened::Refused(word) if self.starts_block(word) => {
                 self.cursor.advance();
@@ -142,11 +170,30 @@ impl BodyParser<'_, '_> {
 
     /// No block follows that belongs to the same interaction.
     fn complete(&mut self, open: Open) {
-        if let Opened::Choice(id, mut done) = open.what {
+        if let Opened::Choice(id, mut done) | Opened::Par(id, mut done) = open.what {
             done.push(open.block);
             let interaction = &mut self.body.interactions[id.0 as usize];
-            if let InteractionKind::Choice { branches, .. } = &mut interaction.kind {
-                *branches = done;
+            if let InteractionKind::Choice { branches: blocks, .. }
+            | InteractionKind::Par { parts: blocks } = &mut interaction.kind
+            {
+                *blocks = done;
+            }
+        }
+    }
+
+    /// `with { cancel() by A; … }`
+    fn interrupts(&mut self) -> Result<Vec<Interrupt>> {
+        self.cursor.expect_word("with")?;
+        self.cursor.expect(b'{')?;
+        let mut interrupts = Vec::new();
+        loop {
+            let message = argument(self.cursor)?;
+            self.cursor.expect_word("by")?;
+            let by = self.cursor.name("the role that may interrupt")?;
+            self.cursor.expect(b';')?;
+            interrupts.push(Interrupt { message, by });
+            if self.cursor.take(b'}') {
+                return Ok(interrupts);
             }
         }
     }
@@ -189,16 +236,23 @@ impl BodyParser<'_, '_> {
             "rec" if brace || operand => self.recursion(start)?,
             "continue" if operand || self.cursor.is_at(1, b';') => self.continuation(start)?,
             "do" if operand => self.call(start)?,
-            "par" | "unordered" if brace => self.refuse_block(start, Construct::PAR, "and"),
+            "par" if brace => {
+                self.cursor.advance();
+                let id = self.add(start, InteractionKind::Par { parts: Vec::new() });
+                self.open(Opened::Par(id, Vec::new()));
+            }
+            "unordered" if brace => self.refuse_block(start, Construct::UNORDERED, "and"),
             "interruptible" if brace || name => {
+                self.cursor.advance();
                 if name {
                     self.cursor.advance();
+                    self.cursor.take(b':');
                 }
-                if !self.cursor.is_at(1, b'{') {
-                    self.cursor.advance();
-                    return self.cursor.expect_block();
-                }
-                self.refuse_block(start, Construct::INTERRUPTIBLE, "with");
+                self.cursor.expect_block()?;
+                let (body, interrupts) = (BlockId(index(self.body.blocks.len())), Vec::new());
+                let kind = InteractionKind::Interruptible { body, interrupts };
+                let id = self.add(start, kind);
+                self.open(Opened::Interruptible(id));
             }
             "connect" | "disconnect" if operand => {
                 self.refuse_statement(start, Construct::CONNECTION);
@@ -352,7 +406,7 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// `par {`, from the word before the brace: reports the construct and reads the blocks, whose
+    /// `unordered {`, from the word before the brace: reports the construct and reads the blocks, whose
     /// errors are errors all the same. The word `next` stands between them.
     fn refuse_block(&mut self, start: usize, construct: Construct, next: &'static str) {
         self.cursor.advance();

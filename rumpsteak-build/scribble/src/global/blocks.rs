@@ -1,0 +1,110 @@
+//! Blocks, once all automata are built: who takes part, and whether labels can be told apart.
+
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use hashbrown::{HashMap, HashSet};
+use rumpsteak_fsm::{Label, Message};
+
+use super::automaton::{Global, Letter};
+use crate::diagnostics::diagnostic::Diagnostic;
+use crate::diagnostics::global_errors;
+use crate::diagnostics::span::Span;
+use crate::index::{IndexSet, NONE};
+
+/// Gives the automaton and those of its blocks what they have in common.
+///
+/// # Errors
+/// Labels that cannot be told apart, and blocks with several interrupters.
+pub(super) fn finish(
+    global: &mut Global,
+    letters: Vec<Letter>,
+    messages: &IndexSet<Message>,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut participants =
+        vec![FixedBitSet::with_capacity(global.roles.len()); global.blocks.len()];
+    // For each block the interactions in it, in the blocks in it, too.
+    let mut inside: Vec<HashSet<u32>> = vec![HashSet::new(); global.blocks.len()];
+    let mut diagnostics = Vec::new();
+    // A block comes after those around it.
+    for number in (0..global.blocks.len()).rev() {
+        let block = &global.blocks[number];
+        let mut seen: HashMap<(u32, u32, &Label), (usize, Span)> = HashMap::new();
+        for (part, automaton) in block.parts.iter().enumerate() {
+            let mut of_part: Vec<(u32, Span)> = Vec::new();
+            for edge in &automaton.edges {
+                let (letter, span) = (letters[edge.letter as usize], automaton.origins(edge)[0]);
+                match letter.from {
+                    NONE => {
+                        let nested = &inside[letter.message as usize];
+                        of_part.extend(nested.iter().map(|&letter| (letter, span)));
+                        let interrupts = &global.blocks[letter.message as usize].interrupts;
+                        participants[number].extend(interrupts.iter().map(|by| by.0 as usize));
+                    }
+                    _ => of_part.push((edge.letter, span)),
+                }
+            }
+            // Interrupts have no place of their own.
+            of_part.sort_unstable();
+            for (letter, span) in of_part {
+                inside[number].insert(letter);
+                let Letter { from, to, message } = letters[letter as usize];
+                participants[number].extend([from as usize, to as usize]);
+                let label = &messages[message as usize].label;
+                let (other, first) = *seen.entry((from, to, label)).or_insert((part, span));
+                if other != part {
+                    let [from, to] = [from, to].map(|role| global.roles[role as usize].as_str());
+                    let pair = (from, to);
+                    let error = global_errors::shared_label(label.as_str(), pair, span, first);
+                    diagnostics.push(error);
+                }
+            }
+        }
+        diagnostics.extend(interrupts(global, number, &seen, messages));
+        participants[number].extend(block.interrupts.iter().map(|by| by.0 as usize));
+    }
+    diagnostics.dedup_by_key(|found| found.primary);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    let participants: Arc<[FixedBitSet]> = participants.into();
+    let parts = global.blocks.iter_mut().flat_map(|block| &mut block.parts);
+    for automaton in parts {
+        automaton.letters.clone_from(&letters);
+        automaton.participants = Arc::clone(&participants);
+        automaton.find_hops();
+    }
+    (global.letters, global.participants) = (letters, participants);
+    global.find_hops();
+    Ok(())
+}
+
+/// What is wrong with the interrupts of a block in which these labels are used.
+fn interrupts(
+    global: &Global,
+    number: usize,
+    used: &HashMap<(u32, u32, &Label), (usize, Span)>,
+    messages: &IndexSet<Message>,
+) -> Vec<Diagnostic> {
+    let block = &global.blocks[number];
+    let name = |role: u32| global.roles[role as usize].as_str();
+    let Some(&(by, _)) = block.interrupts.first() else { return Vec::new() };
+    if let Some(&(other, _)) = block.interrupts.iter().find(|&&(other, _)| other != by) {
+        return vec![global_errors::interrupters(block.span, name(by), name(other))];
+    }
+    let mut found = Vec::new();
+    let mut labels = HashSet::new();
+    for (_, message) in &block.interrupts {
+        let label = &messages[*message as usize].label;
+        let same = used.iter().filter(|((_, _, other), _)| *other == label);
+        let same = same.min_by_key(|(_, (_, span))| *span);
+        if let Some((&(from, to, _), &(_, span))) = same {
+            let pair = (name(from), name(to));
+            found.push(global_errors::shared_label(label.as_str(), pair, block.span, span));
+        } else if !labels.insert(label) {
+            let pair = (name(by), "all others");
+            found.push(global_errors::shared_label(label.as_str(), pair, block.span, block.span));
+        }
+    }
+    found
+}
