@@ -87,19 +87,16 @@ struct Server(#[route(Giver)] Net<Contract>);
 #[derive(Message, Serialize, Deserialize)]
 enum Contract {
     Job(Job),
-    Taken(Taken),
 }
 
 #[derive(Serialize, Deserialize)]
 struct Job(Parcel<Granting<'static, Portal>>);
-#[derive(Serialize, Deserialize)]
-struct Taken;
 
 #[session(Giver)]
-type Give = Send<Server, Job, Receive<Server, Taken, End>>;
+type Give = Send<Server, Job, End>;
 
 #[session(Server)]
-type Take = Receive<Giver, Job, Send<Giver, Taken, End>>;
+type Take = Receive<Giver, Job, End>;
 
 /// Logs in, and asks for squares.
 async fn user(place: &Place, numbers: u64) -> Result<u64, Failure> {
@@ -133,30 +130,28 @@ async fn portal(place: &Place) -> Result<(), Failure> {
     .await?;
     let parcel = joined.pack(rest, [place.word_of("server").await?]).await?;
     try_run(&mut giver.role, async |session: Give<'_>| {
-        let (Taken, end) = session.send(Job(parcel)).await?.receive().await?;
-        Ok::<_, Error>(((), end))
+        Ok::<_, Error>(((), session.send(Job(parcel)).await?))
     })
     .await?;
-    Ok(giver.leave().await?)
+    giver.leave().await?;
+    // The portal is needed until the user knows where the server is.
+    place.host().told().await;
+    Ok(())
 }
 
 /// Takes the session over.
 async fn server(place: &Place) -> Result<(), Failure> {
     let mut server = place.join::<Server>(&[]).await?.connect().await?;
-    let (joined, mut rest) = try_run(&mut server.role, async |session: Take<'_>| {
-        let (Job(parcel), session) = session.receive().await?;
-        let (joined, mut rest) = parcel.unpack(place.host())?;
-        let rest: Detached<Serving<'static, Portal>> = rest
-            .run(async |session: Granting<'_, Portal>| {
-                let (Wish(_), session) = session.receive().await?;
-                Ok::<_, Error>(Detached::new(session.send(Granted).await?))
-            })
-            .await?;
-        Ok::<_, Failure>(((joined, rest), session.send(Taken).await?))
+    let parcel = try_run(&mut server.role, async |session: Take<'_>| {
+        let (Job(parcel), end) = session.receive().await?;
+        Ok::<_, Error>((parcel, end))
     })
     .await?;
     server.leave().await?;
-    rest.run(async |mut session: Serving<'_, Portal>| {
+    let (joined, mut rest) = parcel.unpack(place.host())?;
+    rest.run(async |session: Granting<'_, Portal>| {
+        let (Wish(_), session) = session.receive().await?;
+        let mut session = session.send(Granted).await?;
         loop {
             match session.branch().await? {
                 Wanted::Ask(Ask(number), next) => {
