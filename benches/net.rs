@@ -3,19 +3,22 @@
 //!
 //! `cargo bench -p rumpsteak-benches --bench net`
 //!
-//! Each end is a task. The two are measured in turns, because the clock of a machine changes; the
-//! last line has the median of the ratios.
+//! Each end is a task. Between them is a third thing: the bare socket, owned by a task to which
+//! tokio's queues lead, which is the shape of the session layer without what it does. The three are
+//! measured in turns, because the clock of a machine changes; the last line has the medians of the
+//! ratios.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
 
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use futures::{SinkExt as _, StreamExt as _};
+use futures::{SinkExt, StreamExt as _};
 use rumpsteak_net::{Codec as _, Host, Joined, Net, Postcard};
 use rumpsteak_runtime::{Error, Message, Role, session, try_run};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
 #[derive(Role)]
@@ -130,6 +133,52 @@ async fn receive_bare(mut to: Socket) -> Socket {
     to
 }
 
+/// Moves labels between queues and a socket until the first queue ends.
+async fn pump(mut socket: Socket, mut sent: Receiver<Label>, received: Sender<Label>) -> Socket {
+    let mut labels = Vec::new();
+    loop {
+        tokio::select! {
+            count = sent.recv_many(&mut labels, QUEUE) => {
+                if count == 0 {
+                    return socket;
+                }
+                for label in labels.drain(..) {
+                    socket.feed(frame(&label)).await.unwrap();
+                }
+                SinkExt::<Bytes>::flush(&mut socket).await.unwrap();
+            }
+            Some(next) = socket.next() => received.send(read(&next.unwrap())).await.unwrap(),
+        }
+    }
+}
+
+const QUEUE: usize = 1024;
+
+async fn send_queued(from: Socket) -> Socket {
+    let ((sender, sent), (received, mut receiver)) = (channel(QUEUE), channel(QUEUE));
+    let pump = tokio::spawn(pump(from, sent, received));
+    for _ in 0..VALUES {
+        sender.send(Label::Value(Value(value()))).await.unwrap();
+    }
+    sender.send(Label::Stop(Stop)).await.unwrap();
+    assert!(matches!(receiver.recv().await, Some(Label::Done(_))));
+    drop(sender);
+    pump.await.unwrap()
+}
+
+async fn receive_queued(to: Socket) -> Socket {
+    let ((sender, sent), (received, mut receiver)) = (channel(QUEUE), channel(QUEUE));
+    let pump = tokio::spawn(pump(to, sent, received));
+    let mut sum = 0;
+    while let Some(Label::Value(Value(value))) = receiver.recv().await {
+        sum += value.len();
+    }
+    sender.send(Label::Done(Done)).await.unwrap();
+    assert_eq!(sum, VALUES * 100);
+    drop(sender);
+    pump.await.unwrap()
+}
+
 /// Runs both ends as tasks; how long it took.
 async fn timed<A, B>(near: A, far: B) -> (Duration, (A::Output, B::Output))
 where
@@ -171,16 +220,22 @@ fn main() {
         let runtime = runtime.enable_all().build().unwrap();
         runtime.block_on(async {
             let ((mut from, mut to), (mut near, mut far)) = (joined().await, sockets().await);
-            let mut ratios = Vec::new();
+            let (mut ratios, mut queued_ratios) = (Vec::new(), Vec::new());
             for _ in 0..20 {
-                let (layer, bare);
+                let (layer, bare, queued);
                 (layer, (from, to)) = timed(send(from), receive(to)).await;
                 (bare, (near, far)) = timed(send_bare(near), receive_bare(far)).await;
-                println!("{name}: session {layer:?}, bare {bare:?}");
+                (queued, (near, far)) = timed(send_queued(near), receive_queued(far)).await;
+                println!("{name}: session {layer:?}, bare {bare:?}, bare with queues {queued:?}");
                 ratios.push(layer.as_secs_f64() / bare.as_secs_f64());
+                queued_ratios.push(queued.as_secs_f64() / bare.as_secs_f64());
             }
-            ratios.sort_by(f64::total_cmp);
-            println!("{name}: session / bare, median {:.2}", ratios[ratios.len() / 2]);
+            let median = |mut ratios: Vec<f64>| {
+                ratios.sort_by(f64::total_cmp);
+                ratios[ratios.len() / 2]
+            };
+            println!("{name}: session / bare, median {:.2}", median(ratios));
+            println!("{name}: bare with queues / bare, median {:.2}", median(queued_ratios));
         });
     }
 }

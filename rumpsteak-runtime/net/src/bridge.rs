@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream as _;
@@ -14,7 +14,7 @@ use tokio_util::codec::{Decoder, Encoder, Framed};
 
 use crate::codec::CodecError;
 use crate::error::NetError;
-use crate::link::{Net, net};
+use crate::link::{Fate, Net, WINDOW, net};
 use crate::transport::BUFFER;
 
 /// A connection to a program that knows nothing of sessions, and plays a role all the same: a
@@ -59,9 +59,8 @@ impl Bridge {
         C: Encoder<M, Error = E> + Decoder<Item = M, Error = E> + Send + Unpin + 'static,
         E: From<io::Error> + Into<CodecError>,
     {
-        let fate = Arc::new(OnceLock::new());
-        let (near, (incoming, outgoing)) =
-            net(Queue::default(), Queue::default(), Arc::clone(&fate));
+        let fate = Fate::default();
+        let (near, (incoming, outgoing)) = net(Queue::default(), WINDOW, Arc::clone(&fate));
         let mut frames = Framed::with_capacity(stream, codec, BUFFER);
         frames.set_backpressure_boundary(BUFFER);
         let mut traffic = Traffic { frames, incoming: Some(incoming), outgoing: Some(outgoing) };
@@ -71,7 +70,7 @@ impl Bridge {
             moved.map_err(|error| {
                 let error = NetError::Bridge { peer, source: Arc::new(error.into()) };
                 // Before the queues are dropped, by which the role learns of it.
-                let _ = fate.set(error.clone());
+                let _ = fate.failed.set(error.clone());
                 error
             })
         });

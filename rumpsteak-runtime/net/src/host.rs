@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -87,9 +88,8 @@ struct Moved {
     to: Vec<String>,
     /// Until when its peers are told.
     until: Instant,
-    /// The peers that have to be told, and those that were.
-    calls: BTreeSet<String>,
-    told: BTreeSet<String>,
+    /// Until when which of them may still ask.
+    asks: BTreeMap<String, Instant>,
 }
 
 /// A role in a session: the protocol, the session and the role.
@@ -161,6 +161,8 @@ pub(crate) enum Greeted {
 pub(crate) enum Call {
     Own,
     Theirs,
+    /// The peer has, and not for the first time: it waits for an answer.
+    Again,
 }
 
 /// Frees the places of a role when its last connection is gone.
@@ -239,9 +241,9 @@ impl Host {
             let mut changed = std::pin::pin!(self.shared.changed.notified());
             changed.as_mut().enable();
             let now = Instant::now();
-            let waits = |moved: &&Moved| moved.until > now && !moved.calls.is_subset(&moved.told);
-            let until = self.shared.state().moved.values().filter(waits).map(|m| m.until).max();
-            let Some(until) = until else { return };
+            let asks = |moved: &Moved| moved.asks.values().max().copied();
+            let until = self.shared.state().moved.values().filter_map(asks).max();
+            let Some(until) = until.filter(|until| *until > now) else { return };
             let _ = timeout_at(until, changed).await;
         }
     }
@@ -380,7 +382,7 @@ impl Shared {
         let now = Instant::now();
         state.moved.retain(|_, moved| moved.until > now);
         let until = now + self.limits.resume;
-        let moved = Moved { to, until, calls: BTreeSet::new(), told: BTreeSet::new() };
+        let moved = Moved { to, until, asks: BTreeMap::new() };
         state.moved.insert(place.clone(), moved);
         let slots = state.seats.remove(place).map(|seat| seat.slots).unwrap_or_default();
         let mut leave = |slot: Slot| {
@@ -399,10 +401,10 @@ impl Shared {
         slots.into_iter().map(|(peer, slot)| (peer, leave(slot))).collect()
     }
 
-    /// Takes down which peers of a role that has left will call it here.
-    pub(crate) fn calls_of(&self, place: &Place, calls: BTreeSet<String>) {
+    /// Takes down that a peer of a role that has left will call it here.
+    pub(crate) fn calls(&self, place: &Place, peer: &str) {
         if let Some(moved) = self.state().moved.get_mut(place) {
-            moved.calls = calls;
+            moved.asks.entry(peer.to_owned()).or_insert(moved.until);
         }
     }
 
@@ -501,7 +503,13 @@ impl Shared {
             };
             say(&mut connection, own).await?;
             let answer = hear(&mut connection, &mut BytesMut::new()).await?;
-            Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
+            let answer = answer.unwrap_or(Answer::Refused(Refusal::NoGreeting));
+            if let Answer::Moved(_) = answer {
+                // The host that was left waits for word that this end has heard it. It may be
+                // impatient, or the connection break: then it believes that this end has not.
+                let _ = dismiss(&mut connection, &answer).await;
+            }
+            Ok((connection, answer))
         };
         let greeted = timeout(self.limits.handshake, greet).await;
         let greeted = greeted.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
@@ -539,8 +547,8 @@ fn addresses(texts: &[String]) -> Result<Vec<Address>, AddressError> {
     texts.iter().map(|address| address.parse()).collect()
 }
 
-const FIRST_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
-const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Takes connections, for as long as the host listens.
 async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listened) {
@@ -560,12 +568,11 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
     }
 }
 
-/// Answers who is not to stay, and waits until it has gone: over some transports the answer is lost
-/// if this end goes first.
-async fn dismiss(mut connection: Connection, answer: &Answer) -> std::io::Result<()> {
-    say(&mut connection, answer).await?;
-    let _ = hear::<Answer>(&mut connection, &mut BytesMut::new()).await;
-    Ok(())
+/// Answers who is not to stay, and waits until it has gone, for over some transports the answer is
+/// lost if this end goes first; or until it says something.
+async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Result<Option<Answer>> {
+    say(connection, answer).await?;
+    Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
 }
 
 /// What a host makes of a greeting.
@@ -587,39 +594,29 @@ impl Shared {
         let mut connection = opening.await?;
         let mut bytes = BytesMut::new();
         let Some(hello) = hear::<Hello>(&mut connection, &mut bytes).await? else {
-            return dismiss(connection, &Answer::Refused(Refusal::NoGreeting)).await;
+            return dismiss(&mut connection, &Answer::Refused(Refusal::NoGreeting)).await.map(drop);
         };
-        if !connection.may_play(&hello.protocol, &hello.role) {
-            return dismiss(connection, &Answer::Refused(Refusal::Certificate)).await;
-        }
-        if let Some(offers) = at.and_then(|at| self.offers(&at, &hello)) {
-            return dismiss(connection, &Answer::Offers(offers)).await;
-        }
         let mut is_compared = false;
-        loop {
+        let answer = loop {
+            if !connection.may_play(&hello.protocol, &hello.role) {
+                break Answer::Refused(Refusal::Certificate);
+            }
+            if let Some(offers) = at.as_ref().and_then(|at| self.offers(at, &hello)) {
+                break Answer::Offers(offers);
+            }
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
             if !is_compared && let Some(own) = self.hello_to(&hello) {
                 if let Err(refusal) = own.fits(&hello).await {
-                    return dismiss(connection, &Answer::Refused(refusal)).await;
+                    break Answer::Refused(refusal);
                 }
                 is_compared = true;
             }
             match self.receive(&hello, is_compared) {
                 Reception::Wait => changed.await,
-                Reception::Refuse(refusal) => {
-                    return dismiss(connection, &Answer::Refused(refusal)).await;
-                }
-                Reception::Moved(to) => {
-                    dismiss(connection, &Answer::Moved(to)).await?;
-                    let place = (hello.protocol, hello.session, hello.peer);
-                    if let Some(moved) = self.state().moved.get_mut(&place) {
-                        moved.told.insert(hello.role);
-                    }
-                    self.changed.notify_waiters();
-                    return Ok(());
-                }
+                Reception::Refuse(refusal) => break Answer::Refused(refusal),
+                Reception::Moved(to) => break Answer::Moved(to),
                 Reception::Welcome(own, arrivals) => {
                     // If this fails, the peer calls again.
                     let said = say(&mut connection, &Answer::Welcome(own)).await;
@@ -629,11 +626,23 @@ impl Shared {
                 }
                 Reception::Again(arrivals) => {
                     let _ =
-                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Theirs));
+                        arrivals.send(Arrival::Remote(connection, Box::new(hello), Call::Again));
                     return Ok(());
                 }
             }
+        };
+        let said = dismiss(&mut connection, &answer).await?;
+        let place = (hello.protocol, hello.session, hello.peer);
+        if matches!(answer, Answer::Moved(_))
+            && let Some(moved) = self.state().moved.get_mut(&place)
+        {
+            let again = LONGEST_PAUSE + self.limits.handshake;
+            // Who has not heard calls again by then.
+            let asks = Instant::now() + if said == Some(answer) { Duration::ZERO } else { again };
+            moved.asks.insert(hello.role, asks.min(moved.until));
         }
+        self.changed.notify_waiters();
+        Ok(())
     }
 
     /// How the role that a peer calls greets it, if it is here.

@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rumpsteak_runtime::channel::{Capacity, Queue};
@@ -23,8 +23,8 @@ use crate::directory::Directory;
 use crate::error::NetError;
 use crate::handshake::{Hello, Room};
 use crate::host::{Arrival, Call, Guard, Host, LaneTask, Shared};
-use crate::lane::{Lane, WINDOW, messages_as_bytes};
-use crate::link::{FarEnd, Fate, Net, net, wired};
+use crate::lane::{Lane, messages_as_bytes};
+use crate::link::{FarEnd, Fate, Net, WINDOW, net, window, wired};
 use crate::reach::{Reach, run};
 use crate::refusal::Refusal;
 
@@ -81,12 +81,9 @@ impl<M: Serialize + DeserializeOwned + Send + 'static, C: Codec> Writes<M> for C
 
     fn lane(&self, queues: FarEnd<M>, reach: Reach, fate: Fate) -> LaneTask {
         let Reach { shared, own, theirs, .. } = &reach;
-        let window = match capacity(theirs, own) {
-            Capacity::AtMost(most) | Capacity::Waits(most) => most,
-            _ => WINDOW,
-        };
-        let lane = lane_over(own, theirs, self.clone(), shared, queues, window);
-        tokio::spawn(run(lane, reach, None, fate))
+        let window = window(capacity(theirs, own));
+        let lane = lane_over(own, theirs, self.clone(), shared, (queues, fate), window);
+        tokio::spawn(run(lane, reach, None))
     }
 }
 
@@ -253,19 +250,24 @@ impl<R: Joins, C: Codec> Join<R, C> {
                     // Who has called calls again.
                     let addresses = match whose {
                         Call::Own => self.addresses_of(&own.peer),
-                        Call::Theirs => Vec::new(),
+                        Call::Theirs | Call::Again => Vec::new(),
                     };
-                    let (end, lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
+                    let (end, mut lane, fate) = lane(&own, &theirs, self.codec.clone(), shared);
                     let reach = Reach {
                         shared: Arc::clone(shared),
                         own: Hello { known: Some(theirs.instance), ..own.clone() },
-                        theirs: *theirs,
+                        theirs: *theirs.clone(),
                         addresses,
                         arrivals,
                         _guard: Some(Arc::clone(&guard)),
                     };
+                    // The first connection broke before it got here.
+                    let connection = match whose {
+                        Call::Again => reach.answer(&mut lane, connection, &theirs).await.ok(),
+                        Call::Own | Call::Theirs => Some(connection),
+                    };
                     ends.push(end);
-                    let task = run(lane, reach, Some(connection), Arc::clone(&fate));
+                    let task = run(lane, reach, connection);
                     ties.push(Tie { own, fate, lane: Some(tokio::spawn(task)) });
                 }
             }
@@ -385,17 +387,11 @@ where
         Capacity::Waits(room) => Capacity::Waits(room.max(WINDOW)),
         other => other,
     };
-    let window = match roomy(capacity(theirs, own)) {
-        Capacity::AtMost(most) | Capacity::Waits(most) => most,
-        // What is not received yet stays with the peer, whose queue grows.
-        _ => WINDOW,
-    };
-    let fate: Fate = Arc::new(OnceLock::new());
+    let window = window(roomy(capacity(theirs, own)));
+    let fate = Fate::default();
     let sent = Queue::new(roomy(capacity(own, theirs)));
-    // The peer may be wrong about how many messages there are: then it waits.
-    let received = Queue::new(Capacity::Waits(window.max(1)));
-    let (end, far) = net(sent, received, Arc::clone(&fate));
-    (end, lane_over(own, theirs, codec, shared, far, window), fate)
+    let (end, far) = net(sent, window, Arc::clone(&fate));
+    (end, lane_over(own, theirs, codec, shared, (far, Arc::clone(&fate)), window), fate)
 }
 
 fn lane_over<M, C>(
@@ -403,7 +399,7 @@ fn lane_over<M, C>(
     theirs: &Hello,
     codec: C,
     shared: &Shared,
-    queues: FarEnd<M>,
+    end: (FarEnd<M>, Fate),
     window: usize,
 ) -> Lane<M, C>
 where
@@ -411,7 +407,7 @@ where
     C: Codec,
 {
     let (peer, numbers, limits) = (own.peer.clone(), own.numbers(theirs), &shared.limits);
-    Lane::new(peer, codec, numbers, queues, window, limits.frame, limits.beat)
+    Lane::new(peer, codec, numbers, end, window, limits.frame, limits.beat)
 }
 
 impl<R: Role> Joined<R> {

@@ -8,9 +8,9 @@
 //!
 //! # Credit
 //!
-//! A role may have no more messages under way than its peer has granted: as many as the queue
-//! between them has room for, by the proof of the build script, beyond what has been put into the
-//! peer's own queue. So everything that is sent has a place to go, the task always reads what the
+//! A role may have no more messages under way than its peer has granted: at least as many as the
+//! queue between them has room for, by the proof of the build script, beyond what the peer's role
+//! has received. So everything that is sent has a place to go, the task always reads what the
 //! connection has, and the window of a transport never holds back a message that a peer waits for
 //! behind others that it does not. An order that is safe over queues of the proven capacities is
 //! safe over any transport.
@@ -39,6 +39,7 @@ use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
 use crate::frame::{self, Batch, Frame};
 use crate::handshake::{Hello, Numbers};
+use crate::link::{FarEnd, Fate, WINDOW, every};
 use crate::transport::Connection;
 
 /// Why a lane does not go on with its connection.
@@ -48,9 +49,6 @@ pub(crate) enum Stop {
     /// An end does what it may not do.
     Failed(NetError),
 }
-
-/// How many messages may be under way where nothing was proven about the queue.
-pub(crate) const WINDOW: usize = 1024;
 
 /// How many beats may fail to come before a connection counts as broken.
 const SILENT_BEATS: u8 = 3;
@@ -146,8 +144,13 @@ pub(crate) struct Lane<M, C> {
     received: u64,
     /// What the peer was granted: it may send what has a smaller number.
     granted: u64,
-    /// How many messages may be under way to this role.
-    window: u64,
+    /// How many messages may be under way to this role, those in its queue among them.
+    room: u64,
+    /// How many of them the role tells at a time.
+    every: u64,
+    /// What the role tells, and what it had told before it received anything from this lane.
+    fate: Fate,
+    told_before: u64,
     /// Whether the peer has to hear of `received`.
     owes: bool,
     has_peer_left: bool,
@@ -164,13 +167,14 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         peer: String,
         codec: C,
         numbers: Option<Numbers>,
-        (incoming, outgoing): (QueueSender<M>, QueueReceiver<M>),
+        ((incoming, outgoing), fate): (FarEnd<M>, Fate),
         window: usize,
         frame: usize,
         beat: Duration,
     ) -> Self {
         let mut beats = interval(beat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let every = every(window);
         Self {
             peer,
             codec,
@@ -187,7 +191,11 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             arrived: VecDeque::new(),
             received: 0,
             granted: 0,
-            window: window as u64,
+            // What was received and not told yet takes room, too.
+            room: window as u64 + every,
+            every,
+            told_before: fate.received(&Context::from_waker(Waker::noop())),
+            fate,
             owes: true,
             has_peer_left: false,
             batch: Batch::default(),
@@ -205,6 +213,11 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
     /// Whether the peer has all that the role has said, and the role has left.
     pub(crate) fn is_told(&self) -> bool {
         self.has_ended && self.unacknowledged.is_empty()
+    }
+
+    /// Says to the role why it cannot go on.
+    pub(crate) fn fail(&self, error: NetError) {
+        let _ = self.fate.failed.set(error);
     }
 
     /// Whether the peer has left.
@@ -273,7 +286,9 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
             self.outgoing = None;
         }
         let Luggage { has_ended, has_peer_left, .. } = luggage;
-        Ok(Self { first, received, granted, has_ended, has_peer_left, ..self })
+        // What came before is not told here.
+        let told_before = self.told_before.wrapping_sub(received - self.arrived.len() as u64);
+        Ok(Self { told_before, first, received, granted, has_ended, has_peer_left, ..self })
     }
 
     /// Puts what has arrived into the role's queue, without a connection.
@@ -477,16 +492,14 @@ impl<M: Serialize + DeserializeOwned, C: Codec> Lane<M, C> {
         connection: &mut Connection,
         context: &mut Context<'_>,
     ) -> Result<(), Stop> {
-        let delivered = self.received - self.arrived.len() as u64;
-        let limit = delivered + self.window;
-        // Word is given when half of the credit could be used again, not for each message.
-        let step = (self.window / 2).max(1);
-        if self.owes || limit >= self.granted + step {
+        let told = self.fate.received(context).wrapping_sub(self.told_before);
+        let limit = told + self.room;
+        if self.owes || limit >= self.granted + self.every {
             let word = frame::grant(self.received, limit);
             if !self.poll_put(connection, context, word)? {
                 return Ok(());
             }
-            (self.granted, self.owes) = (limit, false);
+            (self.granted, self.owes) = (limit.max(self.granted), false);
         }
         while let Some(frame) = self.unacknowledged.get(self.sent).cloned() {
             if !self.poll_put(connection, context, frame)? {

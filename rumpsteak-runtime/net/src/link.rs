@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker, ready};
 
+use atomic_waker::AtomicWaker;
 use futures_core::Stream;
 use futures_sink::Sink;
-use rumpsteak_runtime::channel::{Disconnected, Queue, QueueReceiver, QueueSender};
+use rumpsteak_runtime::channel::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
 use rumpsteak_runtime::error::BoxError;
 use rumpsteak_runtime::transport::{Bidirectional, Pair};
 
@@ -28,8 +30,26 @@ use crate::error::NetError;
 /// with a [`NetError`].
 pub type Net<M> = Bidirectional<Outbox<M>, Inbox<M>>;
 
-/// Why a connection failed, once it has.
-pub(crate) type Fate = Arc<OnceLock<NetError>>;
+/// What a role and the task of a connection tell each other beside messages.
+#[derive(Default)]
+pub(crate) struct Word {
+    /// Why the connection failed, once it has.
+    pub(crate) failed: OnceLock<NetError>,
+    /// How many messages the role has received: told now and then.
+    received: AtomicU64,
+    lane: AtomicWaker,
+}
+
+pub(crate) type Fate = Arc<Word>;
+
+impl Word {
+    /// How many messages the role has received, as far as it has told. The task is woken when it
+    /// tells more.
+    pub(crate) fn received(&self, context: &Context<'_>) -> u64 {
+        self.lane.register(context.waker());
+        self.received.load(Ordering::Acquire)
+    }
+}
 
 /// The sending half of a [`Net`].
 pub struct Outbox<M> {
@@ -42,6 +62,10 @@ pub struct Outbox<M> {
 pub struct Inbox<M> {
     queue: QueueReceiver<M>,
     fate: Option<Fate>,
+    /// After how many messages it tells how many it has received.
+    every: u64,
+    /// How many it has not told yet.
+    untold: u64,
 }
 
 /// The end of a [`Net`] that the task of its connection has.
@@ -55,18 +79,39 @@ pub(crate) fn wired<M>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     [(out, inbox), (far_out, far_in)].map(|(out, inbox)| {
         let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
-        let end = Net::new(outbox, Inbox { queue: inbox, fate: Some(Arc::clone(&fate)) });
-        (end, Arc::clone(&fate))
+        let every = every(window(inbox.queue().capacity));
+        let inbox = Inbox { queue: inbox, fate: Some(Arc::clone(&fate)), every, untold: 0 };
+        (Net::new(outbox, inbox), Arc::clone(&fate))
     })
 }
 
-/// A route with queues of these capacities, and its other end for the task of a connection. Neither
-/// may be one that [never](rumpsteak_runtime::channel::Capacity::AtMost) gets full but the first.
-pub(crate) fn net<M>(sent: Queue, received: Queue, fate: Fate) -> (Net<M>, FarEnd<M>) {
+/// How many messages may be under way where nothing was proven about the queue.
+pub(crate) const WINDOW: usize = 1024;
+
+/// How many messages may be under way in a queue, by what was proven about it.
+pub(crate) fn window(capacity: Capacity) -> usize {
+    match capacity {
+        Capacity::AtMost(most) | Capacity::Waits(most) => most,
+        // What is not received yet stays with the peer, whose queue grows.
+        _ => WINDOW,
+    }
+}
+
+/// After how many messages an end with this window tells how many it has received: a task that is
+/// woken for each, and a frame for each, cost more than messages.
+pub(crate) fn every(window: usize) -> u64 {
+    window.max(32) as u64
+}
+
+/// A route with a queue of this capacity from it and with this window towards it, and its other end
+/// for the task of a connection. The queue towards it grows: the task grants what goes into it.
+pub(crate) fn net<M>(sent: Queue, window: usize, fate: Fate) -> (Net<M>, FarEnd<M>) {
+    let received = Queue::default();
     let (out, far_in): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(sent, received);
     let (far_out, inbox): (QueueSender<M>, QueueReceiver<M>) = Pair::pair_as(received, sent);
     let outbox = Outbox { queue: out, fate: Some(Arc::clone(&fate)) };
-    (Net::new(outbox, Inbox { queue: inbox, fate: Some(fate) }), (far_out, far_in))
+    let inbox = Inbox { queue: inbox, fate: Some(fate), every: every(window), untold: 0 };
+    (Net::new(outbox, inbox), (far_out, far_in))
 }
 
 impl<M> Outbox<M> {
@@ -82,6 +127,23 @@ pub(crate) fn queues<M>((outbox, inbox): (Outbox<M>, Inbox<M>)) -> FarEnd<M> {
 }
 
 impl<M> Inbox<M> {
+    fn local(queue: QueueReceiver<M>) -> Self {
+        Self { queue, fate: None, every: 0, untold: 0 }
+    }
+
+    /// Counts a message that was received.
+    #[inline]
+    fn count(&mut self) {
+        if let Some(fate) = &self.fate {
+            self.untold += 1;
+            if self.untold >= self.every {
+                fate.received.fetch_add(self.untold, Ordering::Release);
+                self.untold = 0;
+                fate.lane.wake();
+            }
+        }
+    }
+
     /// What has come and was not received, when nothing comes any more.
     pub(crate) fn into_unread(self) -> Vec<M> {
         let mut context = Context::from_waker(Waker::noop());
@@ -96,7 +158,7 @@ impl<M> Inbox<M> {
 
 /// What a process learns when the other end of a queue is gone.
 fn reason(fate: Option<&Fate>) -> BoxError {
-    match fate.and_then(|fate| fate.get()) {
+    match fate.and_then(|fate| fate.failed.get()) {
         Some(error) => error.clone().into(),
         None => Disconnected.into(),
     }
@@ -137,9 +199,12 @@ impl<M> Stream for Inbox<M> {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         Poll::Ready(match ready!(Pin::new(&mut this.queue).poll_next(context)) {
-            Some(message) => Some(Ok(message)),
+            Some(message) => {
+                this.count();
+                Some(Ok(message))
+            }
             None => {
-                let failed = this.fate.as_ref().is_some_and(|fate| fate.get().is_some());
+                let failed = this.fate.as_ref().is_some_and(|fate| fate.failed.get().is_some());
                 failed.then(|| Err(reason(this.fate.as_ref())))
             }
         })
@@ -153,7 +218,7 @@ impl<M> Pair<Inbox<M>> for Outbox<M> {
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Inbox<M>) {
         let (sender, receiver) = Pair::pair_as(sent, received);
-        (Self { queue: sender, fate: None }, Inbox { queue: receiver, fate: None })
+        (Self { queue: sender, fate: None }, Inbox::local(receiver))
     }
 }
 
@@ -164,7 +229,7 @@ impl<M> Pair<Outbox<M>> for Inbox<M> {
 
     fn pair_as(sent: Queue, received: Queue) -> (Self, Outbox<M>) {
         let (receiver, sender) = Pair::pair_as(sent, received);
-        (Self { queue: receiver, fate: None }, Outbox { queue: sender, fate: None })
+        (Self::local(receiver), Outbox { queue: sender, fate: None })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Sessions that go to another host.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -93,7 +92,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             Some(writes.lane(queues, reach, Arc::clone(&ties[at].fate)))
         };
         let mut lanes = guard.shared.leave(&guard.place, names, stay);
-        let (mut routes, mut calls) = (Vec::new(), BTreeSet::new());
+        let mut routes = Vec::new();
         for (halves, Tie { own, lane, .. }) in halves.into_iter().zip(ties) {
             let leaving = lanes.remove(&own.peer);
             let packed = match leaving {
@@ -105,7 +104,7 @@ impl<R: Joins + Leaves<()>> Joined<R> {
                     drop(arrivals);
                     let packed = packed.await.ok().transpose()?;
                     if packed.as_ref().is_some_and(|packed| packed.addresses.is_empty()) {
-                        calls.insert(own.peer.clone());
+                        guard.shared.calls(&guard.place, &own.peer);
                     }
                     if let Some(task) = lane.or(stayed) {
                         task.await.unwrap_or(Ok(()))?;
@@ -123,7 +122,6 @@ impl<R: Joins + Leaves<()>> Joined<R> {
             packed.luggage.unread.splice(..0, unread);
             routes.push(packed);
         }
-        guard.shared.calls_of(&guard.place, calls);
         Ok(Parcel { state: S::FINGERPRINT, routes, session: PhantomData })
     }
 }
@@ -203,7 +201,7 @@ where
             let greeting = Hello { known: None, ..own.clone() };
             let (shared, _guard) = (Arc::clone(shared), Some(Arc::clone(&guard)));
             let reach = Reach { shared, own, theirs, addresses, arrivals, _guard };
-            let task = tokio::spawn(run(lane, reach, None, Arc::clone(&fate)));
+            let task = tokio::spawn(run(lane, reach, None));
             ties.push(Tie { own: greeting, fate, lane: Some(task) });
         }
         let mut role = role_of::<R>(ends);

@@ -13,9 +13,8 @@ use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Greeted, Guard, Shared};
+use crate::host::{Arrival, Call, Greeted, Guard, Shared};
 use crate::lane::{Lane, Packed, Stop};
-use crate::link::Fate;
 use crate::refusal::Refusal;
 use crate::transport::Connection;
 
@@ -49,7 +48,6 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
     mut lane: Lane<M, C>,
     mut reach: Reach,
     mut connection: Option<Connection>,
-    fate: Fate,
 ) -> Result<(), NetError> {
     let mut search = reach.search(&lane, io::ErrorKind::NotConnected.into());
     let failed = loop {
@@ -76,7 +74,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
         };
         let came = match event {
-            Event::Arrived(Arrival::Remote(again, theirs, _)) => {
+            Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
                 reach.answer(&mut lane, again, &theirs).await
             }
             Event::Arrived(Arrival::Leave(packed)) => {
@@ -88,7 +86,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
                 let _ = packed.send(lane.pack().map(pack));
                 return Ok(());
             }
-            // Nobody else comes twice.
+            // Nobody else comes twice. A first connection that is late was given up.
             Event::Arrived(_) => continue,
             Event::Moved(Ok(())) => return Ok(()),
             Event::Moved(Err(stop)) => Err(stop),
@@ -115,7 +113,7 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
         }
     };
     // Before the lane is dropped, by which the role learns of it.
-    let _ = fate.set(failed.clone());
+    lane.fail(failed.clone());
     Err(failed)
 }
 
@@ -133,7 +131,7 @@ impl Reach {
     }
 
     /// Answers a peer that has made a connection again.
-    async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
+    pub(crate) async fn answer<M: Serialize + DeserializeOwned, C: Codec>(
         &self,
         lane: &mut Lane<M, C>,
         mut again: Connection,

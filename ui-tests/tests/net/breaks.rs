@@ -3,14 +3,17 @@
 
 use std::io;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fastrand::Rng;
-use futures::StreamExt as _;
-use rumpsteak_net::transport::{Transport, Transports};
+use futures::future::BoxFuture;
+use futures::{Sink, Stream, StreamExt as _};
+use rumpsteak_net::transport::{Connection, Listener, Memory, Opening, Transport, Transports};
 use rumpsteak_net::{Host, Limits, NetError};
 use rumpsteak_oracle::seeds;
 use rumpsteak_runtime::{Error, ErrorKind};
@@ -59,6 +62,84 @@ pub(crate) fn breaking(
 ) -> impl Transport + use<> {
     let (random, broken) = (Mutex::new(Rng::with_seed(seed)), Arc::clone(broken));
     Meddling(move || Cut(random.lock().unwrap().u32(frames.clone()), Arc::clone(&broken)))
+}
+
+/// Listens in memory; who calls first never gets an answer.
+struct Mute;
+
+impl Transport for Mute {
+    fn connect<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Connection>> {
+        Memory.connect(place, frame)
+    }
+
+    fn listen<'a>(
+        &'a self,
+        place: &'a str,
+        frame: usize,
+    ) -> BoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        Box::pin(async move {
+            let listener = Memory.listen(place, frame).await?;
+            Ok(Box::new(MuteListener { listener, is_mute: true }) as Box<dyn Listener>)
+        })
+    }
+}
+
+struct MuteListener {
+    listener: Box<dyn Listener>,
+    is_mute: bool,
+}
+
+impl Listener for MuteListener {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<Opening>> {
+        Box::pin(async {
+            let opening = self.listener.accept().await?;
+            let is_mute = std::mem::take(&mut self.is_mute);
+            let open = async move {
+                let connection = opening.await?;
+                Ok(if is_mute { Connection::new(Muted(connection)) } else { connection })
+            };
+            Ok(Box::pin(open) as Opening)
+        })
+    }
+
+    fn place(&self) -> String {
+        self.listener.place()
+    }
+}
+
+/// A connection that takes nothing.
+struct Muted(Connection);
+
+impl Stream for Muted {
+    type Item = io::Result<BytesMut>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().0.poll_next_unpin(context)
+    }
+}
+
+impl Sink<Bytes> for Muted {
+    type Error = io::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn start_send(self: Pin<&mut Self>, _: Bytes) -> io::Result<()> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
 }
 
 /// A session with so many orders, in which the server and the ledger are called at these addresses.
@@ -230,6 +311,18 @@ fn lost(ended: Error) -> (&'static str, &'static str) {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_did_not_hear_its_welcome_is_welcomed_again() {
+    let transports = Transports::default().with("mute", Mute);
+    let limits = Limits::default().handshake(Duration::from_secs(1));
+    let [near, far] = [(); 2].map(|()| Host::with(transports.clone(), limits));
+    far.listen("mute://welcome").await.unwrap();
+    let a = near.join::<A>("1").peer("b", ["mute://welcome"]).connect();
+    let (mut a, mut b) = tokio::try_join!(a, far.join::<B>("1").connect()).unwrap();
+    tokio::try_join!(plain(&mut a.role), early(&mut b.role)).unwrap();
+    tokio::try_join!(a.leave(), b.leave()).unwrap();
 }
 
 #[test]
