@@ -154,3 +154,91 @@ pub mod ring {
         }
     }
 }
+
+/// The workloads over cells that hold one number: the floor for whatever passes values between two
+/// tasks that wait for each other. Nothing is checked, nobody can leave, and nothing is allocated.
+pub mod cells {
+    use std::future::poll_fn;
+    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::task::Poll;
+
+    use futures::task::AtomicWaker;
+
+    const EMPTY: i64 = i64::MIN;
+    const READY: i64 = -1;
+    const STOP: i64 = -2;
+
+    /// A place for one number.
+    #[derive(Debug)]
+    pub struct Cell {
+        number: AtomicI64,
+        waker: AtomicWaker,
+    }
+
+    impl Default for Cell {
+        fn default() -> Self {
+            Self { number: AtomicI64::new(EMPTY), waker: AtomicWaker::new() }
+        }
+    }
+
+    impl Cell {
+        fn put(&self, number: i64) {
+            self.number.store(number, Ordering::Release);
+            self.waker.wake();
+        }
+
+        async fn take(&self) -> i64 {
+            let taken = || match self.number.load(Ordering::Acquire) {
+                EMPTY => None,
+                number => {
+                    self.number.store(EMPTY, Ordering::Release);
+                    Some(number)
+                }
+            };
+            poll_fn(|context| {
+                if let Some(number) = taken() {
+                    return Poll::Ready(number);
+                }
+                self.waker.register(context.waker());
+                taken().map_or(Poll::Pending, Poll::Ready)
+            })
+            .await
+        }
+    }
+
+    /// Sends `count` values, each when it is asked for.
+    pub async fn source(asked: &Cell, values: &Cell, count: i32) {
+        for value in 0..count {
+            asked.take().await;
+            values.put(value.into());
+        }
+        asked.take().await;
+        values.put(STOP);
+    }
+
+    /// Asks for values until there are no more, and returns their sum.
+    pub async fn sink(asked: &Cell, values: &Cell) -> i64 {
+        let mut sum = 0;
+        loop {
+            asked.put(READY);
+            match values.take().await {
+                STOP => return sum,
+                value => sum += value,
+            }
+        }
+    }
+
+    /// Passes on what comes, one more, until that is `last`; then stops.
+    pub async fn place(before: &Cell, after: &Cell, first: bool, last: i64) {
+        if first {
+            after.put(1);
+        }
+        loop {
+            match before.take().await {
+                STOP => return after.put(STOP),
+                hops if hops >= last => return after.put(STOP),
+                hops => after.put(hops + 1),
+            }
+        }
+    }
+}

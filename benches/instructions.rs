@@ -12,9 +12,11 @@
 use std::env;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use futures::executor::block_on;
 use futures::future::{try_join, try_join3};
+use rumpsteak_benches::bare::cells;
 use rumpsteak_benches::{bare, original, standard, unbounded};
 use rumpsteak_runtime::join;
 use tokio::runtime::{Builder, Runtime};
@@ -33,6 +35,7 @@ const TABLE: [(&str, &str, Rows); 4] = [
         "session",
         &[
             ("bare", bare_streaming),
+            ("cells", cells_streaming),
             ("session", session_streaming),
             ("session, default channel", standard_streaming),
             ("rumpsteak 0.1", original_streaming),
@@ -53,6 +56,7 @@ const TABLE: [(&str, &str, Rows); 4] = [
         "session",
         &[
             ("rumpsteak 0.1, in tasks", original_tasks),
+            ("cells, in tasks", cells_tasks),
             ("session, in tasks", standard_tasks),
             ("session, joined", standard_joined),
             ("window of 5, joined", standard_windowed_joined),
@@ -63,6 +67,7 @@ const TABLE: [(&str, &str, Rows); 4] = [
         "lap",
         &[
             ("bare", bare_ring),
+            ("cells", cells_ring),
             ("session", session_ring),
             ("session, default channel", standard_ring),
             ("rumpsteak 0.1", original_ring),
@@ -166,6 +171,44 @@ macro_rules! stream {
             assert_eq!(sum.map(|((), sum)| sum).ok(), Some(expected()));
         }
     }};
+}
+
+/// The floor: what it takes to wake one another, whatever is between.
+fn cells_streaming(times: i32) {
+    let [asked, values] = [cells::Cell::default(), cells::Cell::default()];
+    for _ in 0..times {
+        let source = cells::source(&asked, &values, black_box(VALUES));
+        let ((), sum) = block_on(futures::future::join(source, cells::sink(&asked, &values)));
+        assert_eq!(sum, i64::from(expected()));
+    }
+}
+
+fn cells_tasks(times: i32) {
+    let runtime = tokio_1();
+    let cells = Arc::new([cells::Cell::default(), cells::Cell::default()]);
+    for _ in 0..times {
+        let [own, others] = [Arc::clone(&cells), Arc::clone(&cells)];
+        let source = runtime.spawn(async move {
+            let [asked, values] = &*own;
+            cells::source(asked, values, black_box(VALUES)).await;
+        });
+        let sink = runtime.spawn(async move {
+            let [asked, values] = &*others;
+            cells::sink(asked, values).await
+        });
+        let sum = runtime.block_on(try_join(source, sink)).map(|((), sum)| sum);
+        assert_eq!(sum.ok(), Some(i64::from(expected())));
+    }
+}
+
+fn cells_ring(laps: i32) {
+    let [a, b, c] = [cells::Cell::default(), cells::Cell::default(), cells::Cell::default()];
+    let last = 3 * i64::from(laps);
+    block_on(futures::future::join3(
+        cells::place(&c, &a, true, last),
+        cells::place(&a, &b, false, last),
+        cells::place(&b, &c, false, last),
+    ));
 }
 
 fn session_streaming(times: i32) {
