@@ -167,6 +167,8 @@ pub(crate) enum NameProblem {
     /// It is a choice where messages go this way, and it has an option in which one goes the other
     /// way.
     OtherDirection(Direction),
+    /// It is of another package.
+    OtherPackage,
     /// It is the role that the session is of.
     OwnRole,
     /// It is this struct, which is no role.

@@ -332,10 +332,10 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
              help: write the roles of this protocol by hand"
         ));
     }
-    let refused = |example: &str| {
+    let refused = |(example, from): (String, &str)| {
         format!(
             "the sort `{sort}` stands for no Rust type\n\n\
-             help: declare it in {}: `type <rust> \"{example}\" from \"std\" as {sort};`",
+             help: declare it in {}: `type <rust> \"{example}\" from \"{from}\" as {sort};`",
             file.shown()
         )
     };
@@ -358,17 +358,18 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
     Ok(Payload { text: text.to_owned(), names, is_debug })
 }
 
-/// What a sort of this name most likely means.
-fn example(sort: &str) -> &'static str {
-    match &*sort.to_lowercase() {
+/// What a sort of this name most likely means, and where that is from.
+fn example(sort: &str) -> (String, &'static str) {
+    let standard = match &*sort.to_lowercase() {
         "int" | "integer" => "i32",
         "long" => "i64",
         "bool" | "boolean" => "bool",
         "float" | "double" => "f64",
         "bytes" => "std::vec::Vec<u8>",
         "str" | "string" => "std::string::String",
-        _ => "crate::Order",
-    }
+        _ => return (format!("crate::{sort}"), "crate"),
+    };
+    (standard.to_owned(), "std")
 }
 
 /// The names that a type uses and that no `::` leads to; `None` if the text is no type, as far as

@@ -24,7 +24,7 @@ use crate::sessions::machine::SessionMachine;
 use crate::sessions::resolve::resolve_session;
 use crate::sessions::resolved::ResolvedSession;
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
-use crate::source::names::{Resolution, resolve};
+use crate::source::names::{Resolution, leads_elsewhere, resolve};
 
 /// What was found out about the sessions of a package.
 #[derive(Debug, Default)]
@@ -225,6 +225,9 @@ impl<'a> Judge<'a> {
             Resolution::Found(Meaning::Item(found)) => found,
             Resolution::Found(Meaning::Module(_)) => return Err(name(NameProblem::Module)),
             Resolution::Ambiguous(_) => return Err(name(NameProblem::Ambiguous)),
+            Resolution::Nothing if leads_elsewhere(tree, tree.item(id).module, path) => {
+                return Err(name(NameProblem::OtherPackage));
+            }
             Resolution::Nothing => return Err(name(NameProblem::Unresolved)),
         };
         match (&*tree.item(found).kind, pairs.roles.get(&found)) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rumpsteak_contract::canonical::type_text;
+use rumpsteak_contract::canonical::{type_text, type_text_with};
 use rumpsteak_contract::message::{Delegated, FieldType, MessageVariant};
 use rumpsteak_contract::role::RoleItem;
 use rumpsteak_contract::{Path, name};
@@ -72,8 +72,15 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<
         // A struct stands for its fields, or for itself: `order(Order)`.
         Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
             let module = item.map_or(module, |id| tree.item(id).module);
-            let fields = fields.iter().map(|field| text(tree, module, field, plays));
-            vec![fields.collect(), vec![written.clone()]]
+            let own = fields.iter().map(|field| text(tree, module, field, plays));
+            let own: Vec<String> = own.collect();
+            let is_session = fields.iter().any(|field| field.delegated.is_some());
+            let meant = (!is_session).then(|| {
+                let mut left = MOST_ALIASES;
+                fields.iter().map(|field| unaliased(tree, module, field, &mut left)).collect()
+            });
+            let meant = meant.filter(|meant| *meant != own);
+            [own].into_iter().chain(meant).chain([vec![written.clone()]]).collect()
         }
         Some(_) => vec![vec![written.clone()]],
         None if variant.payload.is_none() || PRIMITIVES.contains(&&*written) => {
@@ -110,6 +117,22 @@ fn text(tree: &Tree, module: ModuleId, field: &FieldType, plays: &Plays<'_>) -> 
         plays(role)
     };
     field.delegated.as_ref().and_then(role_of).unwrap_or_else(|| field.text.clone())
+}
+
+/// How many aliases are followed in the fields of a label.
+const MOST_ALIASES: usize = 64;
+
+/// The type of a field, with what aliases in it stand for.
+fn unaliased(tree: &Tree, module: ModuleId, field: &FieldType, left: &mut usize) -> String {
+    type_text_with(field.ty.clone(), &mut |segments| {
+        let path = Path { leading_colon: false, segments: segments.to_vec(), token: 0 };
+        let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, &path) else {
+            return None;
+        };
+        let ItemKind::Alias(meant) = &*tree.item(id).kind else { return None };
+        *left = left.checked_sub(1)?;
+        Some(unaliased(tree, tree.item(id).module, meant, left))
+    })
 }
 
 /// The message of a protocol that a label stands for.

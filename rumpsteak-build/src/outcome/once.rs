@@ -56,6 +56,7 @@ fn shared(cause: &Cause) -> Option<&str> {
             problem:
                 NameProblem::NoRole
                 | NameProblem::NoSession
+                | NameProblem::OtherPackage
                 | NameProblem::PlainStruct(_)
                 | NameProblem::RoleWithoutLink(_)
                 | NameProblem::Unresolved,

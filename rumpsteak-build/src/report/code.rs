@@ -98,7 +98,7 @@ fn of_name(problem: NameProblem) -> Option<&'static str> {
         | NameProblem::NoRoleForSet
         | NameProblem::PlainStruct(_)
         | NameProblem::RoleWithoutLink(_) => "V0104",
-        NameProblem::ForeignRole | NameProblem::OtherCrate => "V0105",
+        NameProblem::ForeignRole | NameProblem::OtherCrate | NameProblem::OtherPackage => "V0105",
         NameProblem::OwnRole => "V0106",
         NameProblem::HasProtocol | NameProblem::InAnotherSet => "V0107",
     })

@@ -260,6 +260,11 @@ fn name_text(path: &str, problem: NameProblem) -> String {
                  help: let all options begin with `{begin}`; or write `Race<{path}>`, where messages go both ways"
             )
         }
+        NameProblem::OtherPackage => format!(
+            "`{path}` is of another package, or made by a macro, and the build script reads the source of this package alone\n\n\
+             help: declare roles and their sessions in one package, and use the verified sessions elsewhere; only labels and \
+             payloads may be of other packages"
+        ),
         NameProblem::OwnRole => format!(
             "`{path}` plays the role that this session is of, and no role talks to itself\n\n\
              help: name the role at the other end"

@@ -17,7 +17,7 @@ use crate::sessions::resolved::{
     ResolvedTail,
 };
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
-use crate::source::names::{Resolution, resolve};
+use crate::source::names::{Resolution, leads_elsewhere, resolve};
 
 /// Resolves all names of `root`, which `role` plays, and returns with them everything that is wrong
 /// with one. Without a link to a protocol, names are not compared with those of any.
@@ -163,6 +163,9 @@ impl Resolver<'_> {
             Resolution::Found(Meaning::Item(found)) => return Some(found),
             Resolution::Found(Meaning::Module(_)) => NameProblem::Module,
             Resolution::Ambiguous(_) => NameProblem::Ambiguous,
+            Resolution::Nothing if leads_elsewhere(tree, tree.item(id).module, path) => {
+                NameProblem::OtherPackage
+            }
             Resolution::Nothing => NameProblem::Unresolved,
         };
         self.name_fault(id, path, problem);

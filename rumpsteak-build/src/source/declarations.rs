@@ -23,6 +23,8 @@ const USE_DEPTH: usize = 64;
 pub(crate) enum ItemKind {
     /// A session, role or message that does not parse: its own macro says why.
     Broken,
+    /// A `type` that is no session.
+    Alias(FieldType),
     /// The labels of a message type; of a struct, which is its own only label, the types of the
     /// fields as well.
     Message(MessageItem, Option<Vec<FieldType>>),
@@ -195,6 +197,7 @@ fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
             }
         }
         RawKind::Struct(_) => fields(),
+        RawKind::Type(_) => message::alias(tokens()).map_or(ItemKind::Other(None), ItemKind::Alias),
         _ => ItemKind::Other(None),
     }
 }

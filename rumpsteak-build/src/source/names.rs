@@ -57,6 +57,24 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
     }
 }
 
+/// Whether a path that stands for nothing in this package leads, by itself or by an import, into
+/// something with a name that is not declared here: another package, as far as that shows.
+pub(crate) fn leads_elsewhere(tree: &Tree, module: ModuleId, path: &Path) -> bool {
+    let first = path.segments[0].unraw().to_string();
+    let declared = tree.module(module);
+    let mut imports = declared.imports.iter();
+    let root = match imports.find(|import| import.name.as_ref() == Some(&first)) {
+        Some(import) => import.path.first(),
+        None => (path.segments.len() > 1).then_some(&first),
+    };
+    let is_known = |root: &str| {
+        ["crate", "self", "super", "Self"].contains(&root)
+            || declared.names.contains_key(root)
+            || tree.crates.iter().any(|krate| krate.name == root)
+    };
+    root.is_some_and(|root| !is_known(root))
+}
+
 /// What a name means if the module declares it once, and imports nothing by this name.
 fn only(module: &Module, name: &str) -> Option<Meaning> {
     for import in &module.imports {

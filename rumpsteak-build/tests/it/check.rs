@@ -589,6 +589,54 @@ fn a_struct_that_is_the_only_label() {
 }
 
 #[test]
+fn payloads_are_what_their_aliases_stand_for() {
+    let protocol = "type <rust> \"std::vec::Vec<u64>\" from \"std\" as Ids;
+        global protocol P(role a, role b) { value(u64, Ids) from a to b; }";
+    let check_with = |name: &str, fields: &str, aliases: &str, expected: &[&str]| {
+        let source = format!(
+            "#[derive(Role)] #[protocol(P::a)] #[message(Label)] pub struct A(#[route(B)] Channel<Label>);
+#[derive(Role)] #[protocol(P::b)] #[message(Label)] pub struct B(#[route(A)] Channel<Label>);
+#[derive(Message)] pub enum Label {{ Value(Value) }}
+pub struct Value({fields});
+mod types {{ {aliases} }}
+#[session(A)] type Give = Send<B, Value, End>;"
+        );
+        check(name, &[("protocols/p.scr", protocol), ("src/lib.rs", &source)], expected);
+    };
+    let aliases = "pub type Id = Number; type Number = u64; pub type Many = Vec<Id>;";
+    check_with("aliases", "types::Id, types::Many", aliases, &[]);
+    check_with(
+        "aliases-not",
+        "Number, Vec<u64>",
+        aliases,
+        &[
+            "src/lib.rs:6:35: `Value` carries `Number, Vec<u64>`, but the message of the protocol `P` is `value(u64, Ids)`",
+        ],
+    );
+    let circle = "pub type Id = Vec<Id>; pub type Many = (Many, Many);";
+    check_with(
+        "aliases-circle",
+        "types::Id, types::Many",
+        circle,
+        &[
+            "src/lib.rs:6:35: `Value` carries `Id, Many`, but the message of the protocol `P` is `value(u64, Ids)`",
+        ],
+    );
+}
+
+#[test]
+fn what_is_of_another_package_is_called_so() {
+    for (import, role) in [("use api::A;", "A"), ("", "api::A"), ("use api as net;", "net::A")] {
+        let source = format!("{ROLES}{import} #[session({role})] type Kernel = Loop;");
+        let folder = package("elsewhere", &[("src/lib.rs", &source)]);
+        let check = run(&folder);
+        let [problem] = &check.problems[..] else { panic!("{check:?}") };
+        begins(&problem.text, &format!("`{role}` is of another package, or made by a macro, and"));
+        assert_eq!(problem.code, Some("V0105"));
+    }
+}
+
+#[test]
 fn a_role_that_waits_for_ever_is_warned_of() {
     let protocol = "global protocol P(role a, role b, role c) {
         rec loop { choice at a { more() from a to b; again() from b to c; continue loop; } or { stop() from a to b; done() from b to c; } }

@@ -219,37 +219,51 @@ const fn closing(delimiter: Delimiter) -> &'static str {
 /// `Vec<u8>`.
 #[must_use]
 pub fn type_text(tokens: TokenStream) -> String {
+    type_text_with(tokens, &mut |_| None)
+}
+
+/// The same, where `meaning` may say what a path in the type stands for.
+pub fn type_text_with(
+    tokens: TokenStream,
+    meaning: &mut dyn FnMut(&[Ident]) -> Option<String>,
+) -> String {
     let mut text = String::new();
-    // Where the name begins that the text ends with, but for colons, and how many of these there
-    // are.
-    let (mut name, mut colons) = (None, 0);
+    // The path that was read last, and how many colons are behind it.
+    let (mut path, mut colons) = (Vec::new(), 0);
+    let mut end_path = |text: &mut String, path: &mut Vec<Ident>, colons: &mut usize| {
+        if let Some(last) = path.last() {
+            // A blank between words, as in `dyn Fn` and `&'a mut T`.
+            if text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                text.push(' ');
+            }
+            text.push_str(&meaning(path).unwrap_or_else(|| last.to_string()));
+        }
+        path.clear();
+        text.push_str(&":".repeat(std::mem::take(colons)));
+    };
     for piece in Pieces::new(tokens) {
         match piece {
             Piece::Tree(TokenTree::Ident(ident)) => {
-                if colons >= 2 {
-                    text.truncate(text.len() - 2);
-                    text.truncate(name.unwrap_or(text.len()));
+                if colons < 2 {
+                    end_path(&mut text, &mut path, &mut colons);
                 }
-                (name, colons) = (Some(text.len()), 0);
-                // A blank between words, as in `dyn Fn` and `&'a mut T`.
-                if text.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-                    text.push(' ');
-                }
-                text.push_str(&ident.to_string());
+                colons = 0;
+                path.push(ident);
                 continue;
             }
             Piece::Tree(TokenTree::Punct(punct)) if punct.as_char() == ':' => {
-                text.push(':');
                 colons += 1;
                 continue;
             }
+            _ => end_path(&mut text, &mut path, &mut colons),
+        }
+        match piece {
             Piece::Close(group) => text.push_str(closing(group.delimiter())),
             Piece::Open(group) => text.push_str(opening(group.delimiter())),
-            Piece::Tree(TokenTree::Punct(punct)) => text.push(punct.as_char()),
             Piece::Tree(tree) => text.push_str(&tree.to_string()),
         }
-        (name, colons) = (None, 0);
     }
+    end_path(&mut text, &mut path, &mut colons);
     text
 }
 

@@ -110,6 +110,8 @@ impl MessageVariant {
 pub struct FieldType {
     /// The type as [`canonical::type_text`] writes it.
     pub text: String,
+    /// The type as written.
+    pub ty: TokenStream,
     /// What changes hands, if it is a session.
     pub delegated: Option<Delegated>,
 }
@@ -129,7 +131,7 @@ impl FieldType {
     pub fn new(ty: TokenStream) -> Self {
         let canonical = Canonical::new(ty.clone(), &[]);
         let delegated = Reader::new(&canonical).whole(delegated).ok();
-        Self { text: canonical::type_text(ty), delegated }
+        Self { text: canonical::type_text(ty.clone()), ty, delegated }
     }
 }
 
@@ -162,6 +164,20 @@ pub fn field_types(item: TokenStream) -> Option<Vec<FieldType>> {
     reader.generics();
     let fields = reader.fields("", |_| Ok(())).ok()?.into_iter();
     Some(fields.map(|field| FieldType::new(field.ty)).collect())
+}
+
+/// What a `type` without parameters stands for. `None` for another item.
+#[must_use]
+pub fn alias(item: TokenStream) -> Option<FieldType> {
+    let canonical = Canonical::new(item, &[]);
+    let mut reader = Reader::new(&canonical);
+    reader.visibility();
+    if !reader.eat_ident("type") {
+        return None;
+    }
+    reader.ident("").ok()?;
+    reader.punct('=', "").ok()?;
+    Some(FieldType::new(reader.ty()))
 }
 
 fn variant(reader: &mut Reader<'_>) -> Result<MessageVariant> {

@@ -94,6 +94,8 @@ codes! {
     OtherModule = "S0213",
     /// A `continue` in a `par` or `interruptible`, of a recursion around it.
     LeavesBlock = "S0214",
+    /// A Rust type where the name of a sort should be.
+    RustType = "S0215",
 
     /// A recursion that can repeat without a message.
     Unguarded = "S0301",

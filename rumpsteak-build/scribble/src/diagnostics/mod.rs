@@ -9,6 +9,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod global_errors;
 pub(crate) mod name_errors;
 pub(crate) mod projection_errors;
+pub(crate) mod rust_types;
 pub(crate) mod similar;
 pub(crate) mod span;
 pub(crate) mod syntax_errors;

@@ -13,8 +13,8 @@ use super::program::{END, Node, NodeKind, Program, ResolvedProtocol, Source, Tem
 use super::recursion::Recursions;
 use super::scope::Scope;
 use crate::diagnostics::diagnostic::Diagnostic;
-use crate::diagnostics::name_errors;
 use crate::diagnostics::span::{Name, Span};
+use crate::diagnostics::{name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index, set_of};
 use crate::syntax::ast::{
     BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
@@ -40,6 +40,7 @@ pub(crate) fn resolve<'m>(
         let scope = Scope::new(own, sources, &bases);
         for decl in &source.module.protocols {
             let resolver = Resolver {
+                module: source.module,
                 decl,
                 decls: &decls,
                 scope: &scope,
@@ -89,6 +90,7 @@ pub(super) fn earlier<'m>(seen: &mut HashMap<&'m str, Span>, name: &'m Name) -> 
 
 /// The names of one protocol.
 struct Resolver<'a, 'm> {
+    module: &'m Module,
     decl: &'m ProtocolDecl,
     decls: &'a [&'m ProtocolDecl],
     scope: &'a Scope,
@@ -346,6 +348,13 @@ impl<'m> Resolver<'_, 'm> {
 
     fn sort(&mut self, element: &Payload) -> Option<Template> {
         let name = element.sort.as_str();
+        if name.contains(['<', '(', '[', ':']) {
+            let module = self.module;
+            self.error(rust_types::nameless(&element.sort, |name| {
+                Some(module.sort(name)?.external.as_str().trim())
+            }));
+            return None;
+        }
         let sort = if let Some(role) = &element.delegated {
             let decl = self.protocol(&element.sort)?.1;
             if !decl.roles.iter().any(|known| known.name.text == role.text) {

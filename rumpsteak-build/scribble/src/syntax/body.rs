@@ -488,16 +488,29 @@ fn literal(cursor: &mut Cursor<'_>) -> Result<MessageExpr> {
     Ok(MessageExpr::Literal { label, payload })
 }
 
+/// `Int`. A Rust type is taken as a whole; that it has no name is said where names are resolved.
+fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
+    let start = cursor.at();
+    if !cursor.is(b'(') && !cursor.is(b'[') {
+        let name = cursor.qualified("the sort of a payload")?;
+        if !cursor.is(b'<') && !(cursor.is(b':') && cursor.is_at(1, b':')) {
+            return Ok(name);
+        }
+    }
+    cursor.skip_type();
+    Ok(cursor.text_from(start))
+}
+
 /// `x: Int`, `P@A`
 fn payload(cursor: &mut Cursor<'_>) -> Result<Payload> {
-    let name = if cursor.is_at(1, b':') {
+    let name = if cursor.is_at(1, b':') && !cursor.is_at(2, b':') {
         let name = cursor.name("the name of a payload")?;
         cursor.advance();
         Some(name)
     } else {
         None
     };
-    let sort = cursor.qualified("the sort of a payload")?;
+    let sort = sort(cursor)?;
     let delegated = if cursor.take(b'@') { Some(role(cursor)?) } else { None };
     if cursor.is(b'{') {
         let start = cursor.at();

@@ -98,6 +98,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Texts.
+impl Cursor<'_> {
+    /// What was taken from the token at `start` on, with single blanks.
+    pub(super) fn text_from(&self, start: usize) -> Name {
+        let span = self.span_from(start);
+        let words: Vec<&str> = self.text[span.range()].split_whitespace().collect();
+        Name { text: words.join(" ").into(), span }
+    }
+}
+
 /// Taking.
 impl Cursor<'_> {
     pub(super) fn advance(&mut self) {
@@ -237,6 +247,21 @@ impl Cursor<'_> {
             if depth == 0 {
                 return;
             }
+        }
+    }
+
+    /// Skips a Rust type, up to the `,` or `)` behind it.
+    pub(super) fn skip_type(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            match self.kind() {
+                TokenKind::End | TokenKind::Punct(b'{' | b'}') => return,
+                TokenKind::Punct(b',' | b')' | b';') if depth == 0 => return,
+                TokenKind::Punct(b'<' | b'(' | b'[') => depth += 1,
+                TokenKind::Punct(b'>' | b')' | b']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.advance();
         }
     }
 
