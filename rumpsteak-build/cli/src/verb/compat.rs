@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     role: Option<String>,
     #[command(flatten)]
     scribble: Scribble,
-    /// Let at most N actions be pending because others are done first
+    /// Let at most N actions be pending because others are done first, for each hundred states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
     /// Compare at most N actions
