@@ -6,6 +6,7 @@ use std::cell::LazyCell;
 use super::composition::System;
 use super::explorer::{Continuations, Explorer, Node, StepGraph, index};
 use super::interned::{ChannelIndex, InternedSystem, MachineIndex, Move};
+use super::partial_order;
 use super::run::{Failure, Run};
 use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
@@ -30,7 +31,8 @@ pub struct Coverage {
     /// All runs in which no queue ever holds more messages were explored. If the exploration was
     /// exhaustive, every run is one of those or a reordering of one.
     pub bound: usize,
-    /// The number of configurations met, those of the last search only.
+    /// The number of configurations met, those of the last search only. Where machines are not
+    /// directed, those of a part that says enough.
     pub configurations: usize,
 }
 
@@ -53,21 +55,55 @@ pub struct Coverage {
 pub fn explore(system: &System, limits: &Limits) -> Exploration {
     let interned = InternedSystem::whole(system);
     let listens = listens(&interned);
+    let explore = |order| bound_by_bound(system, &interned, &listens, order, limits);
     let is_directed = |machine: &Fsm| machine.check_directed().is_ok();
-    let is_directed = system.machines().iter().all(is_directed);
+    if system.machines().iter().all(is_directed) {
+        return explore(Order::All { is_directed: true });
+    }
+    let reduced = explore(Order::OneMachine);
+    if reduced.verdict.is_safe() && reduced.starvation.is_none() {
+        return reduced;
+    }
+    // It has a shorter run, maybe.
+    let whole = explore(Order::All { is_directed: false });
+    match whole.verdict {
+        Verdict::Undecided(_) => reduced,
+        _ => whole,
+    }
+}
 
+/// Which steps are taken from a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// All.
+    All {
+        /// Whether each state of each machine sends to one peer or receives from one.
+        is_directed: bool,
+    },
+    /// Those of one machine, where they say enough.
+    OneMachine,
+}
+
+fn bound_by_bound(
+    system: &System,
+    interned: &InternedSystem,
+    listens: &Continuations,
+    order: Order,
+    limits: &Limits,
+) -> Exploration {
     let mut budget = limits.configurations;
     let mut bound = limits.queue.min(1);
     let mut starvation = None;
     let mut done = Coverage { exhaustive: false, bound: 0, configurations: 0 };
     loop {
-        let search = Search::new(system, &interned, &listens, bound, budget, usize::MAX);
+        let scope = Scope { order, bound, budget, deepest: usize::MAX };
+        let search = Search::new(system, interned, listens, scope);
         let limit = search.explorer.limit(budget, limits);
         budget -= search.explorer.len().min(budget);
         // Not needed where a configuration is wrong by itself.
         let continuations = LazyCell::new(|| search.continuations());
         let can = |node, event| continuations.can(node, event);
-        let settled = search.is_settled(is_directed, can);
+        let settled = search.is_settled(can);
         let lost = |node| search.lost(node, &continuations, settled);
         let coverage = Coverage {
             exhaustive: settled,
@@ -76,7 +112,7 @@ pub fn explore(system: &System, limits: &Limits) -> Exploration {
         };
         let wrong = search.wrong.clone();
         if let Some(found) = wrong.or_else(|| search.lost_message(lost)) {
-            let run = match search.shorter(found.0, &listens, budget, limits.queue) {
+            let run = match search.shorter(found.0, listens, budget, limits.queue) {
                 Some((shorter, found)) => shorter.run(found),
                 None => search.run(found),
             };
@@ -130,10 +166,23 @@ fn listens(system: &InternedSystem) -> Continuations {
     Continuations::of(&states, system.channels(), received, |_| None)
 }
 
-/// A breadth-first search under one bound.
-struct Search<'a> {
+/// What a search explores.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    order: Order,
+    /// The most messages of a queue.
+    bound: usize,
+    /// The most configurations.
+    budget: usize,
+    /// The most steps of a run.
+    deepest: usize,
+}
+
+/// A search under one bound.
+pub(super) struct Search<'a> {
     system: &'a System,
-    explorer: Explorer<'a>,
+    pub(super) explorer: Explorer<'a>,
+    order: Order,
     /// Whether the successors of a configuration were not all explored.
     is_open: Vec<bool>,
     /// The configurations in which the bound held a send back.
@@ -145,37 +194,49 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Explores up to `budget` configurations that take at most `deepest` steps.
     fn new(
         system: &'a System,
         interned: &'a InternedSystem,
         listens: &Continuations,
-        bound: usize,
-        budget: usize,
-        deepest: usize,
+        scope: Scope,
     ) -> Self {
         let mut search = Self {
             system,
-            explorer: Explorer::new(interned, &interned.uniform(bound), budget),
+            explorer: Explorer::new(interned, &interned.uniform(scope.bound), scope.budget),
+            order: scope.order,
             is_open: vec![],
             held_back: vec![],
             longest: 0,
             wrong: None,
         };
+        if scope.order == Order::OneMachine {
+            partial_order::explore(&mut search, listens);
+            return search;
+        }
         let mut depths = vec![0];
         let mut node = 0;
-        while (node as usize) < search.explorer.len() {
-            if let Some(wrong) = search.judge(node, listens) {
-                search.wrong = Some((node, wrong));
-                break;
-            }
+        while (node as usize) < search.explorer.len() && search.enter(node, listens) {
             let depth = depths[node as usize];
-            let is_open = depth >= deepest || search.expand(node);
-            search.is_open.push(is_open);
+            if depth < scope.deepest {
+                search.expand(node);
+            } else {
+                search.is_open[node as usize] = true;
+            }
             depths.resize(search.explorer.len(), depth + 1);
             node += 1;
         }
         search
+    }
+
+    /// Judges a configuration that is about to be expanded. `false` ends the search.
+    pub(super) fn enter(&mut self, node: Node, listens: &Continuations) -> bool {
+        if let Some(wrong) = self.judge(node, listens) {
+            self.wrong = Some((node, wrong));
+            return false;
+        }
+        self.is_open.resize(self.explorer.len(), true);
+        self.is_open[node as usize] = false;
+        true
     }
 
     /// What is wrong with a configuration whatever follows it.
@@ -231,26 +292,33 @@ impl<'a> Search<'a> {
         Failure::Orphan { from, to }
     }
 
-    /// Takes all steps from a configuration, and says whether some are left out.
-    fn expand(&mut self, node: Node) -> bool {
-        let system = self.explorer.system;
-        let (mut is_open, mut is_held_back) = (false, false);
+    /// Takes all steps from a configuration.
+    pub(super) fn expand(&mut self, node: Node) {
         for word in 0..self.explorer.ready_words() {
             for machine in self.explorer.ready_of(node, word) {
-                for number in self.explorer.moves(node, machine) {
-                    let by = *system.get(number);
-                    if self.explorer.is_enabled(node, &by) {
-                        is_open |= self.explorer.take(node, number).is_none();
-                    } else {
-                        is_held_back |= by.is_send;
-                    }
-                }
+                self.expand_machine(node, machine);
             }
         }
-        if is_held_back {
+    }
+
+    /// Takes all steps of a machine from a configuration.
+    pub(super) fn expand_machine(&mut self, node: Node, machine: MachineIndex) {
+        for number in self.explorer.moves(node, machine) {
+            let by = *self.explorer.system.get(number);
+            if self.explorer.is_enabled(node, &by) {
+                self.is_open[node as usize] |= self.explorer.take(node, number).is_none();
+            } else if by.is_send {
+                self.hold_back(node);
+            }
+        }
+    }
+
+    /// Notes that the bound held back a send.
+    pub(super) fn hold_back(&mut self, node: Node) {
+        self.is_open[node as usize] = true;
+        if self.held_back.last() != Some(&node) {
             self.held_back.push(node);
         }
-        is_open || is_held_back
     }
 
     /// The event that a machine moves.
@@ -282,7 +350,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether what was explored says all about the system; see the [room](super).
-    fn is_settled(&self, is_directed: bool, can: impl Fn(Node, usize) -> bool) -> bool {
+    fn is_settled(&self, can: impl Fn(Node, usize) -> bool) -> bool {
         if self.explorer.is_truncated || self.wrong.is_some() {
             return false;
         }
@@ -296,6 +364,7 @@ impl<'a> Search<'a> {
             });
             held_back.all(|sender| can(node, self.moves(sender)))
         };
+        let is_directed = self.order == Order::All { is_directed: true };
         self.held_back.is_empty() || (is_directed && self.held_back.iter().all(is_delayed))
     }
 
@@ -309,12 +378,13 @@ impl<'a> Search<'a> {
         queue: usize,
     ) -> Option<(Self, (Node, Failure))> {
         let steps = self.explorer.paths.to(node).len();
-        if self.held_back.is_empty() || steps == 0 {
+        if self.held_back.is_empty() || steps == 0 || self.order == Order::OneMachine {
             return None;
         }
         let interned = self.explorer.system;
-        let mut search =
-            Self::new(self.system, interned, listens, steps.min(queue), budget, steps - 1);
+        let bound = steps.min(queue);
+        let scope = Scope { order: self.order, bound, budget, deepest: steps - 1 };
+        let mut search = Self::new(self.system, interned, listens, scope);
         let wrong = search.wrong.take()?;
         Some((search, wrong))
     }

@@ -2,7 +2,7 @@
 
 use rumpsteak_fsm::run::{Failure, ReplayError};
 use rumpsteak_fsm::system::{Coverage, Exploration, SystemError, explore};
-use rumpsteak_fsm::{Limit, Limits, Run, System, Verdict, dot, kmc, text};
+use rumpsteak_fsm::{Action, Fsm, Limit, Limits, Run, System, Verdict, dot, kmc, text};
 
 use crate::common;
 
@@ -158,4 +158,33 @@ fn a_thousand_roles_that_answer_at_once_are_multiparty_compatible() {
     let system = System::new(text::parse(&machines.join("\n")).unwrap()).unwrap();
     let verdict = kmc::check(&system, &Limits::default()).verdict;
     assert_eq!(verdict, kmc::Verdict::Safe { bound: 1 });
+}
+
+/// A pool that serves whoever is ready, and its workers.
+fn worker_pool(workers: usize) -> System {
+    let names: Vec<String> = (0..workers).map(|worker| format!("w{worker}")).collect();
+    let mut pool = Fsm::builder("pool");
+    let idle = pool.add_state();
+    let mut machines = vec![];
+    for name in &names {
+        let busy = pool.add_state();
+        pool.add_transition(idle, Action::receive(name.as_str(), "ready", &[]), busy);
+        pool.add_transition(busy, Action::send(name.as_str(), "run", &[]), idle);
+        machines.push(format!("{name}: 0 pool!ready 1, 1 pool?run 0"));
+    }
+    let mut machines = common::machines(&machines.join("\n"));
+    machines.push(pool.build(idle));
+    System::new(machines).unwrap()
+}
+
+/// Sixteen workers have 43 million configurations.
+#[test]
+fn one_machine_at_a_time_is_enough_where_they_do_not_meet() {
+    for workers in [2, 8, 16, 32] {
+        let exploration = explore(&worker_pool(workers), &Limits::default());
+        assert_eq!(exploration.verdict, Verdict::Safe(()), "{workers}");
+        assert_eq!(exploration.starvation, None);
+        assert!(exploration.coverage.exhaustive);
+        assert_eq!(exploration.coverage.configurations, 4 * workers, "{workers}");
+    }
 }

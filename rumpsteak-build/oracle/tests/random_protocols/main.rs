@@ -11,4 +11,5 @@ mod fuzz;
 mod judgements;
 mod projections;
 mod runs;
+mod undirected;
 mod verdicts;
