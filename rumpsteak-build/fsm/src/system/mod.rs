@@ -39,7 +39,7 @@
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the
 //! budget allows.
 //!
-//! Where some machine is not directed, a [smaller search](partial_order) goes first. It is enough
+//! Where some machine is not directed, a smaller search (`partial_order.rs`) goes first. It is enough
 //! where nothing is wrong.
 //!
 //! A step changes one machine and one queue, so only these are looked at again. Cost:
