@@ -29,7 +29,7 @@ const TIMES: i32 = 500;
 
 /// What is counted: its name, what one unit of it is, the rows; the first row is what
 /// the others are compared with.
-const TABLE: [(&str, &str, Rows); 4] = [
+const TABLE: [(&str, &str, Rows); 6] = [
     (
         "streaming of 50 values",
         "session",
@@ -72,6 +72,16 @@ const TABLE: [(&str, &str, Rows); 4] = [
             ("session, default channel", standard_ring),
             ("rumpsteak 0.1", original_ring),
         ],
+    ),
+    (
+        "a line of one of two peers, joined",
+        "8 lines",
+        &[("in turn", in_turn_2), ("whoever is first", whoever_is_first_2)],
+    ),
+    (
+        "a line of one of eight peers, joined",
+        "8 lines",
+        &[("in turn", in_turn_8), ("whoever is first", whoever_is_first_8)],
     ),
 ];
 
@@ -279,6 +289,22 @@ fn original_ring(laps: i32) {
     let original::ring::Roles(a, b, c) = Default::default();
     ring!(laps, (a, b, c), original::ring);
 }
+
+/// Hears eight lines so often.
+macro_rules! fan {
+    ($name:ident, $module:ident, $is_in_turn:literal) => {
+        fn $name(times: i32) {
+            let mut roles = Default::default();
+            let heard = standard::$module::hear(&mut roles, 8 * times, $is_in_turn);
+            assert_eq!(block_on(heard), 8 * times);
+        }
+    };
+}
+
+fan!(in_turn_2, fan_2, true);
+fan!(whoever_is_first_2, fan_2, false);
+fan!(in_turn_8, fan_8, true);
+fan!(whoever_is_first_8, fan_8, false);
 
 /// Each process in a task of its own.
 macro_rules! tasks {

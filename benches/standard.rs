@@ -9,6 +9,10 @@ pub type In<M> = rumpsteak_runtime::channel::Receiver<M>;
 
 #[path = "sessions/double_buffering.rs"]
 pub mod double_buffering;
+#[path = "sessions/fan_2.rs"]
+pub mod fan_2;
+#[path = "sessions/fan_8.rs"]
+pub mod fan_8;
 #[path = "sessions/lap.rs"]
 pub mod lap;
 #[path = "sessions/ring.rs"]

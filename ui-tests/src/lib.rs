@@ -7,6 +7,7 @@
 use rumpsteak_runtime::error::Action;
 use rumpsteak_runtime::{Error, ErrorKind, Result};
 
+pub mod cancel;
 pub mod fan_in;
 pub mod handover;
 pub mod numbers;
