@@ -122,7 +122,6 @@ pub async fn asker(
             Raced::Heard(Patience::Answer(Answer(answer), s)) => {
                 Ok(((Some(answer), false), s.send(Thanks).await?))
             }
-            Raced::Heard(Patience::Cancel(..)) => unreachable!("it is sent"),
             Raced::Sent(s) => Ok(match s.branch().await? {
                 Crossed::Answer(Answer(answer), end) => ((Some(answer), true), end),
                 Crossed::Cancelled(Cancelled, end) => ((None, true), end),
@@ -142,7 +141,6 @@ pub async fn worker(role: &mut Worker, work: impl Future<Output = i32>) -> Resul
         let (Question, s) = s.receive().await?;
         match s.race(async { Answer(work.await) }).await? {
             Raced::Heard(Work::Cancel(Cancel, s)) => Ok(((false, false), s.send(Cancelled).await?)),
-            Raced::Heard(Work::Answer(..)) => unreachable!("it is sent"),
             Raced::Sent(s) => Ok(match s.branch().await? {
                 Received::Thanks(Thanks, end) => ((true, true), end),
                 Received::Cancel(Cancel, end) => ((true, false), end),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use rumpsteak_fsm::run::Step;
+use rumpsteak_fsm::run::{Failure, Step};
 use rumpsteak_fsm::subtype::{InputError, Side};
 use rumpsteak_fsm::verify::together::Condition;
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError, verify_fair};
@@ -122,7 +122,8 @@ pub(crate) fn judge_machine(
 }
 
 /// The token to report a refusal at that names no action of the session: the place where an action
-/// is missing, or else the last step of the run.
+/// is missing, or else the last step of the run. A session of several peers that does not send what
+/// goes wrong is blamed for what it does instead of receiving.
 pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place> {
     if let Some(Condition::NarrowedChoice { state, .. }) = refused.condition {
         return Some(session.states[state.index()]);
@@ -133,7 +134,18 @@ pub(super) fn blame(session: &SessionMachine, refused: &Refused) -> Option<Place
         };
         let own = |step: &&Step| step.role == *session.fsm.role();
         let last = run.steps.iter().rev().find(own)?;
-        return Some(session.origins[last.transition.index()]);
+        let is_sender = match &run.failure {
+            Failure::Orphan { from, .. } | Failure::UnspecifiedReception { from, .. } => {
+                from == session.fsm.role()
+            }
+            Failure::Deadlock | Failure::Starvation { .. } => false,
+        };
+        return Some(match refused.condition {
+            Some(Condition::Undirected { .. }) if !is_sender => {
+                session.states[session.fsm.transition(last.transition).target.index()]
+            }
+            _ => session.origins[last.transition.index()],
+        });
     };
     Some(match refusal.cycle.first() {
         Some(transition) => session.origins[transition.index()],

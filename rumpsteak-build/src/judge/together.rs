@@ -23,13 +23,12 @@
 //! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
 //! verifier; sessions that do what the protocol says, each action at its turn, count as one.
 
-use std::collections::BTreeSet;
-
 use rumpsteak_fsm::capacity::repeated;
 use rumpsteak_fsm::system::explore;
+use rumpsteak_fsm::verify::again::{hears_several, telling};
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Direction, Fsm, Limit, Role, Run, System, Verdict, kmc};
+use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict, kmc};
 
 use crate::judge::closed_system;
 use crate::limits::Limits;
@@ -125,15 +124,6 @@ fn choices<'a>(sessions: &[Session<'a>]) -> Vec<Option<Session<'a>>> {
     choices
 }
 
-/// Whether a state receives, and does so from several peers or may send as well.
-fn hears_several(fsm: &Fsm) -> bool {
-    fsm.states().any(|state| {
-        let actions = fsm.transitions_from(state).map(|found| found.action);
-        let ends: BTreeSet<_> = actions.map(|action| (action.direction, &action.peer)).collect();
-        ends.len() > 1 && ends.iter().any(|(direction, _)| *direction == Direction::Receive)
-    })
-}
-
 impl Combined {
     /// Judges one combination where each role begins the next session as soon as it has finished,
     /// if a role hears several peers at once: only such a role can take a message of the next
@@ -152,11 +142,15 @@ impl Combined {
                 session.map_or(&projection.fsm, |session| &session.machine.fsm).clone()
             })
             .collect();
+        let hears_several = |fsm: &Fsm| fsm.states().any(|state| hears_several(fsm, state));
         let hears_one = !machines.iter().any(hears_several);
         if hears_one || self.refused.iter().any(|(root, _)| *root == first) {
             return;
         }
         let Ok(system) = System::new(machines) else { return };
+        if explore(&telling(&system), &limits.verifier).verdict.is_safe() {
+            return;
+        }
         let system = repeated(&system);
         let found = match explore(&system, &limits.verifier).verdict {
             Verdict::Safe(()) => return,

@@ -8,6 +8,7 @@ mod generate;
 mod harness;
 mod manners;
 mod mistakes;
+mod patterns;
 mod protocols;
 mod readme;
 mod resolution;

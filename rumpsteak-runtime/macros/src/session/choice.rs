@@ -24,6 +24,16 @@ impl Expansion<'_> {
         let labels: Vec<_> = variants.iter().map(|variant| variant.head.label()).collect();
         let parts: Vec<_> = self.options(variants);
         let thens: Vec<_> = parts.iter().map(|then| self.session(then, 0)).collect();
+        let fields = variants.iter().zip(&thens).map(|(variant, then)| match &variant.head {
+            // What is sent never comes, so that nobody has to match on it.
+            Head::Action(Action { direction: Direction::Send, .. }) => {
+                quote!(::core::convert::Infallible, ::core::marker::PhantomData<fn() -> #then>)
+            }
+            head => {
+                let label = head.label();
+                quote!(#label, #then)
+            }
+        });
         let rests = parts.iter().map(|then| self.rest(then));
         let assertion = self.options_assertion(variants, &thens);
         let peers = self.peers(variants);
@@ -50,7 +60,7 @@ impl Expansion<'_> {
             #attributes
             #[allow(dead_code, reason = "what is selected is never constructed")]
             #visibility enum #name<'s, #role: #krate::Role> {
-                #(#docs #names(#labels, #thens),)*
+                #(#docs #names(#fields),)*
             }
 
             #identity
@@ -173,10 +183,11 @@ impl Expansion<'_> {
 
 /// Two alternatives with one label, and one peer, could not be told apart.
 fn repeated_label(variants: &[Variant]) -> Option<TokenStream> {
-    let mut seen: Vec<(String, Option<String>)> = Vec::new();
+    let mut seen: Vec<(String, Option<(Direction, String)>)> = Vec::new();
     for variant in variants {
         let (label, action) = (variant.head.label(), variant.head.action());
-        let key = (label.to_string(), action.map(|action| action.peer.to_string()));
+        let end = action.map(|action| (action.direction, action.peer.to_string()));
+        let key = (label.to_string(), end);
         if seen.contains(&key) {
             let error = Error::new(
                 label.span(),

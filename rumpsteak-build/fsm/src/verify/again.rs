@@ -1,0 +1,124 @@
+//! One session after the other: whether messages of the next one can be taken for those of this.
+//!
+//! A role that has finished begins its next session while others are still in this one. Its
+//! messages stand behind those of this session in every queue, so a peer that hears one role at a
+//! time takes them where they belong: in this session, it waits for nobody who has finished. A peer
+//! that hears several at once may do so:
+//!
+//! ```text
+//! c = {a?x; end, b?y; end}      a chose to let b tell c, has finished, and begins again:
+//!                               its next x comes before the y of this session
+//! ```
+//!
+//! # The judgement
+//!
+//! Each machine that finishes tells all roles that it has sent something to, by a message behind
+//! all others, and then waits for those of its own peers. Where a state hears several at once, it
+//! may receive this message, too, and that is wrong. If the system is safe with these additions, no
+//! role hears anybody who has finished. Then by induction over a run of all sessions, what each
+//! role takes is of its own session: the first message that were not would be at the head of its
+//! queue, sent by a role that has finished the session, and all that it had sent in that session
+//! received; so without the next session there would be the additional message in its place.
+
+use std::collections::BTreeSet;
+
+use crate::machine::{Action, Direction, Fsm, Role, StateId};
+use crate::system::System;
+
+/// Whether a state receives, and does so from several peers or may send as well.
+#[must_use]
+pub fn hears_several(fsm: &Fsm, state: StateId) -> bool {
+    let actions = fsm.transitions_from(state).map(|found| found.action);
+    let ends: BTreeSet<_> = actions.map(|action| (action.direction, &action.peer)).collect();
+    ends.len() > 1 && ends.iter().any(|(direction, _)| *direction == Direction::Receive)
+}
+
+/// The system whose machines tell each other that they have finished; see the
+/// [module](mod@self). If it is safe, its sessions may follow one another.
+#[must_use]
+pub fn telling(system: &System) -> System {
+    let machines = system.machines().iter().map(|machine| tell(machine, system)).collect();
+    match System::new(machines) {
+        Ok(telling) => telling,
+        // Roles and peers are those of a system.
+        Err(_) => system.clone(),
+    }
+}
+
+/// What is told. No label of a protocol has a blank in it.
+const FINISHED: &str = "has finished";
+
+fn tell(machine: &Fsm, system: &System) -> Fsm {
+    let mut builder = Fsm::builder(machine.role());
+    let states: Vec<StateId> = machine.states().map(|_| builder.add_state()).collect();
+    for found in machine.transitions() {
+        let (source, target) = (states[found.source.index()], states[found.target.index()]);
+        builder.add_transition(source, found.action.clone(), target);
+    }
+    let told = receivers(machine).into_iter().map(|peer| Action::send(peer, FINISHED, &[]));
+    let telling = system.machines().iter().filter(|peer| receivers(peer).contains(machine.role()));
+    let heard = telling.map(|peer| Action::receive(peer.role(), FINISHED, &[]));
+    let mut goodbye: Vec<Action> = told.chain(heard).collect();
+    let is_terminal = |state: &StateId| machine.is_terminal(*state);
+    let mut last: Vec<StateId> = machine.states().filter(is_terminal).collect();
+    for action in goodbye.drain(..) {
+        let next = builder.add_state();
+        for state in last.drain(..) {
+            builder.add_transition(state, action.clone(), next);
+        }
+        last.push(next);
+    }
+    for state in machine.states().filter(|&state| hears_several(machine, state)) {
+        let actions = machine.transitions_from(state).map(|found| found.action);
+        let received = actions.filter(|action| action.direction == Direction::Receive);
+        for peer in received.map(|action| action.peer.clone()).collect::<BTreeSet<Role>>() {
+            // Nobody ever receives what is sent then, so that it is wrong.
+            let (wrong, end) = (builder.add_state(), builder.add_state());
+            let from = states[state.index()];
+            builder.add_transition(from, Action::receive(peer.clone(), FINISHED, &[]), wrong);
+            builder.add_transition(wrong, Action::send(peer, "was heard", &[]), end);
+        }
+    }
+    builder.build(states[machine.initial().index()])
+}
+
+/// The roles that a machine sends to.
+fn receivers(machine: &Fsm) -> BTreeSet<Role> {
+    let actions = machine.transitions().map(|found| found.action);
+    let sent = actions.filter(|action| action.direction == Direction::Send);
+    sent.map(|action| action.peer.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling;
+    use crate::system::{System, explore};
+    use crate::{Limits, Verdict, dot};
+
+    /// The collector of lines may go on at once: whoever has said its last is not heard any more.
+    #[test]
+    fn who_has_said_its_last_is_not_heard() {
+        let machines = dot::parse(
+            r#"digraph a { 0 -> 1 [label="c!x"] }
+            digraph b { 0 -> 1 [label="c!y"] }
+            digraph c { 0 -> 1 [label="a?x"]; 0 -> 2 [label="b?y"]; 1 -> 3 [label="b?y"]; 2 -> 3 [label="a?x"] }"#,
+        );
+        let system = System::new(machines.unwrap()).unwrap();
+        let verdict = explore(&telling(&system), &Limits::default()).verdict;
+        assert_eq!(verdict, Verdict::Safe(()));
+    }
+
+    /// `a` may have finished while `c` still hears it: the next `x` could come before `y`.
+    #[test]
+    fn who_may_have_finished_is_heard() {
+        let machines = dot::parse(
+            r#"digraph a { 0 -> 1 [label="c!x"]; 0 -> 2 [label="b!go"]; 1 -> 3 [label="b!no"]; 2 -> 3 [label="b!no"] }
+            digraph b { 0 -> 1 [label="a?go"]; 0 -> 3 [label="a?no"]; 1 -> 2 [label="c!y"]; 2 -> 3 [label="a?no"] }
+            digraph c { 0 -> 1 [label="a?x"]; 0 -> 1 [label="b?y"] }"#,
+        );
+        let system = System::new(machines.unwrap()).unwrap();
+        assert_eq!(explore(&system, &Limits::default()).verdict, Verdict::Safe(()));
+        let verdict = explore(&telling(&system), &Limits::default()).verdict;
+        assert!(verdict.refusal().is_some(), "{verdict:?}");
+    }
+}

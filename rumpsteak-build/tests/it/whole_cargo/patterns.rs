@@ -1,0 +1,455 @@
+//! What programs of tasks and channels do, each written in Scribble, generated and run, and written
+//! by hand: a pool of workers, the first answer, a request that is cancelled, lines from whoever is
+//! ready, a log beside the work. Each with a change that is refused.
+
+use super::harness::Package;
+
+const PROTOCOLS: [(&str, &str); 5] = [
+    (
+        "pool",
+        "global protocol Pool(role d, role a, role b) {
+  rec loop {
+    choice at d { job(i32) from d to a; done(i32) from a to d; continue loop; }
+    or { job(i32) from d to b; done(i32) from b to d; continue loop; }
+    or { stop() from d to a; stop() from d to b; }
+  }
+}
+",
+    ),
+    (
+        "mirrors",
+        "global protocol Mirrors(role c, role a, role b) {
+  get(i32) from c to a, b;
+  par { page(i32) from a to c; } and { page(i32) from b to c; }
+}
+",
+    ),
+    (
+        "request",
+        "global protocol Request(role c, role s) {
+  interruptible {
+    question(i32) from c to s;
+    answer(i32) from s to c;
+    thanks() from c to s;
+  } with { cancel() by c; }
+}
+",
+    ),
+    (
+        "lines",
+        "global protocol Lines(role a, role b, role c) {
+  par { line(i32) from a to c; last() from a to c; } and { line(i32) from b to c; last() from b to c; }
+}
+",
+    ),
+    (
+        "log",
+        "global protocol Log(role a, role b, role l) {
+  par { entry(i32) from a to l; close() from a to l; } and { work(i32) from a to b; outcome(i32) from b to a; }
+}
+",
+    ),
+];
+
+const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
+
+/// A package with all of the protocols.
+fn package(name: &str) -> Package {
+    let package = Package::empty(name);
+    package.write("build.rs", SCRIPT);
+    for (file, protocol) in PROTOCOLS {
+        package.write(&format!("protocols/{file}.scr"), protocol);
+    }
+    package
+}
+
+/// Processes over the code that is generated.
+const TOP_DOWN: &str = r#"
+use std::future::{pending, ready};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rumpsteak_runtime::states::Raced;
+use rumpsteak_runtime::{Error, Result, join, protocol, try_run};
+
+protocol!(Pool);
+protocol!(Mirrors);
+protocol!(Request);
+protocol!(Lines);
+protocol!(Log);
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}
+
+/// Each worker has a job when it is free.
+fn pooled(jobs: &[i32]) -> Result<i32> {
+    use pool::*;
+    let Roles { mut d, mut a, mut b } = Roles::default();
+    let dispatcher = try_run(&mut d, async |mut s: DSession<'_>| {
+        let mut sum = 0;
+        for (index, &job) in jobs.iter().enumerate() {
+            let done;
+            (Done(done), s) = match index % 2 {
+                0 => s.select::<A, _>(Job(job)).await?.receive().await?,
+                _ => s.select::<B, _>(Job(job)).await?.receive().await?,
+            };
+            sum += done;
+        }
+        Ok::<_, Error>((sum, s.select(Stop).await?.send(Stop).await?))
+    });
+    let first = try_run(&mut a, async |mut s: ASession<'_>| {
+        loop {
+            s = match s.branch().await? {
+                AJobOrStop::Job(Job(job), s) => s.send(Done(10 * job)).await?,
+                AJobOrStop::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
+            };
+        }
+    });
+    let second = try_run(&mut b, async |mut s: BSession<'_>| {
+        loop {
+            s = match s.branch().await? {
+                BJobOrStop::Job(Job(job), s) => s.send(Done(100 * job)).await?,
+                BJobOrStop::Stop(Stop, end) => return Ok::<_, Error>(((), end)),
+            };
+        }
+    });
+    let (sum, first, second) = block_on(join((dispatcher, first, second)));
+    first.and(second).and(sum)
+}
+
+/// The first page counts, and the other one is received and dropped.
+fn mirrored() -> Result<i32> {
+    use mirrors::*;
+    let Roles { mut c, mut a, mut b } = Roles::default();
+    let client = try_run(&mut c, async |s: CSession<'_>| {
+        let s = s.send(Get(1)).await?.send(Get(1)).await?;
+        Ok::<_, Error>(match s.branch().await? {
+            CPage::PageFromA(Page(page), s) => (page, s.receive().await?.1),
+            CPage::PageFromB(Page(page), s) => (page, s.receive().await?.1),
+        })
+    });
+    let slow = try_run(&mut a, async |s: ASession<'_>| {
+        let (Get(_), s) = s.receive().await?;
+        for _ in 0..3 {
+            let mut is_ready = false;
+            std::future::poll_fn(|context| {
+                context.waker().wake_by_ref();
+                if std::mem::replace(&mut is_ready, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+        Ok::<_, Error>(((), s.send(Page(1)).await?))
+    });
+    let fast = try_run(&mut b, async |s: BSession<'_>| {
+        let (Get(_), s) = s.receive().await?;
+        Ok::<_, Error>(((), s.send(Page(2)).await?))
+    });
+    let (page, slow, fast) = block_on(join((client, slow, fast)));
+    slow.and(fast).and(page)
+}
+
+/// The answer, if it comes before patience ends.
+fn requested(
+    patience: impl Future<Output = ()>,
+    work: impl Future<Output = i32>,
+) -> Result<Option<i32>> {
+    use request::*;
+    let Roles { mut c, mut s } = Roles::default();
+    let client = try_run(&mut c, async |s: CSession<'_>| {
+        let s = s.select(Question(1)).await?;
+        let cancel = async {
+            patience.await;
+            Cancel
+        };
+        let mut s = match s.race(cancel).await? {
+            Raced::Sent(s) => s,
+            Raced::Heard(CCancelOrAnswer::Answer(Answer(answer), s)) => {
+                return Ok::<_, Error>((Some(answer), s.select(Thanks).await?));
+            }
+        };
+        loop {
+            s = match s.branch().await? {
+                CAnswerOrCancel::Answer(Answer(_), s) => s,
+                CAnswerOrCancel::Cancel(Cancel, end) => return Ok((None, end)),
+            };
+        }
+    });
+    let server = try_run(&mut s, async |s: SSession<'_>| {
+        let s = match s.branch().await? {
+            SCancelOrQuestion::Question(Question(_), s) => s,
+            SCancelOrQuestion::Cancel(Cancel, s) => return Ok(((), s.send(Cancel).await?)),
+        };
+        let s = match s.race(async { Answer(work.await) }).await? {
+            Raced::Sent(s) => s,
+            Raced::Heard(SCancelOrAnswer::Cancel(Cancel, s)) => {
+                return Ok(((), s.send(Cancel).await?));
+            }
+        };
+        Ok::<_, Error>(match s.branch().await? {
+            SCancelOrThanks::Thanks(Thanks, end) => ((), end),
+            SCancelOrThanks::Cancel(Cancel, s) => ((), s.send(Cancel).await?),
+        })
+    });
+    let (answer, served) = block_on(join((client, server)));
+    served.and(answer)
+}
+
+/// Lines of both, in the order in which they come.
+fn collected() -> Result<String> {
+    use lines::*;
+    let Roles { mut a, mut b, mut c } = Roles::default();
+    let left = try_run(&mut a, async |s: ASession<'_>| {
+        Ok::<_, Error>(((), s.send(Line(1)).await?.send(Last).await?))
+    });
+    let right = try_run(&mut b, async |s: BSession<'_>| {
+        Ok::<_, Error>(((), s.send(Line(2)).await?.send(Last).await?))
+    });
+    let both = try_run(&mut c, async |s: CSession<'_>| {
+        let mut lines = Vec::new();
+        let s = match s.branch().await? {
+            CLine::LineFromA(Line(line), s) => {
+                lines.push(line);
+                match s.branch().await? {
+                    CLastOrLine::Last(Last, s) => {
+                        let (Line(line), s) = s.receive().await?;
+                        lines.push(line);
+                        let (Last, end) = s.receive().await?;
+                        return Ok::<_, Error>((lines, end));
+                    }
+                    CLastOrLine::Line(Line(line), s) => {
+                        lines.push(line);
+                        s
+                    }
+                }
+            }
+            CLine::LineFromB(Line(line), s) => {
+                lines.push(line);
+                match s.branch().await? {
+                    CLineOrLast::Last(Last, s) => {
+                        let (Line(line), s) = s.receive().await?;
+                        lines.push(line);
+                        let (Last, end) = s.receive().await?;
+                        return Ok((lines, end));
+                    }
+                    CLineOrLast::Line(Line(line), s) => {
+                        lines.push(line);
+                        s
+                    }
+                }
+            }
+        };
+        let end = match s.branch().await? {
+            CLast::LastFromA(Last, s) => s.receive().await?.1,
+            CLast::LastFromB(Last, s) => s.receive().await?.1,
+        };
+        Ok((lines, end))
+    });
+    let (left, right, lines) = block_on(join((left, right, both)));
+    let mut lines = left.and(right).and(lines)?;
+    lines.sort();
+    Ok(format!("{lines:?}"))
+}
+
+/// The log is told of the end while the work goes on.
+fn logged() -> Result<(i32, i32)> {
+    use log::*;
+    let Roles { mut a, mut b, mut l } = Roles::default();
+    let main = try_run(&mut a, async |s: ASession<'_>| {
+        let s = s.select(Work(20)).await?;
+        Ok::<_, Error>(match s.race(ready(Entry(7))).await? {
+            Raced::Sent(s) => match s.race(ready(Close)).await? {
+                Raced::Sent(s) => {
+                    let (Outcome(outcome), end) = s.receive().await?;
+                    (outcome, end)
+                }
+                Raced::Heard(ACloseOrOutcome::Outcome(Outcome(outcome), s)) => {
+                    (outcome, s.send(Close).await?)
+                }
+            },
+            Raced::Heard(AEntryOrOutcome::Outcome(Outcome(outcome), s)) => {
+                (outcome, s.send(Entry(7)).await?.send(Close).await?)
+            }
+        })
+    });
+    let worker = try_run(&mut b, async |s: BSession<'_>| {
+        let (Work(work), s) = s.receive().await?;
+        Ok::<_, Error>(((), s.send(Outcome(work + 1)).await?))
+    });
+    let log = try_run(&mut l, async |s: LSession<'_>| {
+        let (Entry(entry), s) = s.receive().await?;
+        let (Close, end) = s.receive().await?;
+        Ok::<_, Error>((entry, end))
+    });
+    let (outcome, worked, entry) = block_on(join((main, worker, log)));
+    worked.and(Ok((outcome?, entry?)))
+}
+
+fn main() -> Result<()> {
+    println!("pool {}", pooled(&[1, 2, 3])?);
+    println!("mirrors {}", mirrored()?);
+    println!("request {:?}", requested(pending(), ready(42))?);
+    println!("cancelled {:?}", requested(ready(()), pending())?);
+    println!("lines {}", collected()?);
+    println!("log {:?}", logged()?);
+    Ok(())
+}
+"#;
+
+#[test]
+fn generated_they_run() {
+    let package = package("patterns-generated");
+    package.write("src/main.rs", TOP_DOWN);
+    let (succeeds, printed, said) = package.run("run");
+    assert!(succeeds, "{said}");
+    assert_eq!(
+        printed,
+        "pool 240\nmirrors 2\nrequest Some(42)\ncancelled None\nlines [1, 2]\nlog (21, 7)\n"
+    );
+}
+
+/// The sessions of the roles that have a choice, as a person writes them. Generated code has the
+/// roles and messages.
+const BY_HAND: &str = "
+#![allow(dead_code)]
+use rumpsteak_runtime::{protocol, session};
+
+protocol!(Pool);
+protocol!(Mirrors);
+protocol!(Request);
+protocol!(Lines);
+protocol!(Log);
+
+mod by_hand {
+    pub mod pool {
+        use crate::pool::*;
+        use rumpsteak_runtime::session;
+
+        #[session(D)] type Dispatcher = Select<Next>;
+        #[session] enum Next {
+            ToA(Send<A, Job, Receive<A, Done, Dispatcher>>),
+            ToB(Send<B, Job, Receive<B, Done, Dispatcher>>),
+            Stop(Send<A, Stop, Send<B, Stop, End>>),
+        }
+    }
+
+    pub mod mirrors {
+        use crate::mirrors::*;
+        use rumpsteak_runtime::session;
+
+        #[session(C)] type Client = Send<A, Get, Send<B, Get, Branch<First>>>;
+        #[session] enum First {
+            OfA(Receive<A, Page, Receive<B, Page, End>>),
+            OfB(Receive<B, Page, Receive<A, Page, End>>),
+        }
+    }
+
+    pub mod request {
+        use crate::request::*;
+        use rumpsteak_runtime::session;
+
+        #[session(C)] type Client = Select<S, Begin>;
+        #[session] enum Begin { Question(Question, Race<Patience>), Cancel(Cancel, Draining) }
+        #[session] enum Patience {
+            Answer(Receive<S, Answer, Select<S, After>>),
+            Cancel(Send<S, Cancel, Draining>),
+        }
+        #[session] enum After { Thanks(Thanks, End), Cancel(Cancel, Draining) }
+        #[session] type Draining = Branch<S, Drained>;
+        #[session] enum Drained { Answer(Answer, Draining), Cancel(Cancel, End) }
+    }
+
+    pub mod lines {
+        use crate::lines::*;
+        use rumpsteak_runtime::session;
+
+        #[session(C)] type Collector = Branch<Both>;
+        #[session] enum Both {
+            OfA(Receive<A, Line, Branch<NextOfB>>),
+            OfB(Receive<B, Line, Branch<NextOfA>>),
+        }
+        #[session] enum NextOfB {
+            Last(Receive<A, Last, Receive<B, Line, Receive<B, Last, End>>>),
+            Line(Receive<B, Line, Branch<Lasts>>),
+        }
+        #[session] enum NextOfA {
+            Last(Receive<B, Last, Receive<A, Line, Receive<A, Last, End>>>),
+            Line(Receive<A, Line, Branch<Lasts>>),
+        }
+        #[session] enum Lasts {
+            OfA(Receive<A, Last, Receive<B, Last, End>>),
+            OfB(Receive<B, Last, Receive<A, Last, End>>),
+        }
+    }
+
+    pub mod log {
+        use crate::log::*;
+        use rumpsteak_runtime::session;
+
+        #[session(A)] type Main = Send<B, Work, Race<Ready>>;
+        #[session] enum Ready {
+            Entry(Send<L, Entry, Race<Closing>>),
+            Outcome(Receive<B, Outcome, Send<L, Entry, Send<L, Close, End>>>),
+        }
+        #[session] enum Closing {
+            Close(Send<L, Close, Receive<B, Outcome, End>>),
+            Outcome(Receive<B, Outcome, Send<L, Close, End>>),
+        }
+    }
+}
+";
+
+#[test]
+fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
+    let package = package("patterns-by-hand");
+    package.write("src/lib.rs", BY_HAND);
+    package.check(&[]).passes();
+    for (from, to, token, says) in [
+        // Who has no job does not answer.
+        (
+            "ToA(Send<A, Job, Receive<A, Done, Dispatcher>>)",
+            "ToA(Send<A, Job, Receive<B, Done, Dispatcher>>)",
+            "Receive",
+            "d waits for done(i32) from b",
+        ),
+        // The later page is not forgotten.
+        (
+            "OfA(Receive<A, Page, Receive<B, Page, End>>)",
+            "OfA(Receive<A, Page, End>)",
+            "End",
+            "page(i32)",
+        ),
+        // An answer may cross the wish not to have it.
+        (
+            "enum Drained { Answer(Answer, Draining), Cancel(Cancel, End) }",
+            "enum Drained { Cancel(Cancel, End) }",
+            "Branch",
+            "answer(i32)",
+        ),
+        // The one that is last is not the last of both.
+        (
+            "OfB(Receive<B, Last, Receive<A, Last, End>>)",
+            "OfB(Receive<B, Last, End>)",
+            "End",
+            "in the queue from a to c: last",
+        ),
+        // The log waits for its end.
+        (
+            "Close(Send<L, Close, Receive<B, Outcome, End>>)",
+            "Close(Send<L, Entry, Receive<B, Outcome, End>>)",
+            "Close",
+            "entry(i32)",
+        ),
+    ] {
+        package.write("src/lib.rs", BY_HAND);
+        package.edit("src/lib.rs", from, to);
+        let outcome = package.check(&[]);
+        outcome.error().is_at("src/lib.rs", token).says("the shortest run that").says(says);
+    }
+}
