@@ -55,6 +55,8 @@ pub(crate) struct Hello {
     pub(crate) instance: u64,
     /// The instance of the other end, for a connection that is made again.
     pub(crate) known: Option<u64>,
+    /// The last hosts to which the session went in its middle, by numbers that they drew.
+    pub(crate) moves: Vec<u64>,
     /// How many messages it has received.
     pub(crate) received: u64,
     /// The schemes of the transports over which it would talk, best first; empty if it goes on
@@ -112,6 +114,19 @@ impl Hello {
         compared.map_err(Refusal::Protocol)
     }
 
+    /// Whether this end has got its session from where it was when it greeted like this: a parcel
+    /// that was copied has not, once another copy has come.
+    pub(crate) fn follows(&self, before: &Self) -> bool {
+        before.moves.last().is_none_or(|last| self.moves.contains(last))
+    }
+
+    /// Goes on at another host.
+    pub(crate) fn moved(mut self, number: u64) -> Self {
+        self.moves.drain(..self.moves.len().saturating_sub(MOVES));
+        self.moves.push(number);
+        self
+    }
+
     /// Whether the message type is a struct, which has no number.
     fn is_struct(&self) -> bool {
         matches!(&self.labels[..], [label] if label.starts_with(STRUCT))
@@ -126,6 +141,9 @@ impl Hello {
         (!are_same).then(|| other.labels.iter().map(number).collect())
     }
 }
+
+/// How many moves a peer may have missed.
+const MOVES: usize = 64;
 
 /// What stands before the label of a message type that is a struct; no label has a blank in it.
 const STRUCT: &str = "struct ";

@@ -570,7 +570,10 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
 
 /// Answers who is not to stay, and waits until it has gone, for over some transports the answer is
 /// lost if this end goes first; or until it says something.
-async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Result<Option<Answer>> {
+pub(crate) async fn dismiss(
+    connection: &mut Connection,
+    answer: &Answer,
+) -> std::io::Result<Option<Answer>> {
     say(connection, answer).await?;
     Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
 }

@@ -324,6 +324,7 @@ pub(crate) fn hello<R: Joins, C: Codec>(session: &str, queue: &Queue, instance: 
         labels: R::Message::LABELS.lines().map(str::to_owned).collect(),
         instance,
         known: None,
+        moves: Vec::new(),
         received: 0,
         transports: Vec::new(),
     }
@@ -488,6 +489,7 @@ mod tests {
             labels: Vec::new(),
             instance: 1,
             known: None,
+            moves: Vec::new(),
             received: 0,
             transports: Vec::new(),
         };

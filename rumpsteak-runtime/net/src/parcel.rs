@@ -172,8 +172,13 @@ where
         let hellos = queues.iter().map(|queue| hello::<R, C>(&session, queue, instance));
         let hellos: Vec<Hello> = hellos.collect();
         let packed = self.routes.iter();
-        let plain =
-            |own: &Hello| Hello { known: None, received: 0, transports: Vec::new(), ..own.clone() };
+        let plain = |own: &Hello| Hello {
+            known: None,
+            moves: Vec::new(),
+            received: 0,
+            transports: Vec::new(),
+            ..own.clone()
+        };
         let packed = packed.map(|packed| plain(&packed.own));
         if self.state != S::FINGERPRINT || !packed.eq(hellos.iter().cloned()) {
             return Err(NetError::OtherSession { role: R::NAME });
@@ -191,8 +196,10 @@ where
         let (guard, arrivals) = shared.sit(place, &hellos, &instances, taken)?;
         let guard = Arc::new(guard);
         let (mut ends, mut ties) = (Vec::new(), Vec::new());
+        let number = fastrand::u64(..);
         for (packed, arrivals) in self.routes.into_iter().zip(arrivals) {
             let Packed { own, theirs, addresses, luggage } = packed;
+            let own = own.moved(number);
             let addresses = addresses.iter().map(|address| address.parse());
             let addresses = addresses.collect::<Result<_, AddressError>>()?;
             let (end, lane, fate) = lane(&own, &theirs, codec.clone(), shared);

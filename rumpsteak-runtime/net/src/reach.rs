@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, Greeted, Guard, Shared};
+use crate::host::{Arrival, Call, Greeted, Guard, Shared, dismiss};
 use crate::lane::{Lane, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
@@ -65,16 +65,26 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
             None => {
                 let own = Hello { received: lane.received(), ..reach.own.clone() };
-                let Reach { shared, addresses, arrivals, .. } = &mut reach;
+                let Reach { shared, theirs, addresses, arrivals, .. } = &mut reach;
                 tokio::select! {
                     biased;
                     Some(arrived) = arrivals.recv() => Event::Arrived(arrived),
-                    called = search.call(shared, addresses, &own) => Event::Called(called),
+                    called = search.call(shared, addresses, &own, theirs) => Event::Called(called),
                 }
             }
         };
         let came = match event {
+            Event::Arrived(Arrival::Remote(mut again, theirs, Call::Again))
+                if !theirs.follows(&reach.theirs) =>
+            {
+                let limit = reach.shared.limits.handshake;
+                tokio::spawn(timeout(limit, async move {
+                    dismiss(&mut again, &Answer::Refused(Refusal::Taken)).await
+                }));
+                continue;
+            }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
+                reach.theirs.moves.clone_from(&theirs.moves);
                 reach.answer(&mut lane, again, &theirs).await
             }
             Event::Arrived(Arrival::Leave(packed)) => {
@@ -90,10 +100,13 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             Event::Arrived(_) => continue,
             Event::Moved(Ok(())) => return Ok(()),
             Event::Moved(Err(stop)) => Err(stop),
-            Event::Called(Ok((again, theirs))) => match lane.resume(theirs.received) {
-                Ok(()) => Ok(again),
-                Err(error) => Err(Stop::Failed(error)),
-            },
+            Event::Called(Ok((again, theirs))) => {
+                reach.theirs.moves = theirs.moves;
+                match lane.resume(theirs.received) {
+                    Ok(()) => Ok(again),
+                    Err(error) => Err(Stop::Failed(error)),
+                }
+            }
             // It has heard the end of this one, or does not care any more.
             Event::Called(Err(_)) if lane.has_peer_left() => {
                 std::future::poll_fn(|context| lane.poll_rest(context)).await;
@@ -171,12 +184,13 @@ impl Search {
         shared: &Arc<Shared>,
         addresses: &mut Vec<Address>,
         own: &Hello,
+        before: &Hello,
     ) -> Result<(Connection, Hello), NetError> {
         while !addresses.is_empty() {
             for address in addresses.clone() {
                 match timeout_at(self.until, shared.greet(&address, own)).await {
                     Ok(Ok(Greeted::Welcome(connection, theirs)))
-                        if Some(theirs.instance) == own.known =>
+                        if Some(theirs.instance) == own.known && theirs.follows(before) =>
                     {
                         return Ok((connection, *theirs));
                     }

@@ -421,6 +421,35 @@ async fn what_cannot_be_packed_or_unpacked_is_an_error() {
     assert_eq!(error.to_string(), "`portal` has joined the session `3` already");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_a_parcel_is_refused_where_the_other_one_came_first() {
+    let hosts = [(); 4].map(|()| Host::new());
+    hosts[1].listen("memory://copied").await.unwrap();
+    let (mut user, mut portal) = begun([&hosts[0], &hosts[1]], "memory://copied", "1").await;
+    let (asks, mut serves) = greeted(&mut user, &mut portal).await;
+    let served = tokio::spawn(async move { answer_all(&mut serves).await });
+    let parcel = user.pack(asks, ["memory://anywhere"]).await.unwrap();
+    let copy = sent(&parcel).unwrap();
+    let (first, mut asks) = parcel.unpack(&hosts[2]).unwrap();
+    let mut asks = ask(&mut asks, 0..3).await.unwrap();
+    let (second, mut copied) = copy.unpack(&hosts[3]).unwrap();
+    let refused = ask(&mut copied, 3..4).await.map(drop).unwrap_err();
+    let ErrorKind::Transport { peer: "portal", source, .. } = refused.into_kind() else {
+        panic!("the portal has refused it");
+    };
+    let refused = "`portal` and this end do not fit together: the role is taken in this session";
+    assert_eq!(source.to_string(), refused);
+    drop(second);
+    // The first one goes on, also to a further host.
+    let (first, mut asks) = {
+        asks = ask(&mut asks, 3..6).await.unwrap();
+        first.pack(asks, ["memory://anywhere"]).await.unwrap().unpack(&hosts[0]).unwrap()
+    };
+    quit(&mut ask(&mut asks, 6..9).await.unwrap()).await.unwrap();
+    served.await.unwrap().unwrap();
+    tokio::try_join!(first.leave(), portal.leave()).unwrap();
+}
+
 #[test]
 fn a_mangled_parcel_does_no_harm() {
     let (mut read, mut unpacked) = (0, 0);
