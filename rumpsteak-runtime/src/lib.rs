@@ -80,10 +80,11 @@
 //! * What can fail is an [`Error`]; a session that fails poisons its role and wakes the peers,
 //!   until the set is [reset](guide::failure#reset).
 //! * [`machine`] has the machine of a session, for tests and tools.
+//! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
-//! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](guide::testing) and
+//! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](mod@guide::testing) and
 //! how to read the compiler's [`errors`](guide::errors).
 //!
 //! # Session types in signatures
@@ -116,6 +117,7 @@ mod role;
 mod run;
 pub mod states;
 mod sync;
+pub mod testing;
 pub mod transport;
 mod woken;
 

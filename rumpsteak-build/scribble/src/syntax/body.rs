@@ -493,7 +493,8 @@ fn sort(cursor: &mut Cursor<'_>) -> Result<Name> {
     let start = cursor.at();
     if !cursor.is(b'(') && !cursor.is(b'[') {
         let name = cursor.qualified("the sort of a payload")?;
-        if !cursor.is(b'<') && !(cursor.is(b':') && cursor.is_at(1, b':')) {
+        let is_path = cursor.is(b':') && cursor.is_at(1, b':');
+        if !cursor.is(b'<') && !is_path {
             return Ok(name);
         }
     }

@@ -1,0 +1,260 @@
+//! All roles, in every interleaving.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::error::{Action, BoxError, Error, ErrorKind};
+
+/// How many interleavings [`explore`] tries.
+const MOST: usize = 10_000;
+
+/// How many polls a process that never ends may have in one interleaving.
+const MOST_POLLS: usize = 1_000;
+
+/// The processes of a set of roles, each with a name for messages.
+#[derive(Default)]
+pub struct Processes {
+    names: Vec<String>,
+    futures: Vec<Pin<Box<dyn Future<Output = Result<(), BoxError>>>>>,
+}
+
+impl Processes {
+    /// Adds a process. It owns its role: `async move { client(&mut c, 1).await }`.
+    pub fn add<T, E: Into<BoxError>>(
+        &mut self,
+        name: impl Into<String>,
+        process: impl Future<Output = Result<T, E>> + 'static,
+    ) -> &mut Self {
+        self.names.push(name.into());
+        let process = async move { process.await.map(drop).map_err(Into::into) };
+        self.futures.push(Box::pin(process));
+        self
+    }
+}
+
+impl fmt::Debug for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.names).finish()
+    }
+}
+
+/// What [`explore`] did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Explored {
+    /// How many interleavings were run.
+    pub interleavings: usize,
+    /// Whether these are all, each to its end.
+    pub is_complete: bool,
+}
+
+/// Runs processes in every interleaving, up to 10,000 of them, one after the other on this thread.
+///
+/// `set` makes the roles and their processes anew for each. A scheduler without chance polls one
+/// process that was woken after the other, and tries every order of them. Between two polls a
+/// process may do several actions; other processes can tell them apart only by what they share
+/// outside of their sessions.
+///
+/// ```
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// use rumpsteak_runtime::testing;
+///
+/// let explored = testing::explore(|processes| {
+///     let Roles { mut c, mut s } = Roles::default();
+///     processes.add("client", async move {
+///         assert_eq!(client(&mut c, 1).await?, 2);
+///         Ok::<_, Error>(())
+///     });
+///     processes.add("server", async move { server(&mut s).await });
+/// });
+/// assert!(explored.is_complete);
+/// ```
+///
+/// Processes wait for their sessions and for each other (channels, locks of any library), and for
+/// nothing else: no timers, threads or sockets. Whatever else they do must be the same each time. A
+/// process without an end is dropped after 1,000 polls, and the result is then not complete.
+///
+/// # Panics
+///
+/// If a process does; if it returns an error, which is named with the interleaving; and if no
+/// process can go on while one has not ended: the message says who waits for whom.
+pub fn explore(set: impl FnMut(&mut Processes)) -> Explored {
+    explore_up_to(MOST, set)
+}
+
+/// As [`explore`], up to this many interleavings.
+///
+/// # Panics
+///
+/// As [`explore`].
+pub fn explore_up_to(most: usize, mut set: impl FnMut(&mut Processes)) -> Explored {
+    let mut explored = Explored { interleavings: 0, is_complete: true };
+    // For each poll with a choice: what was chosen, and among how many.
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    while explored.interleavings < most {
+        explored.interleavings += 1;
+        let mut run = Run::new(&mut set);
+        match run.follow(&mut path) {
+            End::Done => {}
+            End::Cut => explored.is_complete = false,
+            End::Failed(process, error) => panic!(
+                "`{}` failed: {error}\n\nthe processes were polled in this order: {}",
+                run.set.names[process],
+                run.order()
+            ),
+            End::Stuck => {
+                let waits = (0..run.set.names.len()).filter(|&process| run.running[process]);
+                let waits: Vec<String> = waits.map(|one| wait(one, &mut set, &mut path)).collect();
+                panic!(
+                    "nobody can go on:\n  {}\n\nthe processes were polled in this order: {}",
+                    waits.join("\n  "),
+                    run.order()
+                )
+            }
+        }
+        // The last choice with another option left.
+        while let Some((chosen, options)) = path.pop() {
+            if chosen + 1 < options {
+                path.push((chosen + 1, options));
+                break;
+            }
+        }
+        if path.is_empty() {
+            return explored;
+        }
+    }
+    explored.is_complete = false;
+    explored
+}
+
+/// For what a process waits: it is brought there once more, and all others are dropped.
+fn wait(
+    process: usize,
+    set: &mut impl FnMut(&mut Processes),
+    path: &mut Vec<(usize, usize)>,
+) -> String {
+    let mut run = Run::new(set);
+    run.follow(path);
+    let name = run.set.names[process].clone();
+    for other in (0..run.set.futures.len()).filter(|&other| other != process) {
+        run.set.futures[other] = Box::pin(async { Ok(()) });
+    }
+    let told = match run.poll(process) {
+        Poll::Ready(Err(error)) => told(&*error),
+        _ => None,
+    };
+    match told {
+        Some(told) => format!("`{name}`: {told}"),
+        None => format!("`{name}` waits for something outside of its session"),
+    }
+}
+
+/// Who waits for whom, as the error says when the latter is dropped. A process that could then go on
+/// and send has not waited for a message.
+fn told(error: &(dyn StdError + 'static)) -> Option<String> {
+    match error.downcast_ref::<Error>()?.kind() {
+        ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {
+            let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+            Some(format!("`{role}` waits for {} from `{peer}`", labels.join(" or ")))
+        }
+        _ => None,
+    }
+}
+
+/// How an interleaving ends.
+enum End {
+    /// All processes have ended.
+    Done,
+    /// A process runs on.
+    Cut,
+    /// A process returned an error.
+    Failed(usize, BoxError),
+    /// No process was woken, and some have not ended.
+    Stuck,
+}
+
+/// One interleaving.
+struct Run {
+    set: Processes,
+    wakers: Vec<Arc<Woken>>,
+    running: Vec<bool>,
+    /// Which processes were polled.
+    polled: Vec<usize>,
+}
+
+/// Whether a process is to be polled.
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Run {
+    fn new(set: &mut impl FnMut(&mut Processes)) -> Self {
+        let mut processes = Processes::default();
+        set(&mut processes);
+        let number = processes.names.len();
+        let wakers = (0..number).map(|_| Arc::new(Woken(AtomicBool::new(true)))).collect();
+        Self { set: processes, wakers, running: vec![true; number], polled: Vec::new() }
+    }
+
+    /// Polls processes as the path says, and behind it always the first that was woken, which it
+    /// adds to the path.
+    fn follow(&mut self, path: &mut Vec<(usize, usize)>) -> End {
+        let mut choices = 0;
+        loop {
+            let is_due = |process: &usize| {
+                self.running[*process] && self.wakers[*process].0.load(Ordering::Acquire)
+            };
+            let due: Vec<usize> = (0..self.running.len()).filter(is_due).collect();
+            let process = match due[..] {
+                [] if self.running.contains(&true) => return End::Stuck,
+                [] => return End::Done,
+                _ if self.polled.len() == MOST_POLLS => return End::Cut,
+                [only] => only,
+                _ => {
+                    if path.len() == choices {
+                        path.push((0, due.len()));
+                    }
+                    let (chosen, options) = path[choices];
+                    assert!(options == due.len(), "the processes do not do the same each time");
+                    choices += 1;
+                    due[chosen]
+                }
+            };
+            self.polled.push(process);
+            match self.poll(process) {
+                Poll::Ready(Ok(())) => {
+                    self.running[process] = false;
+                    // Its role is dropped with it, as that of a task is.
+                    self.set.futures[process] = Box::pin(async { Ok(()) });
+                }
+                Poll::Ready(Err(error)) => return End::Failed(process, error),
+                Poll::Pending => {}
+            }
+        }
+    }
+
+    fn poll(&mut self, process: usize) -> Poll<Result<(), BoxError>> {
+        let woken = &self.wakers[process];
+        woken.0.store(false, Ordering::Release);
+        let waker = Waker::from(Arc::clone(woken));
+        self.set.futures[process].as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// "client, server, client": the last ones if they are many.
+    fn order(&self) -> String {
+        const MOST: usize = 30;
+        let skipped = self.polled.len().saturating_sub(MOST);
+        let names = self.polled[skipped..].iter().map(|&process| self.set.names[process].as_str());
+        let names: Vec<&str> = names.collect();
+        let before = if skipped == 0 { "" } else { "…, " };
+        format!("{before}{}", names.join(", "))
+    }
+}

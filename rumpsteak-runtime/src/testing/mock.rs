@@ -1,0 +1,168 @@
+//! A peer that a test plays by hand.
+
+use std::fmt;
+use std::future::poll_fn;
+
+use crate::machine::{Machine, Transition};
+use crate::message::{Labelled as _, Message};
+use crate::role::{Role, Route};
+use crate::transport::{Incoming, Outgoing, RouteError};
+
+/// A role that a test plays action by action, and that is checked against its protocol: by the
+/// machine of one of its sessions.
+///
+/// A process with the session is checked when it is compiled; a mock, when the test runs, so that
+/// one test can go many ways through the protocol.
+///
+/// ```no_run
+/// # mod ping { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/guide/ping.rs")); } use ping::*;
+/// use futures::executor::block_on;
+/// use futures::future::join;
+/// use rumpsteak_runtime::machine::Machine;
+/// use rumpsteak_runtime::testing::Mock;
+///
+/// let Roles { mut c, s } = Roles::default();
+/// let mut server = Mock::new(s, Machine::of::<Server<'_>>());
+/// let play = async {
+///     let Label::Ping(Ping(question)) = server.receive::<C>().await else { panic!() };
+///     server.send::<C, _>(Pong(question * 10)).await;
+///     server.finish();
+/// };
+/// let (answer, ()) = block_on(join(client(&mut c, 4), play));
+/// assert_eq!(answer?, 40);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Mock<R> {
+    role: R,
+    machine: Machine,
+    state: usize,
+}
+
+impl<R: Role> Mock<R> {
+    /// A mock of a role, which does what the machine of one of its sessions does:
+    /// `Machine::of::<Server<'_>>()`.
+    ///
+    /// # Panics
+    ///
+    /// If the machine is one of another role.
+    #[must_use]
+    pub fn new(role: R, machine: Machine) -> Self {
+        let other = machine.role();
+        assert!(is_same(other, R::NAME), "the machine is one of `{other}`, not of `{}`", R::NAME);
+        Self { role, machine, state: machine.initial() }
+    }
+
+    /// Sends a label to a peer.
+    ///
+    /// # Panics
+    ///
+    /// If the protocol has something else here, or the route is closed.
+    pub async fn send<P, L>(&mut self, label: L)
+    where
+        P: Role,
+        R: Route<P, Link: Outgoing<R::Message>, Message: Message<L>>,
+    {
+        self.step(true, P::NAME, <R::Message as Message<L>>::NAME);
+        let mut label = Some(label);
+        let route = self.role.route();
+        let sent =
+            poll_fn(|context| route.poll_send(&mut label, R::Message::upcast, context)).await;
+        sent.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
+    }
+
+    /// Receives the next message of a peer.
+    ///
+    /// # Panics
+    ///
+    /// If the protocol has something else here, if another label comes, or if the route is closed.
+    pub async fn receive<P>(&mut self) -> R::Message
+    where
+        P: Role,
+        R: Route<P, Link: Incoming<R::Message>>,
+    {
+        let is_due = |due: &Transition| !due.sends && is_same(due.peer, P::NAME);
+        assert!(
+            self.due().any(|due| is_due(&due)),
+            "`{}` receives nothing from `{}` here, but {}",
+            R::NAME,
+            P::NAME,
+            self.told()
+        );
+        let route = self.role.route();
+        let received = poll_fn(|context| route.poll_receive(context)).await;
+        let message = received.unwrap_or_else(|error| failed(&error, R::NAME, P::NAME));
+        self.step(false, P::NAME, message.label());
+        message
+    }
+
+    /// Ends the session.
+    ///
+    /// # Panics
+    ///
+    /// If the protocol goes on here.
+    pub fn finish(self) {
+        assert!(self.due().next().is_none(), "`{}` is not done: {}", R::NAME, self.told());
+    }
+
+    /// What the protocol has here.
+    fn due(&self) -> impl Iterator<Item = Transition> {
+        let state = self.state;
+        self.machine.transitions().filter(move |due| due.source == state)
+    }
+
+    /// Does an action of the machine.
+    fn step(&mut self, sends: bool, peer: &str, label: &str) {
+        let is_this = |due: &Transition| {
+            due.sends == sends && is_same(due.peer, peer) && is_same(due.label, label)
+        };
+        let found = self.due().find(is_this);
+        match found {
+            Some(found) => self.state = found.target,
+            None => panic!(
+                "`{}` does not {} here, but {}",
+                R::NAME,
+                action(sends, peer, label),
+                self.told()
+            ),
+        }
+    }
+
+    /// What the protocol has here, in words.
+    fn told(&self) -> String {
+        let due = self.due().map(|due| action(due.sends, due.peer, due.label));
+        let due: Vec<String> = due.collect();
+        match &due[..] {
+            [] => "the protocol has ended".to_owned(),
+            _ => format!("the protocol has it {}", due.join(" or ")),
+        }
+    }
+}
+
+fn action(sends: bool, peer: &str, label: &str) -> String {
+    if sends {
+        format!("send `{label}` to `{peer}`")
+    } else {
+        format!("receive `{label}` from `{peer}`")
+    }
+}
+
+fn failed(error: &RouteError, role: &str, peer: &str) -> ! {
+    match error {
+        RouteError::Closed => panic!("`{peer}` has closed its route to `{role}`"),
+        RouteError::Transport(error) => {
+            panic!("the route of `{role}` to `{peer}` failed: {error}")
+        }
+    }
+}
+
+/// Names are those of the protocol, but for case and `_`.
+fn is_same(left: &str, right: &str) -> bool {
+    let normal = |name: &str| name.replace('_', "").to_lowercase();
+    normal(left) == normal(right)
+}
+
+impl<R: Role> fmt::Debug for Mock<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mock").field("role", &R::NAME).field("state", &self.state).finish()
+    }
+}

@@ -1,0 +1,173 @@
+//! `testing`: all interleavings, and peers that are played by hand.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use futures::channel::oneshot;
+use futures::executor::block_on;
+use futures::future::join;
+use rumpsteak_runtime::Error;
+use rumpsteak_runtime::machine::Machine;
+use rumpsteak_runtime::testing::{Mock, Processes, explore, explore_up_to};
+use rumpsteak_ui_tests::numbers::{self, consumer, producer};
+use rumpsteak_ui_tests::ping::{self, C, Client, Ping, Pong, S, Server, client, server};
+use rumpsteak_ui_tests::ring::{self, first, second, third};
+
+/// The text of a panic.
+#[track_caller]
+fn panics(run: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+    *panic.downcast::<String>().unwrap()
+}
+
+#[test]
+fn every_interleaving_is_run() {
+    let answers = Rc::new(RefCell::new(0));
+    let explored = explore(|processes| {
+        let ping::Roles { mut c, mut s } = ping::Roles::default();
+        let answers = Rc::clone(&answers);
+        processes.add("client", async move {
+            *answers.borrow_mut() += client(&mut c, 1).await?;
+            Ok::<_, Error>(())
+        });
+        processes.add("server", async move { server(&mut s).await });
+    });
+    // Whoever is polled first; then each waits for the other.
+    assert!(explored.is_complete);
+    assert_eq!((explored.interleavings, *answers.borrow()), (2, 4));
+}
+
+#[test]
+fn what_processes_share_outside_of_their_sessions_is_seen_in_every_order() {
+    let orders = Rc::new(RefCell::new(BTreeSet::new()));
+    let explored = explore(|processes| {
+        let log = Rc::new(RefCell::new(Vec::new()));
+        for name in ["one", "two", "three"] {
+            let (log, orders) = (Rc::clone(&log), Rc::clone(&orders));
+            let numbers::Roles(mut p, mut q) = numbers::Roles::default();
+            processes.add(name, async move {
+                let both = (producer(&mut p, &[1]), consumer(&mut q));
+                let (produced, consumed) = rumpsteak_runtime::join(both).await;
+                log.borrow_mut().push(name);
+                if log.borrow().len() == 3 {
+                    orders.borrow_mut().insert(log.borrow().clone());
+                }
+                produced.and(consumed)
+            });
+        }
+    });
+    assert!(explored.is_complete);
+    assert_eq!(orders.borrow().len(), 6);
+}
+
+#[test]
+fn a_hang_says_who_waits_for_whom() {
+    let text = panics(|| {
+        explore(|processes| {
+            let ping::Roles { mut c, mut s } = ping::Roles::default();
+            let (tell, told) = oneshot::channel::<i32>();
+            processes.add("client", async move {
+                let answer = client(&mut c, 1).await;
+                let _ = tell.send(1);
+                answer
+            });
+            processes.add("server", async move {
+                let _ = told.await;
+                server(&mut s).await
+            });
+        });
+    });
+    assert_eq!(
+        text,
+        "nobody can go on:\n  `client`: `c` waits for `Pong` from `s`\n  \
+         `server` waits for something outside of its session\n\n\
+         the processes were polled in this order: client, server"
+    );
+}
+
+#[test]
+fn an_error_is_named_with_its_interleaving() {
+    let text = panics(|| {
+        explore(|processes: &mut Processes| {
+            let ping::Roles { mut c, s } = ping::Roles::default();
+            processes.add("client", async move { client(&mut c, 1).await });
+            processes.add("gone", async move {
+                drop(s);
+                Ok::<_, Error>(())
+            });
+        });
+    });
+    assert_eq!(
+        text,
+        "`client` failed: `c` cannot receive `Pong` from `s`: `s` has closed the route (it failed, was cancelled or was dropped)\n\n\
+         the processes were polled in this order: client, gone, client"
+    );
+}
+
+#[test]
+fn what_is_not_all_says_so() {
+    let explored = explore_up_to(2, |processes| {
+        let ring::Roles { mut x, mut y, mut z } = ring::Roles::default();
+        // Without an end, as far as this goes.
+        processes.add("x", async move { first(&mut x, u64::MAX).await.map_err(|_| "stopped") });
+        processes.add("y", async move { second(&mut y).await });
+        processes.add("z", async move { third(&mut z).await });
+    });
+    assert_eq!((explored.interleavings, explored.is_complete), (2, false));
+}
+
+#[test]
+fn a_mock_plays_a_peer() {
+    let ping::Roles { mut c, s } = ping::Roles::default();
+    let mut mock = Mock::new(s, Machine::of::<Server<'_>>());
+    let play = async {
+        let ping::Label::Ping(Ping(question)) = mock.receive::<C>().await else { panic!() };
+        mock.send::<C, _>(Pong(question * 10)).await;
+        mock.finish();
+    };
+    let (answer, ()) = block_on(join(client(&mut c, 4), play));
+    assert_eq!(answer.unwrap(), 40);
+
+    let ping::Roles { c, mut s } = ping::Roles::default();
+    let mut mock = Mock::new(c, Machine::of::<Client<'_>>());
+    let (served, ()) = block_on(join(server(&mut s), async {
+        mock.send::<S, _>(Ping(3)).await;
+        let ping::Label::Pong(Pong(4)) = mock.receive::<S>().await else { panic!() };
+        mock.finish();
+    }));
+    served.unwrap();
+}
+
+#[test]
+fn a_mock_keeps_to_the_protocol() {
+    let mock = || {
+        let ping::Roles { c, s } = ping::Roles::default();
+        (Mock::new(s, Machine::of::<Server<'_>>()), c)
+    };
+    let (mut early, _c) = mock();
+    assert_eq!(
+        panics(|| block_on(early.send::<C, _>(Pong(1)))),
+        "`s` does not send `Pong` to `c` here, but the protocol has it receive `ping` from `c`"
+    );
+    let (unfinished, _c) = mock();
+    assert_eq!(
+        panics(|| unfinished.finish()),
+        "`s` is not done: the protocol has it receive `ping` from `c`"
+    );
+    let (mut lonely, c) = mock();
+    drop(c);
+    assert_eq!(panics(|| drop(block_on(lonely.receive::<C>()))), "`c` has closed its route to `s`");
+    let ping::Roles { c, s: _s } = ping::Roles::default();
+    let mut waiting = Mock::new(c, Machine::of::<Client<'_>>());
+    assert_eq!(
+        panics(|| drop(block_on(waiting.receive::<S>()))),
+        "`c` receives nothing from `s` here, but the protocol has it send `ping` to `s`"
+    );
+    let ping::Roles { c, s: _s } = ping::Roles::default();
+    assert_eq!(
+        panics(|| drop(Mock::new(c, Machine::of::<Server<'_>>()))),
+        "the machine is one of `s`, not of `c`"
+    );
+}
