@@ -222,6 +222,7 @@ fn flatten(global: &Global, loops: &mut Vec<(usize, usize)>, nodes: &mut Vec<Nod
             nodes[index].next.push(next);
             loops.pop();
         }
+        Global::Block { .. } => unreachable!("only protocols without blocks are projected here"),
         Global::Continue(name) => {
             let target = loops.iter().rev().find(|(known, _)| known == name);
             nodes[index].next.extend(target.map(|(_, target)| *target));

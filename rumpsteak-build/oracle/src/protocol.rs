@@ -38,6 +38,15 @@ pub enum Global {
     },
     /// `continue X;`
     Continue(usize),
+    /// `par { … } and { … }`, or `interruptible { … } with { … }`.
+    Block {
+        /// The parts, or the only one.
+        parts: Vec<Self>,
+        /// Who may interrupt it, and to whom it says `done` at the end.
+        interrupt: Option<(usize, Vec<usize>)>,
+        /// What follows.
+        then: Box<Self>,
+    },
 }
 
 /// What random protocols look like.
@@ -56,6 +65,8 @@ pub struct Shape {
     /// How often, in percent, each branch of a choice starts with a receiver of its own: so the
     /// chooser chooses among peers.
     pub scattered: usize,
+    /// How often, in percent, there is a `par` or `interruptible` where there could be a message.
+    pub blocks: usize,
 }
 
 impl Shape {
@@ -69,6 +80,19 @@ impl Shape {
             labels: 3,
             told: 100,
             scattered: 0,
+            blocks: 0,
+        }
+    }
+
+    /// A random shape with things side by side and interrupts, in loops and behind choices.
+    pub fn blocks(rng: &mut Rng) -> Self {
+        Self {
+            roles: 2 + rng.usize(..3),
+            size: 3 + rng.usize(..5),
+            labels: 3 + rng.usize(..3),
+            told: 90 + rng.usize(..11),
+            scattered: [0, 0, 30][rng.usize(..3)],
+            blocks: 25,
         }
     }
 
@@ -81,6 +105,7 @@ impl Shape {
             labels: 3 + rng.usize(..3),
             told: 30,
             scattered: 0,
+            blocks: 0,
         }
     }
 
@@ -98,6 +123,7 @@ impl Shape {
             labels: 3 + rng.usize(..4),
             told: [60, 90, 100, 100][rng.usize(..4)],
             scattered: 0,
+            blocks: 0,
         }
     }
 }
@@ -115,7 +141,21 @@ impl Global {
     /// and under a different label. That is what makes most of them project.
     pub fn random(rng: &mut Rng, shape: &Shape) -> Self {
         let roles: Vec<usize> = (0..shape.roles).collect();
-        Generator { rng, shape, loops: 0 }.global(&roles, &[], shape.size)
+        Generator { rng, shape, loops: 0, side: "", depth: 0 }.global(&roles, &[], shape.size)
+    }
+
+    /// Whether it can come to its end, so that something may follow.
+    fn ends(&self) -> bool {
+        match self {
+            Self::End => true,
+            Self::Continue(_) => false,
+            Self::Message { then, .. } => then.ends(),
+            Self::Choice { branches, .. } => branches.iter().any(Self::ends),
+            Self::Rec { body, .. } => body.ends(),
+            Self::Block { parts, interrupt, then } => {
+                (interrupt.is_some() || parts.iter().all(Self::ends)) && then.ends()
+            }
+        }
     }
 
     /// The roles `a`, `b`, … of a protocol of this shape, in the order of the text.
@@ -130,6 +170,10 @@ struct Generator<'a> {
     rng: &'a mut Rng,
     shape: &'a Shape,
     loops: usize,
+    /// What labels begin with, so that those of the parts of a block differ.
+    side: &'static str,
+    /// How many blocks are around.
+    depth: usize,
 }
 
 const SORTS: [&str; 3] = ["i32", "u8", "bool"];
@@ -140,6 +184,10 @@ impl Generator<'_> {
     fn global(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
         if size == 0 {
             return self.tail(scope, loops);
+        }
+        let blocks = if self.depth < 2 { self.shape.blocks } else { 0 };
+        if blocks > 0 && self.rng.usize(..100) < blocks {
+            return self.block(scope, loops, size);
         }
         match self.rng.usize(..100) {
             0..45 => {
@@ -176,6 +224,39 @@ impl Generator<'_> {
             }
             _ => self.tail(scope, loops),
         }
+    }
+
+    /// Two parts, mostly with labels of their own; or one that may be interrupted, mostly with a
+    /// message to all others at the end.
+    fn block(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)], size: usize) -> Global {
+        let outer = self.side;
+        self.depth += 1;
+        let (parts, interrupt) = if self.rng.bool() {
+            let part = |side: &'static str, generator: &mut Self| {
+                if generator.rng.usize(..100) < 85 {
+                    generator.side = side;
+                }
+                let mut roles = scope.to_vec();
+                generator.rng.shuffle(&mut roles);
+                roles.truncate(2 + generator.rng.usize(..scope.len() - 1));
+                roles.sort_unstable();
+                let part = generator.global(&roles, &[], (size / 2).max(1));
+                generator.side = outer;
+                part
+            };
+            let sides = if self.depth == 1 { ["p", "q"] } else { ["r", "s"] };
+            (sides.map(|side| part(side, self)).into(), None)
+        } else {
+            let (by, other) = self.pair(scope);
+            let mut told: Vec<usize> = scope.iter().copied().filter(|&role| role != by).collect();
+            if self.rng.usize(..100) < 5 {
+                told.retain(|&role| role != other);
+            }
+            (vec![self.global(scope, &[], size / 2)], Some((by, told)))
+        };
+        self.depth -= 1;
+        let then = Box::new(self.global(scope, loops, size - 1 - size / 3));
+        Global::Block { parts, interrupt, then }
     }
 
     fn tail(&mut self, scope: &[usize], loops: &[(usize, Vec<usize>)]) -> Global {
@@ -250,7 +331,8 @@ impl Generator<'_> {
             true => None,
             false => self.rng.choice(SORTS),
         };
-        Global::Message { from, to, label: format!("l{label}"), payload, then: Box::new(then) }
+        let label = format!("{}l{label}", self.side);
+        Global::Message { from, to, label, payload, then: Box::new(then) }
     }
 
     /// Two different roles of `scope`, which has at least two.
@@ -288,6 +370,26 @@ impl fmt::Display for Body<'_> {
                 writeln!(f, "{indent}rec X{name} {{\n{}{indent}}}", Body(body, depth + 1))
             }
             Global::Continue(name) => writeln!(f, "{indent}continue X{name};"),
+            Global::Block { parts, interrupt, then } => {
+                let word = if interrupt.is_some() { "interruptible" } else { "par" };
+                write!(f, "{indent}{word} ")?;
+                for (index, part) in parts.iter().enumerate() {
+                    let and = if index == 0 { "" } else { " and " };
+                    write!(f, "{and}{{\n{}", Body(part, depth + 1))?;
+                    if let Some((by, told)) = interrupt.as_ref().filter(|_| part.ends()) {
+                        for to in told {
+                            let (by, to) = (role_name(*by), role_name(*to));
+                            writeln!(f, "{indent}  done{depth}() from {by} to {to};")?;
+                        }
+                    }
+                    write!(f, "{indent}}}")?;
+                }
+                if let Some((by, _)) = interrupt {
+                    write!(f, " with {{ cancel{depth}() by {}; }}", role_name(*by))?;
+                }
+                writeln!(f)?;
+                Body(then, depth).fmt(f)
+            }
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::resolve;
-use crate::project::blocks;
 use crate::project::projection::{self, Projection};
+use crate::project::{blocks, flat};
 use crate::syntax::ast::Module;
 
 /// What [`check`] found.
@@ -115,7 +115,7 @@ pub struct Protocol {
     span: Span,
     global: Arc<Global>,
     /// The machines of all roles where they are found together, because there are blocks.
-    together: Option<Arc<Result<Vec<Projection>, Vec<Diagnostic>>>>,
+    together: Option<Arc<Result<(Vec<Projection>, bool), Vec<Diagnostic>>>>,
     limits: Limits,
 }
 
@@ -152,7 +152,7 @@ impl Protocol {
     /// All errors of [`project`](Self::project), role by role.
     pub fn project_all(&self) -> Result<Vec<Projection>, Vec<Diagnostic>> {
         if let Some(together) = &self.together {
-            return Result::clone(together);
+            return Result::clone(together).map(|(projections, _)| projections);
         }
         let mut projections = Vec::new();
         let mut diagnostics = Vec::new();
@@ -163,6 +163,25 @@ impl Protocol {
             }
         }
         if diagnostics.is_empty() { Ok(projections) } else { Err(diagnostics) }
+    }
+
+    /// Whether the projections are known to be safe together without being run: the protocol has
+    /// `par` or `interruptible`, and is right without them.
+    pub fn is_safe_by_construction(&self) -> bool {
+        self.together.as_deref().is_some_and(|found| matches!(found, Ok((_, true))))
+    }
+
+    /// Whether roles that do what the protocol says, again and again, each as soon as it is done,
+    /// are known to be safe together: the protocol in a loop can be projected.
+    pub fn repeats(&self) -> bool {
+        let Some(looped) = self.global.repeated() else { return true };
+        if !self.global.blocks.is_empty() {
+            return self.is_safe_by_construction()
+                && flat::is_safe(&looped, &self.role_names, &self.limits);
+        }
+        (0..)
+            .zip(&self.role_names)
+            .all(|(role, name)| projection::project(&looped, role, name.span, &self.limits).is_ok())
     }
 
     /// The machine of `role`, after Li, Stutz, Wies and Zufferey (CAV'23).
@@ -190,7 +209,7 @@ impl Protocol {
     fn project_at(&self, position: usize) -> Result<Projection, Vec<Diagnostic>> {
         if let Some(together) = &self.together {
             return match &**together {
-                Ok(projections) => Ok(projections[position].clone()),
+                Ok((projections, _)) => Ok(projections[position].clone()),
                 Err(diagnostics) => Err(diagnostics.clone()),
             };
         }

@@ -144,7 +144,9 @@ impl Combined {
             .collect();
         let hears_several = |fsm: &Fsm| fsm.states().any(|state| hears_several(fsm, state));
         let hears_one = !machines.iter().any(hears_several);
-        if hears_one || self.refused.iter().any(|(root, _)| *root == first) {
+        // Without a session of its own each role does what the protocol says.
+        let is_plain = chosen.iter().all(Option::is_none) && protocol.protocol.repeats();
+        if hears_one || is_plain || self.refused.iter().any(|(root, _)| *root == first) {
             return;
         }
         let Ok(system) = System::new(machines) else { return };

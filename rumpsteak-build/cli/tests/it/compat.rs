@@ -406,7 +406,7 @@ fn every_refusal_says_what_is_done_and_by_whom() {
 }
 
 #[test]
-fn a_role_that_receives_from_several_peers_is_undecided() {
+fn a_role_that_receives_from_several_peers_is_judged_with_its_peers() {
     let protocol = |bye: &str| {
         format!(
             "global protocol P(role A, role B, role C) {{
@@ -419,13 +419,11 @@ fn a_role_that_receives_from_several_peers_is_undecided() {
     let folder = Folder::new("compat_peers")
         .with("old.scr", protocol(""))
         .with("new.scr", protocol("bye() from C to A;"));
-    let run = folder.call("compat old.scr new.scr --role C").exits(3);
-    begins(
-        &run.stdout,
-        "error: undecided whether `C` of `new.scr` may join peers that run `old.scr`\n",
-    );
-    let object = folder.call("compat old.scr new.scr --role C --format json").exits(3).json();
-    assert_eq!(object["verdict"], "undecided");
+    let run = folder.call("compat old.scr new.scr --role C").exits(1);
+    begins(&run.stdout, "error: `C` of `new.scr` may not join peers that run `old.scr`\n");
+    says(&run.stdout, "among these peers, A never receives the message from C");
+    let object = folder.call("compat old.scr new.scr --role C --format json").exits(1).json();
+    assert_eq!(object["verdict"], "unsafe");
     // Unchanged it may run with anybody.
     folder.call("compat old.scr new.scr --role B").exits(0);
     folder.call("compat old.scr old.scr").exits(0);

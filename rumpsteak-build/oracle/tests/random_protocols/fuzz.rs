@@ -113,7 +113,16 @@ pub(crate) fn for_each_seed<T: Send>(
     name: &str,
     test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
 ) -> Outcome<T> {
-    let seeds = seeds(2_000);
+    for_each_of(2_000, name, test)
+}
+
+/// The same with another number of seeds where none is asked for.
+pub(crate) fn for_each_of<T: Send>(
+    default: u64,
+    name: &str,
+    test: impl Fn(u64, &mut Watch) -> Result<T, String> + Sync,
+) -> Outcome<T> {
+    let seeds = seeds(default);
     let workers = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     // What each worker tries, and how often it was seen at it.
     let running: Vec<Mutex<Option<(u64, u32)>>> = (0..workers).map(|_| Mutex::new(None)).collect();
@@ -255,7 +264,8 @@ impl Sample {
         Self::next(Rng::with_seed(seed), shape)
     }
 
-    fn next(mut rng: Rng, shape: fn(&mut Rng) -> Shape) -> Self {
+    /// Another one.
+    pub(crate) fn next(mut rng: Rng, shape: fn(&mut Rng) -> Shape) -> Self {
         let shape = shape(&mut rng);
         let global = Global::random(&mut rng, &shape);
         let text = global.scribble("P", shape.roles);

@@ -6,6 +6,7 @@
     reason = "a test states what holds, and prints its figures"
 )]
 
+mod blocks;
 mod capacities;
 mod fuzz;
 mod judgements;

@@ -18,8 +18,8 @@ pub(crate) struct Global {
     pub(crate) letters: Vec<Letter>,
     /// `edges[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     pub(super) offsets: Vec<u32>,
-    pub(super) edges: Vec<Edge>,
-    pub(super) origins: Vec<Span>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) origins: Vec<Span>,
     /// For each state the one edge that leaves it. Every projection looks at all of them.
     pub(crate) hops: Vec<Hop>,
     /// By block the roles that take part.
@@ -36,6 +36,8 @@ pub(crate) struct Block {
     pub(crate) parts: Vec<Global>,
     /// The roles that may end it, with their messages.
     pub(crate) interrupts: Vec<(u32, u32)>,
+    /// Whether all its parts can come to their ends.
+    pub(crate) ends: bool,
 }
 
 /// The only edge of a state; [`NONE`] three times for a state with none or several.
@@ -60,7 +62,7 @@ pub(crate) struct Edge {
     pub(crate) letter: u32,
     pub(crate) target: u32,
     /// Where it is written: `origins[start..end]`, in order.
-    pub(super) origins: (u32, u32),
+    pub(crate) origins: (u32, u32),
 }
 
 impl Global {
@@ -75,6 +77,34 @@ impl Global {
             _ => Hop { from: NONE, to: NONE, target: NONE },
         };
         self.hops = (0..self.len()).map(hop).collect();
+    }
+
+    /// An automaton without blocks, of the same roles; each state has its edges.
+    pub(crate) fn with_states(
+        &self,
+        states: Vec<Vec<Edge>>,
+        origins: Vec<Span>,
+        letters: Vec<Letter>,
+    ) -> Self {
+        let mut offsets = vec![0];
+        let mut edges = Vec::new();
+        for state in states {
+            edges.extend(state);
+            offsets.push(index(edges.len()));
+        }
+        let mut global = Self {
+            roles: self.roles.clone(),
+            messages: Arc::clone(&self.messages),
+            letters,
+            offsets,
+            edges,
+            origins,
+            hops: Vec::new(),
+            participants: Arc::default(),
+            blocks: Vec::new(),
+        };
+        global.find_hops();
+        global
     }
 
     /// The number of states.
@@ -98,6 +128,45 @@ impl Global {
             NONE => self.participants[message as usize].contains(role as usize),
             _ => from == role || to == role,
         }
+    }
+
+    /// Whether it can come to its end; `blocks` are those of the protocol.
+    pub(super) fn ends(&self, letters: &[Letter], blocks: &[Block]) -> bool {
+        let mut seen = vec![false; self.len()];
+        let mut work = vec![0];
+        while let Some(state) = work.pop() {
+            if std::mem::replace(&mut seen[state as usize], true) {
+                continue;
+            }
+            let edges = self.edges(state);
+            if edges.is_empty() {
+                return true;
+            }
+            let passes = |edge: &&Edge| {
+                let Letter { from, message, .. } = letters[edge.letter as usize];
+                from != NONE || {
+                    let block = &blocks[message as usize];
+                    block.ends || !block.interrupts.is_empty()
+                }
+            };
+            work.extend(edges.iter().filter(passes).map(|edge| edge.target));
+        }
+        false
+    }
+
+    /// The same protocol again and again. `None` if nothing happens in it.
+    pub(crate) fn repeated(&self) -> Option<Self> {
+        if self.edges(0).is_empty() {
+            return None;
+        }
+        let mut global = self.clone();
+        for edge in &mut global.edges {
+            if self.edges(edge.target).is_empty() {
+                edge.target = 0;
+            }
+        }
+        global.find_hops();
+        Some(global)
     }
 
     /// Where the interaction is written; more than once if branches begin equally.

@@ -61,7 +61,10 @@ pub(super) fn finish(
             }
         }
         diagnostics.extend(interrupts(global, number, &seen, messages));
+        let blocks = &global.blocks;
+        let ends = block.parts.iter().all(|part| part.ends(&letters, blocks));
         participants[number].extend(block.interrupts.iter().map(|by| by.0 as usize));
+        global.blocks[number].ends = ends;
     }
     diagnostics.dedup_by_key(|found| found.primary);
     if !diagnostics.is_empty() {

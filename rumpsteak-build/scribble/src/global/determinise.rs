@@ -174,7 +174,7 @@ impl Determiniser<'_, '_> {
                 self.states = Sets::new(0);
                 parts.push(self.automaton(start)?);
             }
-            global.blocks.push(Block { span, parts, interrupts });
+            global.blocks.push(Block { span, parts, interrupts, ends: true });
         }
         Ok(global)
     }

@@ -29,10 +29,10 @@
 //!   block for each pair.
 //!
 //! # Why it is sound
-//! That the machines fit together is not taken from here. The machines of a protocol with blocks are
-//! explored as a system, or k-MC decides ([`judge`]); otherwise there is an error, code S0409 or
-//! S0410. So no order of a shuffle that goes wrong passes, no block whose messages are mixed up with
-//! those around it, and no mistake in this module.
+//! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from here:
+//! their machines are explored as a system, or k-MC decides ([`judge`]); otherwise there is an error,
+//! code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block whose messages
+//! are mixed up with those around it.
 //!
 //! # Cost
 //! A shuffle is as large as the product of its parts, which [`Limits::local_states`] stops.
@@ -43,6 +43,7 @@ use hashbrown::{HashMap, HashSet};
 use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict, kmc};
 
+use super::flat;
 use super::minimise::{self, Move};
 use super::projection::{Projection, project};
 use crate::diagnostics::diagnostic::Diagnostic;
@@ -52,7 +53,8 @@ use crate::global::automaton::{Block, Global};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
 
-/// The machines of all roles, judged together. `names` are the roles as they are declared.
+/// The machines of all roles, judged together, and whether they are safe [by
+/// construction](super::flat). `names` are the roles as they are declared.
 ///
 /// # Errors
 /// Whatever a role cannot know, a block whose end or labels are not clear, and what goes wrong.
@@ -61,7 +63,7 @@ pub(crate) fn project_all(
     protocol: &Name,
     names: &[Name],
     limits: &Limits,
-) -> Result<Vec<Projection>, Vec<Diagnostic>> {
+) -> Result<(Vec<Projection>, bool), Vec<Diagnostic>> {
     let mut composer = Composer { global, names, limits, machines: Vec::new() };
     composer.machines.resize_with(global.blocks.len(), Vec::new);
     // A block comes after those around it.
@@ -78,10 +80,11 @@ pub(crate) fn project_all(
             Err(found) => diagnostics.extend(found),
         }
     }
-    if diagnostics.is_empty() {
+    let by_construction = diagnostics.is_empty() && flat::is_safe(global, names, limits);
+    if diagnostics.is_empty() && !by_construction {
         diagnostics.extend(judge(&projections, protocol, first));
     }
-    if diagnostics.is_empty() { Ok(projections) } else { Err(diagnostics) }
+    if diagnostics.is_empty() { Ok((projections, by_construction)) } else { Err(diagnostics) }
 }
 
 /// What goes wrong with the machines together, or that it is not known.
@@ -321,15 +324,15 @@ impl Composer<'_> {
                     && edge.action.direction == Direction::Receive;
                 Some(edge.target) == end && !told
             };
-            if let Some(last) = machine.all_edges().find(is_open) {
+            if let Some(last) = machine.all_edges().find(is_open).filter(|_| block.ends) {
                 let last = last.origins.first().copied();
                 let error = global_errors::open_interrupt(block.span, name(by), name(role), last);
                 diagnostics.push(error);
             }
         }
-        // Who never ends is never done.
-        let ends = others.iter().copied().filter(|&role| machines[role as usize].end().is_some());
-        let open = open_states(&machines[by as usize], ends, roles);
+        // In a block that goes on for ever nobody is ever done.
+        let told = if block.ends { &others[..] } else { &[] };
+        let open = open_states(&machines[by as usize], told, roles);
         if diagnostics.is_empty() && (others.is_empty() || open.first() != Some(&true)) {
             let silent = others.iter().find(|&&role| !pairs.contains_key(&(by, role)));
             let role = silent.copied().unwrap_or(by);
@@ -342,8 +345,14 @@ impl Composer<'_> {
         let interrupts: Vec<Message> = interrupts
             .map(|&(_, message)| self.global.messages[message as usize].clone())
             .collect();
-        let interruption =
-            Interruption { roles, span: block.span, by, others: &others, pairs: &pairs };
+        let interruption = Interruption {
+            roles,
+            span: block.span,
+            ends: block.ends,
+            by,
+            others: &others,
+            pairs: &pairs,
+        };
         for message in &interrupts {
             interruption.cancel(&mut machines[by as usize], &open, message);
         }
@@ -381,9 +390,9 @@ impl Composer<'_> {
 }
 
 /// Whether, in each state of the interrupter, each of these roles has still to hear from it.
-fn open_states(machine: &Local, others: impl Iterator<Item = u32>, roles: &[Role]) -> Vec<bool> {
+fn open_states(machine: &Local, others: &[u32], roles: &[Role]) -> Vec<bool> {
     let mut open = vec![true; machine.states.len()];
-    for other in others {
+    for &other in others {
         let peer = &roles[other as usize];
         let tells =
             |edge: &Edge| edge.action.peer == *peer && edge.action.direction == Direction::Send;
@@ -409,6 +418,8 @@ fn open_states(machine: &Local, others: impl Iterator<Item = u32>, roles: &[Role
 struct Interruption<'a> {
     roles: &'a [Role],
     span: Span,
+    /// Whether the block comes to an end by itself.
+    ends: bool,
     by: u32,
     /// All roles of the block but the interrupter.
     others: &'a [u32],
@@ -420,7 +431,7 @@ impl Interruption<'_> {
     /// Adds the ways on which the interrupter ends the block with this message.
     fn cancel(&self, machine: &mut Local, open: &[bool], message: &Message) {
         let sources: Vec<u32> = self.sources(self.by).collect();
-        let end = end(machine);
+        let end = self.end(machine);
         let drained = self.drain(machine, self.by, &sources, message, end);
         // The first of the messages is sent where the interrupter is, the others behind it.
         let others = &self.others[1..];
@@ -437,8 +448,8 @@ impl Interruption<'_> {
 
     /// Adds the ways on which another role gives way to one of these messages.
     fn give_way(&self, machine: &mut Local, role: u32, messages: &[Message]) {
-        let end = end(machine);
         let states = machine.states.len();
+        let end = self.end(machine);
         let to: Vec<u32> =
             self.pairs.keys().filter(|pair| pair.0 == role).map(|pair| pair.1).collect();
         for message in messages {
@@ -465,6 +476,14 @@ impl Interruption<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// The end of the block in a machine.
+    fn end(&self, machine: &mut Local) -> u32 {
+        match machine.end().filter(|_| self.ends) {
+            Some(end) => end,
+            None => machine.add(),
         }
     }
 
@@ -506,14 +525,6 @@ impl Interruption<'_> {
             machine.connect(state, receive(message), next, &[self.span]);
             state
         })
-    }
-}
-
-/// The end of a machine, which it is given if it has none.
-fn end(machine: &mut Local) -> u32 {
-    match machine.end() {
-        Some(end) => end,
-        None => machine.add(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 mod explain;
+pub(crate) mod flat;
 mod grouped;
 mod minimise;
 pub(crate) mod projection;

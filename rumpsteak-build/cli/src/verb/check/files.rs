@@ -141,6 +141,9 @@ impl Judged<'_> {
             (_, Some(kmc::Verdict::Safe { bound })) => self.safe(*bound, &format!("{bound}-MC")),
             (Verdict::Unsafe(run), _) => self.refused(run, output),
             (_, Some(kmc::Verdict::Unsafe(run))) => self.refused(run, output),
+            (Verdict::Undecided(_), _) if self.protocol.is_safe_by_construction() => {
+                self.safe(None, "by construction: it is safe without its blocks")
+            }
             (Verdict::Undecided(limit), kmc) => self.undecided(*limit, kmc.as_ref(), output),
         };
         if let Some(run) = &self.exploration.starvation {
@@ -183,14 +186,14 @@ impl Judged<'_> {
         outcome
     }
 
-    fn safe(&self, bound: usize, evidence: &str) -> (Outcome, Value, String) {
+    fn safe(&self, bound: impl Into<Option<usize>>, evidence: &str) -> (Outcome, Value, String) {
         let line = format!(
             "{}: `{}` is safe: {}, {evidence}\n",
             visible(self.module.name()),
             self.protocol.name(),
             count(self.protocol.roles().len(), "role"),
         );
-        let answer = Answer { bound: Some(bound), ..Answer::default() };
+        let answer = Answer { bound: bound.into(), ..Answer::default() };
         (Outcome::Holds, answer.object(Outcome::Holds), line)
     }
 
