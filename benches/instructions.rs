@@ -12,12 +12,10 @@
 use std::env;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
 
 use futures::executor::block_on;
 use futures::future::{try_join, try_join3};
-use rumpsteak_benches::bare::cells;
-use rumpsteak_benches::{bare, original, standard, unbounded};
+use rumpsteak_benches::{bare, cells, original, standard, unbounded};
 use rumpsteak_runtime::join;
 use tokio::runtime::{Builder, Runtime};
 
@@ -185,40 +183,17 @@ macro_rules! stream {
 
 /// The floor: what it takes to wake one another, whatever is between.
 fn cells_streaming(times: i32) {
-    let [asked, values] = [cells::Cell::default(), cells::Cell::default()];
-    for _ in 0..times {
-        let source = cells::source(&asked, &values, black_box(VALUES));
-        let ((), sum) = block_on(futures::future::join(source, cells::sink(&asked, &values)));
-        assert_eq!(sum, i64::from(expected()));
-    }
-}
-
-fn cells_tasks(times: i32) {
-    let runtime = tokio_1();
-    let cells = Arc::new([cells::Cell::default(), cells::Cell::default()]);
-    for _ in 0..times {
-        let [own, others] = [Arc::clone(&cells), Arc::clone(&cells)];
-        let source = runtime.spawn(async move {
-            let [asked, values] = &*own;
-            cells::source(asked, values, black_box(VALUES)).await;
-        });
-        let sink = runtime.spawn(async move {
-            let [asked, values] = &*others;
-            cells::sink(asked, values).await
-        });
-        let sum = runtime.block_on(try_join(source, sink)).map(|((), sum)| sum);
-        assert_eq!(sum.ok(), Some(i64::from(expected())));
-    }
+    stream!(times, cells::streaming::pair(), cells::streaming, source);
 }
 
 fn cells_ring(laps: i32) {
-    let [a, b, c] = [cells::Cell::default(), cells::Cell::default(), cells::Cell::default()];
-    let last = 3 * i64::from(laps);
-    block_on(futures::future::join3(
-        cells::place(&c, &a, true, last),
-        cells::place(&a, &b, false, last),
-        cells::place(&b, &c, false, last),
+    let [mut a, mut b, mut c] = cells::ring::places();
+    let stopped = block_on(try_join3(
+        cells::ring::first(&mut a, laps),
+        cells::ring::next(&mut b),
+        cells::ring::next(&mut c),
     ));
+    assert!(matches!(stopped, Err(bare::ring::Stopped::With(hops)) if hops == 3 * laps));
 }
 
 fn session_streaming(times: i32) {
@@ -334,6 +309,10 @@ macro_rules! tasks {
 
 fn tokio_1() -> Runtime {
     Builder::new_current_thread().build().unwrap_or_else(|error| panic!("no runtime: {error}"))
+}
+
+fn cells_tasks(times: i32) {
+    tasks!(times, cells::streaming::pair(), cells::streaming);
 }
 
 fn original_tasks(times: i32) {

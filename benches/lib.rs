@@ -24,6 +24,7 @@
 )]
 
 pub mod bare;
+pub mod cells;
 pub mod original;
 pub mod standard;
 pub mod unbounded;
