@@ -19,8 +19,10 @@ const MOST_POLLS: usize = 1_000;
 #[derive(Default)]
 pub struct Processes {
     names: Vec<String>,
-    futures: Vec<Pin<Box<dyn Future<Output = Result<(), BoxError>>>>>,
+    futures: Vec<Process>,
 }
+
+type Process = Pin<Box<dyn Future<Output = Result<(), BoxError>>>>;
 
 impl Processes {
     /// Adds a process. It owns its role: `async move { client(&mut c, 1).await }`.

@@ -2,6 +2,7 @@
 
 mod check;
 mod compat;
+mod completions;
 mod explain;
 mod generate;
 mod init;
@@ -22,10 +23,12 @@ use crate::terminal::Terminal;
 pub(crate) enum Verb {
     Check(check::Arguments),
     Compat(compat::Arguments),
+    Completions(completions::Arguments),
     Explain(explain::Arguments),
     Generate(generate::Arguments),
     Init(init::Arguments),
     Kmc(kmc::Arguments),
+    Man(completions::Manual),
     Optimise(optimise::Arguments),
     Project(project::Arguments),
     Subtype(subtype::Arguments),
@@ -38,7 +41,7 @@ impl Verb {
             Self::Check(arguments) => arguments.form() == check::Form::Json,
             Self::Compat(arguments) => arguments.output.json(),
             Self::Explain(arguments) => arguments.output.json(),
-            Self::Generate(_) | Self::Init(_) => false,
+            Self::Completions(_) | Self::Generate(_) | Self::Init(_) | Self::Man(_) => false,
             Self::Kmc(arguments) => arguments.output.json(),
             Self::Optimise(arguments) => arguments.json(),
             Self::Project(arguments) => arguments.json(),
@@ -52,10 +55,12 @@ pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
     let reply = match verb {
         Verb::Check(arguments) => check::run(arguments, terminal).map(Err),
         Verb::Compat(arguments) => compat::run(arguments, terminal).map(Ok),
+        Verb::Completions(arguments) => Ok(Ok(completions::run(arguments))),
         Verb::Explain(arguments) => explain::run(arguments).map(Ok),
         Verb::Generate(arguments) => generate::run(arguments, terminal).map(Err),
         Verb::Init(arguments) => init::run(arguments).map(Ok),
         Verb::Kmc(arguments) => kmc::run(arguments, terminal).map(Ok),
+        Verb::Man(arguments) => completions::manual(arguments).map(Ok),
         Verb::Optimise(arguments) => optimise::run(arguments, terminal).map(Ok),
         Verb::Project(arguments) => project::run(arguments, terminal).map(Ok),
         Verb::Subtype(arguments) => subtype::run(arguments, terminal).map(Ok),

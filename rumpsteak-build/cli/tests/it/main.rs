@@ -5,6 +5,7 @@ mod check;
 mod command;
 mod common;
 mod compat;
+mod completions;
 mod explain;
 mod formats;
 mod generate;

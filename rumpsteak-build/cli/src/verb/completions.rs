@@ -1,0 +1,69 @@
+//! `completions` and `man`: what a shell and a manual know of the command.
+
+use std::io;
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use rumpsteak_build::command::{Notice, meant};
+use serde_json::Value;
+
+use crate::Arguments as Command;
+use crate::outcome::Outcome;
+use crate::reply::{Reply, Words};
+
+/// The file of the command, which shells complete.
+const FILE: &str = "cargo-rumpsteak";
+
+/// Prints what makes a shell complete `cargo-rumpsteak`
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Which shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// The script for the shell.
+pub(crate) fn run(arguments: &Arguments) -> Reply {
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Command::command(), FILE, &mut text);
+    reply(&text)
+}
+
+/// Prints the manual page of the command, or of a verb
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// The verb
+    verb: Option<String>,
+}
+
+/// The manual page.
+///
+/// # Errors
+/// There is no such verb.
+pub(crate) fn manual(arguments: &Manual) -> Result<Reply, Notice> {
+    let mut command = Command::command();
+    command.build();
+    let page = match &arguments.verb {
+        None => command,
+        Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
+            let verbs = command.get_subcommands().map(clap::Command::get_name);
+            Notice::error(format!("there is no verb `{verb}`")).help(meant(
+                verb,
+                &verbs.collect::<Vec<_>>(),
+                "the verbs are",
+            ))
+        })?,
+    };
+    let mut text = Vec::new();
+    let unwritable = |error: io::Error| Notice::error(format!("cannot write the page: {error}"));
+    clap_mangen::Man::new(page).render(&mut text).map_err(unwritable)?;
+    Ok(reply(&text))
+}
+
+fn reply(text: &[u8]) -> Reply {
+    Reply {
+        outcome: Outcome::Holds,
+        words: vec![Words::Lines(String::from_utf8_lossy(text).into_owned())],
+        object: Value::Null,
+    }
+}
