@@ -12,7 +12,7 @@ use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::{Limits as Search, Verdict};
 use rumpsteak_scribble::{check, parse};
 
-/// The file, the states of the global automaton, and those of each role's machine, in the order of
+/// The file, the states of the global automaton, in which a block is one step, and those of each role's machine, in the order of
 /// the roles.
 const SIZES: &[(&str, usize, &[usize])] = &[
     ("alternating_bit", 4, &[3, 3]),
@@ -25,23 +25,31 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("client_server_log", 4, &[2, 4, 1]),
     ("double_buffering", 4, &[2, 4, 2]),
     ("elevator", 14, &[5, 13, 7]),
+    ("fastest_mirror", 2, &[25, 5, 5]),
     ("fft", 25, &[7, 7, 7, 7, 7, 7, 7, 7]),
     ("file_transfer", 4, &[4, 4]),
     ("hospital", 3, &[3, 3]),
+    ("http_continue", 2, &[7, 7]),
     ("http_pipelining", 5, &[5, 5]),
     ("jacobi", 14, &[14, 7, 7]),
     ("kafka_fetch", 11, &[11, 5, 6]),
+    ("log_beside", 2, &[6, 3, 2]),
     ("mqtt_qos2", 10, &[5, 10, 5]),
     ("n_body", 8, &[5, 6, 5]),
     ("oauth2_code", 18, &[11, 10, 8, 3]),
+    ("pipeline_cancel", 3, &[5, 3, 7, 5]),
     ("pop3", 13, &[13, 13]),
     ("postgres_extended_query", 13, &[11, 11]),
     ("raft_election", 9, &[9, 5, 5]),
+    ("raft_timeout", 5, &[8, 5, 3]),
     ("redis_pipelining", 5, &[5, 5]),
+    ("request_timeout", 3, &[6, 6]),
     ("ring", 3, &[2, 2, 2]),
     ("ring_choice", 4, &[2, 2, 3]),
+    ("scatter_gather", 10, &[264, 3, 3, 3, 3, 3, 3, 3, 3]),
     ("sip_invite", 13, &[8, 10, 7]),
     ("smtp", 16, &[13, 13]),
+    ("smtp_reset", 4, &[9, 9]),
     ("streaming", 3, &[3, 3]),
     ("three_adder", 7, &[5, 5, 5]),
     ("three_buyers", 14, &[5, 12, 3, 7]),
@@ -49,6 +57,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("travel_agency", 8, &[6, 5, 5]),
     ("two_adder", 5, &[5, 5]),
     ("two_phase_commit", 17, &[14, 5, 5]),
+    ("worker_pool", 2, &[27, 3, 3, 3]),
 ];
 
 fn folder() -> PathBuf {
@@ -98,17 +107,21 @@ fn every_protocol_is_safe_and_of_the_known_size() {
         let mut machines = Vec::new();
         for role in protocol.roles() {
             let fsm = protocol.project(role).unwrap().fsm;
-            assert_eq!(fsm.check_directed(), Ok(()), "{file}, {role}");
+            assert_eq!(fsm.check_deterministic(), Ok(()), "{file}, {role}");
             machines.push(fsm);
         }
         let states: Vec<usize> = machines.iter().map(|fsm| fsm.len()).collect();
         sizes.push((file.clone(), protocol.states(), states));
 
-        let search = Search::default().configurations(20_000);
+        let search = Search::default().queue(8);
         let found = explore(&System::new(machines).unwrap(), &search);
-        assert_eq!(found.verdict, Verdict::Safe(()), "{file}");
-        assert!(found.coverage.exhaustive, "{file}: {:?}", found.coverage);
         assert_eq!(found.starvation, None, "{file}");
+        match found.verdict {
+            Verdict::Safe(()) => assert!(found.coverage.exhaustive, "{file}: {:?}", found.coverage),
+            // Queues that grow for ever.
+            Verdict::Undecided(_) => assert!(protocol.is_safe_by_construction(), "{file}"),
+            Verdict::Unsafe(run) => panic!("{file}: {run:?}"),
+        }
     }
     let known: Vec<_> = SIZES
         .iter()

@@ -59,10 +59,12 @@ enum Kind {
     Narrowed,
     /// A role is some rounds ahead, or behind, or receives after its loop.
     Rounds,
+    /// Things happen side by side, or are interrupted.
+    Blocks,
 }
 
-const KINDS: [Kind; 5] =
-    [Kind::Directed, Kind::Receivers, Kind::Senders, Kind::Narrowed, Kind::Rounds];
+const KINDS: [Kind; 6] =
+    [Kind::Directed, Kind::Receivers, Kind::Senders, Kind::Narrowed, Kind::Rounds, Kind::Blocks];
 
 impl Kind {
     fn sample(self, seed: u64, watch: &mut Watch) -> (Sample, Vec<Fsm>) {
@@ -74,6 +76,10 @@ impl Kind {
             Self::Narrowed => Sample::projected_where(seed, Shape::random, |_| true, watch),
             Self::Receivers => {
                 Sample::projected_where(seed, Shape::untold, any(Direction::Receive), watch)
+            }
+            Self::Blocks => {
+                let is_directed = |found: &[Fsm]| found.iter().all(is_directed);
+                Sample::projected_where(seed, Shape::blocks, |found| !is_directed(found), watch)
             }
             // Or it does so as it is written.
             Self::Senders if seed.is_multiple_of(2) => {
@@ -90,7 +96,7 @@ impl Kind {
         let late = if self == Self::Rounds { put_off(machine, rng) } else { None };
         let first = match self {
             _ if late.is_some() => late,
-            Self::Directed | Self::Receivers => Some(machine.clone()),
+            Self::Directed | Self::Receivers | Self::Blocks => Some(machine.clone()),
             Self::Senders => scatter(machine, rng).or_else(|| Some(machine.clone())),
             Self::Narrowed => mutate(machine, Mutation::Narrow, rng),
             Self::Rounds if rng.bool() => shift(machine, 1 + rng.usize(..3), rng),
@@ -222,7 +228,7 @@ impl fmt::Display for Written<'_> {
 #[test]
 fn judgements_agree() {
     let outcome = fuzz::for_each_seed("judgements_agree", |seed, watch| {
-        let kind = KINDS[(seed % 5) as usize];
+        let kind = KINDS[(seed % 6) as usize];
         let (mut sample, projected) = kind.sample(seed, watch);
         let mut written = projected.clone();
         for machine in &mut written {
@@ -238,9 +244,9 @@ fn judgements_agree() {
         known.check(Judge::Projection, false).map_err(shown)?;
         judge_written(&mut tally, &of, &mut sample.rng, watch).map_err(shown)?;
         // These are many, and most are alike.
-        if seed % 40 < 5 {
+        if seed % 48 < 6 {
             judge_proposals(&mut tally, &projected).map_err(shown)?;
-        } else if seed % 40 < 10 {
+        } else if seed % 48 < 12 {
             judge_package(&mut tally, &sample.text, &of).map_err(shown)?;
         }
         Ok(tally)
