@@ -2,6 +2,7 @@
 
 mod attacks;
 mod capacities;
+mod documents;
 mod explain;
 mod gate;
 mod generate;

@@ -8,7 +8,7 @@ use crate::support::says;
 
 /// The blocks of code of a text, each with the file that it is: the name in backticks that begins
 /// the line above it.
-fn blocks(text: &str) -> Vec<(Option<String>, String)> {
+pub(super) fn blocks(text: &str) -> Vec<(Option<String>, String)> {
     let mut blocks = Vec::new();
     let mut above = "";
     let mut lines = text.lines();
@@ -33,7 +33,7 @@ fn trimmed(text: &str) -> String {
 }
 
 /// A section of the README.
-fn section(readme: &str, title: &str) -> String {
+pub(super) fn section(readme: &str, title: &str) -> String {
     let begin = format!("\n## {title}\n");
     let Some((_, section)) = readme.split_once(&begin) else {
         panic!("the README has no section \"{title}\"");
