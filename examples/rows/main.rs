@@ -17,6 +17,8 @@ mod client_server_log;
 mod eager_hospital;
 #[path = "../elevator.rs"]
 mod elevator;
+#[path = "../tasks/first_answer.rs"]
+mod first_answer;
 #[path = "../optimised_double_buffering.rs"]
 mod optimised_double_buffering;
 #[path = "../optimised_fft.rs"]
@@ -27,6 +29,8 @@ mod optimised_ring;
 mod optimised_ring_choice;
 #[path = "../optimised_streaming.rs"]
 mod optimised_streaming;
+#[path = "../tasks/request_timeout.rs"]
+mod request_timeout;
 #[path = "../three_adder.rs"]
 mod three_adder;
 #[path = "../two_adder.rs"]
@@ -40,6 +44,19 @@ use rumpsteak_runtime::Result;
 #[tokio::test]
 async fn two_adder_adds() -> Result<()> {
     assert_eq!(two_adder::run().await?, (vec![3, 42, 0], 3));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_first_answer_counts() -> Result<()> {
+    assert_eq!(first_answer::run().await?, ["/index of a", "/index of b"]);
+    Ok(())
+}
+
+/// Nobody waits for the slow answer.
+#[tokio::test]
+async fn patience_ends_once() -> Result<()> {
+    assert_eq!(request_timeout::run().await?, (("HELLO".to_owned(), 2), 1));
     Ok(())
 }
 

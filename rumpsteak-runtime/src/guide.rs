@@ -4,6 +4,8 @@
 //! [`linearity`]: self::linearity
 //! [`recursion`]: self::recursion
 //! [`choice`]: self::choice
+//! [`peers`]: self::peers
+//! [`interrupts`]: self::interrupts
 //! [`failure`]: self::failure
 //! [`executors`]: self::executors
 //! [`channels`]: self::channels
@@ -25,6 +27,7 @@ macro_rules! chapters {
             /// [`join`]: crate::join()
             /// [`Branch`]: crate::states::Branch
             /// [`End`]: crate::states::End
+            /// [`Race`]: crate::states::Race
             /// [`Select`]: crate::states::Select
             /// [`select_or_return`]: crate::states::Select::select_or_return
             /// [`send_or_return`]: crate::states::Send::send_or_return
@@ -34,6 +37,8 @@ macro_rules! chapters {
             /// [`pair`]: crate::transport::Pair::pair
             /// [`route`]: crate::transport::Route::route
             /// [`choice`]: crate::guide::choice
+            /// [`peers`]: crate::guide::peers
+            /// [`interrupts`]: crate::guide::interrupts
             /// [`failure`]: crate::guide::failure
             ///
             #[doc = include_str!(concat!("../guide/", stringify!($chapter), ".md"))]
@@ -42,4 +47,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(linearity recursion choice failure executors channels testing errors);
+chapters!(linearity recursion choice peers interrupts failure executors channels testing errors);

@@ -83,7 +83,8 @@
 //! * [`testing`](mod@testing) runs all roles in every order, and plays a peer by hand.
 //!
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
-//! [`recursion`](guide::recursion), [`choice`](guide::choice), [`failure`](guide::failure),
+//! [`recursion`](guide::recursion), [`choice`](guide::choice), [`peers`](guide::peers),
+//! [`interrupts`](guide::interrupts), [`failure`](guide::failure),
 //! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](mod@guide::testing) and
 //! how to read the compiler's [`errors`](guide::errors).
 //!

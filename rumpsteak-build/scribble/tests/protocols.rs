@@ -28,6 +28,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("fastest_mirror", 2, &[25, 5, 5]),
     ("fft", 25, &[7, 7, 7, 7, 7, 7, 7, 7]),
     ("file_transfer", 4, &[4, 4]),
+    ("first_answer", 4, &[6, 3, 3]),
     ("hospital", 3, &[3, 3]),
     ("http_continue", 2, &[7, 7]),
     ("http_pipelining", 5, &[5, 5]),
