@@ -164,7 +164,7 @@ fn the_hospital_is_verified_and_is_no_k_mc() {
     }
 }
 
-/// Every row is an example of this package, and every other example a row, but for those in folders.
+/// Every row is an example of this package, and every example a row, but for those in folders.
 #[test]
 fn the_rows_are_the_examples() {
     let manifest = include_str!("../Cargo.toml");

@@ -85,8 +85,8 @@
 //! The [`guide`] explains them one by one: [`linearity`](guide::linearity),
 //! [`recursion`](guide::recursion), [`choice`](guide::choice), [`peers`](guide::peers),
 //! [`interrupts`](guide::interrupts), [`failure`](guide::failure),
-//! [`executors`](guide::executors), [`channels`](guide::channels), [`testing`](mod@guide::testing) and
-//! how to read the compiler's [`errors`](guide::errors).
+//! [`executors`](guide::executors), [`channels`](guide::channels),
+//! [`testing`](mod@guide::testing) and how to read the compiler's [`errors`](guide::errors).
 //!
 //! # Session types in signatures
 //!

@@ -63,8 +63,8 @@ pub enum Form {
     Struct(Chain),
 }
 
-/// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`, or `Value(Send<A, Value, End>)` in
-/// a choice among peers.
+/// An option of a choice: `Value(Value, Receive<A, Add, RingB>)`, or `Value(Send<A, Value, End>)`
+/// in a choice among peers.
 #[derive(Clone, Debug)]
 pub struct Variant {
     /// The name of the variant.

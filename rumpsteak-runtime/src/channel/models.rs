@@ -30,6 +30,7 @@ use loom::thread;
 
 use super::queue::queue;
 use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
+use crate::transport::Outlook;
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -78,6 +79,43 @@ fn receive_registers_while_send_wakes() {
         assert_eq!(block_on(receive(&mut rx)), Some(1));
         assert_eq!(block_on(receive(&mut rx)), Some(2));
         drop(sender.join().unwrap());
+    });
+}
+
+/// Two senders put messages in while one task waits at both queues, and polls only where something
+/// may have come, as a choice among peers does.
+#[test]
+fn two_sends_race_with_a_receiver_of_both() {
+    model(|| {
+        let ((mut first, rx), (mut second, other)) =
+            (with(Capacity::AtMost(2)), with(Capacity::AtMost(1)));
+        let mut queues = [rx, other];
+        let senders = [
+            thread::spawn(move || {
+                block_on(send(&mut first, 1)).unwrap();
+                block_on(send(&mut first, 2)).unwrap();
+                first
+            }),
+            thread::spawn(move || {
+                block_on(send(&mut second, 4)).unwrap();
+                second
+            }),
+        ];
+        let mut sum = 0;
+        while sum < 7 {
+            sum += block_on(poll_fn(|context| {
+                for queue in &mut queues {
+                    if queue.outlook(context.waker()) != Outlook::Idle
+                        && let Poll::Ready(Some(message)) = Pin::new(queue).poll_next(context)
+                    {
+                        return Poll::Ready(message);
+                    }
+                }
+                Poll::Pending
+            }));
+        }
+        assert_eq!(sum, 7);
+        senders.map(|sender| drop(sender.join().unwrap()));
     });
 }
 

@@ -7,11 +7,12 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::parking::{Parker, Unparker};
-use super::ring::{Consumer, Empty, PARKED};
+use super::ring::{Arrived, Consumer, Empty, PARKED};
 use super::shared::Shared;
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::Queue;
+use crate::transport::link::Outlook;
 use crate::woken;
 
 /// The receiving half of a queue.
@@ -57,10 +58,15 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// Whether the queue is empty and the receiver waits with this waker.
+    /// What a poll with this waker would find.
     #[inline(always)]
-    pub(crate) fn is_idle(&self, waker: &Waker) -> bool {
-        self.consumer.is_parked() && self.own.is_known(waker)
+    pub(crate) fn outlook(&self, waker: &Waker) -> Outlook {
+        match self.consumer.peek() {
+            Ok(empty) if empty.is_final() => Outlook::Ready,
+            Ok(empty) if empty.is_parked() && self.own.is_known(waker) => Outlook::Idle,
+            Ok(_) => Outlook::Empty,
+            Err(Arrived) => Outlook::Ready,
+        }
     }
 
     #[inline]

@@ -88,6 +88,10 @@ pub(super) struct Consumer<M> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Empty(usize);
 
+/// There is a message: for [`Consumer::peek`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived;
+
 /// What both sides share. Positions count in steps of [`ONE`].
 struct Ring<M> {
     /// Where the producer is, and the flags.
@@ -233,11 +237,18 @@ impl<M> Consumer<M> {
         Ok(message)
     }
 
-    /// Whether the consumer is parked, and the producer has not written since: if it does, it wakes
-    /// the waker that was left.
+    /// What the consumer sees if the ring is empty.
+    ///
+    /// # Errors
+    ///
+    /// If there is a message.
     #[inline]
-    pub(super) fn is_parked(&self) -> bool {
-        self.ring.tail.0.load(Ordering::Acquire) == self.head | PARKED
+    pub(super) fn peek(&self) -> Result<Empty, Arrived> {
+        if self.head != self.tail {
+            return Err(Arrived);
+        }
+        let word = self.ring.tail.0.load(Ordering::Acquire);
+        if word & !FLAGS == self.head { Ok(Empty(word)) } else { Err(Arrived) }
     }
 
     /// Parks with these flags. `false` if the producer has written since the consumer saw that the
@@ -263,6 +274,12 @@ impl Empty {
     #[inline]
     pub(super) fn is_final(self) -> bool {
         self.0 & ENDED != 0
+    }
+
+    /// Whether the consumer waits: whatever is written will wake it.
+    #[inline]
+    pub(super) fn is_parked(self) -> bool {
+        self.0 & PARKED != 0
     }
 
     /// Whether no message came in between.

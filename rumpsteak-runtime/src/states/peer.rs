@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use super::action::poll_accept;
 use crate::private::ByMacro;
 use crate::role::{Role, Route};
-use crate::transport::{Incoming, Link as _, Mark, RouteError};
+use crate::transport::{Incoming, Link as _, Mark, Outlook, RouteError};
 
 /// Stands in place of the peer in a choice whose options name their peers: `Select<C>` is
 /// `Select<'s, R, AnyPeer, C>`.
@@ -52,9 +52,14 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn mark(role: &mut R, index: usize) -> Option<&Mark>;
 
-    /// The peers of which a poll with this waker may find something, as a set of bits.
+    /// As sets of bits, the peers of which a poll with this waker may find something, and those for
+    /// which it would wait.
     #[doc(hidden)]
-    fn open(role: &mut R, waker: &Waker) -> usize;
+    fn outlook(role: &mut R, waker: &Waker) -> (usize, usize);
+
+    /// Of a set of peers, from `index` on, the one that was not heard for longest.
+    #[doc(hidden)]
+    fn least_recent(role: &mut R, set: usize, index: usize, found: &mut Turns);
 
     /// Polls the route to a peer.
     #[doc(hidden)]
@@ -63,6 +68,18 @@ pub trait Peers<R: Role> {
         index: usize,
         context: &mut Context<'_>,
     ) -> Poll<Result<R::Message, RouteError>>;
+}
+
+/// When peers were heard.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Turns {
+    /// The one that was not heard for longest.
+    index: usize,
+    /// When it was heard.
+    first: usize,
+    /// When any was heard last.
+    last: usize,
 }
 
 impl<R: Role> Peers<R> for () {
@@ -77,9 +94,12 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn open(_: &mut R, _: &Waker) -> usize {
-        0
+    fn outlook(_: &mut R, _: &Waker) -> (usize, usize) {
+        (0, 0)
     }
+
+    #[inline(always)]
+    fn least_recent(_: &mut R, _: usize, _: usize, _: &mut Turns) {}
 
     #[inline(always)]
     fn poll(_: &mut R, _: usize, _: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
@@ -110,9 +130,23 @@ where
     }
 
     #[inline(always)]
-    fn open(role: &mut R, waker: &Waker) -> usize {
-        let is_open = !role.route().is_idle(waker);
-        Others::open(role, waker) << 1 | usize::from(is_open)
+    fn outlook(role: &mut R, waker: &Waker) -> (usize, usize) {
+        let outlook = role.route().outlook(waker);
+        let (ready, empty) = Others::outlook(role, waker);
+        let is = |wanted| usize::from(outlook == wanted);
+        (ready << 1 | is(Outlook::Ready), empty << 1 | is(Outlook::Empty))
+    }
+
+    #[inline(always)]
+    fn least_recent(role: &mut R, set: usize, index: usize, found: &mut Turns) {
+        if set & 1 != 0 {
+            let turn = role.route().mark().turn();
+            found.last = found.last.max(turn);
+            if turn < found.first {
+                (found.index, found.first) = (index, turn);
+            }
+        }
+        Others::least_recent(role, set >> 1, index + 1, found);
     }
 
     #[inline(always)]
@@ -142,45 +176,29 @@ pub(super) fn poll_any<R: Role, L: Peers<R>>(
         assert!(L::COUNT > 0, "no option of this choice receives");
         assert!(L::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
-    let (mut open, mut failed) = (L::open(role, context.waker()), None);
+    let (mut ready, mut empty) = L::outlook(role, context.waker());
+    let (mut last, mut failed) = (0, None);
     // Turns count only where there is a choice.
-    let (mut latest, contended) = (0, open & open.wrapping_sub(1) != 0);
-    while open != 0 {
-        let mut index = open.trailing_zeros() as usize;
-        if contended {
-            (index, latest) = least_recent::<R, L>(role, open, latest);
+    let is_contended = ready & ready.wrapping_sub(1) != 0;
+    while ready | empty != 0 {
+        let set = if ready == 0 { &mut empty } else { &mut ready };
+        let mut index = set.trailing_zeros() as usize;
+        if *set & (*set - 1) != 0 && is_contended {
+            let mut found = Turns { index, first: usize::MAX, last };
+            L::least_recent(role, *set, 0, &mut found);
+            (index, last) = (found.index, found.last);
         }
+        *set &= !(1 << index);
         match L::poll(role, index, context) {
             Poll::Ready(Ok(message)) => {
-                if contended && let Some(mark) = L::mark(role, index) {
-                    mark.set_turn(latest.wrapping_add(1));
+                if is_contended && let Some(mark) = L::mark(role, index) {
+                    mark.set_turn(last.wrapping_add(1));
                 }
                 return Poll::Ready((index, Ok(message)));
             }
             Poll::Ready(Err(error)) => failed = failed.or(Some((index, Err(error)))),
             Poll::Pending => {}
         }
-        open &= !(1 << index);
     }
     failed.map_or(Poll::Pending, Poll::Ready)
-}
-
-/// The peer that was not heard for longest, and the latest turn of all.
-fn least_recent<R: Role, L: Peers<R>>(
-    role: &mut R,
-    open: usize,
-    mut latest: usize,
-) -> (usize, usize) {
-    let mut found = (L::COUNT, usize::MAX);
-    let mut rest = open;
-    while rest != 0 {
-        let index = rest.trailing_zeros() as usize;
-        let turn = L::mark(role, index).map_or(0, Mark::turn);
-        latest = latest.max(turn);
-        if turn < found.1 {
-            found = (index, turn);
-        }
-        rest &= rest - 1;
-    }
-    (found.0, latest)
 }

@@ -9,7 +9,7 @@ use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_sink::Sink;
 
-use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, RouteError};
+use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, Outlook, RouteError};
 use super::mark::Mark;
 use crate::channel::QueueReceiver;
 use crate::error::BoxError;
@@ -142,7 +142,7 @@ where
     }
 
     #[inline(always)]
-    fn is_idle(&self, waker: &Waker) -> bool
+    fn outlook(&self, waker: &Waker) -> Outlook
     where
         Self: 'static,
         M: 'static,
@@ -150,7 +150,7 @@ where
         // Of streams, only those of a `Channel` can tell: known when this is compiled.
         let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
         let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
-        queue.is_some_and(|queue| queue.is_idle(waker))
+        queue.map_or(Outlook::Ready, |queue| queue.outlook(waker))
     }
 }
 

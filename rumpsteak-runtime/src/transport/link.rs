@@ -112,17 +112,28 @@ pub trait Incoming<M>: Link {
     /// When the other end is gone and nothing is left in the queue, or when the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 
-    /// Whether a poll with this waker would be in vain: the last poll was with the same one, nothing
-    /// has come since, and whatever comes will wake it. A choice among peers then polls the others
-    /// only. A route that cannot tell is polled.
-    fn is_idle(&self, waker: &Waker) -> bool
+    /// What a poll with this waker would find, as far as that is known without one: so a choice
+    /// among peers polls the routes on which something has come, and no others.
+    fn outlook(&self, waker: &Waker) -> Outlook
     where
         Self: 'static,
         M: 'static,
     {
         let _ = waker;
-        false
+        Outlook::Ready
     }
+}
+
+/// What a poll of a route would find.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outlook {
+    /// A message, or the end of the route; or it is not known.
+    Ready,
+    /// Nothing at the moment: the poll would wait.
+    Empty,
+    /// Nothing, and the poll would be in vain: the last one was with the same waker, and whatever
+    /// comes will wake it.
+    Idle,
 }
 
 /// What the stream of a route may yield: messages, or results of messages where the transport can
