@@ -23,11 +23,13 @@
 //!
 //! Why sessions that follow one another do no harm: in a system that is k-MC, a role that ends a
 //! session has received all that was sent to it, and its own messages will be received. Messages of
-//! the next session stand behind those of this one in every queue.
+//! the next session stand behind those of this one in every queue. Where a role hears several peers
+//! at once, that is not enough, and [`again`] judges it.
 //!
 //! At most [`Limits::combinations`] systems are judged, each within the limits of the verifier.
 
 use rumpsteak_fsm::kmc::{self, Verdict};
+use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::{Run, System};
 
 use crate::fault::{Gap, Place};
@@ -101,12 +103,19 @@ fn judge_one(machines: &[&SessionMachine], limits: &Limits) -> Result<usize, Ref
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
+    let refuse = |run: Box<Run>| {
+        let place = last_step(machines, &run);
+        (Gap::Unsafe(run), place)
+    };
     match kmc::check(&system, &limits.verifier).verdict {
-        Verdict::Safe { bound } => Ok(bound),
-        Verdict::Unsafe(run) => {
-            let place = last_step(machines, &run);
-            Err((Gap::Unsafe(run), place))
-        }
+        Verdict::Safe { bound } => match again::follow(&system, &limits.verifier) {
+            rumpsteak_fsm::Verdict::Safe(()) => Ok(bound),
+            rumpsteak_fsm::Verdict::Unsafe(run) => Err(refuse(run)),
+            rumpsteak_fsm::Verdict::Undecided(limit) => {
+                Err(undecided(format!("one session after the other, {limit}")))
+            }
+        },
+        Verdict::Unsafe(run) => Err(refuse(run)),
         Verdict::Undecided { limit, obstacle } => Err(undecided(match obstacle {
             Some(obstacle) => format!("{limit}: {obstacle}"),
             None => limit.to_string(),

@@ -23,12 +23,10 @@
 //! [`Limits::combinations`](crate::Limits::combinations) are judged, each within the limits of the
 //! verifier; sessions that do what the protocol says, each action at its turn, count as one.
 
-use rumpsteak_fsm::capacity::repeated;
-use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::verify::again::{hears_several, telling};
+use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::verify::together::{Condition, Part, Together, together};
 use rumpsteak_fsm::verify::{Accepted, Evidence, Refused, VerifyError};
-use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict, kmc};
+use rumpsteak_fsm::{Fsm, Limit, Role, Run, System, Verdict};
 
 use crate::judge::closed_system;
 use crate::limits::Limits;
@@ -142,26 +140,16 @@ impl Combined {
                 session.map_or(&projection.fsm, |session| &session.machine.fsm).clone()
             })
             .collect();
-        let hears_several = |fsm: &Fsm| fsm.states().any(|state| hears_several(fsm, state));
-        let hears_one = !machines.iter().any(hears_several);
         // Without a session of its own each role does what the protocol says.
         let is_plain = chosen.iter().all(Option::is_none) && protocol.protocol.repeats();
-        if hears_one || is_plain || self.refused.iter().any(|(root, _)| *root == first) {
+        if is_plain || self.refused.iter().any(|(root, _)| *root == first) {
             return;
         }
         let Ok(system) = System::new(machines) else { return };
-        if explore(&telling(&system), &limits.verifier).verdict.is_safe() {
-            return;
-        }
-        let system = repeated(&system);
-        let found = match explore(&system, &limits.verifier).verdict {
+        let found = match again::follow(&system, &limits.verifier) {
             Verdict::Safe(()) => return,
-            Verdict::Unsafe(run) => Ok(Box::new(run)),
-            Verdict::Undecided(limit) => match kmc::check(&system, &limits.verifier).verdict {
-                kmc::Verdict::Safe { .. } => return,
-                kmc::Verdict::Unsafe(run) => Ok(run),
-                kmc::Verdict::Undecided { .. } => Err(limit),
-            },
+            Verdict::Unsafe(run) => Ok(run),
+            Verdict::Undecided(limit) => Err(limit),
         };
         self.refused.push((first, CombinedFault::NotAgain(found)));
     }

@@ -22,8 +22,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::capacity::repeated;
+use crate::kmc;
 use crate::machine::{Action, Direction, Fsm, Role, StateId};
-use crate::system::System;
+use crate::run::Run;
+use crate::system::{System, explore};
+use crate::verdict::{Limits, Verdict};
 
 /// Whether a state receives, and does so from several peers or may send as well.
 #[must_use]
@@ -31,6 +35,28 @@ pub fn hears_several(fsm: &Fsm, state: StateId) -> bool {
     let actions = fsm.transitions_from(state).map(|found| found.action);
     let ends: BTreeSet<_> = actions.map(|action| (action.direction, &action.peer)).collect();
     ends.len() > 1 && ends.iter().any(|(direction, _)| *direction == Direction::Receive)
+}
+
+/// Judges machines that are safe together and each of which begins the next session as soon as it
+/// has finished. The run of a refusal is one of the [`repeated`] system.
+#[must_use]
+pub fn follow(system: &System, limits: &Limits) -> Verdict<(), Box<Run>> {
+    let hears_several = |fsm: &Fsm| fsm.states().any(|state| hears_several(fsm, state));
+    if !system.machines().iter().any(hears_several)
+        || explore(&telling(system), limits).verdict.is_safe()
+    {
+        return Verdict::Safe(());
+    }
+    let system = repeated(system);
+    match explore(&system, limits).verdict {
+        Verdict::Safe(()) => Verdict::Safe(()),
+        Verdict::Unsafe(run) => Verdict::Unsafe(Box::new(run)),
+        Verdict::Undecided(limit) => match kmc::check(&system, limits).verdict {
+            kmc::Verdict::Safe { .. } => Verdict::Safe(()),
+            kmc::Verdict::Unsafe(run) => Verdict::Unsafe(run),
+            kmc::Verdict::Undecided { .. } => Verdict::Undecided(limit),
+        },
+    }
 }
 
 /// The system whose machines tell each other that they have finished; see the
@@ -91,7 +117,8 @@ fn receivers(machine: &Fsm) -> BTreeSet<Role> {
 
 #[cfg(test)]
 mod tests {
-    use super::telling;
+    use super::{follow, telling};
+    use crate::capacity::repeated;
     use crate::system::{System, explore};
     use crate::{Limits, Verdict, dot};
 
@@ -106,6 +133,26 @@ mod tests {
         let system = System::new(machines.unwrap()).unwrap();
         let verdict = explore(&telling(&system), &Limits::default()).verdict;
         assert_eq!(verdict, Verdict::Safe(()));
+    }
+
+    /// In the next session `a` may be faster than `b`: `c` takes `l` for that of this one, and then
+    /// hears `x`, which is for `m`.
+    #[test]
+    fn what_is_taken_for_this_session_is_refused_with_a_run() {
+        let machines = dot::parse(
+            r#"digraph a { 0 -> 1 [label="d?one"]; 0 -> 2 [label="d?two"]; 2 -> 1 [label="c!l"] }
+            digraph b { 0 -> 2 [label="d?one"]; 0 -> 1 [label="d?two"]; 2 -> 1 [label="c!m"] }
+            digraph c { 0 -> 1 [label="b?m"]; 0 -> 2 [label="a?l"]; 1 -> 3 [label="e?x"]; 2 -> 3 [label="e?y"] }
+            digraph d { 0 -> 1 [label="e!one"]; 1 -> 2 [label="b!one"]; 2 -> 5 [label="a!one"];
+                        0 -> 3 [label="e!two"]; 3 -> 4 [label="a!two"]; 4 -> 5 [label="b!two"] }
+            digraph e { 0 -> 1 [label="d?one"]; 1 -> 3 [label="c!x"]; 0 -> 2 [label="d?two"]; 2 -> 3 [label="c!y"] }"#,
+        );
+        let system = System::new(machines.unwrap()).unwrap();
+        let limits = Limits::default();
+        assert_eq!(explore(&system, &limits).verdict, Verdict::Safe(()));
+        let Verdict::Unsafe(run) = follow(&system, &limits) else { panic!("it is unsafe") };
+        assert_eq!(run.replay(&repeated(&system)), Ok(()));
+        assert_eq!(run.failure.to_string(), "c cannot receive the next message from e");
     }
 
     /// `a` may have finished while `c` still hears it: the next `x` could come before `y`.
