@@ -248,6 +248,13 @@ fn judgements_agree() {
             judge_proposals(&mut tally, &projected).map_err(shown)?;
         } else if seed % 48 < 12 {
             judge_package(&mut tally, &sample.text, &of).map_err(shown)?;
+            let plain = Written { projected: &projected, written: &projected };
+            let refused = judge_package(&mut tally, &sample.text, &plain).map_err(shown)?;
+            // What can be projected can be generated, and is verified as it is generated; but for
+            // the next session, of which a protocol says nothing.
+            if let Some(refused) = refused.filter(|text| !text.contains("next session")) {
+                return Err(shown(format!("refused as it is generated: {refused}")));
+            }
         }
         Ok(tally)
     });
@@ -446,8 +453,12 @@ fn judge_proposals(tally: &mut Tally, projected: &[Fsm]) -> Result<(), String> {
     Ok(())
 }
 
-/// A package of the protocol, with the machines that were changed beside it.
-fn judge_package(tally: &mut Tally, text: &str, of: &Written<'_>) -> Result<(), String> {
+/// A package of the protocol, with the machines that were changed beside it: what is wrong with it.
+fn judge_package(
+    tally: &mut Tally,
+    text: &str,
+    of: &Written<'_>,
+) -> Result<Option<String>, String> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
@@ -480,8 +491,11 @@ fn judge_package(tally: &mut Tally, text: &str, of: &Written<'_>) -> Result<(), 
         let may_starve = check.warnings.iter().any(|warning| warning.contains("for ever"));
         known.check(Judge::Package, may_starve)?;
         tally.accepted.push(Judge::Package);
+        return Ok(None);
     }
-    Ok(())
+    let problems = check.problems.iter().map(|problem| problem.text.clone());
+    let reports = check.reports.iter().map(ToString::to_string);
+    Ok(Some(problems.chain(reports).collect::<Vec<_>>().join("\n")))
 }
 
 fn report(tallies: &[Tally]) {
