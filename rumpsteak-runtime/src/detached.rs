@@ -137,7 +137,7 @@ where
         R: Leaves<()>,
     {
         let role = role.take();
-        participant::set_in_session(&role, true);
+        participant::begin(&role);
         Self { role, has_begun: false, session: PhantomData }
     }
 }

@@ -8,6 +8,7 @@ use rumpsteak_runtime::error::Action;
 use rumpsteak_runtime::{Error, ErrorKind, Result};
 
 pub mod cancel;
+pub mod either;
 pub mod fan_in;
 pub mod handover;
 pub mod numbers;

@@ -9,7 +9,7 @@ use futures::future::{FutureExt as _, try_join, try_join3};
 use rumpsteak_runtime::error::Action;
 use rumpsteak_runtime::{Error, ErrorKind, Role as _, try_run};
 use rumpsteak_ui_tests::fan_in::{Both, Collector};
-use rumpsteak_ui_tests::{cancel, closed, fan_in, pool};
+use rumpsteak_ui_tests::{cancel, closed, either, fan_in, pool};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().build().unwrap()
@@ -129,6 +129,58 @@ fn a_peer_that_is_gone_is_an_error_once_nothing_else_is_there() {
     assert_eq!(closed(collected), ("Hub", "Left", Action::Receive(labels)));
     assert_eq!(heard, 3);
     assert!(c.is_poisoned());
+}
+
+/// Ann has nothing to say, and is dropped once her session has ended: Bob's answer is waited for.
+#[test]
+fn a_peer_that_has_left_in_order_is_no_error_while_another_may_answer() {
+    let (tell, told) = futures::channel::oneshot::channel::<()>();
+    let either::Roles { mut d, mut a, mut b, mut c } = either::Roles::default();
+    runtime().block_on(async {
+        let chose = tokio::spawn(async move { either::chooser(&mut d).await });
+        let ann = tokio::spawn(async move { either::ann(&mut a).await });
+        let work = async { told.await.map_err(|_| ErrorKind::Poisoned { role: "told" }.into()) };
+        let bob = tokio::spawn(async move { either::bob(&mut b, work).await });
+        let mut heard = Box::pin(either::listener(&mut c));
+        assert!(futures::poll!(&mut heard).is_pending());
+        ann.await.unwrap().unwrap();
+        assert!(futures::poll!(&mut heard).is_pending());
+        tell.send(()).unwrap();
+        assert!(heard.await.unwrap());
+        bob.await.unwrap().unwrap();
+        chose.await.unwrap().unwrap();
+    });
+}
+
+/// One who gives up is an error at once, whether the other has left or stays with nothing to say.
+#[test]
+fn a_peer_that_gives_up_is_an_error_whoever_else_is_there() {
+    for stays in [true, false] {
+        let either::Roles { mut d, mut a, mut b, mut c } = either::Roles::default();
+        let gives_up = async { Err(ErrorKind::Poisoned { role: "told" }.into()) };
+        let (heard, stayed) = runtime().block_on(async {
+            let chose = tokio::spawn(async move { either::chooser(&mut d).await });
+            let stayed = async {
+                either::ann(&mut a).await.unwrap();
+                stays.then_some(a)
+            };
+            let heard = async {
+                // After all others.
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                either::listener(&mut c).await
+            };
+            let bob = async move { either::bob(&mut b, gives_up).await };
+            let (heard, stayed, gave_up) = tokio::join!(heard, stayed, bob);
+            assert!(gave_up.is_err());
+            assert!(chose.await.unwrap().is_err());
+            (heard, stayed)
+        });
+        assert_eq!(stayed.is_some(), stays);
+        let labels = &["Answer", "Answer"];
+        assert_eq!(closed(heard), ("c", "b", Action::Receive(labels)), "{stays}");
+    }
 }
 
 #[test]

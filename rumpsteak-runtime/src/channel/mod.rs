@@ -34,5 +34,6 @@ mod models;
 pub use self::queue::{Channel, Receiver, Sender};
 pub use self::receiver::QueueReceiver;
 pub use self::sender::QueueSender;
+pub(crate) use self::sender::leave;
 pub use crate::transport::capacity::{Capacity, Queue};
 pub use crate::transport::link::Disconnected;

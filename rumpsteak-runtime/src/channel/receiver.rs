@@ -69,6 +69,12 @@ impl<M> QueueReceiver<M> {
         }
     }
 
+    /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
+    /// not. Of a queue that has ended.
+    pub(crate) fn left_after(&self) -> usize {
+        self.shared.left_after.load(Ordering::Relaxed)
+    }
+
     #[inline]
     fn take(&mut self) -> Result<M, Empty> {
         let message = self.consumer.pop()?;

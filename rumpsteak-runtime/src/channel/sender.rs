@@ -1,5 +1,6 @@
 //! The sending half of a queue.
 
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -186,8 +187,28 @@ impl<M> Sink<M> for QueueSender<M> {
 
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
+        self.shared.left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
         self.close();
     }
+}
+
+thread_local! {
+    /// How many sessions the role has completed whose routes this thread is dropping in order.
+    static LEAVING_AFTER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Drops the halves of a route, whose role has completed so many sessions and is in none: what
+/// receives from them can tell that from a session that was aborted. By a variable of the thread,
+/// because a route may be made of any halves, and those that do not care know nothing of it.
+pub(crate) fn leave<T>(halves: T, completed: usize) {
+    struct Before(usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            LEAVING_AFTER.set(self.0);
+        }
+    }
+    let _before = Before(LEAVING_AFTER.replace(completed));
+    drop(halves);
 }
 
 // It is never pinned: a message is only moved.

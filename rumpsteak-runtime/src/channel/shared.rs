@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use super::parking::{Parking, WakerSlot};
 use super::ring::Consumer;
 use crate::sync::Mutex;
-use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::{AtomicBool, AtomicUsize};
 use crate::transport::capacity::Queue;
 
 /// The state that both ends of a queue share.
@@ -18,6 +18,9 @@ pub(super) struct Shared<M> {
     /// For the sender of a full queue that waits.
     pub(super) sender: Parking,
     pub(super) receiver_is_gone: AtomicBool,
+    /// How many sessions the sender's role had completed when it was dropped in order; 0 as long as
+    /// it was not, and for good if it never completes one. Written before the last ring ends.
+    pub(super) left_after: AtomicUsize,
     /// The rings of a growable queue to which the receiver has not yet come, first to last. A ring
     /// has ended when another one follows it in here, or when the sender is gone.
     next: Mutex<VecDeque<Consumer<M>>>,
@@ -30,6 +33,7 @@ impl<M> Shared<M> {
             receiver: WakerSlot::new(),
             sender: Parking::new(),
             receiver_is_gone: AtomicBool::new(false),
+            left_after: AtomicUsize::new(0),
             next: Mutex::new(VecDeque::new()),
         }
     }

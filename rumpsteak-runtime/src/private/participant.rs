@@ -67,15 +67,21 @@ pub(crate) fn is_in_session<R: Participant>(role: &R) -> bool {
     in_session
 }
 
-/// Marks that a session has begun, or has ended.
+/// Marks that a session has begun, or was aborted.
 #[inline]
-pub(crate) fn set_in_session<R: Participant>(role: &R, in_session: bool) {
-    role.for_each_mark(|_, mark| mark.set_in_session(in_session));
+pub(crate) fn begin<R: Participant>(role: &R) {
+    role.for_each_mark(|_, mark| mark.set_in_session(true));
+}
+
+/// Marks that a session has come to its end.
+#[inline]
+pub(crate) fn complete<R: Participant>(role: &R) {
+    role.for_each_mark(|_, mark| mark.complete());
 }
 
 /// Closes all routes, so that waiting peers wake up, and leaves the role poisoned.
 pub(crate) fn abort<R: Participant>(role: &mut R) {
-    set_in_session(role, true);
+    begin(role);
     role.close();
 }
 

@@ -61,6 +61,10 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn least_recent(role: &mut R, set: usize, index: usize, found: &mut Turns);
 
+    /// Whether a peer that is gone has left in order: [`Incoming::has_left`].
+    #[doc(hidden)]
+    fn has_left(role: &mut R, index: usize) -> bool;
+
     /// Polls the route to a peer.
     #[doc(hidden)]
     fn poll(
@@ -96,6 +100,10 @@ impl<R: Role> Peers<R> for () {
     #[inline(always)]
     fn outlook(_: &mut R, _: &Waker) -> (usize, usize) {
         (0, 0)
+    }
+
+    fn has_left(_: &mut R, _: usize) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -149,6 +157,13 @@ where
         Others::least_recent(role, set >> 1, index + 1, found);
     }
 
+    fn has_left(role: &mut R, index: usize) -> bool {
+        match index {
+            0 => role.route().has_left(),
+            _ => Others::has_left(role, index - 1),
+        }
+    }
+
     #[inline(always)]
     fn poll(
         role: &mut R,
@@ -166,7 +181,7 @@ where
 ///
 /// Of several that have sent something, it is the one that was not heard for longest: so whoever
 /// has sent something is heard after each of the others once at most. An error counts only if no
-/// other peer has sent anything.
+/// other peer has sent anything; that a peer has left in order, only if all have.
 #[inline]
 pub(super) fn poll_any<R: Role, L: Peers<R>>(
     role: &mut R,
@@ -177,7 +192,7 @@ pub(super) fn poll_any<R: Role, L: Peers<R>>(
         assert!(L::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
     let (mut ready, mut empty) = L::outlook(role, context.waker());
-    let (mut last, mut failed) = (0, None);
+    let (mut last, mut failed, mut staying) = (0, None, L::COUNT);
     // Turns count only where there is a choice.
     let is_contended = ready & ready.wrapping_sub(1) != 0;
     while ready | empty != 0 {
@@ -196,7 +211,13 @@ pub(super) fn poll_any<R: Role, L: Peers<R>>(
                 }
                 return Poll::Ready((index, Ok(message)));
             }
-            Poll::Ready(Err(error)) => failed = failed.or(Some((index, Err(error)))),
+            Poll::Ready(Err(error)) => {
+                let has_left = matches!(error, RouteError::Closed) && L::has_left(role, index);
+                staying -= usize::from(has_left);
+                if !has_left || staying == 0 {
+                    failed = failed.or(Some((index, Err(error))));
+                }
+            }
             Poll::Pending => {}
         }
     }

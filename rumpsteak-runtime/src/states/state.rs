@@ -49,7 +49,7 @@ pub struct State<'s, R: Role> {
 impl<'s, R: Role> State<'s, R> {
     /// Begins a session.
     pub(crate) fn new(role: &'s mut R) -> Self {
-        participant::set_in_session(role, true);
+        participant::begin(role);
         Self { role }
     }
 
@@ -59,7 +59,7 @@ impl<'s, R: Role> State<'s, R> {
         // poisoned by its own state, wherever that is.
         self.is_of(identity)?;
         // Not dropped: that would be the end of a session in the middle.
-        participant::set_in_session(ManuallyDrop::new(self).role, false);
+        participant::complete(ManuallyDrop::new(self).role);
         Ok(())
     }
 

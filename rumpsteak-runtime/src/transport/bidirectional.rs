@@ -11,7 +11,7 @@ use futures_sink::Sink;
 
 use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, Outlook, RouteError};
 use super::mark::Mark;
-use crate::channel::QueueReceiver;
+use crate::channel::{self, QueueReceiver};
 use crate::error::BoxError;
 use crate::private::ByMacro;
 
@@ -46,14 +46,23 @@ impl<Tx, Rx> Bidirectional<Tx, Rx> {
 
     /// The two halves, unless this end was closed, or a session over it has not ended: messages of
     /// that session may be in them.
-    pub fn into_inner(self) -> Option<(Tx, Rx)> {
-        self.halves.filter(|_| !self.mark.in_session())
+    pub fn into_inner(mut self) -> Option<(Tx, Rx)> {
+        let in_session = self.mark.in_session();
+        self.halves.take().filter(|_| !in_session)
     }
 
     /// For `rumpsteak-net`: the two halves, also in the middle of a session.
     #[doc(hidden)]
-    pub fn into_halves(self, _: ByMacro) -> Option<(Tx, Rx)> {
-        self.halves
+    pub fn into_halves(mut self, _: ByMacro) -> Option<(Tx, Rx)> {
+        self.halves.take()
+    }
+}
+
+impl<Tx, Rx> Drop for Bidirectional<Tx, Rx> {
+    fn drop(&mut self) {
+        if !self.mark.in_session() {
+            channel::leave(self.halves.take(), self.mark.completed());
+        }
     }
 }
 
@@ -151,6 +160,16 @@ where
         let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
         let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
         queue.map_or(Outlook::Ready, |queue| queue.outlook(waker))
+    }
+
+    fn has_left(&self) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
+        let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
+        queue.is_some_and(|queue| queue.left_after() > self.mark.completed())
     }
 }
 

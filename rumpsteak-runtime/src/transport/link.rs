@@ -122,6 +122,17 @@ pub trait Incoming<M>: Link {
         let _ = waker;
         Outlook::Ready
     }
+
+    /// Of a route whose other end is gone: whether that was in order, after the peer had completed
+    /// the session that this end is in. A choice among peers then waits for the others. `false` where
+    /// a route cannot tell.
+    fn has_left(&self) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        false
+    }
 }
 
 /// What a poll of a route would find.

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub struct Mark {
     /// Only one session at a time has the role, so the order of memory accesses does not matter.
     in_session: AtomicBool,
+    /// How many sessions have come to their ends.
+    completed: AtomicUsize,
     /// Whether the route was taken away in the middle of a session: none ever begins here.
     is_left: bool,
     /// When its peer was heard last, among others: a number that is larger than those before it.
@@ -47,6 +49,7 @@ impl Mark {
     const fn with(is_left: bool) -> Self {
         Self {
             in_session: AtomicBool::new(is_left),
+            completed: AtomicUsize::new(0),
             is_left,
             turn: AtomicUsize::new(0),
             brand: OnceLock::new(),
@@ -68,6 +71,18 @@ impl Mark {
     #[inline]
     pub(crate) fn set_in_session(&self, in_session: bool) {
         self.in_session.store(in_session | self.is_left, Ordering::Relaxed);
+    }
+
+    /// Counts a session that has come to its end.
+    #[inline]
+    pub(crate) fn complete(&self) {
+        self.set_in_session(false);
+        self.completed.store(self.completed() + 1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn completed(&self) -> usize {
+        self.completed.load(Ordering::Relaxed)
     }
 
     pub(crate) fn turn(&self) -> usize {
