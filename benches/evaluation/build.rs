@@ -19,6 +19,7 @@ fn main() -> io::Result<()> {
     rumpsteak_build::configure()
         .protocols("../../protocols/three_adder.scr")
         .protocols("../protocols")
+        .protocols("protocols")
         .verify()
         .map_err(io::Error::other)?;
 

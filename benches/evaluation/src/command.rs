@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::runner::{self, Plan};
-use crate::{Error, Mode, Result, figures, report};
+use crate::{Error, Mode, Result, figures, report, transports};
 
 /// Does what the arguments say.
 ///
@@ -36,6 +36,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             Ok(())
         }
         "sample" => sample(rest),
+        "play" => transports::play(rest),
         _ => Err(Error::Usage(format!("cannot `{}`", arguments.join(" ")))),
     }
 }

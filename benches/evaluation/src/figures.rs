@@ -12,6 +12,7 @@ pub fn all() -> Vec<Figure> {
         crate::coordination::figures(),
         crate::verification::figures(),
         crate::build_cost::figures(),
+        crate::transports::figures(),
     ]
     .concat()
 }

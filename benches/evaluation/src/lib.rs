@@ -33,6 +33,7 @@ pub mod statistics;
 pub mod store;
 pub mod streaming;
 mod tasks;
+pub mod transports;
 mod usage;
 pub mod verification;
 

@@ -50,7 +50,7 @@ const STREAMING: &str = "fig6-streaming";
 /// All of them.
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
-    [streaming(data), double_buffering(data), fft(data), delays(data)].concat()
+    [streaming(data), double_buffering(data), fft(data), delays(data), transports(data)].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -153,6 +153,18 @@ fn delays(data: &Data<'_>) -> Vec<Claim> {
             1,
             None,
         ),
+    ]
+}
+
+fn transports(data: &Data<'_>) -> Vec<Claim> {
+    let delegation = "sj-fig14-delegation";
+    let given = "sessions between processes, `delegated` against `forwarded`";
+    let to_memory = "sessions between processes, `delegated, to memory` against `delegated`";
+    let layer = "100 exchanges over TCP against a bare socket with a frame for each message";
+    vec![
+        at_least(data, delegation, given, &["delegated"], &["forwarded"], Some(1.0)),
+        at_least(data, delegation, to_memory, &["delegated, to memory"], &["delegated"], Some(1.0)),
+        at_least(data, "sj-fig14-objects", layer, &["TCP"], &["bare TCP"], None),
     ]
 }
 
