@@ -33,6 +33,8 @@ pages! {
     "V0501" "V0502" "V0503" "V0504"
     // Generated code.
     "V0601" "V0602" "V0603" "V0604"
+    // What the macros say, where a session has no verdict or another one.
+    "V0701" "V0702" "V0703"
 }
 
 /// Every code that `cargo rumpsteak explain` knows, in order, and what is behind it: in Markdown,

@@ -195,7 +195,9 @@ fn the_gallery_shows_what_is_printed() {
 #[test]
 fn the_gallery_of_sessions_shows_what_is_printed() {
     let (mut gallery, mut wrong) = (introduction("Errors of sessions", "a program"), Vec::new());
-    for (code, text) in explanations().filter(|(code, _)| code.starts_with('V')) {
+    // `V07` is said by the macros: see `whole_cargo::explain`.
+    let is_told = |code: &str| code.starts_with('V') && !code.starts_with("V07");
+    for (code, text) in explanations().filter(|(code, _)| is_told(code)) {
         for line in text.lines() {
             assert!(line.chars().count() <= 96, "{code}: {line}");
         }

@@ -298,7 +298,9 @@ pub(crate) fn unverified(name: &Ident, reason: &str) -> TokenStream {
     if is_typing(name.span()) {
         return TokenStream::new();
     }
-    error(name.span(), format_args!("`{name}` was not verified: {reason}"))
+    let (headline, rest) = reason.split_at(reason.find('\n').unwrap_or(reason.len()));
+    let code = if reason == UNSEEN { "V0701" } else { "V0702" };
+    error(name.span(), format_args!("`{name}` was not verified: {headline} [{code}]{rest}"))
 }
 
 const NO_BUILD_SCRIPT: &str = r#"this package has no build script that verifies it
@@ -340,7 +342,7 @@ help: write the item out in a module of this package
 pub(crate) fn resolved_differently(name: &Ident) -> String {
     format!(
         "`{name}` is not the session that was verified: to rustc, one of the names in it means another item than to the \
-         build script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides)"
+         build script, which reads the source files as they are written (look for a name that a macro makes or a `cfg` hides) [V0703]"
     )
 }
 

@@ -1,9 +1,10 @@
-//! What the pages of `explain` accept compiles. That the rest of a page is so, the galleries show.
+//! What the pages of `explain` accept compiles, and the macros refuse what they say that they do.
+//! That the rest of a page is so, the galleries show.
 
 use rumpsteak_build::command::explanations;
 
 use super::harness::Package;
-use crate::support::explained;
+use crate::support::{Files, explained};
 
 /// What the build script is where a page does not say it.
 const BUILD_SCRIPT: &str = "\
@@ -14,19 +15,27 @@ fn main() -> Result<(), rumpsteak_build::Report> {
 ";
 
 #[test]
-fn what_a_page_accepts_compiles() {
+fn what_a_page_accepts_compiles_and_what_the_macros_refuse_does_not() {
     // One package: each page is an edit, a check, and the edit taken back.
     let package = Package::empty("example");
     for (code, text) in explanations().filter(|(code, _)| code.starts_with('V')) {
-        let [_, files] = explained(text);
-        package.write("build.rs", BUILD_SCRIPT);
-        for (file, text) in &files {
-            package.write(file, text);
+        let [refused, accepted] = explained(text);
+        let check = |files: &Files<'_>| {
+            package.write("build.rs", BUILD_SCRIPT);
+            for (file, text) in files {
+                package.write(file, text);
+            }
+            let (success, _, said) = package.run_with("check", &["-q"]);
+            for (file, _) in files {
+                package.remove(file);
+            }
+            (success, said)
+        };
+        if code.starts_with("V07") {
+            let (success, said) = check(&refused);
+            assert!(!success && said.contains(&format!(" [{code}]")), "{code}:\n{said}");
         }
-        let (success, _, said) = package.run_with("check", &["-q"]);
+        let (success, said) = check(&accepted);
         assert!(success, "{code}:\n{said}");
-        for (file, _) in files {
-            package.remove(file);
-        }
     }
 }

@@ -37,7 +37,7 @@ fn an_unsafe_reordering_is_one_error_at_its_token() {
     // The first line in the user's words, the line of the protocol, the run, who waits, what is
     // left, the way out.
     let expected = "\
-unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S`
+unsafe reordering: `Kernel` receives `Value` from `S` before it sends `Ready` to `S` [V0407]
 
  --> protocols/double_buffering.scr:3:5
   |
@@ -192,7 +192,8 @@ fn no_error_of_rustc_beside_ours() {
         let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
         errors.iter().map(|error| (error.token.clone(), first(&error.text))).collect()
     };
-    let bad = "unsafe reordering: `Two` receives `Value` from `S` before it sends `Ready` to `S`";
+    let bad =
+        "unsafe reordering: `Two` receives `Value` from `S` before it sends `Ready` to `S` [V0407]";
 
     // Two refused sessions of one type: rustc allows one proof.
     package.edit(
@@ -207,7 +208,7 @@ fn no_error_of_rustc_beside_ours() {
     );
     package.edit("src/lib.rs", super::harness::PROCESS, "");
     let outcome = package.check(&[]);
-    let nothing = "`Nothing` is no message of the role that plays `DoubleBuffering::k`";
+    let nothing = "`Nothing` is no message of the role that plays `DoubleBuffering::k` [V0208]";
     let mut said = messages(&outcome);
     said.sort();
     assert_eq!(
