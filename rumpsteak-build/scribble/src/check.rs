@@ -16,8 +16,9 @@ use crate::limits::Limits;
 use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::resolve;
+use crate::project::blocks::{self, Together};
+use crate::project::flat;
 use crate::project::projection::{self, Projection};
-use crate::project::{blocks, flat};
 use crate::syntax::ast::Module;
 
 /// What [`check`] found.
@@ -115,7 +116,7 @@ pub struct Protocol {
     span: Span,
     global: Arc<Global>,
     /// The machines of all roles where they are found together, because there are blocks.
-    together: Option<Arc<Result<(Vec<Projection>, bool), Vec<Diagnostic>>>>,
+    together: Option<Arc<Together>>,
     limits: Limits,
 }
 

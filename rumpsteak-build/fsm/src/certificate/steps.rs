@@ -9,7 +9,8 @@
 //!
 //! * If neither sends, they receive the same; or they receive from one peer, and the subtype may
 //!   have labels that the supertype has not.
-//! * If neither receives, the subtype does at least one of the sends of the supertype, and no other.
+//! * If neither receives, the subtype does at least one of the sends of the supertype, and no
+//!   other.
 //! * A state that sends and receives is one that does exactly the same.
 //!
 //! # Why a certificate that is accepted proves that nothing goes wrong
@@ -23,10 +24,10 @@
 //! supertype is.
 //!
 //! This says nothing about an option that is left out, in any context; what that does with other
-//! roles is judged [together](mod@crate::verify::together). Other than the rest of subtyping, it does
-//! not need that a state has one peer: nothing changes its place, so it does not matter who is heard
-//! first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which is
-//! checked first.
+//! roles is judged [together](mod@crate::verify::together). Other than the rest of subtyping, it
+//! does not need that a state has one peer: nothing changes its place, so it does not matter who is
+//! heard first. The two machines have to be [deterministic](crate::Fsm::check_deterministic), which
+//! is checked first.
 //!
 //! # Cost
 //! O(pairs · transitions of a state · log).

@@ -129,9 +129,9 @@ impl Fsm {
         self.directed.get_or_init(check).clone()
     }
 
-    /// Whether a program can follow the machine: peer, direction and label decide where it goes, and
-    /// it never exchanges a message with itself. A state may have several peers, and both send and
-    /// receive.
+    /// Whether a program can follow the machine: peer, direction and label decide where it goes,
+    /// and it never exchanges a message with itself. A state may have several peers, and both send
+    /// and receive.
     ///
     /// # Errors
     /// The first [`Defect`] in order of states. Costs O(transitions · log(transitions of a state)).

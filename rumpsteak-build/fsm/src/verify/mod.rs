@@ -75,8 +75,8 @@ pub enum Evidence {
 /// A "safe" of subtyping is believed only if its [certificate](crate::certificate) is valid.
 ///
 /// # Errors
-/// If one of the two machines is not deterministic, and if the projections make no system. A certificate
-/// that is not valid is an error too; it would be a fault of this crate.
+/// If one of the two machines is not deterministic, and if the projections make no system. A
+/// certificate that is not valid is an error too; it would be a fault of this crate.
 pub fn verify<P: Borrow<Fsm>>(
     written: &Fsm,
     projected: &Fsm,

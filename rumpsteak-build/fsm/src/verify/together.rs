@@ -20,8 +20,8 @@
 //!   is one of the projection, and a configuration of the system is one of the projections, too.
 //!
 //!   The same holds of a machine that is not directed itself, or whose projection is not: it is a
-//!   subtype where it does everything at its turn ([`steps`](crate::certificate::steps)). If it does
-//!   something early, nothing is known of it by itself.
+//!   subtype where it does everything at its turn ([`steps`](crate::certificate::steps)). If it
+//!   does something early, nothing is known of it by itself.
 //! * **Options that are needed.** A subtype may leave out options of its own choices. A message may
 //!   wait for an option that is never taken:
 //!

@@ -11,28 +11,28 @@
 //! block begins (code S0408).
 //!
 //! * **`par`**: the shuffle of the parts. What follows waits for all of them.
-//! * **`interruptible … with { cancel() by c; }`**, by messages alone (Demangeon, Honda, Hu, Neykova,
-//!   Yoshida, FMSD'15, have a scope in each message instead). Let P → Q be the *pairs* of the block:
-//!   P sends to Q somewhere in it.
+//! * **`interruptible … with { cancel() by c; }`**, by messages alone (Demangeon, Honda, Hu,
+//!   Neykova, Yoshida, FMSD'15, have a scope in each message instead). Let P → Q be the *pairs* of
+//!   the block: P sends to Q somewhere in it.
 //!   * `c` may send `cancel` to all others, one after the other, wherever it is, until it has sent
-//!     somebody who may be done the last message that it has for it. Then it takes and drops what comes, for each pair
-//!     P → c up to the `cancel` of P.
-//!   * Another role takes the `cancel` of `c` wherever it is, and that of another role where it waits
-//!     for this role: the `cancel` of `c` is under way then. It sends `cancel` on for each of its
-//!     pairs, and then takes and drops what comes: for each pair to it up to the `cancel` there, and
-//!     what comes from `c` up to the `cancel` of `c`.
-//!   * Who is done must not be interrupted any more, nor take the interrupt of the next round for one
-//!     of this. So the last that each other role does is to receive from `c` (code S0311): either its
-//!     last message or `cancel`.
+//!     somebody who may be done the last message that it has for it. Then it takes and drops what
+//!     comes, for each pair P → c up to the `cancel` of P.
+//!   * Another role takes the `cancel` of `c` wherever it is, and that of another role where it
+//!     waits for this role: the `cancel` of `c` is under way then. It sends `cancel` on for each of
+//!     its pairs, and then takes and drops what comes: for each pair to it up to the `cancel`
+//!     there, and what comes from `c` up to the `cancel` of `c`.
+//!   * Who is done must not be interrupted any more, nor take the interrupt of the next round for
+//!     one of this. So the last that each other role does is to receive from `c` (code S0311):
+//!     either its last message or `cancel`.
 //!
-//!   In both cases nothing of the block is left in a queue, since `cancel` is the last message of the
-//!   block for each pair.
+//!   In both cases nothing of the block is left in a queue, since `cancel` is the last message of
+//!   the block for each pair.
 //!
 //! # Why it is sound
-//! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from here:
-//! their machines are explored as a system, or k-MC decides ([`judge`]); otherwise there is an error,
-//! code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block whose messages
-//! are mixed up with those around it.
+//! Some protocols are safe [by construction](super::flat). Of all others nothing is taken from
+//! here: their machines are explored as a system, or k-MC decides ([`judge`]); otherwise there is
+//! an error, code S0409 or S0410. So no order of a shuffle that goes wrong passes, and no block
+//! whose messages are mixed up with those around it.
 //!
 //! # Cost
 //! A shuffle is as large as the product of its parts, which [`Limits::local_states`] stops.
@@ -53,6 +53,9 @@ use crate::global::automaton::{Block, Global};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
 
+/// The machines of all roles, and whether they are safe by construction; or what is wrong.
+pub(crate) type Together = Result<(Vec<Projection>, bool), Vec<Diagnostic>>;
+
 /// The machines of all roles, judged together, and whether they are safe [by
 /// construction](super::flat). `names` are the roles as they are declared.
 ///
@@ -63,7 +66,7 @@ pub(crate) fn project_all(
     protocol: &Name,
     names: &[Name],
     limits: &Limits,
-) -> Result<(Vec<Projection>, bool), Vec<Diagnostic>> {
+) -> Together {
     let mut composer = Composer { global, names, limits, machines: Vec::new() };
     composer.machines.resize_with(global.blocks.len(), Vec::new);
     // A block comes after those around it.
@@ -503,7 +506,8 @@ impl Interruption<'_> {
         })
     }
 
-    /// A state from which all that these have sent is taken, up to the message, before what follows.
+    /// A state from which all that these have sent is taken, up to the message, before what
+    /// follows.
     fn drain(
         &self,
         machine: &mut Local,

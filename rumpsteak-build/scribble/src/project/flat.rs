@@ -8,41 +8,42 @@
 //!
 //! If this *flat* protocol can be projected (CAV'23), each of its machines waits for one role at a
 //! time, no block is inside of another one, and the parts of a `par` share no sender with its
-//! receiver, then the machines of [`blocks`](super::blocks) are safe. This decides what no exploration
-//! can: streams whose queues grow for ever.
+//! receiver, then the machines of [`blocks`](super::blocks) are safe. This decides what no
+//! exploration can: streams whose queues grow for ever.
 //!
 //! # Why
 //!
 //! *`par`.* Take each part of a role's machine for a process of its own, started where the block
 //! begins and waited for where it ends. Each queue is written by one process at a time and read by
-//! one at a time, for the parts share no pair; and each process waits for one queue at a time. This is
-//! a network as of Kahn (*The semantics of a simple language for parallel programming*, 1974): given
-//! what each process chooses, what goes through each queue is one sequence, whatever the schedule, and
-//! it can only get longer if a process waits for less. The machines of the flat protocol are the same
-//! network in which each part of a role waits for the role's parts before it. A run of the shuffled
-//! machines makes finitely many choices. The flat machines can make the same: whatever a role's part
-//! waits for beyond that is the end of a part before it, which can be reached, since the role has
-//! something to do behind it (code S0404). So they come to a configuration in which all of the run has
-//! been done, and go on from there: each waiting role moves, each message is received. So it is with
-//! the shuffled machines.
+//! one at a time, for the parts share no pair; and each process waits for one queue at a time. This
+//! is a network as of Kahn (*The semantics of a simple language for parallel programming*, 1974):
+//! given what each process chooses, what goes through each queue is one sequence, whatever the
+//! schedule, and it can only get longer if a process waits for less. The machines of the flat
+//! protocol are the same network in which each part of a role waits for the role's parts before it.
+//! A run of the shuffled machines makes finitely many choices. The flat machines can make the same:
+//! whatever a role's part waits for beyond that is the end of a part before it, which can be
+//! reached, since the role has something to do behind it (code S0404). So they come to a
+//! configuration in which all of the run has been done, and go on from there: each waiting role
+//! moves, each message is received. So it is with the shuffled machines.
 //!
-//! A block that only an interrupt ends hides what follows it. So the flat protocol has to be right with
-//! such blocks as they are, and with the interrupt in their place.
+//! A block that only an interrupt ends hides what follows it. So the flat protocol has to be right
+//! with such blocks as they are, and with the interrupt in their place.
 //!
 //! *`interruptible`.* Without an interrupt the machines are those of the flat protocol. Let some
 //! processes be stopped by one, and the others not. Freeze those that are stopped: this is a
 //! configuration of the flat machines, but for messages that stopped processes drop. There the flat
-//! machines can go on until a message that one likes is received. Let the same be done until somebody
-//! needs a message that a frozen role would send. It has received all that this role did send, and the
-//! role's `cancel` comes next; it waits for this role only, so it takes `cancel`, and is stopped as
-//! well. So it goes on until all are stopped, or what comes from the interrupter before its `cancel` is
-//! received. Who is stopped has sent `cancel` before it waits, so all drop what there is up to that.
+//! machines can go on until a message that one likes is received. Let the same be done until
+//! somebody needs a message that a frozen role would send. It has received all that this role did
+//! send, and the role's `cancel` comes next; it waits for this role only, so it takes `cancel`, and
+//! is stopped as well. So it goes on until all are stopped, or what comes from the interrupter
+//! before its `cancel` is received. Who is stopped has sent `cancel` before it waits, so all drop
+//! what there is up to that.
 //!
 //! *What is around a block.* `cancel` is the last message of the block for its pair, and so is the
 //! last message of the interrupter for each other role if it does not interrupt. In a block a role
-//! waits for the interrupter and for the one role that it has something to receive from in the block:
-//! which, if it has gone on to what follows, has sent that before. So nothing that is sent behind the
-//! block is taken in it.
+//! waits for the interrupter and for the one role that it has something to receive from in the
+//! block: which, if it has gone on to what follows, has sent that before. So nothing that is sent
+//! behind the block is taken in it.
 //!
 //! Every random protocol that is accepted like this is explored by the oracle.
 
@@ -83,8 +84,8 @@ fn waits_for_one(fsm: &Fsm) -> bool {
 }
 
 /// The protocol without its blocks: their parts one after the other. `None` if a block is inside of
-/// another one, does nothing, or has parts that share a sender with its receiver. With `ended` those
-/// that end by an interrupt only are interrupted at once.
+/// another one, does nothing, or has parts that share a sender with its receiver. With `ended`
+/// those that end by an interrupt only are interrupted at once.
 fn flatten(global: &Global, ended: bool) -> Option<Global> {
     let mut states: Vec<Vec<Edge>> =
         (0..index(global.len())).map(|state| global.edges(state).to_vec()).collect();

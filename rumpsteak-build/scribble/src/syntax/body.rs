@@ -406,8 +406,8 @@ impl BodyParser<'_, '_> {
         }
     }
 
-    /// `unordered {`, from the word before the brace: reports the construct and reads the blocks, whose
-    /// errors are errors all the same. The word `next` stands between them.
+    /// `unordered {`, from the word before the brace: reports the construct and reads the blocks,
+    /// whose errors are errors all the same. The word `next` stands between them.
     fn refuse_block(&mut self, start: usize, construct: Construct, next: &'static str) {
         self.cursor.advance();
         self.refuse(start, construct);
