@@ -260,6 +260,11 @@ fn what_names_may_not_mean() {
         ("Send<S, Ready, Other>", "`Other` is no session"),
         ("Send<S, Ready, Choice>", "`Choice` is a choice, which is no session by itself"),
         ("Select<S, Loop>", "`Loop` is a session, not a choice"),
+        ("Select<S, Among>", "the options of `Among` name their peers"),
+        ("Select<Choice>", "with whom is this choice? The options of `Choice` do not say so"),
+        ("Branch<Among>", "`Branch` receives, and an option of `Among` sends"),
+        ("Select<Heard>", "`Select` sends, and an option of `Heard` receives"),
+        ("Race<Choice>", "with whom is this choice? The options of `Choice` do not say so"),
         (
             "Idle",
             "the session `Idle2` never does anything: the items that it names lead back to it",
@@ -272,6 +277,8 @@ fn what_names_may_not_mean() {
              pub struct Other; pub mod inner {{}}
              #[derive(Role)] pub struct Free {{}}
              #[session] enum Choice {{ Go(Ready, Loop), Stop(Value, End) }}
+             #[session] enum Among {{ ToS(Send<S, Ready, Loop>), ToT(Send<T, Value, Loop>) }}
+             #[session] enum Heard {{ S(Receive<S, Value, Loop>), T(Receive<T, Ready, Loop>) }}
              #[session] struct Idle(Idle2); #[session] type Idle2 = Idle;
              #[session] type Circle = Send<S, Ready, Circle>;
              #[session(K)] type Kernel = {session};"

@@ -115,7 +115,9 @@ fn two_sends_race_with_a_receiver_of_both() {
             }));
         }
         assert_eq!(sum, 7);
-        senders.map(|sender| drop(sender.join().unwrap()));
+        for sender in senders {
+            drop(sender.join().unwrap());
+        }
     });
 }
 
