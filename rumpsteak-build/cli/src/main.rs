@@ -24,7 +24,7 @@ mod verb;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 use self::outcome::Outcome;
 use self::terminal::{Colour, Terminal};
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     };
 
     let mut terminal = Terminal::new(arguments.color);
-    let outcome = verb::run(&arguments.verb, &mut terminal);
+    let outcome = verb::run(&arguments.verb, Arguments::command, &mut terminal);
     terminal.finish(outcome).into()
 }
 

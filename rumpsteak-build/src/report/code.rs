@@ -114,8 +114,8 @@ fn of_refusal(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// The code of a broken rule of subtyping, where something is due or nothing is, and for which there
-/// may be a simpler reason.
+/// The code of a broken rule of subtyping, where something is due or nothing is; there may be a
+/// simpler reason.
 pub(super) fn of_rule(rule: Rule, is_due: bool, misfit: Option<&Misfit>) -> &'static str {
     match (misfit, rule) {
         (Some(Misfit::Unknown(_)), _) => "V0401",

@@ -203,6 +203,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
     }
 }
 
+/// The text for a name that stands for something else. Long because it has one arm for each
+/// problem.
 fn name_text(path: &str, problem: NameProblem) -> String {
     match problem {
         NameProblem::Ambiguous => format!(

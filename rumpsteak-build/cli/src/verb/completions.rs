@@ -2,12 +2,11 @@
 
 use std::io;
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use rumpsteak_build::command::{Notice, meant};
 use serde_json::Value;
 
-use crate::Arguments as Command;
 use crate::outcome::Outcome;
 use crate::reply::{Reply, Words};
 
@@ -23,9 +22,9 @@ pub(crate) struct Arguments {
 }
 
 /// The script for the shell.
-pub(crate) fn run(arguments: &Arguments) -> Reply {
+pub(crate) fn run(arguments: &Arguments, mut command: Command) -> Reply {
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Command::command(), FILE, &mut text);
+    clap_complete::generate(arguments.shell, &mut command, FILE, &mut text);
     reply(&text)
 }
 
@@ -40,13 +39,12 @@ pub(crate) struct Manual {
 ///
 /// # Errors
 /// There is no such verb.
-pub(crate) fn manual(arguments: &Manual) -> Result<Reply, Notice> {
-    let mut command = Command::command();
+pub(crate) fn manual(arguments: &Manual, mut command: Command) -> Result<Reply, Notice> {
     command.build();
     let page = match &arguments.verb {
         None => command,
         Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
-            let verbs = command.get_subcommands().map(clap::Command::get_name);
+            let verbs = command.get_subcommands().map(Command::get_name);
             Notice::error(format!("there is no verb `{verb}`")).help(meant(
                 verb,
                 &verbs.collect::<Vec<_>>(),

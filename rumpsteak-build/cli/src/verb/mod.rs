@@ -11,7 +11,7 @@ mod optimise;
 mod project;
 mod subtype;
 
-use clap::Subcommand;
+use clap::{Command, Subcommand};
 
 use crate::json;
 use crate::outcome::Outcome;
@@ -50,17 +50,17 @@ impl Verb {
     }
 }
 
-/// Runs a verb. An error is reported here.
-pub(crate) fn run(verb: &Verb, terminal: &mut Terminal) -> Outcome {
+/// Runs a verb of the command that `command` makes. An error is reported here.
+pub(crate) fn run(verb: &Verb, command: fn() -> Command, terminal: &mut Terminal) -> Outcome {
     let reply = match verb {
         Verb::Check(arguments) => check::run(arguments, terminal).map(Err),
         Verb::Compat(arguments) => compat::run(arguments, terminal).map(Ok),
-        Verb::Completions(arguments) => Ok(Ok(completions::run(arguments))),
+        Verb::Completions(arguments) => Ok(Ok(completions::run(arguments, command()))),
         Verb::Explain(arguments) => explain::run(arguments).map(Ok),
         Verb::Generate(arguments) => generate::run(arguments, terminal).map(Err),
         Verb::Init(arguments) => init::run(arguments).map(Ok),
         Verb::Kmc(arguments) => kmc::run(arguments, terminal).map(Ok),
-        Verb::Man(arguments) => completions::manual(arguments).map(Ok),
+        Verb::Man(arguments) => completions::manual(arguments, command()).map(Ok),
         Verb::Optimise(arguments) => optimise::run(arguments, terminal).map(Ok),
         Verb::Project(arguments) => project::run(arguments, terminal).map(Ok),
         Verb::Subtype(arguments) => subtype::run(arguments, terminal).map(Ok),
