@@ -131,6 +131,11 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
             if part.edges(0).is_empty() {
                 continue;
             }
+            // A part that never ends hides those behind it.
+            let ends = (0..index(part.len())).any(|state| part.edges(state).is_empty());
+            if !ends && position + 1 < parts.len() {
+                return None;
+            }
             let is_first = position == 0;
             let start = if is_first { index(state) } else { index(states.len()) };
             let first = states.len();
