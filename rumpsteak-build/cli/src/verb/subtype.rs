@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     /// Which machine, where a file holds several
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Let at most N actions of SUP be pending because SUB does others first, for each hundred states
+    /// Let at most N actions of SUP be pending because SUB does others first, for each hundred
+    /// states
     #[arg(long, value_name = "N", default_value_t = Limits::default().anticipation)]
     bound: usize,
     /// Keep at most N open choices that SUB overtakes in a loop

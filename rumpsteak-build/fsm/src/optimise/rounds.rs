@@ -4,8 +4,8 @@
 //!   rec X . s!ready . s?value . t?ready . t!value . X        before t!value:  s?value, t?ready
 //! ```
 //!
-//! A receive comes before a send if a way leads from it to the send on which no loop around the send
-//! begins its next round. Loops that the send is behind have had all their rounds.
+//! A receive comes before a send if a way leads from it to the send on which no loop around the
+//! send begins its next round. Loops that the send is behind have had all their rounds.
 //!
 //! An edge begins a round of a loop if it leads to a state that dominates its source; the loop is
 //! what can reach that edge without that state (a natural loop). Costs O(states · transitions).

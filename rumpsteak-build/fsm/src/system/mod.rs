@@ -39,8 +39,8 @@
 //! than n, so a second search, as deep as n, looks for a shorter one under that bound, if the
 //! budget allows.
 //!
-//! Where some machine is not directed, a smaller search (`partial_order.rs`) goes first. It is enough
-//! where nothing is wrong.
+//! Where some machine is not directed, a smaller search (`partial_order.rs`) goes first. It is
+//! enough where nothing is wrong.
 //!
 //! A step changes one machine and one queue, so only these are looked at again. Cost:
 //! O(configurations · (moves that are possible + w)) time and O(configurations · w) memory, where w
@@ -55,6 +55,7 @@ pub(crate) mod explorer;
 pub(crate) mod interned;
 mod partial_order;
 pub mod run;
+mod search;
 pub(crate) mod store;
 
 pub use self::composition::{System, SystemError};

@@ -2,12 +2,12 @@
 //!
 //! # What is left out
 //!
-//! A machine *decides alone* if each of its sends has room and each channel that it listens to holds
-//! a message. Whatever the others do before it moves, they neither take those messages nor the room,
-//! and what they put behind them makes no difference: its moves stay the same, and commute with all
-//! that the others do. So in such a configuration it is enough to let this machine move, in all its
-//! ways (a persistent set; Godefroid, LNCS 1032, 1996). A machine that receives goes first, so that
-//! queues stay short. Where no machine decides alone, all move.
+//! A machine *decides alone* if each of its sends has room and each channel that it listens to
+//! holds a message. Whatever the others do before it moves, they neither take those messages nor
+//! the room, and what they put behind them makes no difference: its moves stay the same, and
+//! commute with all that the others do. So in such a configuration it is enough to let this machine
+//! move, in all its ways (a persistent set; Godefroid, LNCS 1032, 1996). A machine that receives
+//! goes first, so that queues stay short. Where no machine decides alone, all move.
 //!
 //! ```text
 //!   pool = {w1?ready; w1!run; …, w2?ready; w2!run; …}        w1, w2 = pool!ready; pool?run; …
@@ -15,36 +15,36 @@
 //!   w1 sends, then w2: alone.  Then both channels of the pool hold a message: it decides alone
 //! ```
 //!
-//! The others move later, and later must come. In a terminal strongly connected component that never
-//! moves a machine which could move, that machine is let move from the component's root, and the
-//! search goes on. (What waits for such a machine does not change there: nobody else takes from its
-//! channels, and what others put there would never go away.) If only the bound keeps it from moving,
-//! the bound has held it back.
+//! The others move later, and later must come. In a terminal strongly connected component that
+//! never moves a machine which could move, that machine is let move from the component's root, and
+//! the search goes on. (What waits for such a machine does not change there: nobody else takes from
+//! its channels, and what others put there would never go away.) If only the bound keeps it from
+//! moving, the bound has held it back.
 //!
 //! # Why it says enough
 //!
 //! The argument is that of [k-MC's reduction](crate::kmc), for all machines that decide alone: each
-//! run from a configuration of this search is, but for the order of independent steps, the beginning
-//! of a run of this search. By induction on its length, along a way to a terminal component: if the
-//! machines that were chosen on the way move in the run, the first move of theirs is one of those
-//! explored, and is swapped to the front; if they do not, what they do disables nothing. In the
-//! terminal component the machine that moves first in the run is let move at last.
+//! run from a configuration of this search is, but for the order of independent steps, the
+//! beginning of a run of this search. By induction on its length, along a way to a terminal
+//! component: if the machines that were chosen on the way move in the run, the first move of theirs
+//! is one of those explored, and is swapped to the front; if they do not, what they do disables
+//! nothing. In the terminal component the machine that moves first in the run is let move at last.
 //!
 //! So what cannot be mended later (a deadlock, an unspecified reception, an orphan; a role or a
-//! message that waits in all continuations) is so in the configuration at the end of the longer run,
-//! too, and what can happen there can happen in this search. The bound is no condition: unless it
-//! holds a send back in a configuration from which a machine is let move, this is a search of the
-//! system with unbounded queues.
+//! message that waits in all continuations) is so in the configuration at the end of the longer
+//! run, too, and what can happen there can happen in this search. The bound is no condition: unless
+//! it holds a send back in a configuration from which a machine is let move, this is a search of
+//! the system with unbounded queues.
 //!
 //! The run to what is wrong may not be the shortest. So the whole search follows.
 //!
-//! Cost: as the whole search, for the configurations that are left; every component is looked at once
-//! more for each machine left out.
+//! Cost: as the whole search, for the configurations that are left; every component is looked at
+//! once more for each machine left out.
 
 use super::components::{NONE, Node, Walk, components};
-use super::exploration::Search;
 use super::explorer::{Continuations, StepGraph};
 use super::interned::{ChannelIndex, MachineIndex};
+use super::search::Search;
 
 struct Reduced<'s, 'a> {
     search: &'s mut Search<'a>,
