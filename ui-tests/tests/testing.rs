@@ -1,5 +1,7 @@
 //! `testing`: all interleavings, and peers that are played by hand.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -158,11 +160,18 @@ fn a_mock_keeps_to_the_protocol() {
     );
     let (mut lonely, c) = mock();
     drop(c);
-    assert_eq!(panics(|| drop(block_on(lonely.receive::<C>()))), "`c` has closed its route to `s`");
+    assert_eq!(
+        panics(|| {
+            block_on(lonely.receive::<C>());
+        }),
+        "`c` has closed its route to `s`"
+    );
     let ping::Roles { c, s: _s } = ping::Roles::default();
     let mut waiting = Mock::new(c, Machine::of::<Client<'_>>());
     assert_eq!(
-        panics(|| drop(block_on(waiting.receive::<S>()))),
+        panics(|| {
+            block_on(waiting.receive::<S>());
+        }),
         "`c` receives nothing from `s` here, but the protocol has it send `ping` to `s`"
     );
     let ping::Roles { c, s: _s } = ping::Roles::default();

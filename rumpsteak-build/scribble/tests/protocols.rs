@@ -12,8 +12,8 @@ use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::{Limits as Search, Verdict};
 use rumpsteak_scribble::{check, parse};
 
-/// The file, the states of the global automaton, in which a block is one step, and those of each role's machine, in the order of
-/// the roles.
+/// The file, the states of the global automaton, in which a block is one step, and those of each
+/// role's machine, in the order of the roles.
 const SIZES: &[(&str, usize, &[usize])] = &[
     ("alternating_bit", 4, &[3, 3]),
     ("authentication", 5, &[3, 4, 3]),

@@ -160,7 +160,8 @@ pub struct Proof {
     /// uses it holds unless this entry's errors are raised.
     pub id: Option<u64>,
     /// The structure: the session of a `type` or a `struct`, or the options of an `enum`, in order,
-    /// with their labels; without them where the options name their peers. Empty for an item that no root reaches: no session contains it, so
+    /// with their labels; without them where the options name their peers. Empty for an item that
+    /// no root reaches: no session contains it, so
     /// nothing was verified.
     pub body: Vec<(Option<String>, Chain)>,
     /// For a role, or a root: in which system its queues have proven capacities.

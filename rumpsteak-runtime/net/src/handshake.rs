@@ -83,6 +83,7 @@ impl From<Capacity> for Room {
 }
 
 /// What a host answers.
+#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Answer {
     Welcome(Hello),

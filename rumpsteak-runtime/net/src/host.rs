@@ -579,6 +579,7 @@ pub(crate) async fn dismiss(
 }
 
 /// What a host makes of a greeting.
+#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 enum Reception {
     /// The role is not here yet, or it calls the peer itself at the moment.
     Wait,

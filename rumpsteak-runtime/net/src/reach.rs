@@ -36,6 +36,7 @@ pub(crate) struct Reach {
 }
 
 /// What comes next.
+#[expect(clippy::large_enum_variant, reason = "one for each connection, and seldom moved")]
 enum Event {
     Arrived(Arrival),
     Moved(Result<(), Stop>),
@@ -74,13 +75,10 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
         };
         let came = match event {
-            Event::Arrived(Arrival::Remote(mut again, theirs, Call::Again))
+            Event::Arrived(Arrival::Remote(again, theirs, Call::Again))
                 if !theirs.follows(&reach.theirs) =>
             {
-                let limit = reach.shared.limits.handshake;
-                tokio::spawn(timeout(limit, async move {
-                    dismiss(&mut again, &Answer::Refused(Refusal::Taken)).await
-                }));
+                reach.refuse(again);
                 continue;
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
@@ -131,6 +129,14 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
 }
 
 impl Reach {
+    /// Tells one who comes again, and is not the peer that was here, that its place is taken.
+    fn refuse(&self, mut again: Connection) {
+        let limit = self.shared.limits.handshake;
+        tokio::spawn(timeout(limit, async move {
+            dismiss(&mut again, &Answer::Refused(Refusal::Taken)).await
+        }));
+    }
+
     /// Begins to look for a connection in the place of one that broke.
     fn search<M: Serialize + DeserializeOwned, C: Codec>(
         &self,

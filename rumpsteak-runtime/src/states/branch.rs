@@ -60,9 +60,9 @@ impl<'s, R: Role, C> Branch<'s, R, AnyPeer, C> {
     /// # Errors
     ///
     /// Those of [`Receive::receive`](super::Receive::receive) for any of the peers, if no other one
-    /// has sent anything. A peer whose session has ended, and that was dropped since, is no error as
-    /// long as another one may send; over other routes than [`Channel`](crate::Channel)s, where that
-    /// cannot be told, keep it until all have ended.
+    /// has sent anything. A peer whose session has ended, and that was dropped since, is no error
+    /// as long as another one may send; over other routes than [`Channel`](crate::Channel)s, where
+    /// that cannot be told, keep it until all have ended.
     ///
     /// # Cancel safety
     ///

@@ -155,8 +155,8 @@ fn wait(
     }
 }
 
-/// Who waits for whom, as the error says when the latter is dropped. A process that could then go on
-/// and send has not waited for a message.
+/// Who waits for whom, as the error says when the latter is dropped. A process that could then go
+/// on and send has not waited for a message.
 fn told(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<Error>()?.kind() {
         ErrorKind::Closed { role, peer, action: Action::Receive(labels) } => {

@@ -124,8 +124,8 @@ pub trait Incoming<M>: Link {
     }
 
     /// Of a route whose other end is gone: whether that was in order, after the peer had completed
-    /// the session that this end is in. A choice among peers then waits for the others. `false` where
-    /// a route cannot tell.
+    /// the session that this end is in. A choice among peers then waits for the others. `false`
+    /// where a route cannot tell.
     fn has_left(&self) -> bool
     where
         Self: 'static,

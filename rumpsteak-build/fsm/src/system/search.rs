@@ -1,4 +1,5 @@
-//! One search of a system under one bound: what is wrong with a configuration, and what is left out.
+//! One search of a system under one bound: what is wrong with a configuration, and what is left
+//! out.
 
 use super::composition::System;
 use super::explorer::{Continuations, Explorer, Node, StepGraph, index};

@@ -26,7 +26,8 @@ fn talk(rng: &mut Rng) -> Talk {
     (0..states).map(|number| state(rng, number)).collect()
 }
 
-/// The interleaving of a role's sides: with whom, which talk, and whether it is the first of the two.
+/// The interleaving of a role's sides: with whom, which talk, and whether it is the first of the
+/// two.
 fn machine(role: &str, sides: &[(&str, &Talk, bool)]) -> Fsm {
     let mut builder = Fsm::builder(role);
     let mut known: BTreeMap<Vec<usize>, StateId> = BTreeMap::new();
@@ -153,7 +154,8 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
                     .iter()
                     .filter(|finding| finding.fault.kind() != FaultKind::Starvation);
                 let shortest = shortest.map(|finding| finding.run.len()).min();
-                // Where queues grow for ever, the whole exploration may not see that nothing mends it.
+                // Where queues grow for ever, the whole exploration may not see that nothing mends
+                // it.
                 match report.coverage {
                     Coverage::Complete => {
                         assert_eq!(shortest, Some(run.steps.len()), "{}", context())
