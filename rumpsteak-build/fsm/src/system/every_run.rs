@@ -97,7 +97,7 @@ pub fn live_in_every_run(
     let interned = InternedSystem::whole(system);
     // A run that is found is one, whatever was left out.
     let bound = if verdict.is_safe() { coverage.bound } else { 1 };
-    let explorer = explored(&interned, bound, limits);
+    let (explorer, is_settled) = settled(&interned, bound, limits);
     let found = neglected(system, &explorer, true);
     let is_all = || {
         let perhaps = neglected(system, &explorer, false);
@@ -105,6 +105,9 @@ pub fn live_in_every_run(
     };
     let limit = match verdict {
         Verdict::Undecided(limit) => Some(limit),
+        Verdict::Safe(()) if !is_settled && !explorer.is_truncated => {
+            Some(Limit::Queue(limits.queue))
+        }
         Verdict::Safe(()) if is_all() => None,
         _ => Some(Limit::Configurations(limits.configurations)),
     };
@@ -196,6 +199,34 @@ pub(crate) fn can_leave(
         states.contains(&StateId::from_index(state))
     };
     !explorer.is_truncated && explorer.nodes().filter(is_in).all(|node| continuations.can(node, 0))
+}
+
+/// All configurations under a bound for which directed machines are settled, and whether it is such
+/// a bound for others, too. What is settled one machine at a time is settled for what can happen,
+/// and not for what happens in every run: there, no send may be held back.
+fn settled<'a>(
+    interned: &'a InternedSystem,
+    mut bound: usize,
+    limits: &Limits,
+) -> (Explorer<'a>, bool) {
+    loop {
+        let explorer = explored(interned, bound, limits);
+        let is_settled = interned.is_directed || !holds_back(&explorer);
+        if is_settled || explorer.is_truncated || bound >= limits.queue {
+            return (explorer, is_settled);
+        }
+        bound = bound.saturating_mul(2).clamp(1, limits.queue);
+    }
+}
+
+/// Whether the bound holds back a send somewhere.
+fn holds_back(explorer: &Explorer<'_>) -> bool {
+    explorer.nodes().any(|node| {
+        explorer.ready(node).any(|machine| {
+            let mut moves = explorer.moves(node, machine).map(|by| explorer.system.get(by));
+            moves.any(|by| by.is_send && !explorer.is_enabled(node, by))
+        })
+    })
 }
 
 /// All configurations under a bound, or as many as the limits allow.

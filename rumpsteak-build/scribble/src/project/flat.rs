@@ -100,23 +100,11 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
         let Block { parts, interrupts, ends, span } = &global.blocks[letter.message as usize];
         if let (Some(&(by, message)), true) = (interrupts.first(), ended && !ends) {
             let participants = &global.participants[letter.message as usize];
-            let others: Vec<usize> =
-                participants.ones().filter(|&role| role != by as usize).collect();
+            let others = participants.ones().filter(|&role| role != by as usize).map(index);
+            let tell = others.map(|to| Letter { from: by, to, message });
             let origin = index(origins.len());
             origins.push(*span);
-            let mut from = state;
-            for (position, &to) in others.iter().enumerate() {
-                let is_last = position + 1 == others.len();
-                let next = if is_last { target } else { index(states.len()) };
-                letters.push(Letter { from: by, to: index(to), message });
-                let letter = index(letters.len() - 1);
-                let edge = Edge { letter, target: next, origins: (origin, origin + 1) };
-                states[from] = vec![edge];
-                if !is_last {
-                    states.push(Vec::new());
-                    from = next as usize;
-                }
-            }
+            one_after_the_other(&mut states, &mut letters, (state, target), origin, tell);
             continue;
         }
         let mut pairs = BTreeSet::new();
@@ -166,4 +154,25 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
         }
     }
     Some(global.with_states(states, origins, letters))
+}
+
+/// Puts these interactions between two states, the first of which has no edges any more.
+fn one_after_the_other(
+    states: &mut Vec<Vec<Edge>>,
+    letters: &mut Vec<Letter>,
+    (mut from, target): (usize, u32),
+    origin: u32,
+    interactions: impl Iterator<Item = Letter>,
+) {
+    let mut interactions = interactions.peekable();
+    while let Some(interaction) = interactions.next() {
+        let next = if interactions.peek().is_some() { index(states.len()) } else { target };
+        letters.push(interaction);
+        let letter = index(letters.len() - 1);
+        states[from] = vec![Edge { letter, target: next, origins: (origin, origin + 1) }];
+        if next != target {
+            states.push(Vec::new());
+            from = next as usize;
+        }
+    }
 }
