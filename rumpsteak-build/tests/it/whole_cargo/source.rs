@@ -127,7 +127,7 @@ fn a_file_that_cannot_be_read_is_said_once() {
         let line = text.lines().count() + 1;
         let byte = format!("{text}const HALF: &str = ").len();
         let expected = format!(
-            "the build script cannot read this file from byte {byte} on, in line {line}\n\n\
+            "the build script cannot read this file from byte {byte} on, in line {line} [V0702]\n\n\
              note: no session, role or set of the file was verified"
         );
         let errors = outcome.errors().into_iter();
