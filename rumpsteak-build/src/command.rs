@@ -30,7 +30,7 @@ pub use crate::report::comparison::{
 };
 pub use crate::report::excerpt::{Excerpt, Mark, visible};
 pub use crate::report::notice::{Notice, Severity};
-pub use crate::report::runs::shortest;
+pub use crate::report::runs::{NEXT_SESSION, shortest};
 use crate::report::wording;
 pub use crate::source::conditions::Cfg;
 pub use crate::words::{count, did_you_mean, list, meant, split_way_out};

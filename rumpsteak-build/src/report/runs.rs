@@ -10,6 +10,13 @@ pub fn shortest(run: &Run) -> String {
     format!("the shortest run that leads there:\n{}", chart.trim_end())
 }
 
+/// What is wrong with roles that play one session after the other, and what to do.
+pub const NEXT_SESSION: [&str; 2] = [
+    "may begin its next session while others are still in the last one, and where a role hears \
+     several peers at once, the one may be taken for the other",
+    "at the end of the session, let the role that hears several peers tell them that it is done",
+];
+
 /// What happens at the end of a run: "gets stuck".
 pub(super) fn failure(run: &Run) -> String {
     match &run.failure {

@@ -16,7 +16,7 @@ use super::code::code;
 use super::excerpt::Excerpt;
 use super::refusal;
 use super::rules::Deed;
-use super::runs::{failure, shortest};
+use super::runs::{NEXT_SESSION, failure, shortest};
 use crate::fault::{Cause, Gap, MachineProblem, NameProblem, Note, NoteKind};
 use crate::outcome::findings::Told;
 use crate::protocols::{Loaded, Protocols, ScrFile};
@@ -102,13 +102,8 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
                 Ok(run) => format!("{}\n\nnote: {}", run.failure, shortest(run)),
                 Err(limit) => format!("undecided, because {limit}"),
             };
-            format!(
-                "a role that plays with `{name}` may begin its next session while others are still \
-                 in the last one, and where a role hears several peers at once, the one may be \
-                 taken for the other: {reason}\n\n\
-                 help: at the end of the session, let the role that hears several peers tell them \
-                 that it is done"
-            )
+            let [wrong, help] = NEXT_SESSION;
+            format!("a role that plays with `{name}` {wrong}: {reason}\n\nhelp: {help}")
         }
         Cause::NoMessage { path } => {
             format!("`{path}` is no message type\n\nhelp: put `#[derive(Message)]` on it")

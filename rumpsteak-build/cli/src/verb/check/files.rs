@@ -1,8 +1,9 @@
 //! `check FILE.scr…`: syntax, well-formedness, every projection, and the projections together.
 
-use rumpsteak_build::command::{Notice, count, shortest, split_way_out, visible};
+use rumpsteak_build::command::{NEXT_SESSION, Notice, count, shortest, split_way_out, visible};
 use rumpsteak_fsm::run::Run;
 use rumpsteak_fsm::system::{EveryRun, Exploration, System, explore, live_in_every_run};
+use rumpsteak_fsm::verify::again;
 use rumpsteak_fsm::{Limit, Limits, Verdict, kmc};
 use rumpsteak_scribble::Protocol;
 use serde_json::{Value, json};
@@ -101,16 +102,21 @@ fn check_protocol(module: &Module, protocol: &Protocol, output: &mut Output<'_>)
         Verdict::Undecided(_) => Some(kmc::check(&system, &limits).verdict),
         Verdict::Safe(_) | Verdict::Unsafe(_) => None,
     };
-    if output.arguments.liveness.is_none() {
-        limits = limits.for_a_warning(machines.len());
-    }
+    let for_liveness = match output.arguments.liveness {
+        Some(_) => limits,
+        None => limits.for_a_warning(machines.len()),
+    };
     // Who starves waits in every run.
     let live = match exploration.starvation {
         Some(_) => EveryRun::default(),
-        None => live_in_every_run(&system, || exploration.clone(), &limits),
+        None => live_in_every_run(&system, || exploration.clone(), &for_liveness),
     };
     let judged = Judged { module, protocol, machines, exploration, kmc, live };
-    judged.tell(output)
+    let outcome = judged.tell(output);
+    if outcome == Outcome::Holds && !protocol.repeats() {
+        judged.one_after_the_other(&system, &limits, output);
+    }
+    outcome
 }
 
 /// A protocol with what was found about its projections together.
@@ -154,6 +160,28 @@ impl Judged<'_> {
         let outcome = outcome.max(self.liveness(output, &mut verdict));
         output.verdict(self.protocol, outcome, verdict, &line);
         outcome
+    }
+
+    /// Warns if a role may not begin its next session while others are in this one: the build then
+    /// refuses the sessions.
+    fn one_after_the_other(&self, system: &System, limits: &Limits, output: &mut Output<'_>) {
+        let [wrong, help] = NEXT_SESSION;
+        let warn = |reason: String| {
+            let name = self.protocol.name();
+            Notice::warning(format!("a role of `{name}` {wrong}: {reason}"))
+                .with_code(Some("V0504"))
+                .remark("the build refuses its sessions")
+                .help(help)
+        };
+        match again::follow(system, limits) {
+            Verdict::Safe(()) => {}
+            Verdict::Unsafe(run) => {
+                output.report(&self.with_run(warn(run.failure.to_string()), &run));
+            }
+            Verdict::Undecided(limit) => {
+                output.report(&warn(format!("undecided, because {limit}")));
+            }
+        }
     }
 
     /// Tells who may wait for ever.
