@@ -14,7 +14,7 @@ use crate::codec::Codec;
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, say};
 use crate::host::{Arrival, Call, Greeted, Guard, Shared, dismiss};
-use crate::lane::{Lane, Packed, Stop};
+use crate::lane::{Lane, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
 
@@ -87,11 +87,8 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
             Event::Arrived(Arrival::Leave(packed)) => {
                 drop(connection);
-                let Reach { own, theirs, addresses, .. } = reach;
-                let addresses = addresses.iter().map(ToString::to_string).collect();
-                let pack = |luggage| Packed { own, theirs, addresses, luggage };
                 // Who asked may have given up.
-                let _ = packed.send(lane.pack().map(pack));
+                let _ = packed.send(lane.pack().map(|luggage| reach.pack(luggage)));
                 return Ok(());
             }
             // Nobody else comes twice. A first connection that is late was given up.
@@ -129,6 +126,13 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
 }
 
 impl Reach {
+    /// What another host needs to go on.
+    fn pack(self, luggage: Luggage) -> Packed {
+        let Self { own, theirs, addresses, .. } = self;
+        let addresses = addresses.iter().map(ToString::to_string).collect();
+        Packed { own, theirs, addresses, luggage }
+    }
+
     /// Tells one who comes again, and is not the peer that was here, that its place is taken.
     fn refuse(&self, mut again: Connection) {
         let limit = self.shared.limits.handshake;

@@ -102,7 +102,8 @@ fn a_state_with_several_peers_is_safe() {
     let folder = Folder::new("check_peers").with("peers.scr", TWO_PEERS);
     let run = folder.call("check peers.scr").exits(0);
     begins(&run.stdout, "peers.scr: `Peers` is safe: 3 roles, ");
-    // One session of it is. `C` may take the next one's `x` for that of a branch that was not taken.
+    // One session of it is. `C` may take the next one's `x` for that of a branch that was not
+    // taken.
     begins(
         &run.stderr,
         "warning[V0504]: a role of `Peers` may begin its next session while others",
