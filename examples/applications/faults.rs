@@ -315,15 +315,23 @@ mod broker {
     #[test]
     #[ignore = "needs nats-server"]
     fn a_broker_that_is_restarted_is_waited_for() {
-        at_points(applications(), seeds(2), |point| {
+        // Not the portal: its user may find nobody at the portal once the broker is back.
+        let sessions_that_stay = applications().filter(|(_, (name, ..))| *name != "portal");
+        at_points(sessions_that_stay, seeds(2), |point| {
             let mut broker = Broker::start();
             let mut command = Command::new(point.program);
             command.args(["--transport", "nats", "--broker", &broker.0, "--patience", "60000"]);
-            let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let (name, roles, expected) = point.application;
+            // A broker that is not there when a process begins to listen is an error at once.
+            let folder = std::env::temp_dir().join(format!("rumpsteak-{}", run.id()));
+            let listens = |role: &&str| folder.join(format!("{role}.address")).exists();
+            while !roles.iter().all(listens) && run.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_millis(5));
+            }
             let mut random = Rng::with_seed(point.seed);
             thread::sleep(point.whole.mul_f64(random.f64()));
             broker.restart();
-            let (name, _, expected) = point.application;
             let Output { status, stdout, stderr } = run.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&stderr);
             assert!(status.success(), "{name}, point {}: {said}", point.seed);
