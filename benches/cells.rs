@@ -1,5 +1,7 @@
-//! The workloads over cells that hold one number: the floor for whatever passes values between two
-//! tasks that wait for each other. Nothing is checked, nobody can leave, and nothing is allocated.
+//! The workloads over cells that hold one number: as little as two tasks can do that wait for each
+//! other. Nothing is checked, nobody can leave, and nothing is allocated. It is the floor in
+//! instructions; in time it is not, because the waker of `futures` takes more atomic steps than a
+//! queue of this project.
 
 use std::convert::Infallible;
 use std::future::poll_fn;

@@ -181,7 +181,7 @@ macro_rules! stream {
     }};
 }
 
-/// The floor: what it takes to wake one another, whatever is between.
+/// What it takes to wake one another, whatever is between.
 fn cells_streaming(times: i32) {
     stream!(times, cells::streaming::pair(), cells::streaming, source);
 }

@@ -602,23 +602,23 @@ impl Turn {
 
 /// The ratios against the original, in turns.
 fn ratios() {
-    use cells::streaming as floor;
+    use cells::streaming as bare_;
     use original::streaming as theirs_;
     use standard::streaming as ours_;
 
     println!(
-        "in turns: median (quartiles); the floor is two tasks that pass numbers through cells"
+        "in turns: median (quartiles); cells: two tasks that pass numbers through a word and a waker"
     );
     let mut turns = Turns::new("streaming_tokio_1");
     stream_in_tasks!(turns, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
     stream_in_tasks!(turns, "original", tokio_1(), theirs(), theirs_::source, theirs_::sink);
-    stream_in_tasks!(turns, "floor", tokio_1(), floor::pair(), floor::source, floor::sink);
+    stream_in_tasks!(turns, "cells", tokio_1(), bare_::pair(), bare_::source, bare_::sink);
     turns.finish("≥ 1.8");
 
     let mut turns = Turns::new("streaming_block_on");
     stream_in_one_task!(turns, "ours", ours(), ours_::source, ours_::sink);
     stream_in_one_task!(turns, "original", theirs(), theirs_::source, theirs_::sink);
-    stream_in_one_task!(turns, "floor", floor::pair(), floor::source, floor::sink);
+    stream_in_one_task!(turns, "cells", bare_::pair(), bare_::source, bare_::sink);
     turns.finish("≥ 2.3");
 
     let mut turns = Turns::new("window_tokio_1");
@@ -652,7 +652,7 @@ fn ratios() {
     let mut turns = Turns::new("streaming_tokio_2");
     stream_in_tasks!(turns, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
     stream_in_tasks!(turns, "original", tokio_2(), theirs(), theirs_::source, theirs_::sink);
-    stream_in_tasks!(turns, "floor", tokio_2(), floor::pair(), floor::source, floor::sink);
+    stream_in_tasks!(turns, "cells", tokio_2(), bare_::pair(), bare_::source, bare_::sink);
     turns.finish("≥ 1.2");
 }
 
