@@ -16,19 +16,19 @@
 //! ```
 //!
 //! The others move later, and later must come. In a terminal strongly connected component that
-//! never moves a machine which could move, that machine is let move from the component's root, and
-//! the search goes on. (What waits for such a machine does not change there: nobody else takes from
-//! its channels, and what others put there would never go away.) If only the bound keeps it from
-//! moving, the bound has held it back.
+//! never moves a machine which could move, such a machine is let move from the component's root if
+//! it decides alone, and all machines otherwise; then the search goes on. (What waits for such a
+//! machine does not change there: nobody else takes from its channels, and what others put there
+//! would never go away.) If only the bound keeps it from moving, the bound has held it back.
 //!
 //! # Why it says enough
 //!
-//! The argument is that of [k-MC's reduction](crate::kmc), for all machines that decide alone: each
-//! run from a configuration of this search is, but for the order of independent steps, the
-//! beginning of a run of this search. By induction on its length, along a way to a terminal
-//! component: if the machines that were chosen on the way move in the run, the first move of theirs
-//! is one of those explored, and is swapped to the front; if they do not, what they do disables
-//! nothing. In the terminal component the machine that moves first in the run is let move at last.
+//! Each run from a configuration of this search is, but for the order of independent steps, the
+//! beginning of a run of this search. By induction on its length. Where all machines are let move,
+//! its first step is one of those explored. Where one that decides alone is: if it moves in the run,
+//! its first move there is among those explored, and is swapped to the front; if not, it disables
+//! nothing, and the search is followed on. So it comes to where all machines are let move, or into a
+//! terminal component, where the machine that moves first in the run is let move at last.
 //!
 //! So what cannot be mended later (a deadlock, an unspecified reception, an orphan; a role or a
 //! message that waits in all continuations) is so in the configuration at the end of the longer
@@ -77,10 +77,15 @@ impl Walk for Reduced<'_, '_> {
     /// Looks again at a component that left a machine out which could move.
     fn complete(&mut self, members: &[Node], component_of: &[u32]) -> Option<bool> {
         let left_out = self.left_out(members, component_of);
-        if let Some(machine) = left_out {
-            self.search.expand_machine(members[0], machine);
+        let root = members[0];
+        // One that does not decide alone may have other moves once others have moved.
+        let alone = left_out.iter().find(|&&machine| self.decides_alone(root, machine));
+        match alone {
+            Some(&machine) => self.search.expand_machine(root, machine),
+            None if !left_out.is_empty() => self.search.expand(root),
+            None => {}
         }
-        self.has_room().map(|()| left_out.is_none())
+        self.has_room().map(|()| left_out.is_empty())
     }
 }
 
@@ -107,12 +112,12 @@ impl Reduced<'_, '_> {
         })
     }
 
-    /// A machine that can move in a terminal component and does not.
-    fn left_out(&mut self, members: &[Node], component_of: &[u32]) -> Option<MachineIndex> {
+    /// The machines that can move in a terminal component and do not.
+    fn left_out(&mut self, members: &[Node], component_of: &[u32]) -> Vec<MachineIndex> {
         let explorer = &self.search.explorer;
         let steps = || members.iter().flat_map(|&member| explorer.steps_from(member));
         if steps().any(|step| component_of[step.to as usize] != NONE) {
-            return None;
+            return vec![];
         }
         let mut moved = vec![false; explorer.system.machines()];
         for step in steps() {
@@ -121,8 +126,9 @@ impl Reduced<'_, '_> {
         let root = members[0];
         let still: Vec<MachineIndex> =
             explorer.ready(root).filter(|&machine| !moved[machine]).collect();
-        let left_out = still.iter().copied().find(|&machine| explorer.can_move(root, machine));
-        if left_out.is_none() && !still.is_empty() {
+        let can_move = |&machine: &MachineIndex| explorer.can_move(root, machine);
+        let left_out: Vec<MachineIndex> = still.iter().copied().filter(can_move).collect();
+        if left_out.is_empty() && !still.is_empty() {
             self.search.hold_back(root);
         }
         left_out

@@ -188,3 +188,16 @@ fn one_machine_at_a_time_is_enough_where_they_do_not_meet() {
         assert_eq!(exploration.coverage.configurations, 4 * workers, "{workers}");
     }
 }
+
+/// While `b` and `c` go on for ever, `a` could take what `b` sent; but `d` may send first, and then
+/// `a` chooses otherwise.
+#[test]
+fn a_machine_that_was_left_out_may_choose_otherwise_once_others_have_moved() {
+    let run = bad_run(
+        "a: 0 b?x 1, 0 d?x 2, 2 b?x 3, 2 d!x 2, 2 d!y 1, 3 d!x 3, 3 d!y 3, 1 d?x 3
+         b: 0 a!x 1, 0 c!x 0, 0 c!y 0, 1 c!x 1, 1 c!y 1
+         c: 0 b?x 0, 0 b?y 0
+         d: 0 a!x 1, 1 a?x 1, 1 a?y 1",
+    );
+    assert_eq!(run.failure, Failure::Orphan { from: "b".into(), to: "a".into() });
+}
