@@ -25,10 +25,10 @@
 //!
 //! Each run from a configuration of this search is, but for the order of independent steps, the
 //! beginning of a run of this search. By induction on its length. Where all machines are let move,
-//! its first step is one of those explored. Where one that decides alone is: if it moves in the run,
-//! its first move there is among those explored, and is swapped to the front; if not, it disables
-//! nothing, and the search is followed on. So it comes to where all machines are let move, or into a
-//! terminal component, where the machine that moves first in the run is let move at last.
+//! its first step is one of those explored. Where one that decides alone is: if it moves in the
+//! run, its first move there is among those explored, and is swapped to the front; if not, it
+//! disables nothing, and the search is followed on. So it comes to where all machines are let move,
+//! or into a terminal component, where the machine that moves first in the run is let move at last.
 //!
 //! So what cannot be mended later (a deadlock, an unspecified reception, an orphan; a role or a
 //! message that waits in all continuations) is so in the configuration at the end of the longer

@@ -149,8 +149,9 @@ fn the_reduced_exploration_agrees_with_the_whole_one() {
             }
             Verdict::Unsafe(run) => {
                 assert!(!is_whole || report.coverage == Coverage::Partial, "{}", context());
-                // The first of its kind; what one configuration shows counts before what all runs from
-                // it show. Where queues grow for ever, the whole exploration may not see the latter.
+                // The first of its kind; what one configuration shows counts before what all runs
+                // from it show. Where queues grow for ever, the whole exploration may not see the
+                // latter.
                 let kinds = report.findings.iter();
                 let kinds = kinds.filter(|found| found.fault.kind() != FaultKind::Starvation);
                 let lengths: Vec<usize> = kinds.map(|found| found.run.len()).collect();
