@@ -120,8 +120,10 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
                 continue;
             }
             // A part that never ends hides those behind it.
-            let ends = (0..index(part.len())).any(|state| part.edges(state).is_empty());
-            if !ends && position + 1 < parts.len() {
+            let can_end = can_end(part);
+            let ends = can_end.contains(&true);
+            // A role may be done with its part where others never are.
+            if ends && can_end.contains(&false) || !ends && position + 1 < parts.len() {
                 return None;
             }
             let is_first = position == 0;
@@ -173,6 +175,23 @@ fn one_after_the_other(
         if next != target {
             states.push(Vec::new());
             from = next as usize;
+        }
+    }
+}
+
+/// Whether the automaton can come to its end, by state.
+fn can_end(automaton: &Global) -> Vec<bool> {
+    let states = 0..index(automaton.len());
+    let mut can: Vec<bool> =
+        states.clone().map(|state| automaton.edges(state).is_empty()).collect();
+    loop {
+        let found = states.clone().find(|&state| {
+            let mut edges = automaton.edges(state).iter();
+            !can[state as usize] && edges.any(|edge| can[edge.target as usize])
+        });
+        match found {
+            Some(state) => can[state as usize] = true,
+            None => return can,
         }
     }
 }
