@@ -44,6 +44,7 @@ use rumpsteak_fsm::system::explore;
 use rumpsteak_fsm::{Action, Direction, Fsm, Message, Role, System, Verdict, kmc};
 
 use super::flat;
+use super::grouped::leads_to;
 use super::minimise::{self, Move};
 use super::projection::{Projection, project};
 use crate::diagnostics::diagnostic::Diagnostic;
@@ -394,22 +395,19 @@ impl Composer<'_> {
 
 /// Whether, in each state of the interrupter, each of these roles has still to hear from it.
 fn open_states(machine: &Local, others: &[u32], roles: &[Role]) -> Vec<bool> {
+    let edges = || {
+        (0..)
+            .zip(&machine.states)
+            .flat_map(|(state, edges)| edges.iter().map(move |edge| (state, edge)))
+    };
+    let targets: Vec<(u32, u32)> = edges().map(|(state, edge)| (state, edge.target)).collect();
     let mut open = vec![true; machine.states.len()];
     for &other in others {
         let peer = &roles[other as usize];
-        let tells =
-            |edge: &Edge| edge.action.peer == *peer && edge.action.direction == Direction::Send;
-        let mut reaches = vec![false; machine.states.len()];
-        loop {
-            let mut is_new = false;
-            for (state, edges) in machine.states.iter().enumerate() {
-                let found = edges.iter().any(|edge| tells(edge) || reaches[edge.target as usize]);
-                is_new |= found && !std::mem::replace(&mut reaches[state], true);
-            }
-            if !is_new {
-                break;
-            }
-        }
+        let tells = |(state, Edge { action, .. }): (u32, &Edge)| {
+            (action.peer == *peer && action.direction == Direction::Send).then_some(state)
+        };
+        let reaches = leads_to(machine.states.len(), &targets, edges().filter_map(tells));
         for (open, reaches) in open.iter_mut().zip(reaches) {
             *open &= reaches;
         }

@@ -51,6 +51,7 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::{Direction, Fsm};
 
+use super::grouped::leads_to;
 use super::projection::project;
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
@@ -182,16 +183,7 @@ fn one_after_the_other(
 /// Whether the automaton can come to its end, by state.
 fn can_end(automaton: &Global) -> Vec<bool> {
     let states = 0..index(automaton.len());
-    let mut can: Vec<bool> =
-        states.clone().map(|state| automaton.edges(state).is_empty()).collect();
-    loop {
-        let found = states.clone().find(|&state| {
-            let mut edges = automaton.edges(state).iter();
-            !can[state as usize] && edges.any(|edge| can[edge.target as usize])
-        });
-        match found {
-            Some(state) => can[state as usize] = true,
-            None => return can,
-        }
-    }
+    let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
+    let edges: Vec<(u32, u32)> = states.clone().flat_map(from).collect();
+    leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
 }

@@ -1,4 +1,4 @@
-//! Numbers by group.
+//! Numbers by group, and what leads to them.
 
 use crate::index::index;
 
@@ -34,4 +34,22 @@ impl Grouped {
         let group = group as usize;
         &self.members[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
+}
+
+/// Which of the numbers `0..n` lead to one of `goals` along these edges, each from a number to
+/// another. O(n + edges).
+pub(super) fn leads_to(
+    n: usize,
+    edges: &[(u32, u32)],
+    goals: impl IntoIterator<Item = u32>,
+) -> Vec<bool> {
+    let backwards = Grouped::new(n, edges.iter().map(|&(_, target)| target));
+    let mut leads = vec![false; n];
+    let mut work: Vec<u32> = goals.into_iter().collect();
+    while let Some(number) = work.pop() {
+        if !std::mem::replace(&mut leads[number as usize], true) {
+            work.extend(backwards.get(number).iter().map(|&edge| edges[edge as usize].0));
+        }
+    }
+    leads
 }

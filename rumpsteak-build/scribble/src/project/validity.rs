@@ -1,9 +1,11 @@
 //! What must hold in each state of a role's machine: see [`projection`](super::projection).
 
+use std::collections::BTreeSet;
+
 use fixedbitset::FixedBitSet;
 use hashbrown::HashSet;
 
-use super::grouped::Grouped;
+use super::grouped::leads_to;
 use super::subsets::{EdgeAt, Group, Subsets, TooLarge};
 use crate::diagnostics::projection_errors::ProblemKind;
 use crate::global::automaton::Letter;
@@ -78,32 +80,16 @@ fn same_label<'g>(subsets: &Subsets<'_>, groups: &'g [Group]) -> Option<(&'g Gro
 /// A member from which none of `edges` is reachable by ε.
 fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> Option<u32> {
     let members = subsets.members();
-    let mut reaches = vec![false; members.len()];
-    let mut work = Vec::new();
-    for &(source, _) in edges {
-        let slot = subsets.slot(source);
-        if !std::mem::replace(&mut reaches[slot as usize], true) {
-            work.push(slot);
-        }
+    let goals: BTreeSet<u32> = edges.map(|&(source, _)| subsets.slot(source)).collect();
+    if goals.len() == members.len() {
+        return None;
     }
-    if work.len() < members.len() {
-        let (mut sources, mut targets) = (Vec::new(), Vec::new());
-        for &member in members {
-            for target in subsets.silent(member) {
-                sources.push(subsets.slot(member));
-                targets.push(target);
-            }
-        }
-        let backwards = Grouped::new(members.len(), targets.iter().copied());
-        while let Some(slot) = work.pop() {
-            for &edge in backwards.get(slot) {
-                let source = sources[edge as usize];
-                if !std::mem::replace(&mut reaches[source as usize], true) {
-                    work.push(source);
-                }
-            }
-        }
-    }
+    let silent = |&member: &u32| {
+        let source = subsets.slot(member);
+        subsets.silent(member).map(move |target| (source, target))
+    };
+    let silent: Vec<(u32, u32)> = members.iter().flat_map(silent).collect();
+    let reaches = leads_to(members.len(), &silent, goals);
     let stuck = reaches.iter().position(|&reaches| !reaches)?;
     Some(members[stuck])
 }
