@@ -192,7 +192,7 @@ pub(super) fn poll_any<R: Role, L: Peers<R>>(
         assert!(L::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
     let (mut ready, mut empty) = L::outlook(role, context.waker());
-    let (mut last, mut failed, mut staying) = (0, None, L::COUNT);
+    let (mut last, mut gone) = (0, Gone::default());
     // Turns count only where there is a choice.
     let is_contended = ready & ready.wrapping_sub(1) != 0;
     while ready | empty != 0 {
@@ -211,15 +211,30 @@ pub(super) fn poll_any<R: Role, L: Peers<R>>(
                 }
                 return Poll::Ready((index, Ok(message)));
             }
-            Poll::Ready(Err(error)) => {
-                let has_left = matches!(error, RouteError::Closed) && L::has_left(role, index);
-                staying -= usize::from(has_left);
-                if !has_left || staying == 0 {
-                    failed = failed.or(Some((index, Err(error))));
-                }
-            }
+            Poll::Ready(Err(error)) => gone.add::<R, L>(role, index, error),
             Poll::Pending => {}
         }
     }
-    failed.map_or(Poll::Pending, Poll::Ready)
+    gone.failed.map_or(Poll::Pending, |(index, error)| Poll::Ready((index, Err(error))))
+}
+
+/// The peers of which a poll has found that they are gone.
+#[derive(Default)]
+struct Gone {
+    /// How many have left in order.
+    left: usize,
+    /// The first that has not, or the last if all have left.
+    failed: Option<(usize, RouteError)>,
+}
+
+impl Gone {
+    #[cold]
+    #[inline(never)]
+    fn add<R: Role, L: Peers<R>>(&mut self, role: &mut R, index: usize, error: RouteError) {
+        let has_left = matches!(error, RouteError::Closed) && L::has_left(role, index);
+        self.left += usize::from(has_left);
+        if !has_left || self.left == L::COUNT {
+            self.failed.get_or_insert((index, error));
+        }
+    }
 }

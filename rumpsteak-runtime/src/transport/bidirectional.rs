@@ -156,10 +156,7 @@ where
         Self: 'static,
         M: 'static,
     {
-        // Of streams, only those of a `Channel` can tell: known when this is compiled.
-        let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
-        let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
-        queue.map_or(Outlook::Ready, |queue| queue.outlook(waker))
+        self.queue::<M>().map_or(Outlook::Ready, |queue| queue.outlook(waker))
     }
 
     fn has_left(&self) -> bool
@@ -167,9 +164,17 @@ where
         Self: 'static,
         M: 'static,
     {
-        let rx = self.halves.as_ref().map(|(_, rx)| rx as &dyn Any);
-        let queue = rx.and_then(|rx| rx.downcast_ref::<QueueReceiver<M>>());
-        queue.is_some_and(|queue| queue.left_after() > self.mark.completed())
+        self.queue::<M>().is_some_and(|queue| queue.left_after() > self.mark.completed())
+    }
+}
+
+impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
+    /// What it receives from, if that is a queue of ours: of streams, only these can tell what a
+    /// poll would find. Known when this is compiled.
+    #[inline(always)]
+    fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>> {
+        let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
+        rx.downcast_ref()
     }
 }
 
