@@ -1,5 +1,7 @@
-//! Left set without a protocol in which one role hears whoever is first.
+//! A set without a protocol in which one role hears whoever is first.
 
+use rumpsteak_runtime::states::End;
+use rumpsteak_runtime::transport::Route;
 use rumpsteak_runtime::{Channel, Message, Result, Role, Roles, session, try_run};
 
 /// All roles.
@@ -39,7 +41,7 @@ pub struct Hub {
 /// What they say.
 #[derive(Debug, Message)]
 pub enum Label {
-    /// Left line.
+    /// A line.
     Line(Line),
     /// No more.
     LastLine(LastLine),
@@ -47,7 +49,7 @@ pub enum Label {
     Got(Got),
 }
 
-/// Left line.
+/// A line.
 #[derive(Debug)]
 pub struct Line(pub u32);
 
@@ -59,36 +61,27 @@ pub struct LastLine;
 #[derive(Debug)]
 pub struct Got;
 
-/// What `Left` does: it is two lines ahead.
+/// What `Left` does.
 #[session(Left)]
-pub type WriterA = Send<Hub, Line, Send<Hub, Line, WindowA>>;
+pub type WriterA = Ahead;
 
-/// What `Left` does then.
-#[session]
-pub type WindowA = Select<Hub, MoreA>;
-
-/// What `Left` writes next.
-#[session]
-pub enum MoreA {
-    /// Left line.
-    Line(Line, Receive<Hub, Got, WindowA>),
-    /// No more.
-    LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
-}
-
-/// What `Right` does: it is two lines ahead.
+/// What `Right` does.
 #[session(Right)]
-pub type WriterB = Send<Hub, Line, Send<Hub, Line, WindowB>>;
+pub type WriterB = Ahead;
 
-/// What `Right` does then.
+/// What both do: they are two lines ahead.
 #[session]
-pub type WindowB = Select<Hub, MoreB>;
+pub type Ahead = Send<Hub, Line, Send<Hub, Line, Window>>;
 
-/// What `Right` writes next.
+/// What they do then.
 #[session]
-pub enum MoreB {
-    /// Left line.
-    Line(Line, Receive<Hub, Got, WindowB>),
+pub type Window = Select<Hub, More>;
+
+/// What they write next.
+#[session]
+pub enum More {
+    /// A line.
+    Line(Line, Receive<Hub, Got, Window>),
     /// No more.
     LastLine(LastLine, Receive<Hub, Got, Receive<Hub, Got, End>>),
 }
@@ -100,9 +93,9 @@ pub struct Collector(Branch<Both>);
 /// While both write.
 #[session]
 pub enum Both {
-    /// Left line of `Left`.
+    /// A line of `Left`.
     FromA(Receive<Left, Line, Send<Left, Got, Collector>>),
-    /// Left line of `Right`.
+    /// A line of `Right`.
     FromB(Receive<Right, Line, Send<Right, Got, Collector>>),
     /// `Right` goes on alone.
     NoMoreA(Receive<Left, LastLine, Branch<Right, OnlyB>>),
@@ -113,7 +106,7 @@ pub enum Both {
 /// While only `Left` writes.
 #[session]
 pub enum OnlyA {
-    /// Left line.
+    /// A line.
     Line(Line, Send<Left, Got, Branch<Left, OnlyA>>),
     /// No more.
     LastLine(LastLine, End),
@@ -122,7 +115,7 @@ pub enum OnlyA {
 /// While only `Right` writes.
 #[session]
 pub enum OnlyB {
-    /// Left line.
+    /// A line.
     Line(Line, Send<Right, Got, Branch<Right, OnlyB>>),
     /// No more.
     LastLine(LastLine, End),
@@ -134,16 +127,7 @@ pub enum OnlyB {
 ///
 /// Those of the session.
 pub async fn writer_a(role: &mut Left, lines: u32) -> Result<()> {
-    try_run(role, async |s: WriterA<'_>| {
-        let mut s = s.send(Line(0)).await?.send(Line(1)).await?;
-        for line in 2..lines {
-            (Got, s) = s.select(Line(line)).await?.receive().await?;
-        }
-        let (Got, s) = s.select(LastLine).await?.receive().await?;
-        let (Got, end) = s.receive().await?;
-        Ok(((), end))
-    })
-    .await
+    try_run(role, async |s: WriterA<'_>| write(s, lines).await).await
 }
 
 /// Writes `lines` lines, two at least.
@@ -152,16 +136,20 @@ pub async fn writer_a(role: &mut Left, lines: u32) -> Result<()> {
 ///
 /// Those of the session.
 pub async fn writer_b(role: &mut Right, lines: u32) -> Result<()> {
-    try_run(role, async |s: WriterB<'_>| {
-        let mut s = s.send(Line(0)).await?.send(Line(1)).await?;
-        for line in 2..lines {
-            (Got, s) = s.select(Line(line)).await?.receive().await?;
-        }
-        let (Got, s) = s.select(LastLine).await?.receive().await?;
-        let (Got, end) = s.receive().await?;
-        Ok(((), end))
-    })
-    .await
+    try_run(role, async |s: WriterB<'_>| write(s, lines).await).await
+}
+
+async fn write<'s, R>(s: Ahead<'s, R>, lines: u32) -> Result<((), End<'s, R>)>
+where
+    R: Role<Message = Label> + Route<Hub, Link = Channel<Label>>,
+{
+    let mut s = s.send(Line(0)).await?.send(Line(1)).await?;
+    for line in 2..lines {
+        (Got, s) = s.select(Line(line)).await?.receive().await?;
+    }
+    let (Got, s) = s.select(LastLine).await?.receive().await?;
+    let (Got, end) = s.receive().await?;
+    Ok(((), end))
 }
 
 /// Collects the lines, with who wrote each.

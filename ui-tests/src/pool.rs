@@ -39,7 +39,7 @@ pub struct Bob(#[route(Boss)] Channel<Label>);
 /// What they say.
 #[derive(Debug, Message)]
 pub enum Label {
-    /// Ann job.
+    /// A job.
     Job(Job),
     /// Its result.
     Done(Done),
@@ -47,7 +47,7 @@ pub enum Label {
     Halt(Halt),
 }
 
-/// Ann job.
+/// A job.
 #[derive(Debug)]
 pub struct Job(pub i32);
 
@@ -66,9 +66,9 @@ pub type Dispatcher = Select<NextJob>;
 /// To whom the next message goes.
 #[session]
 pub enum NextJob {
-    /// Ann job for `a`.
+    /// A job for `a`.
     ToA(Send<Ann, Job, Receive<Ann, Done, Dispatcher>>),
-    /// Ann job for `b`.
+    /// A job for `b`.
     ToB(Send<Bob, Job, Receive<Bob, Done, Dispatcher>>),
     /// No more.
     Halt(Send<Ann, Halt, Send<Bob, Halt, End>>),
@@ -81,7 +81,7 @@ pub type First = Branch<Boss, FirstJob>;
 /// What `a` is told.
 #[session]
 pub enum FirstJob {
-    /// Ann job.
+    /// A job.
     Job(Job, Send<Boss, Done, First>),
     /// No more.
     Halt(Halt, End),
@@ -94,7 +94,7 @@ pub struct Second(Branch<Boss, SecondJob>);
 /// What `b` is told.
 #[session]
 pub enum SecondJob {
-    /// Ann job.
+    /// A job.
     Job(Job, Send<Boss, Done, Second>),
     /// No more.
     Halt(Halt, End),
