@@ -43,7 +43,7 @@ pub fn hears_several(fsm: &Fsm, state: StateId) -> bool {
 pub fn follow(system: &System, limits: &Limits) -> Verdict<(), Box<Run>> {
     let hears_several = |fsm: &Fsm| fsm.states().any(|state| hears_several(fsm, state));
     if !system.machines().iter().any(hears_several)
-        || explore(&telling(system), limits).verdict.is_safe()
+        || telling(system).is_some_and(|telling| explore(&telling, limits).verdict.is_safe())
     {
         return Verdict::Safe(());
     }
@@ -61,14 +61,9 @@ pub fn follow(system: &System, limits: &Limits) -> Verdict<(), Box<Run>> {
 
 /// The system whose machines tell each other that they have finished; see the
 /// [module](mod@self). If it is safe, its sessions may follow one another.
-#[must_use]
-pub fn telling(system: &System) -> System {
-    let machines = system.machines().iter().map(|machine| tell(machine, system)).collect();
-    match System::new(machines) {
-        Ok(telling) => telling,
-        // Roles and peers are those of a system.
-        Err(_) => system.clone(),
-    }
+fn telling(system: &System) -> Option<System> {
+    let machines = system.machines().iter().map(|machine| tell(machine, system));
+    System::new(machines.collect()).ok()
 }
 
 /// What is told. No label of a protocol has a blank in it.
@@ -84,10 +79,10 @@ fn tell(machine: &Fsm, system: &System) -> Fsm {
     let told = receivers(machine).into_iter().map(|peer| Action::send(peer, FINISHED, &[]));
     let telling = system.machines().iter().filter(|peer| receivers(peer).contains(machine.role()));
     let heard = telling.map(|peer| Action::receive(peer.role(), FINISHED, &[]));
-    let mut goodbye: Vec<Action> = told.chain(heard).collect();
+    let goodbye = told.chain(heard);
     let is_terminal = |state: &StateId| machine.is_terminal(*state);
     let mut last: Vec<StateId> = machine.states().filter(is_terminal).collect();
-    for action in goodbye.drain(..) {
+    for action in goodbye {
         let next = builder.add_state();
         for state in last.drain(..) {
             builder.add_transition(state, action.clone(), next);
@@ -131,7 +126,7 @@ mod tests {
             digraph c { 0 -> 1 [label="a?x"]; 0 -> 2 [label="b?y"]; 1 -> 3 [label="b?y"]; 2 -> 3 [label="a?x"] }"#,
         );
         let system = System::new(machines.unwrap()).unwrap();
-        let verdict = explore(&telling(&system), &Limits::default()).verdict;
+        let verdict = explore(&telling(&system).unwrap(), &Limits::default()).verdict;
         assert_eq!(verdict, Verdict::Safe(()));
     }
 
@@ -165,7 +160,7 @@ mod tests {
         );
         let system = System::new(machines.unwrap()).unwrap();
         assert_eq!(explore(&system, &Limits::default()).verdict, Verdict::Safe(()));
-        let verdict = explore(&telling(&system), &Limits::default()).verdict;
+        let verdict = explore(&telling(&system).unwrap(), &Limits::default()).verdict;
         assert!(verdict.refusal().is_some(), "{verdict:?}");
     }
 }
