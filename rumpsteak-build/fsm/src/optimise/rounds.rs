@@ -7,60 +7,57 @@
 //! A receive comes before a send if a way leads from it to the send on which no loop around the
 //! send begins its next round. Loops that the send is behind have had all their rounds.
 //!
-//! An edge begins a round of a loop if it leads to a state that dominates its source; the loop is
-//! what can reach that edge without that state (a natural loop). Costs O(states · transitions).
+//! An edge begins a round of a loop if it leads to a state that dominates its source; the loop of
+//! that state is what can reach such an edge without it (a natural loop). Costs O(sends and loops ·
+//! transitions).
+
+use std::collections::BTreeSet;
 
 use fixedbitset::FixedBitSet;
+use petgraph::Direction::Incoming;
 use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
-use petgraph::visit::{Control, DfsEvent, EdgeFiltered, EdgeRef, Reversed, depth_first_search};
+use petgraph::graph::{DiGraph, EdgeIndex, EdgeReference, NodeIndex};
+use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, IntoEdges, Reversed};
 
 use crate::machine::{Direction, Fsm, StateId, TransitionId};
 
 type Graph = DiGraph<(), TransitionId>;
 
-/// A loop: the edge that begins its next round, and the states around which it goes.
+/// A loop: the edges that begin its next round, and the states around which it goes.
 struct Loop {
-    again: EdgeIndex,
+    again: Vec<EdgeIndex>,
     body: FixedBitSet,
 }
 
 /// For each send of a machine the receives that come before it in its round.
 pub fn received_before(machine: &Fsm) -> Vec<(TransitionId, Vec<TransitionId>)> {
-    let mut graph = Graph::new();
     let node = |state: StateId| NodeIndex::new(state.index());
-    for _ in machine.states() {
+    let edges = machine.transitions().map(|by| (node(by.source), node(by.target), by.id));
+    let mut graph = Graph::from_edges(edges);
+    while graph.node_count() < machine.len() {
         graph.add_node(());
-    }
-    for transition in machine.transitions() {
-        graph.add_edge(node(transition.source), node(transition.target), transition.id);
     }
     let loops = loops(&graph, node(machine.initial()));
 
     let direction = |id: TransitionId| machine.transition(id).action.direction;
     let mut found = Vec::new();
     for state in machine.states() {
-        let mut sends = machine.transitions_from(state);
-        let sends = sends.by_ref().filter(|send| send.action.direction == Direction::Send);
-        let sends: Vec<TransitionId> = sends.map(|send| send.id).collect();
+        let leaving = machine.transitions_from(state).map(|by| by.id);
+        let sends = leaving.filter(|&id| direction(id) == Direction::Send);
+        let sends: Vec<TransitionId> = sends.collect();
         if sends.is_empty() {
             continue;
         }
-        let begins_a_round = |edge: EdgeIndex| {
-            let mut around = loops.iter().filter(|found| found.body.contains(state.index()));
-            around.any(|found| found.again == edge)
-        };
-        let round = EdgeFiltered::from_fn(&graph, |edge| !begins_a_round(edge.id()));
+        let around = loops.iter().filter(|found| found.body.contains(state.index()));
+        let again: BTreeSet<EdgeIndex> = around.flat_map(|found| &found.again).copied().collect();
+        let round = EdgeFiltered::from_fn(&graph, |edge| !again.contains(&edge.id()));
+        let round = Reversed(&round);
         let mut before = Vec::new();
-        depth_first_search(Reversed(&round), [node(state)], |event| {
-            if let DfsEvent::Discover(reached, _) = event {
-                let incoming = graph.edges_directed(reached, petgraph::Incoming);
-                let receives = incoming.filter(|edge| {
-                    direction(*edge.weight()) == Direction::Receive && !begins_a_round(edge.id())
-                });
-                before.extend(receives.map(|edge| *edge.weight()));
-            }
-        });
+        let mut reached = Dfs::new(round, node(state));
+        while let Some(reached) = reached.next(round) {
+            let incoming = round.edges(reached).map(|edge| *edge.weight());
+            before.extend(incoming.filter(|&id| direction(id) == Direction::Receive));
+        }
         found.extend(sends.into_iter().map(|send| (send, before.clone())));
     }
     found
@@ -68,22 +65,25 @@ pub fn received_before(machine: &Fsm) -> Vec<(TransitionId, Vec<TransitionId>)> 
 
 fn loops(graph: &Graph, initial: NodeIndex) -> Vec<Loop> {
     let dominators = simple_fast(graph, initial);
-    let is_back = |edge: &EdgeIndex| {
-        graph.edge_endpoints(*edge).is_some_and(|(source, target)| {
-            dominators.dominators(source).is_some_and(|mut all| all.any(|one| one == target))
-        })
+    // A loop is entered from outside as well.
+    let may_begin = |state| state == initial || graph.edges_directed(state, Incoming).count() > 1;
+    let leads_back = |edge: &EdgeReference<'_, TransitionId>| {
+        let mut all = dominators.dominators(edge.source()).into_iter().flatten();
+        all.any(|one| one == edge.target())
     };
-    let natural = |again: EdgeIndex| {
-        let (end, head) = graph.edge_endpoints(again)?;
+    let natural = |head: NodeIndex| {
+        let again = graph.edges_directed(head, Incoming).filter(leads_back);
+        let again: Vec<EdgeReference<'_, TransitionId>> = again.collect();
+        let inside = EdgeFiltered::from_fn(graph, |edge| edge.target() != head);
+        let inside = Reversed(&inside);
         let mut body = FixedBitSet::with_capacity(graph.node_count());
-        depth_first_search(Reversed(graph), [end], |event| match event {
-            DfsEvent::Discover(reached, _) => {
-                body.insert(reached.index());
-                if reached == head { Control::<()>::Prune } else { Control::Continue }
-            }
-            _ => Control::Continue,
-        });
-        Some(Loop { again, body })
+        body.insert(head.index());
+        let mut reached = Dfs::empty(inside);
+        reached.stack.extend(again.iter().map(|edge| edge.source()));
+        while let Some(reached) = reached.next(inside) {
+            body.insert(reached.index());
+        }
+        Loop { again: again.iter().map(|edge| edge.id()).collect(), body }
     };
-    graph.edge_indices().filter(is_back).filter_map(natural).collect()
+    graph.node_indices().filter(|&state| may_begin(state)).map(natural).collect()
 }

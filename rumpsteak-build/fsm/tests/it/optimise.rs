@@ -1,7 +1,9 @@
 //! Proposals: what the papers reorder by hand is found, what depends on a message stays behind it.
 
 use rumpsteak_fsm::optimise::cost::Work;
-use rumpsteak_fsm::optimise::{Costs, Options, Proposals, anticipate, propose, propose_together};
+use rumpsteak_fsm::optimise::{
+    Costs, Options, Proposals, anticipate, propose, propose_together, received_before,
+};
 use rumpsteak_fsm::system::{System, explore};
 use rumpsteak_fsm::text::{self, Form};
 use rumpsteak_fsm::{Action, Fsm, Limits, Role, Verdict, subtype};
@@ -224,4 +226,46 @@ fn all_roles_together() {
         .collect();
     let found = explore(&System::new(system).unwrap(), &Limits::default());
     assert!(matches!(found.verdict, Verdict::Safe(_)));
+}
+
+#[test]
+fn what_came_before_goes_by_rounds() {
+    let before = |text: &str| -> Vec<String> {
+        let machine = parse(text).remove(0);
+        let show = |id| machine.transition(id).action.to_string();
+        let of_send = received_before(&machine).into_iter().map(|(send, before)| {
+            let mut before: Vec<String> = before.into_iter().map(show).collect();
+            before.sort();
+            format!("{}: {}", show(send), before.join(" "))
+        });
+        of_send.collect()
+    };
+    assert_eq!(
+        before("k: rec X . s!ready; s?value; t?ready; t!value; X"),
+        ["s!ready: ", "t!value: s?value t?ready"]
+    );
+    // A loop that a send is behind has had all its rounds; one around it has not.
+    assert_eq!(before("b: rec X . {a?item; X, a?done; c!sum; end}"), ["c!sum: a?done a?item"]);
+    assert_eq!(
+        before("b: rec X . c!first; rec Y . {a?item; Y, a?done; c!sum; X}"),
+        ["c!first: ", "c!sum: a?done a?item"]
+    );
+    // Whatever comes before the first round, and in each branch.
+    assert_eq!(before("b: a?open; rec X . {a?x; X, a?y; c!z; X}"), ["c!z: a?open a?y"],);
+    assert_eq!(before("b: {a?x; c!z; end, a?y; c!z; end}"), ["c!z: a?x", "c!z: a?y"]);
+}
+
+#[test]
+fn a_long_way_before_a_send_does_not_overflow_the_stack() {
+    let mut builder = Fsm::builder("b");
+    let mut at = builder.add_state();
+    let first = at;
+    for _ in 0..100_000 {
+        let next = builder.add_state();
+        builder.add_transition(at, Action::receive("a", "x", &[]), next);
+        at = next;
+    }
+    builder.add_transition(at, Action::send("a", "y", &[]), first);
+    let before = received_before(&builder.build(first));
+    assert_eq!(before.iter().map(|(_, before)| before.len()).collect::<Vec<_>>(), [100_000]);
 }

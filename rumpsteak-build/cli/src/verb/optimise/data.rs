@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rumpsteak_build::command::Notice;
-use rumpsteak_fsm::optimise::received_before;
+use rumpsteak_fsm::optimise::{Options, received_before};
 use rumpsteak_fsm::{Action, Direction, Fsm};
 use rumpsteak_scribble::{Interaction, InteractionKind, MessageExpr, Projection, Span};
 
@@ -97,6 +97,10 @@ impl Data {
     }
 
     fn assume(&mut self, fsm: &Fsm) {
+        // No order of a larger machine is tried.
+        if fsm.len() > Options::default().states {
+            return;
+        }
         let action = |id| fsm.transition(id).action;
         for (send, before) in received_before(fsm) {
             let send = action(send);
