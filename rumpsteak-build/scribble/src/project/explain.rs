@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::subsets::{EdgeAt, Subsets};
-use super::validity::Problem;
+use super::validity::{Problem, can_end};
 use crate::diagnostics::diagnostic::{self, Diagnostic};
 use crate::diagnostics::projection_errors::{Branches, ProblemKind, problem};
 use crate::index::NONE;
@@ -35,29 +35,13 @@ pub(super) fn explain(subsets: &Subsets<'_>, problems: &[Problem]) -> Vec<Diagno
             ProblemKind::PayloadUnknown => (other, one),
             _ => (one, other),
         };
-        let ends = matches!(kind, ProblemKind::NeverTold) && can_end(subsets, other.0);
+        let ends =
+            matches!(kind, ProblemKind::NeverTold) && can_end(subsets.global)[other.0 as usize];
         let steps = (subsets.global.step(subsets.edge(blamed)), step(beside));
         diagnostics.push(problem(kind, role, steps, ends, branches));
     }
     diagnostic::sort(&mut diagnostics);
     diagnostics
-}
-
-/// Whether the protocol can end from a global state.
-fn can_end(subsets: &Subsets<'_>, start: u32) -> bool {
-    let mut seen = vec![false; subsets.global.len()];
-    let mut work = vec![start];
-    while let Some(state) = work.pop() {
-        if std::mem::replace(&mut seen[state as usize], true) {
-            continue;
-        }
-        let edges = subsets.global.edges(state);
-        if edges.is_empty() {
-            return true;
-        }
-        work.extend(edges.iter().map(|edge| edge.target));
-    }
-    false
 }
 
 /// Two runs that look the same to the role, one to each of two edges (or states, where the second

@@ -51,8 +51,8 @@ use std::collections::BTreeSet;
 
 use rumpsteak_fsm::{Direction, Fsm};
 
-use super::grouped::leads_to;
 use super::projection::project;
+use super::validity::can_end;
 use crate::diagnostics::span::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
 use crate::index::{NONE, index};
@@ -178,12 +178,4 @@ fn one_after_the_other(
             from = next as usize;
         }
     }
-}
-
-/// Whether the automaton can come to its end, by state.
-fn can_end(automaton: &Global) -> Vec<bool> {
-    let states = 0..index(automaton.len());
-    let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
-    let edges: Vec<(u32, u32)> = states.clone().flat_map(from).collect();
-    leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
 }

@@ -8,8 +8,8 @@ use hashbrown::HashSet;
 use super::grouped::leads_to;
 use super::subsets::{EdgeAt, Group, Subsets, TooLarge};
 use crate::diagnostics::projection_errors::ProblemKind;
-use crate::global::automaton::Letter;
-use crate::index::NONE;
+use crate::global::automaton::{Global, Letter};
+use crate::index::{NONE, index};
 
 /// A mistake in one local state.
 pub(super) struct Problem {
@@ -92,6 +92,14 @@ fn stuck<'e>(subsets: &Subsets<'_>, edges: impl Iterator<Item = &'e EdgeAt>) -> 
     let reaches = leads_to(members.len(), &silent, goals);
     let stuck = reaches.iter().position(|&reaches| !reaches)?;
     Some(members[stuck])
+}
+
+/// Whether the automaton can come to its end, by state.
+pub(super) fn can_end(automaton: &Global) -> Vec<bool> {
+    let states = 0..index(automaton.len());
+    let from = |state| automaton.edges(state).iter().map(move |edge| (state, edge.target));
+    let edges: Vec<(u32, u32)> = states.clone().flat_map(from).collect();
+    leads_to(automaton.len(), &edges, states.filter(|&state| automaton.edges(state).is_empty()))
 }
 
 /// Receive validity: a receive that can arrive first although the branch of another was taken, and
