@@ -75,11 +75,11 @@ pub type Ahead = Send<Hub, Line, Send<Hub, Line, Window>>;
 
 /// What they do then.
 #[session]
-pub type Window = Select<Hub, More>;
+pub type Window = Select<Hub, Writes>;
 
 /// What they write next.
 #[session]
-pub enum More {
+pub enum Writes {
     /// A line.
     Line(Line, Receive<Hub, Got, Window>),
     /// No more.
