@@ -315,9 +315,7 @@ mod broker {
     #[test]
     #[ignore = "needs nats-server"]
     fn a_broker_that_is_restarted_is_waited_for() {
-        // Not the portal: its user may find nobody at the portal once the broker is back.
-        let sessions_that_stay = applications().filter(|(_, (name, ..))| *name != "portal");
-        at_points(sessions_that_stay, seeds(2), |point| {
+        at_points(applications(), seeds(2), |point| {
             let mut broker = Broker::start();
             let mut command = Command::new(point.program);
             command.args(["--transport", "nats", "--broker", &broker.0, "--patience", "60000"]);

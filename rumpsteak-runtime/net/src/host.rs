@@ -503,13 +503,7 @@ impl Shared {
             };
             say(&mut connection, own).await?;
             let answer = hear(&mut connection, &mut BytesMut::new()).await?;
-            let answer = answer.unwrap_or(Answer::Refused(Refusal::NoGreeting));
-            if let Answer::Moved(_) = answer {
-                // The host that was left waits for word that this end has heard it. It may be
-                // impatient, or the connection break: then it believes that this end has not.
-                let _ = dismiss(&mut connection, &answer).await;
-            }
-            Ok((connection, answer))
+            Ok((connection, answer.unwrap_or(Answer::Refused(Refusal::NoGreeting))))
         };
         let greeted = timeout(self.limits.handshake, greet).await;
         let greeted = greeted.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
@@ -531,7 +525,13 @@ impl Shared {
             {
                 Refusal::Certificate
             }
-            Answer::Moved(to) => return Ok(Greeted::Moved(addresses(&to)?)),
+            Answer::Moved(to) => {
+                let at = addresses(&to)?;
+                // The host that was left waits for word that this end has heard it. It may be
+                // impatient, or the connection break: then it believes that this end has not.
+                self.dismiss(connection, Answer::Moved(to));
+                return Ok(Greeted::Moved(at));
+            }
             Answer::Offers(at) => return Ok(Greeted::Offers(addresses(&at)?)),
             // It may be known a moment later.
             Answer::Refused(Refusal::Unknown) if own.known.is_none() => {
@@ -540,6 +540,12 @@ impl Shared {
             Answer::Refused(refusal) => refusal,
         };
         Err(NetError::Refused { peer: own.peer.clone(), refusal })
+    }
+
+    /// Answers who is not to stay, in a task: nobody waits until it has gone.
+    pub(crate) fn dismiss(&self, mut connection: Connection, answer: Answer) {
+        let dismissed = async move { dismiss(&mut connection, &answer).await };
+        tokio::spawn(timeout(self.limits.handshake, dismissed));
     }
 }
 
@@ -570,10 +576,7 @@ async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>, at: Listen
 
 /// Answers who is not to stay, and waits until it has gone, for over some transports the answer is
 /// lost if this end goes first; or until it says something.
-pub(crate) async fn dismiss(
-    connection: &mut Connection,
-    answer: &Answer,
-) -> std::io::Result<Option<Answer>> {
+async fn dismiss(connection: &mut Connection, answer: &Answer) -> std::io::Result<Option<Answer>> {
     say(connection, answer).await?;
     Ok(hear(connection, &mut BytesMut::new()).await.ok().flatten())
 }

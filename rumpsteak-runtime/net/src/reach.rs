@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::codec::Codec;
 use crate::error::NetError;
 use crate::handshake::{Answer, Hello, say};
-use crate::host::{Arrival, Call, Greeted, Guard, Shared, dismiss};
+use crate::host::{Arrival, Call, Greeted, Guard, Shared};
 use crate::lane::{Lane, Luggage, Packed, Stop};
 use crate::refusal::Refusal;
 use crate::transport::Connection;
@@ -75,10 +75,11 @@ pub(crate) async fn run<M: Serialize + DeserializeOwned, C: Codec>(
             }
         };
         let came = match event {
+            // Who comes again, and is not the peer that was here.
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again))
                 if !theirs.follows(&reach.theirs) =>
             {
-                reach.refuse(again);
+                reach.shared.dismiss(again, Answer::Refused(Refusal::Taken));
                 continue;
             }
             Event::Arrived(Arrival::Remote(again, theirs, Call::Again)) => {
@@ -131,14 +132,6 @@ impl Reach {
         let Self { own, theirs, addresses, .. } = self;
         let addresses = addresses.iter().map(ToString::to_string).collect();
         Packed { own, theirs, addresses, luggage }
-    }
-
-    /// Tells one who comes again, and is not the peer that was here, that its place is taken.
-    fn refuse(&self, mut again: Connection) {
-        let limit = self.shared.limits.handshake;
-        tokio::spawn(timeout(limit, async move {
-            dismiss(&mut again, &Answer::Refused(Refusal::Taken)).await
-        }));
     }
 
     /// Begins to look for a connection in the place of one that broke.
