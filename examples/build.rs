@@ -17,6 +17,7 @@ fn main() -> Result<(), rumpsteak_build::Report> {
         .protocols("../protocols/first_answer.scr")
         .protocols("../protocols/hospital.scr")
         .protocols("../protocols/jacobi.scr")
+        .protocols("../protocols/lock.scr")
         .protocols("../protocols/n_body.scr")
         .protocols("../protocols/request_timeout.scr")
         .protocols("../protocols/ring.scr")
@@ -25,6 +26,8 @@ fn main() -> Result<(), rumpsteak_build::Report> {
         .protocols("../protocols/three_adder.scr")
         .protocols("../protocols/two_adder.scr")
         .generate()
+        .accept_closed_system("Lock")
+        .liveness("Lock", rumpsteak_build::Liveness::Fair)
         // The patient of `eager_hospital` need never read what it is answered.
         .liveness("Hospital::p", rumpsteak_build::Liveness::Fair)
         .verify()?;

@@ -19,6 +19,8 @@ mod eager_hospital;
 mod elevator;
 #[path = "../tasks/first_answer.rs"]
 mod first_answer;
+#[path = "../tasks/lock.rs"]
+mod lock;
 #[path = "../optimised_double_buffering.rs"]
 mod optimised_double_buffering;
 #[path = "../optimised_fft.rs"]
@@ -50,6 +52,13 @@ async fn two_adder_adds() -> Result<()> {
 #[tokio::test]
 async fn the_first_answer_counts() -> Result<()> {
     assert_eq!(first_answer::run().await?, ["/index of a", "/index of b"]);
+    Ok(())
+}
+
+/// What is read while a client has the lock is what it adds to.
+#[tokio::test]
+async fn a_lock_is_held_by_one_client_at_a_time() -> Result<()> {
+    assert_eq!(lock::run().await?, 106);
     Ok(())
 }
 

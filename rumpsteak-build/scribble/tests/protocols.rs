@@ -34,6 +34,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("http_pipelining", 5, &[5, 5]),
     ("jacobi", 14, &[14, 7, 7]),
     ("kafka_fetch", 11, &[11, 5, 6]),
+    ("lock", 2, &[4, 4, 16]),
     ("log_beside", 2, &[6, 3, 2]),
     ("mqtt_qos2", 10, &[5, 10, 5]),
     ("n_body", 8, &[5, 6, 5]),

@@ -131,8 +131,7 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
     }
     let linked = judge.linked();
     for (position, roots) in linked.iter().enumerate() {
-        let names = |name: &String| is_named(context.protocols, name, position);
-        judge.protocol(position, roots, configuration.closed_systems.iter().any(names));
+        judge.protocol(position, roots, judge.is_closed(position));
         judge.liveness(position, roots);
     }
     judge.together(&linked);
@@ -155,6 +154,12 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
+    /// Whether build.rs accepts a protocol as a closed system.
+    fn is_closed(&self, position: usize) -> bool {
+        let names = |name: &String| is_named(self.context.protocols, name, position);
+        self.configuration.closed_systems.iter().any(names)
+    }
+
     /// Judges a session by itself.
     fn root(&mut self, id: ItemId, path: &Path) {
         let Context { tree, protocols, .. } = self.context;
@@ -370,6 +375,9 @@ impl<'a> Judge<'a> {
             let mut combined = together::judge(protocol, &sessions, self.limits);
             for (root, found) in std::mem::take(&mut combined.refused) {
                 self.refuse(root, found);
+            }
+            if self.is_closed(linked.protocol) {
+                combined.closed = None;
             }
             self.found.combined.push((linked.protocol, combined));
         }

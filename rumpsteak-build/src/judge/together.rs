@@ -48,7 +48,8 @@ pub(crate) struct Combined {
     /// A run to where a role waits for ever.
     pub(crate) starvation: Option<Run>,
     /// A session that is proven for the sessions of this package alone, because this role hears
-    /// several at once; or, without a role, because it has such a state itself.
+    /// several at once; or, without a role, because it has such a state itself. `None`, too, where
+    /// build.rs accepts that.
     pub(crate) closed: Option<(ItemId, Option<Role>)>,
     /// The sessions that are not safe, or not known to be, with others.
     pub(crate) refused: Vec<(ItemId, CombinedFault)>,

@@ -96,14 +96,17 @@ fn together(context: Context<'_>, judgement: &Judgement) -> Vec<String> {
         if let Some((root, peer)) = &combined.closed {
             let session = &tree.item(*root).name;
             let why = match peer {
-                Some(peer) => format!("`{peer}` hears several roles at once"),
-                None => {
-                    "it chooses among several peers, or between sending and receiving".to_owned()
+                Some(peer) => {
+                    format!("it does something early and `{peer}` hears several roles at once")
                 }
+                None => "its order is another one, and it chooses among several peers, or between \
+                         sending and receiving"
+                    .to_owned(),
             };
             warnings.push(format!(
                 "{file}: `{session}` is proven with the sessions of this package and with roles \
-                 that do exactly what `{name}` says, because it does something early and {why}"
+                 that do exactly what `{name}` says, because {why}; \
+                 `.accept_closed_system(\"{name}\")` in build.rs accepts that"
             ));
         }
     }

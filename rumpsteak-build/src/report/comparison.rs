@@ -31,8 +31,8 @@ fn beyond_subtyping(condition: &Condition) -> String {
             format!("it does something early, and `{peer}` hears several roles at once")
         }
         Condition::Undirected { .. } => {
-            "it does something early, and chooses among several peers, or between sending and \
-             receiving, where subtyping is not proven"
+            "its order is another one, and it chooses among several peers, or between sending \
+             and receiving, where subtyping is not proven"
                 .to_owned()
         }
     }
