@@ -130,7 +130,7 @@ pub use join::join;
 pub use message::Message;
 pub use role::Role;
 pub use rumpsteak_runtime_macros::{Message, Role, Roles, include_protocols, protocol, session};
-pub use run::{run, try_run};
+pub use run::{Running, run, try_run};
 
 /// The name of [`try_run`] in the papers.
 #[doc(no_inline)]

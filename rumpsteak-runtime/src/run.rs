@@ -1,9 +1,17 @@
 //! Beginning and ending sessions.
 
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::private::participant::{self, Misplaced};
+use crate::private::process::Process;
 use crate::private::proof::Plays;
 use crate::role::Role;
+use crate::states::action::polled_again;
 use crate::states::{End, State};
 
 /// Runs `process` as a session of `role`, where the process may fail.
@@ -47,18 +55,64 @@ use crate::states::{End, State};
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
 /// peers. Dropping it before it was first polled has no effect.
-pub async fn try_run<'s, R, S, T, E, F, P>(role: &'s mut R, process: P) -> Result<T, E>
+pub fn try_run<'s, R, S, T, E, F, P, A>(
+    role: &'s mut R,
+    process: P,
+) -> Running<'s, R, P, <F as Process<A>>::Itself>
 where
     R: Role + Plays<S, State = State<'s, R>>,
     P: FnOnce(S) -> F,
-    F: Future<Output = Result<(T, End<'s, R>), E>>,
+    F: Process<A> + Future<Output = Result<(T, R::End), E>>,
     E: From<Error>,
 {
-    let identity = participant::identity(role);
-    let state = begin::<R, S>(role)?;
-    let (value, end) = process(R::begin(state)).await?;
-    end.complete(identity)?;
-    Ok(value)
+    let start = |role, process: P| Ok(process(R::begin(begin::<R, S>(role)?)).itself());
+    Running { start, begins: Some((role, process)), identity: 0, process: None }
+}
+
+pin_project! {
+    /// The future of [`try_run`].
+    ///
+    /// It is no `async fn`, whose future would repeat its bounds wherever it is used: rustc would
+    /// say three times of a session that it was never verified.
+    #[must_use = "no session begins unless you `await` the future"]
+    pub struct Running<'s, R, P, F> {
+        start: fn(&'s mut R, P) -> Result<F>,
+        begins: Option<(&'s mut R, P)>,
+        identity: usize,
+        #[pin]
+        process: Option<F>,
+    }
+}
+
+impl<'s, R, P, F, Q, T, E> Future for Running<'_, R, P, F>
+where
+    R: Role,
+    F: Future<Output = Result<(T, End<'s, Q>), E>>,
+    Q: Role,
+    E: From<Error>,
+{
+    type Output = Result<T, E>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
+        let mut this = self.project();
+        if let Some((role, process)) = this.begins.take() {
+            *this.identity = participant::identity(role);
+            this.process.set(Some((this.start)(role, process)?));
+        }
+        let Some(process) = this.process.as_mut().as_pin_mut() else { polled_again() };
+        let ended = ready!(process.poll(context));
+        this.process.set(None);
+        let (value, end) = ended?;
+        end.complete(*this.identity)?;
+        Poll::Ready(Ok(value))
+    }
+}
+
+impl<R: Role, P, F> fmt::Debug for Running<'_, R, P, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("role", &R::NAME).finish_non_exhaustive()
+    }
 }
 
 /// Runs `process` as a session of `role`, where the process itself handles all errors.

@@ -23,6 +23,7 @@ use crate::protocols::{Lookup, ProtocolRole, Protocols};
 use crate::sessions::machine::SessionMachine;
 use crate::sessions::resolve::resolve_session;
 use crate::sessions::resolved::ResolvedSession;
+use crate::sessions::unmarked::unmarked;
 use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
 use crate::source::names::{Resolution, leads_elsewhere, resolve};
 
@@ -138,6 +139,7 @@ pub(crate) fn judge(context: Context<'_>, configuration: &Configuration) -> Judg
     for set in &context.pairs.sets {
         judge.set(set);
     }
+    judge.unmarked();
     judge.found
 }
 
@@ -201,6 +203,15 @@ impl<'a> Judge<'a> {
         }
         root.session = session;
         self.found.roots.insert(id, root);
+    }
+
+    /// Says of types that lack `#[session]` what they lack.
+    fn unmarked(&mut self) {
+        let Context { tree, pairs, .. } = self.context;
+        let with: BTreeSet<ItemId> = self.found.roots.values().map(|root| root.role).collect();
+        let roles = pairs.roles.iter().filter(|(id, role)| role.link.is_ok() && !with.contains(id));
+        let without: Vec<ItemId> = roles.map(|(&id, _)| id).collect();
+        unmarked(tree, &without).into_iter().for_each(|fault| self.found.faults.add(fault));
     }
 
     /// A session of what is no role, or of none that a protocol has.

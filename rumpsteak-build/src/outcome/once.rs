@@ -19,10 +19,13 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
         for fault in faults {
             let Some(name) = shared(&fault.cause) else { continue };
             let echo = Cause::SaidBefore { name: name.to_owned() };
+            // Whatever takes the place of such a name, rustc has more to say of it.
+            let is_left_out = is_left_out(&fault.cause);
+            fault.stub = is_left_out.then(|| "nothing".to_owned()).or(fault.stub.take());
             let mut known = said.iter();
             if known.any(|(other, cause)| *other == krate && is_same(cause, &fault.cause)) {
                 fault.cause = echo;
-                fault.stub = None;
+                fault.stub = fault.stub.take().filter(|_| is_left_out);
                 continue;
             }
             said.push((krate, fault.cause.clone()));
@@ -71,8 +74,20 @@ fn shared(cause: &Cause) -> Option<&str> {
     }
 }
 
+/// Whether the item that names this is left out beside the error.
+fn is_left_out(cause: &Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Name { problem: NameProblem::NoSession, .. } | Cause::GenericLabel { .. }
+    )
+}
+
 fn is_same(left: &Cause, right: &Cause) -> bool {
     match (left, right) {
+        (
+            Cause::Name { path: left, problem: of, .. },
+            Cause::Name { path: right, problem, .. },
+        ) => left == right && of == problem,
         // Roles of one protocol mostly have one message type.
         (Cause::NoLabel { path: left, role: of, .. }, Cause::NoLabel { path: right, role, .. }) => {
             left == right && of.protocol == role.protocol
@@ -107,7 +122,7 @@ fn route_to(tree: &Tree, krate: CrateId, wanted: ItemId) -> Option<(Place, Optio
         let message = role.message.as_ref()?;
         let index = peers(tree, id).position(|(_, peer)| peer == Some(wanted))?;
         let peer = &role.routes.get(index)?.peer;
-        Some((Place::new(id, peer.last_token()), Some(format!("role {peer}, {message}"))))
+        Some((Place::new(id, peer.last_token()), Some(format!("plain {peer}, {message}"))))
     });
     routes.next()
 }

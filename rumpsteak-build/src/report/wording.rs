@@ -81,6 +81,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
              help: import the module of the first one"
         ),
         Cause::Machine { file, problem } => machine_text(file, problem),
+        Cause::Name { path, problem: NameProblem::NoSession, meant: Some(role) } => {
+            format!("`{path}` is no session\n\nhelp: put `#[session({role})]` on it")
+        }
         Cause::Name { path, meant: Some(meant), .. } => format!(
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),

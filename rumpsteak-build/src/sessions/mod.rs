@@ -16,6 +16,8 @@
 //! 3. [`machine`]: the chains become states and transitions, each with the token it comes from.
 //! 4. [`outline`]: what rustc sees of the session's type, for the proof.
 //!
+//! [`unmarked`] finds what was meant to be one of the items, and does not say so.
+//!
 //! Linear in the tokens of the items reached, times the imports per name.
 
 mod cycles;
@@ -23,3 +25,4 @@ pub(crate) mod machine;
 pub(crate) mod outline;
 pub(crate) mod resolve;
 pub(crate) mod resolved;
+pub(crate) mod unmarked;

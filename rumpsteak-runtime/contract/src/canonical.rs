@@ -49,7 +49,9 @@ impl Piece {
         }
     }
 
-    pub(crate) fn is_punct(&self, character: char) -> bool {
+    /// Whether the token is this character.
+    #[must_use]
+    pub fn is_punct(&self, character: char) -> bool {
         matches!(self, Self::Tree(TokenTree::Punct(punct)) if punct.as_char() == character)
     }
 }

@@ -137,6 +137,14 @@ pub fn session(arguments: TokenStream, item: TokenStream) -> TokenStream {
     session::expand(arguments.into(), item.into()).into()
 }
 
+/// Takes the attributes of a role off a struct that is none, for want of the derive that they
+/// belong to: its error is raised elsewhere.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn __underived(_: TokenStream, item: TokenStream) -> TokenStream {
+    role::without_attributes(item.into()).into()
+}
+
 /// Includes the code that the build script generated for a protocol, as a module.
 ///
 /// ```text

@@ -1,10 +1,10 @@
 //! `#[derive(Role)]`.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens as _, TokenStreamExt as _, quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::canonical::number;
-use rumpsteak_contract::role::Route;
+use rumpsteak_contract::role::{ROLE_ATTRIBUTES, Route};
 use rumpsteak_contract::verdict::{Kind, Queue, RoleName};
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
@@ -58,6 +58,32 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
         }
     };
     (verdict, played)
+}
+
+/// A struct without the attributes that `#[derive(Role)]` reads.
+pub(crate) fn without_attributes(item: TokenStream) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    let mut trees = item.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        match (tree, trees.peek()) {
+            (TokenTree::Punct(punct), Some(TokenTree::Group(content)))
+                if punct.as_char() == '#' && is_of_role(content) =>
+            {
+                trees.next();
+            }
+            (TokenTree::Group(group), _) => {
+                let inner = without_attributes(group.stream());
+                tokens.append(Group::new(group.delimiter(), inner));
+            }
+            (tree, _) => tokens.append(tree),
+        }
+    }
+    tokens
+}
+
+fn is_of_role(content: &Group) -> bool {
+    let name = content.stream().into_iter().next();
+    name.is_some_and(|name| ROLE_ATTRIBUTES.contains(&&*name.to_string()))
 }
 
 fn derive(item: &RoleItem) -> Result<TokenStream> {

@@ -24,6 +24,8 @@ pub(crate) struct Verdict {
     pub(crate) tokens: BTreeSet<usize>,
     /// Whether the build script found nothing wrong with the item and all that it is made of.
     pub(crate) passed: bool,
+    /// Whether the item itself is left out, so that rustc is silent about all that names it.
+    pub(crate) is_left_out: bool,
     /// What was verified, if something was.
     pub(crate) proof: Proof,
 }
@@ -64,6 +66,7 @@ pub(crate) fn find(
             problems: problems_of(&entry, tokens, runtime),
             tokens: entry.problems.iter().map(|(token, _)| *token).collect(),
             passed: entry.passed,
+            is_left_out: entry.stubs.iter().any(|stub| stub == "nothing"),
             proof: entry.proof,
         }),
         // That a role has no verdict is no problem: its sessions have none, and say so.

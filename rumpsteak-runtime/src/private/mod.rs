@@ -2,6 +2,7 @@
 
 pub mod fingerprint;
 pub(crate) mod participant;
+pub(crate) mod process;
 pub(crate) mod proof;
 mod seal;
 mod stub;
@@ -9,7 +10,9 @@ pub mod wiring;
 
 pub use self::fingerprint::Structure;
 pub use self::participant::{Leaves, Moves, Participant};
+pub use self::process::Process;
 pub use self::proof::{Plays, Unnamed};
 pub use self::seal::{ByMacro, Label, Played, Seals};
+pub use self::stub::{underived, unmarked};
 pub use crate::states::choice::enter;
 pub use crate::{__plays as plays, __stub as stub};

@@ -28,6 +28,9 @@ pub trait Plays<S>: Sized {
     /// where there is no proof, and has nothing to follow up.
     type State;
 
+    /// Its end, `End<'s, Self>`, for the same reason.
+    type End;
+
     /// Enters the session.
     fn begin(state: Self::State) -> S;
 
@@ -76,6 +79,8 @@ macro_rules! unnamed {
 
             type State = Infallible;
 
+            type End = Infallible;
+
             fn begin(state: Infallible) -> Unnamed<$number> {
                 match state {}
             }
@@ -95,6 +100,8 @@ macro_rules! __plays {
             const BY_MACRO: $crate::private::ByMacro = $crate::private::ByMacro(());
 
             type State = $crate::states::State<'s, $role>;
+
+            type End = $crate::states::End<'s, $role>;
 
             fn begin(state: Self::State) -> $session<'s> {
                 $crate::states::Session::from_state(state)

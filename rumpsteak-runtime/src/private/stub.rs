@@ -2,10 +2,38 @@
 //! not follow up that error with others. Macros emit it beside a `compile_error!`, and only there:
 //! nothing of it ever runs.
 
+/// What stands in for the words of a session in a type without `#[session]`.
+pub mod unmarked {
+    use std::marker::PhantomData;
+
+    /// To rustc, `Send` would be the trait.
+    #[derive(Debug)]
+    pub struct Send<P, L = (), C = ()>(PhantomData<fn() -> (P, L, C)>);
+}
+
+/// What stands in for the attributes of a role in a struct without `#[derive(Role)]`.
+pub mod underived {
+    pub use rumpsteak_runtime_macros::{
+        __underived as message, __underived as protocol, __underived as role,
+    };
+}
+
 /// The implementations of a role, of a message type, or of one label of a role's message type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
+    // Of a session: its macro leaves it out. `Send` is another word to rustc than the others.
+    (nothing) => {
+        #[allow(unused_imports, reason = "what lacks its attribute may be in another module")]
+        use $crate::private::unmarked::*;
+    };
+    // Of a struct without `#[derive(Role)]`, whose other attributes rustc does not know then.
+    (plain $role:ty, $message:ty) => {
+        #[allow(unused_imports, reason = "the struct may be in another module, or have none")]
+        use $crate::private::underived::*;
+
+        $crate::private::stub!(role $role, $message);
+    };
     (role $role:ty, $message:ty) => {
         $crate::private::stub!(role $role, $message, $crate::private::Played::STUB);
     };
@@ -27,18 +55,18 @@ macro_rules! __stub {
             fn close(&mut self) {}
         }
 
-        impl<P: $crate::transport::Route<$role>> $crate::transport::Route<P> for $role {
-            type Link = P::Link;
+        impl<__P: $crate::transport::Route<$role>> $crate::transport::Route<__P> for $role {
+            type Link = __P::Link;
 
             const CAPACITY: $crate::private::ByMacro<$crate::channel::Capacity> =
                 $crate::private::ByMacro($crate::channel::Capacity::Growable);
 
-            fn route(&mut self) -> &mut P::Link {
+            fn route(&mut self) -> &mut __P::Link {
                 ::core::unreachable!()
             }
         }
 
-        impl<S> $crate::private::wiring::Wire<S> for $role {
+        impl<__Set> $crate::private::wiring::Wire<__Set> for $role {
             fn wire(_: &mut $crate::private::wiring::Wiring<'_>) -> Self {
                 ::core::unreachable!()
             }
@@ -51,7 +79,7 @@ macro_rules! __stub {
             }
         }
 
-        $crate::private::stub!(@label [L] L, $message);
+        $crate::private::stub!(@label [__L] __L, $message);
     };
     (label $label:ty, $role:ty) => {
         $crate::private::stub!(@label [] $label, <$role as $crate::Role>::Message);

@@ -99,6 +99,6 @@ pub(super) fn unexpected<R: Role>(
 /// A future of an action was polled after it had given its result.
 #[cold]
 #[inline(never)]
-pub(super) fn polled_again() -> ! {
+pub(crate) fn polled_again() -> ! {
     panic!("the future of an action was polled after it had completed")
 }

@@ -6,7 +6,7 @@
 //! twice. All states of a session share one [`State`], which borrows the role. Where it is dropped
 //! before the session ends, the role is poisoned.
 
-mod action;
+pub(crate) mod action;
 mod branch;
 pub(crate) mod choice;
 mod end;
@@ -29,4 +29,4 @@ pub use self::receive::{Receive, Receiving};
 pub use self::select::Select;
 pub use self::send::{Follows, Returning, Send, Sending};
 pub use self::state::{Session, State};
-pub use crate::private::Plays;
+pub use crate::private::{Plays, Process};

@@ -52,12 +52,15 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let source = [arguments, item].into_iter().collect();
     let expansion = Expansion::new(&parsed, source);
+    let problems = &expansion.verdict.problems;
+    if expansion.verdict.is_left_out {
+        return problems.clone();
+    }
     let item = match &parsed.form {
         Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
         Form::Choice(variants) => expansion.choice(variants),
         Form::Struct(chain) => expansion.structure(&expansion.parts(chain)),
     };
     let root = parsed.role.as_ref().map(|role| expansion.root(role));
-    let problems = &expansion.verdict.problems;
     quote!(#item #root #problems)
 }

@@ -31,6 +31,8 @@ impl Expansion<'_> {
 
                     type State = #here::states::State<'s, #role>;
 
+                    type End = #here::states::End<'s, #role>;
+
                     #[inline]
                     fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
                         #here::states::Session::from_state(state)

@@ -1,0 +1,72 @@
+//! Types that would be sessions, and lack `#[session]`. To rustc, each word in them is an error of
+//! its own, and none says what to write.
+
+use proc_macro2::{Ident, TokenTree};
+use rumpsteak_contract::Path;
+use rumpsteak_contract::canonical::{Piece, Pieces};
+use rumpsteak_contract::message::FieldType;
+
+use crate::fault::{Cause, Fault, NameProblem};
+use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
+use crate::source::names::{Resolution, resolve};
+
+const WORDS: [&str; 5] = ["Send", "Receive", "Select", "Branch", "Race"];
+
+/// A fault for each, at the session item or the role that it names, whose macro can say so.
+/// `without` are the roles that have no session.
+pub(crate) fn unmarked(tree: &Tree, without: &[ItemId]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for id in tree.item_ids() {
+        let item = tree.item(id);
+        let types = match &*item.kind {
+            ItemKind::Alias(ty) => std::slice::from_ref(ty),
+            ItemKind::Other(Some(fields)) => fields,
+            _ => continue,
+        };
+        let krate = tree.crate_id(id);
+        let mut named = types.iter().flat_map(|ty| named(tree, item.module, ty));
+        let Some((found, token)) = named.find(|(found, _)| tree.crate_id(*found) == krate) else {
+            continue;
+        };
+        let is_here = |role: &&ItemId| tree.crate_id(**role) == krate;
+        let mut roles = without.iter().filter(is_here).map(|&role| tree.item(role).name.clone());
+        let role = roles.next().filter(|_| roles.next().is_none());
+        let problem = NameProblem::NoSession;
+        let cause = Cause::Name { path: item.name.clone(), problem, meant: role };
+        faults.push(cause.at(found, token));
+    }
+    faults
+}
+
+/// The session items in a type without arguments, which rustc would ask for; or the role that a
+/// word of ours is about. Each with the token of its name.
+fn named(tree: &Tree, module: ModuleId, ty: &FieldType) -> Vec<(ItemId, usize)> {
+    let mut pieces = Pieces::new(ty.ty.clone()).peekable();
+    let mut found = Vec::new();
+    // The word that the name before `<` was.
+    let mut word = false;
+    while let Some(piece) = pieces.next() {
+        let Piece::Tree(TokenTree::Ident(name)) = piece else { continue };
+        let is_bare = pieces.peek().is_none_or(|next| !next.is_punct('<') && !next.is_punct(':'));
+        match item(tree, module, &name) {
+            Some(named) if is_bare => match &*tree.item(named).kind {
+                ItemKind::Session(session) => found.push((named, session.name_token)),
+                ItemKind::Role(role) if word => found.push((named, role.name_token)),
+                _ => {}
+            },
+            None if !is_bare => word = WORDS.iter().any(|word| name == word),
+            _ => {}
+        }
+    }
+    // A session item says it better than a role.
+    found.sort_by_key(|(id, _)| matches!(*tree.item(*id).kind, ItemKind::Role(_)));
+    found
+}
+
+fn item(tree: &Tree, module: ModuleId, name: &Ident) -> Option<ItemId> {
+    let path = Path { leading_colon: false, segments: vec![name.clone()], token: 0 };
+    match resolve(tree, module, &path) {
+        Resolution::Found(Meaning::Item(found)) => Some(found),
+        _ => None,
+    }
+}
