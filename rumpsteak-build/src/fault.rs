@@ -177,6 +177,8 @@ pub(crate) enum NameProblem {
     RoleWithoutLink(ItemId),
     /// It is a session where a choice should be.
     Session,
+    /// It is a label where the role should be, and the role comes after it.
+    Swapped,
     /// It is not declared in the source.
     Unresolved,
 }

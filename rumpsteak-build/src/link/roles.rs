@@ -43,12 +43,6 @@ impl RolePair {
         }
     }
 
-    /// Whether the labels are those of another role.
-    pub(crate) fn has_labels_of(&self, other: &Self) -> bool {
-        let [own, others] = [self, other].map(|role| role.labels.iter().map(|label| &label.name));
-        own.eq(others)
-    }
-
     /// The set that the role is verified with, by position.
     pub(crate) fn set(&self) -> Option<usize> {
         match self.link {

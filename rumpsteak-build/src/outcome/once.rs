@@ -17,15 +17,14 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
         for fault in faults {
+            let left_out = left_out(&fault.cause);
+            fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
             let Some(name) = shared(&fault.cause) else { continue };
             let echo = Cause::SaidBefore { name: name.to_owned() };
-            // Whatever takes the place of such a name, rustc has more to say of it.
-            let is_left_out = is_left_out(&fault.cause);
-            fault.stub = is_left_out.then(|| "nothing".to_owned()).or(fault.stub.take());
             let mut known = said.iter();
             if known.any(|(other, cause)| *other == krate && is_same(cause, &fault.cause)) {
                 fault.cause = echo;
-                fault.stub = fault.stub.take().filter(|_| is_left_out);
+                fault.stub = left_out.map(str::to_owned);
                 continue;
             }
             said.push((krate, fault.cause.clone()));
@@ -74,20 +73,24 @@ fn shared(cause: &Cause) -> Option<&str> {
     }
 }
 
-/// Whether the item that names this is left out beside the error.
-fn is_left_out(cause: &Cause) -> bool {
-    matches!(
-        cause,
-        Cause::Name { problem: NameProblem::NoSession, .. } | Cause::GenericLabel { .. }
-    )
+/// The stub beside the error of a session item that has this wrong, if the item is left out:
+/// whatever it expanded to, rustc would have more to say of it.
+fn left_out(cause: &Cause) -> Option<&'static str> {
+    match cause {
+        Cause::Name { problem: NameProblem::NoSession, .. } => Some("unmarked"),
+        Cause::Name { .. }
+        | Cause::GenericLabel { .. }
+        | Cause::NoLabel { .. }
+        | Cause::RecursiveAlias { .. } => Some("nothing"),
+        _ => None,
+    }
 }
 
 fn is_same(left: &Cause, right: &Cause) -> bool {
     match (left, right) {
-        (
-            Cause::Name { path: left, problem: of, .. },
-            Cause::Name { path: right, problem, .. },
-        ) => left == right && of == problem,
+        (Cause::Name { path: left, problem: of, .. }, Cause::Name { path: right, problem, .. }) => {
+            left == right && of == problem
+        }
         // Roles of one protocol mostly have one message type.
         (Cause::NoLabel { path: left, role: of, .. }, Cause::NoLabel { path: right, role, .. }) => {
             left == right && of.protocol == role.protocol

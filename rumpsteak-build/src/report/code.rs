@@ -97,6 +97,7 @@ fn of_name(problem: NameProblem) -> Option<&'static str> {
         | NameProblem::OtherDirection(_)
         | NameProblem::Session => "V0103",
         NameProblem::NoRole
+        | NameProblem::Swapped
         | NameProblem::NoRoleForSet
         | NameProblem::PlainStruct(_)
         | NameProblem::RoleWithoutLink(_) => "V0104",

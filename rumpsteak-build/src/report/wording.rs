@@ -84,6 +84,9 @@ fn cause_text(cause: &Cause, protocols: &Protocols) -> String {
         Cause::Name { path, problem: NameProblem::NoSession, meant: Some(role) } => {
             format!("`{path}` is no session\n\nhelp: put `#[session({role})]` on it")
         }
+        Cause::Name { path, problem: NameProblem::Swapped, meant: Some(meant) } => {
+            format!("`{path}` is no role, and a role comes before its label\n\nhelp: `{meant}`")
+        }
         Cause::Name { path, meant: Some(meant), .. } => format!(
             "`{path}` is not declared in the source of this package\n\nhelp: did you mean `{meant}`?"
         ),
@@ -236,7 +239,7 @@ fn name_text(path: &str, problem: NameProblem) -> String {
             format!("`{path}` is in a set already\n\nhelp: verify a role with one set of peers")
         }
         NameProblem::Module => format!("`{path}` is a module, not a type"),
-        NameProblem::NoRole | NameProblem::PlainStruct(_) => format!(
+        NameProblem::NoRole | NameProblem::PlainStruct(_) | NameProblem::Swapped => format!(
             "`{path}` is no role\n\nhelp: a role is a struct with `#[derive(Role)]` and `#[protocol(…)]`"
         ),
         NameProblem::NoRoleForSet => format!(

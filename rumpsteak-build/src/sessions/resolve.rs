@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rumpsteak_contract::Path;
-use rumpsteak_contract::session::{Chain, Direction, Form, SessionItem, Tail, Variant};
+use rumpsteak_contract::session::{Action, Chain, Direction, Form, SessionItem, Tail, Variant};
 use rumpsteak_fsm::Message;
 use rumpsteak_scribble::similar;
 
@@ -83,25 +83,20 @@ impl Resolver<'_> {
     fn item(&mut self, id: ItemId, session: &SessionItem) -> Vec<ResolvedChain> {
         match &session.form {
             Form::Alias(chain) | Form::Struct(chain) => {
-                self.chain(id, session, chain, None).into_iter().collect()
+                self.chain(id, chain, None).into_iter().collect()
             }
             Form::Choice(variants) => variants
                 .iter()
                 .filter_map(|variant| {
-                    let option = self.option(id, variant, session)?;
-                    self.chain(id, session, &variant.then, Some(option))
+                    let option = self.option(id, variant)?;
+                    self.chain(id, &variant.then, Some(option))
                 })
                 .collect(),
         }
     }
 
-    fn option(
-        &mut self,
-        id: ItemId,
-        variant: &Variant,
-        session: &SessionItem,
-    ) -> Option<ResolvedOption> {
-        let label = self.label(id, variant.head.label(), session);
+    fn option(&mut self, id: ItemId, variant: &Variant) -> Option<ResolvedOption> {
+        let label = self.label(id, variant.head.label());
         let end = match variant.head.action() {
             Some(action) => Some((action.direction, self.peer(id, &action.peer)?)),
             None => None,
@@ -113,7 +108,6 @@ impl Resolver<'_> {
     fn chain(
         &mut self,
         id: ItemId,
-        session: &SessionItem,
         chain: &Chain,
         option: Option<ResolvedOption>,
     ) -> Option<ResolvedChain> {
@@ -121,8 +115,11 @@ impl Resolver<'_> {
             .actions
             .iter()
             .map(|action| {
+                if self.is_swapped(id, action) {
+                    return None;
+                }
                 let peer = self.peer(id, &action.peer);
-                let label = self.label(id, &action.label, session);
+                let label = self.label(id, &action.label);
                 let (direction, token) = (action.direction, action.constructor.last_token());
                 Some(ResolvedAction { direction, token, peer: peer?, label: label? })
             })
@@ -144,6 +141,23 @@ impl Resolver<'_> {
             }
         };
         Some(ResolvedChain { option, actions: actions.into_iter().collect::<Option<_>>()?, tail })
+    }
+
+    /// Whether an action has its label where the role belongs, which is a fault then.
+    fn is_swapped(&mut self, id: ItemId, action: &Action) -> bool {
+        let Context { tree, pairs, .. } = self.context;
+        let is_role = |path: &Path| match resolve(tree, tree.item(id).module, path) {
+            Resolution::Found(Meaning::Item(found)) => pairs.roles.contains_key(&found),
+            _ => false,
+        };
+        let Action { constructor, peer, label, .. } = action;
+        let is_swapped = is_role(label) && !is_role(peer);
+        if is_swapped {
+            let (path, problem) = (peer.to_string(), NameProblem::Swapped);
+            let meant = Some(format!("{constructor}<{label}, {peer}, …>"));
+            self.fault(id, peer.last_token(), Cause::Name { path, problem, meant });
+        }
+        is_swapped
     }
 
     fn fault(&mut self, item: ItemId, token: usize, cause: Cause) {
@@ -283,7 +297,7 @@ impl Resolver<'_> {
         None
     }
 
-    fn label(&mut self, id: ItemId, path: &Path, session: &SessionItem) -> Option<ResolvedLabel> {
+    fn label(&mut self, id: ItemId, path: &Path) -> Option<ResolvedLabel> {
         let Context { tree, protocols, .. } = self.context;
         // A label type may be of another package: then the enum names it as the session does.
         let item = match resolve(tree, tree.item(id).module, path) {
@@ -353,26 +367,11 @@ impl Resolver<'_> {
                         meant: similar(&written, &known).map(str::to_owned),
                     },
                 };
-                let mut fault = cause.at(id, path.last_token());
-                let colleague = item.and_then(|_| self.colleague(id, session));
-                fault.stub = colleague.map(|role| format!("label {path}, {role}"));
-                self.faults.push(fault);
-                return None;
+                cause
             }
         };
         self.fault(id, path.last_token(), cause);
         None
-    }
-
-    /// A role that a session item names, and that has the message type of this role.
-    fn colleague<'b>(&self, id: ItemId, session: &'b SessionItem) -> Option<&'b Path> {
-        let Context { tree, pairs, .. } = self.context;
-        session.peers().find(|path| match resolve(tree, tree.item(id).module, path) {
-            Resolution::Found(Meaning::Item(found)) => {
-                pairs.roles.get(&found).is_some_and(|role| role.has_labels_of(self.role))
-            }
-            _ => false,
-        })
     }
 
     /// Says at the role why its labels are not known, unless its own macro does.

@@ -9,10 +9,15 @@ use rumpsteak_contract::name::same;
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
 
-use crate::tokens::at;
+use crate::tokens::{at, declared};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    derive(input).unwrap_or_else(Error::into_compile_error)
+    derive(input.clone()).unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        let stub = declared(input);
+        let stub = stub.map(|name| quote!(::rumpsteak_runtime::private::stub!(message #name);));
+        quote!(#error #stub)
+    })
 }
 
 fn derive(input: TokenStream) -> Result<TokenStream> {

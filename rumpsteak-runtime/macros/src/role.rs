@@ -9,18 +9,40 @@ use rumpsteak_contract::verdict::{Kind, Queue, RoleName};
 use syn::spanned::Spanned as _;
 use syn::{Error, Result};
 
-use crate::tokens::{at, member};
+use crate::tokens::{at, declared, member};
 use crate::verdict::{self, Missing, Verdict};
 
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let item = match RoleItem::parse(input) {
+    let item = match RoleItem::parse(input.clone()) {
         Ok(item) => item,
-        Err(error) => return error.into_compile_error(),
+        Err(error) => {
+            let (error, stub) = (error.into_compile_error(), stub_of_broken(input));
+            return quote!(#error #stub);
+        }
     };
     derive(&item).unwrap_or_else(|error| {
         let (error, stub) = (error.into_compile_error(), stub(&item));
         quote!(#error #stub)
     })
+}
+
+/// What stands in for a struct that cannot be read.
+fn stub_of_broken(item: TokenStream) -> Option<TokenStream> {
+    let name = declared(item.clone())?;
+    let contents = item.into_iter().filter_map(|tree| match tree {
+        TokenTree::Group(group) => Some(group.stream().into_iter()),
+        _ => None,
+    });
+    let message = contents.filter_map(|mut content| match (content.next(), content.next()) {
+        (Some(attribute), Some(TokenTree::Group(argument)))
+            if attribute.to_string() == "message" =>
+        {
+            Some(argument.stream())
+        }
+        _ => None,
+    });
+    let message = message.last()?;
+    Some(quote!(::rumpsteak_runtime::private::stub!(role #name, #message);))
 }
 
 /// What stands in for a role with an error.

@@ -20,14 +20,31 @@ use syn::Error;
 pub(crate) struct Verdict {
     /// What is wrong: `compile_error!`s.
     pub(crate) problems: TokenStream,
-    /// The tokens at which they are.
-    pub(crate) tokens: BTreeSet<usize>,
     /// Whether the build script found nothing wrong with the item and all that it is made of.
     pub(crate) passed: bool,
-    /// Whether the item itself is left out, so that rustc is silent about all that names it.
-    pub(crate) is_left_out: bool,
+    /// Whether a session is left out, and a name without a meaning takes its place, or nothing.
+    pub(crate) left_out: Option<LeftOut>,
     /// What was verified, if something was.
     pub(crate) proof: Proof,
+}
+
+/// What takes the place of a session beside its error, so that rustc has nothing to follow up.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(crate) enum LeftOut {
+    /// A name without a meaning, which may be imported.
+    Meaning,
+    /// Nothing: a type without `#[session]` names it, for which it would lack parameters.
+    Name,
+}
+
+impl LeftOut {
+    fn of(stub: &str) -> Option<Self> {
+        match stub {
+            "nothing" => Some(Self::Meaning),
+            "unmarked" => Some(Self::Name),
+            _ => None,
+        }
+    }
 }
 
 /// Why an item has no verdict.
@@ -64,9 +81,8 @@ pub(crate) fn find(
     match verdicts.find(&key, &site) {
         Ok(Some(entry)) => Ok(Verdict {
             problems: problems_of(&entry, tokens, runtime),
-            tokens: entry.problems.iter().map(|(token, _)| *token).collect(),
             passed: entry.passed,
-            is_left_out: entry.stubs.iter().any(|stub| stub == "nothing"),
+            left_out: entry.stubs.iter().find_map(|stub| LeftOut::of(stub)),
             proof: entry.proof,
         }),
         // That a role has no verdict is no problem: its sessions have none, and say so.

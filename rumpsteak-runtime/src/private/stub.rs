@@ -18,12 +18,14 @@ pub mod underived {
     };
 }
 
-/// The implementations of a role, of a message type, or of one label of a role's message type.
+/// The implementations of a role or of a message type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stub {
-    // Of a session: its macro leaves it out. `Send` is another word to rustc than the others.
-    (nothing) => {
+    // Of a session, which its macro leaves out.
+    (nothing) => {};
+    // The same beside a type without `#[session]`: `Send` is the only word in it that rustc knows.
+    (unmarked) => {
         #[allow(unused_imports, reason = "what lacks its attribute may be in another module")]
         use $crate::private::unmarked::*;
     };
@@ -79,21 +81,15 @@ macro_rules! __stub {
             }
         }
 
-        $crate::private::stub!(@label [__L] __L, $message);
-    };
-    (label $label:ty, $role:ty) => {
-        $crate::private::stub!(@label [] $label, <$role as $crate::Role>::Message);
-    };
-    (@label [$($parameter:ident)?] $label:ty, $message:ty) => {
-        impl$(<$parameter>)? $crate::Message<$label> for $message {
+        impl<__L> $crate::Message<__L> for $message {
             const LABEL: $crate::private::ByMacro<$crate::private::Label> =
                 $crate::private::ByMacro($crate::private::Label::STUB);
 
-            fn upcast(_: $label) -> Self {
+            fn upcast(_: __L) -> Self {
                 ::core::unreachable!()
             }
 
-            fn downcast(self) -> ::core::result::Result<$label, Self> {
+            fn downcast(self) -> ::core::result::Result<__L, Self> {
                 ::core::result::Result::Err(self)
             }
         }

@@ -247,11 +247,6 @@ impl<'a> Expansion<'a> {
     pub(super) fn apply(&self, path: &Path) -> TokenStream {
         match path.as_ident() {
             Some(ident) if ident == "Self" => self.itself(ident.span()),
-            // A name that is nowhere: rustc says nothing of it, since there is an error at its
-            // place, and nothing of what it is used for, since it has no type.
-            _ if self.verdict.tokens.contains(&path.last_token()) => {
-                Ident::new("NoSession", path.span()).to_token_stream()
-            }
             _ => {
                 let role = &self.role;
                 quote!(#path<'s, #role>)

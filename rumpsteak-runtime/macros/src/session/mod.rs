@@ -44,6 +44,7 @@ use rumpsteak_contract::session::Form;
 use syn::Error;
 
 use self::expansion::Expansion;
+use crate::verdict::LeftOut;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match SessionItem::parse(arguments.clone(), item.clone()) {
@@ -53,8 +54,13 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let source = [arguments, item].into_iter().collect();
     let expansion = Expansion::new(&parsed, source);
     let problems = &expansion.verdict.problems;
-    if expansion.verdict.is_left_out {
-        return problems.clone();
+    if let Some(left_out) = expansion.verdict.left_out {
+        let SessionItem { name, visibility, .. } = &parsed;
+        // Beside an error, rustc says nothing of a name that is nowhere, nor of what it is used
+        // for, since it has no type.
+        let item = quote!(#visibility type #name<'s, R = ()> = NoSession<'s, R>;);
+        let item = (left_out == LeftOut::Meaning).then_some(item);
+        return quote!(#item #problems);
     }
     let item = match &parsed.form {
         Form::Alias(chain) => expansion.alias(&expansion.parts(chain)),
