@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, btree_map};
 use rumpsteak_contract::verdict::RoleName;
 
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::names;
 
 /// A set of roles that is verified as a closed system.
 #[derive(Debug)]
@@ -37,10 +37,7 @@ pub(crate) fn find(tree: &Tree) -> (Vec<ClosedSet>, BTreeMap<ItemId, (usize, Rol
         let mut faults = Vec::new();
         let mut roles = Vec::new();
         for path in set.roles() {
-            let found = match resolve(tree, item.module, path) {
-                Resolution::Found(Meaning::Item(found)) => Some(found),
-                _ => None,
-            };
+            let found = names::item(tree, item.module, path);
             let problem = match found.map(|found| (found, &*tree.item(found).kind)) {
                 Some((found, ItemKind::Role(role))) => match members.entry(found) {
                     _ if role.link.is_some() => Some(NameProblem::HasProtocol),

@@ -9,8 +9,8 @@ use rumpsteak_contract::{Path, name};
 use rumpsteak_fsm::{Message, Sort};
 
 use crate::protocols::{Loaded, ScrFile};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
-use crate::source::names::{PRIMITIVES, Resolution, resolve};
+use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
+use crate::source::names::{self, PRIMITIVES};
 
 /// A label of a message enum.
 #[derive(Debug)]
@@ -36,10 +36,8 @@ pub(crate) fn labels(
     plays: &Plays<'_>,
     last: &mut Option<(ItemId, Rc<Vec<LabelPair>>)>,
 ) -> Rc<Vec<LabelPair>> {
-    let Some(path) = &role.message else {
-        return Rc::default();
-    };
-    let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, path) else {
+    let path = role.message.as_ref();
+    let Some(id) = path.and_then(|path| names::item(tree, module, path)) else {
         return Rc::default();
     };
     let ItemKind::Message(message, _) = &*tree.item(id).kind else {
@@ -64,10 +62,7 @@ pub(crate) type Plays<'a> = dyn Fn(&RoleItem) -> Option<String> + 'a;
 fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<'_>) -> LabelPair {
     let own = FieldType::new(variant.ty.clone());
     let written = text(tree, module, &own, plays);
-    let item = variant.payload.as_ref().and_then(|path| match resolve(tree, module, path) {
-        Resolution::Found(Meaning::Item(id)) => Some(id),
-        _ => None,
-    });
+    let item = variant.payload.as_ref().and_then(|path| names::item(tree, module, path));
     let payloads = match item.map(|id| &*tree.item(id).kind) {
         // A struct stands for its fields, or for itself: `order(Order)`.
         Some(ItemKind::Other(Some(fields)) | ItemKind::Message(_, Some(fields))) => {
@@ -102,19 +97,14 @@ fn label(tree: &Tree, module: ModuleId, variant: &MessageVariant, plays: &Plays<
 /// The type of a field as it is compared: a session that changes hands as Scribble writes it, if it
 /// is one, and all else as Rust does.
 fn text(tree: &Tree, module: ModuleId, field: &FieldType, plays: &Plays<'_>) -> String {
-    let item = |module, path: &Path| match resolve(tree, module, path) {
-        Resolution::Found(Meaning::Item(id)) => Some(tree.item(id)),
-        _ => None,
-    };
     let role_of = |delegated: &Delegated| {
-        let found = item(module, &delegated.session)?;
-        let ItemKind::Session(session) = &*found.kind else { return None };
+        let found = names::item(tree, module, &delegated.session)?;
+        let session = tree.session(found)?;
         let role = match &delegated.role {
-            Some(role) => item(module, role)?,
-            None => item(found.module, session.role.as_ref()?)?,
+            Some(role) => names::item(tree, module, role)?,
+            None => names::item(tree, tree.item(found).module, session.role.as_ref()?)?,
         };
-        let ItemKind::Role(role) = &*role.kind else { return None };
-        plays(role)
+        plays(tree.role(role)?)
     };
     field.delegated.as_ref().and_then(role_of).unwrap_or_else(|| field.text.clone())
 }
@@ -126,9 +116,7 @@ const MOST_ALIASES: usize = 64;
 fn unaliased(tree: &Tree, module: ModuleId, field: &FieldType, left: &mut usize) -> String {
     type_text_with(field.ty.clone(), &mut |segments| {
         let path = Path { leading_colon: false, segments: segments.to_vec(), token: 0 };
-        let Resolution::Found(Meaning::Item(id)) = resolve(tree, module, &path) else {
-            return None;
-        };
+        let id = names::item(tree, module, &path)?;
         let ItemKind::Alias(meant) = &*tree.item(id).kind else { return None };
         *left = left.checked_sub(1)?;
         Some(unaliased(tree, tree.item(id).module, meant, left))

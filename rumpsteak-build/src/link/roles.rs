@@ -11,8 +11,8 @@ use crate::fault::Cause;
 use crate::link::closed_sets::{self, ClosedSet};
 use crate::link::labels::{LabelPair, labels};
 use crate::protocols::{Lookup, ProtocolRole, Protocols};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::crate_tree::{ItemId, Tree};
+use crate::source::names;
 
 /// The Rust side of the roles of a package.
 #[derive(Debug, Default)]
@@ -76,22 +76,7 @@ impl Pairs {
             let protocol = &protocols.protocols[played.protocol];
             Some(format!("{}@{}", protocol.name(), protocol.role_at(played.role)))
         };
-        for (id, (set, name)) in members {
-            if let ItemKind::Role(role) = &*tree.item(id).kind {
-                let pair = RolePair {
-                    name,
-                    link: Err(LinkError::Set { set }),
-                    labels: labels(tree, tree.item(id).module, role, &plays, &mut last),
-                };
-                roles.insert(id, pair);
-            }
-        }
-        for id in tree.item_ids() {
-            let item = tree.item(id);
-            let ItemKind::Role(role) = &*item.kind else {
-                continue;
-            };
-            let Some(link) = &role.link else { continue };
+        let mut follow = |link: &Link| {
             // Roles of one protocol follow each other.
             let lookup = match &looked_up {
                 Some((name, lookup)) if link.protocol == name.as_str() => *lookup,
@@ -99,20 +84,24 @@ impl Pairs {
             };
             looked_up = Some((link.protocol.to_string(), lookup));
             let followed = follow_link(link, lookup, protocols);
-            let (protocol, own) = match &followed {
+            let (protocol, role) = match &followed {
                 Ok(linked) => {
                     let protocol = &protocols.protocols[linked.protocol];
-                    let own = protocol.role_at(linked.role).to_string();
-                    (protocol.name().to_owned(), own)
+                    (protocol.name().to_owned(), protocol.role_at(linked.role).to_string())
                 }
                 Err(_) => (link.protocol.to_string(), link.role.clone()),
             };
-            let pair = RolePair {
-                name: RoleName { protocol, role: own },
-                link: followed,
-                labels: labels(tree, item.module, role, &plays, &mut last),
+            (RoleName { protocol, role }, followed)
+        };
+        for id in tree.item_ids() {
+            let Some(role) = tree.role(id) else { continue };
+            let (name, link) = match (members.get(&id), &role.link) {
+                (Some((set, name)), _) => (name.clone(), Err(LinkError::Set { set: *set })),
+                (None, Some(link)) => follow(link),
+                (None, None) => continue,
             };
-            roles.insert(id, pair);
+            let labels = labels(tree, tree.item(id).module, role, &plays, &mut last);
+            roles.insert(id, RolePair { name, link, labels });
         }
         let linked = roles.iter().filter(|(_, pair)| pair.link.is_ok());
         let second = linked.filter_map(|(&id, _)| Some((id, second_route(tree, &roles, id)?)));
@@ -147,18 +136,9 @@ fn follow_link(
 
 /// The items that the routes of a role name, each with its token.
 pub(crate) fn peers(tree: &Tree, role: ItemId) -> impl Iterator<Item = (usize, Option<ItemId>)> {
-    let item = tree.item(role);
-    let routes = match &*item.kind {
-        ItemKind::Role(role) => &role.routes[..],
-        _ => &[],
-    };
-    routes.iter().map(|route| {
-        let peer = match resolve(tree, item.module, &route.peer) {
-            Resolution::Found(Meaning::Item(peer)) => Some(peer),
-            _ => None,
-        };
-        (route.peer.last_token(), peer)
-    })
+    let module = tree.item(role).module;
+    let routes = tree.role(role).into_iter().flat_map(|role| &role.routes);
+    routes.map(move |route| (route.peer.last_token(), names::item(tree, module, &route.peer)))
 }
 
 /// The second of two routes that lead to different structs of one role, if a role has such: its

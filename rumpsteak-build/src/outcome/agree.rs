@@ -7,7 +7,7 @@ use rumpsteak_contract::verdict::Chain;
 use crate::fault::Cause;
 use crate::judge::judgement::Judgement;
 use crate::sessions::resolved::is_nominal;
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, Tree};
 
 /// Adds a fault to each item on whose meaning the roots that reach it do not agree: its type has
 /// one fingerprint only.
@@ -27,7 +27,7 @@ pub(crate) fn agree(tree: &Tree, judgement: &mut Judgement) {
         }
     }
     for item in differing {
-        if let ItemKind::Session(session) = &*tree.item(item).kind {
+        if let Some(session) = tree.session(item) {
             let name = tree.item(item).name.clone();
             let fault = Cause::TwoMeanings { name }.at(item, session.name_token);
             judgement.faults.add(fault);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
+use rumpsteak_contract::SessionItem;
 use rumpsteak_contract::canonical::Hasher;
 use rumpsteak_contract::verdict::{self, Chain, Entry, Kind, Proof, key};
 use rumpsteak_fsm::Fsm;
@@ -131,9 +132,7 @@ impl Entries<'_> {
 
     fn identity(&self, id: ItemId) -> u64 {
         let tree = self.context.tree;
-        let ItemKind::Session(session) = &*tree.item(id).kind else {
-            return 0;
-        };
+        let Some(session) = tree.session(id) else { return 0 };
         let mut hasher = Hasher::new();
         tree.hash_place(id, &mut hasher);
         hasher.bytes(&session.key.hash().to_be_bytes());
@@ -145,9 +144,7 @@ impl Entries<'_> {
 
     /// What is wrong with a role: its link, or the file of its protocol if it is the one to say so.
     fn role_cause(&self, id: ItemId) -> Option<(usize, Cause)> {
-        let ItemKind::Role(role) = &*self.context.tree.item(id).kind else {
-            return None;
-        };
+        let role = self.context.tree.role(id)?;
         let pairs = &self.context.pairs.roles;
         match &pairs.get(&id)?.link {
             // Roles of a protocol that is not there: the first one of a crate says so.
@@ -227,7 +224,7 @@ impl Entries<'_> {
             return vec![located(token, &cause, None, None)];
         }
         let faults = self.judgement.faults.of(id);
-        if let ItemKind::Session(session) = &*item.kind
+        if let Some(session) = tree.session(id)
             && !faults.is_empty()
             && let Some(protocol) = inclusion::failed(tree, self.judgement, id)
         {
@@ -310,10 +307,7 @@ fn repeated(context: Context<'_>, judgement: &Judgement) -> BTreeSet<ItemId> {
     roots.sort_by_key(|(id, _)| (unknown(*id), *id));
     // Without an outline, for want of a name, types that are written alike in one module are the
     // same.
-    let alike = |id: ItemId| match &*tree.item(id).kind {
-        ItemKind::Session(session) => session.written(),
-        _ => String::new(),
-    };
+    let alike = |id: ItemId| tree.session(id).map(SessionItem::written).unwrap_or_default();
     let mut seen: BTreeSet<(ItemId, SameType)> = BTreeSet::new();
     let mut repeated = BTreeSet::new();
     for (id, Root { role, session, .. }) in roots {

@@ -6,7 +6,7 @@ use rumpsteak_scribble::similar;
 use crate::fault::{Cause, NameProblem, Place};
 use crate::judge::judgement::Judgement;
 use crate::link::roles::peers;
-use crate::source::crate_tree::{CrateId, ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{CrateId, ItemId, Tree};
 
 /// Leaves each mistake to the first item of a crate that meets it; a role without a protocol to its
 /// own macro; and a struct that is no role to a role with a route to it, whose macro knows what to
@@ -108,12 +108,8 @@ fn near(tree: &Tree, krate: CrateId, path: &str) -> Option<String> {
 
 /// The name of a role of a crate.
 fn declared(tree: &Tree, krate: CrateId, role: ItemId) -> Option<(Place, Option<String>)> {
-    match &*tree.item(role).kind {
-        ItemKind::Role(item) if tree.crate_id(role) == krate => {
-            Some((Place::new(role, item.name_token), None))
-        }
-        _ => None,
-    }
+    let item = tree.role(role).filter(|_| tree.crate_id(role) == krate)?;
+    Some((Place::new(role, item.name_token), None))
 }
 
 /// The route of a role in a crate that leads to a struct, and what stands in for that struct as a
@@ -121,7 +117,7 @@ fn declared(tree: &Tree, krate: CrateId, role: ItemId) -> Option<(Place, Option<
 fn route_to(tree: &Tree, krate: CrateId, wanted: ItemId) -> Option<(Place, Option<String>)> {
     let roles = tree.item_ids().filter(|&id| tree.crate_id(id) == krate);
     let mut routes = roles.filter_map(|id| {
-        let ItemKind::Role(role) = &*tree.item(id).kind else { return None };
+        let role = tree.role(id)?;
         let message = role.message.as_ref()?;
         let index = peers(tree, id).position(|(_, peer)| peer == Some(wanted))?;
         let peer = &role.routes.get(index)?.peer;

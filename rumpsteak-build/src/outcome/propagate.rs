@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::fault::{Cause, Place};
 use crate::judge::judgement::Judgement;
 use crate::sessions::resolved::{ResolvedTail, is_nominal};
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, Tree};
 
 /// Adds a fault to the items that contain a `type` with one, as far as a refused root has no error
 /// of its own yet.
@@ -25,9 +25,7 @@ pub(crate) fn propagate(tree: &Tree, judgement: &mut Judgement) {
     }
     let mut pending: Vec<ItemId> = faults.items().collect();
     while let Some(failed) = pending.pop() {
-        let ItemKind::Session(session) = &*tree.item(failed).kind else {
-            continue;
-        };
+        let Some(session) = tree.session(failed) else { continue };
         if is_nominal(tree, failed) {
             continue;
         }

@@ -8,8 +8,8 @@ use rumpsteak_fsm::run::Failure;
 use crate::judge::judgement::Judgement;
 use crate::link::context::Context;
 use crate::protocols::{Lookup, ScrFile};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning};
-use crate::source::names::{Resolution, resolve};
+use crate::source::crate_tree::ItemId;
+use crate::source::names;
 use crate::source::package_root::PackageRoot;
 
 /// What to warn of, in the order of the texts.
@@ -130,11 +130,8 @@ fn starving(run: &Run) -> Option<(String, String)> {
 /// Whether some session that could not be read further names the role.
 fn has_failed_root(context: Context<'_>, judgement: &Judgement, role: ItemId) -> bool {
     let tree = context.tree;
-    judgement.faults.items().any(|id| match &*tree.item(id).kind {
-        ItemKind::Session(session) => session.role.as_ref().is_some_and(|path| {
-            let found = resolve(tree, tree.item(id).module, path);
-            found == Resolution::Found(Meaning::Item(role))
-        }),
-        _ => false,
+    judgement.faults.items().any(|id| {
+        let named = tree.session(id).and_then(|session| session.role.as_ref());
+        named.and_then(|path| names::item(tree, tree.item(id).module, path)) == Some(role)
     })
 }

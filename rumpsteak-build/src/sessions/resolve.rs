@@ -52,7 +52,7 @@ pub(crate) fn resolve_session(
             resolver.fault(root, 0, Cause::TooManyItems { most: most_items });
             break;
         }
-        if let ItemKind::Session(session) = &*context.tree.item(id).kind {
+        if let Some(session) = context.tree.session(id) {
             let chains = resolver.item(id, session);
             items.insert(id, chains);
         }
@@ -222,10 +222,9 @@ impl Resolver<'_> {
         names_peer: bool,
     ) -> Option<ItemId> {
         let found = self.session(id, path, true)?;
-        let ItemKind::Session(session) = &*self.context.tree.item(found).kind else {
+        let Form::Choice(variants) = &self.context.tree.session(found)?.form else {
             return Some(found);
         };
-        let Form::Choice(variants) = &session.form else { return Some(found) };
         let misfit = |variant: &Variant| match variant.head.action() {
             Some(_) if names_peer => Some(NameProblem::ChoiceAmongPeers),
             Some(action) => direction
@@ -378,8 +377,8 @@ impl Resolver<'_> {
     fn no_message(&mut self) {
         let tree = self.context.tree;
         let item = tree.item(self.role_id);
-        let ItemKind::Role(role) = &*item.kind else { return };
-        let Some(path) = &role.message else { return };
+        let path = tree.role(self.role_id).and_then(|role| role.message.as_ref());
+        let Some(path) = path else { return };
         let (cause, stub) = match resolve(tree, item.module, path) {
             Resolution::Found(Meaning::Item(found)) => match &*tree.item(found).kind {
                 ItemKind::Broken => return,

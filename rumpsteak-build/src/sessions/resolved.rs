@@ -6,7 +6,7 @@ use rumpsteak_contract::session::{Direction, Form};
 use rumpsteak_contract::verdict::RoleName;
 use rumpsteak_fsm::Message;
 
-use crate::source::crate_tree::{ItemId, ItemKind, Tree};
+use crate::source::crate_tree::{ItemId, Tree};
 
 /// A root with all names resolved.
 #[derive(Debug)]
@@ -106,8 +106,5 @@ impl ResolvedSession {
 
 /// Whether an item has an identity of its own, as `struct` and `enum` have.
 pub(crate) fn is_nominal(tree: &Tree, item: ItemId) -> bool {
-    match &*tree.item(item).kind {
-        ItemKind::Session(session) => !matches!(session.form, Form::Alias(_)),
-        _ => false,
-    }
+    tree.session(item).is_some_and(|session| !matches!(session.form, Form::Alias(_)))
 }

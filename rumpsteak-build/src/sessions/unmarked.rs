@@ -7,8 +7,8 @@ use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::message::FieldType;
 
 use crate::fault::{Cause, Fault, NameProblem};
-use crate::source::crate_tree::{ItemId, ItemKind, Meaning, ModuleId, Tree};
-use crate::source::names::{Resolution, resolve};
+use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
+use crate::source::names;
 
 const WORDS: [&str; 5] = ["Send", "Receive", "Select", "Branch", "Race"];
 
@@ -65,8 +65,5 @@ fn named(tree: &Tree, module: ModuleId, ty: &FieldType) -> Vec<(ItemId, usize)> 
 
 fn item(tree: &Tree, module: ModuleId, name: &Ident) -> Option<ItemId> {
     let path = Path { leading_colon: false, segments: vec![name.clone()], token: 0 };
-    match resolve(tree, module, &path) {
-        Resolution::Found(Meaning::Item(found)) => Some(found),
-        _ => None,
-    }
+    names::item(tree, module, &path)
 }

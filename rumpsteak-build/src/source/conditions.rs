@@ -39,7 +39,6 @@ const DEPTH: usize = 64;
 
 impl Cfg {
     /// The configuration that Cargo describes to build scripts in the given environment variables.
-    #[must_use]
     pub fn from_vars(vars: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut cfg = Self::default();
         for (key, value) in vars {
@@ -54,7 +53,6 @@ impl Cfg {
     }
 
     /// A configuration of which only the features are known, by their names in `Cargo.toml`.
-    #[must_use]
     pub fn from_features(features: impl IntoIterator<Item = String>) -> Self {
         let features = features.into_iter().map(|feature| variable(&feature)).collect();
         Self { features, values: BTreeMap::new() }
@@ -128,7 +126,6 @@ impl Cfg {
 
 impl CfgValue {
     /// The conjunction: false if one is false, unknown unless both are true.
-    #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::False, _) | (_, Self::False) => Self::False,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rumpsteak_contract::canonical::Hasher;
-use rumpsteak_contract::{ProtocolItem, verdict};
+use rumpsteak_contract::{ProtocolItem, RoleItem, SessionItem, verdict};
 
 use crate::source::cargo_targets::{Root, Target, TargetKind};
 use crate::source::conditions::{Cfg, CfgValue};
@@ -160,6 +160,22 @@ impl Tree {
 
     pub(crate) fn item(&self, id: ItemId) -> &Item {
         &self.items[id.0]
+    }
+
+    /// The session that an item is.
+    pub(crate) fn session(&self, id: ItemId) -> Option<&SessionItem> {
+        match &*self.item(id).kind {
+            ItemKind::Session(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The role that an item is.
+    pub(crate) fn role(&self, id: ItemId) -> Option<&RoleItem> {
+        match &*self.item(id).kind {
+            ItemKind::Role(role) => Some(role),
+            _ => None,
+        }
     }
 
     pub(crate) fn module(&self, id: ModuleId) -> &Module {

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rumpsteak_contract::Path;
 use syn::ext::IdentExt as _;
 
-use crate::source::crate_tree::{Import, Meaning, Module, ModuleId, Named, Tree};
+use crate::source::cargo_targets::TargetKind;
+use crate::source::crate_tree::{Crate, Import, ItemId, Meaning, Module, ModuleId, Named, Tree};
 use crate::source::items::Visibility;
 
 /// How many imports may lie between a name and its item.
@@ -54,6 +55,14 @@ pub(crate) fn resolve(tree: &Tree, module: ModuleId, path: &Path) -> Resolution 
         0 => Resolution::Nothing,
         1 => found.first().map_or(Resolution::Nothing, |&meaning| Resolution::Found(meaning)),
         _ => Resolution::Ambiguous(found.into_iter().collect()),
+    }
+}
+
+/// The one item that a path stands for, which is written in `module`.
+pub(crate) fn item(tree: &Tree, module: ModuleId, path: &Path) -> Option<ItemId> {
+    match resolve(tree, module, path) {
+        Resolution::Found(Meaning::Item(found)) => Some(found),
+        _ => None,
     }
 }
 
@@ -146,9 +155,8 @@ impl Query<'_> {
 
     /// The root of the package's library, if that is its name.
     fn library(&self, name: &str) -> Option<Meaning> {
-        let is_library = |krate: &&crate::source::crate_tree::Crate| {
-            krate.target.kind == crate::source::cargo_targets::TargetKind::Lib && krate.name == name
-        };
+        let is_library =
+            |krate: &&Crate| krate.target.kind == TargetKind::Lib && krate.name == name;
         self.tree.crates.iter().find(is_library).map(|krate| Meaning::Module(krate.root))
     }
 

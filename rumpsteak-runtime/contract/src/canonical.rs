@@ -62,7 +62,6 @@ pub struct Pieces(Vec<(IntoIter, Option<Group>)>);
 
 impl Pieces {
     /// The tokens of a stream.
-    #[must_use]
     pub fn new(stream: TokenStream) -> Self {
         Self(vec![(stream.into_iter(), None)])
     }
@@ -168,8 +167,8 @@ impl Canonical {
         let mut hasher = Hasher::new();
         for token in &self.tokens {
             match token {
-                Piece::Close(group) => hasher.token(b'c', opening(group.delimiter())),
-                Piece::Open(group) => hasher.token(b'o', opening(group.delimiter())),
+                Piece::Close(group) => hasher.token(b'c', brackets(group.delimiter())[0]),
+                Piece::Open(group) => hasher.token(b'o', brackets(group.delimiter())[0]),
                 Piece::Tree(TokenTree::Ident(ident)) => hasher.token(b'i', &ident.to_string()),
                 Piece::Tree(TokenTree::Punct(punct)) => {
                     hasher.token(b'p', punct.as_char().encode_utf8(&mut [0; 4]));
@@ -199,27 +198,17 @@ fn attribute_name(content: TokenStream) -> String {
     name
 }
 
-const fn opening(delimiter: Delimiter) -> &'static str {
+const fn brackets(delimiter: Delimiter) -> [&'static str; 2] {
     match delimiter {
-        Delimiter::Brace => "{",
-        Delimiter::Bracket => "[",
-        Delimiter::None => "",
-        Delimiter::Parenthesis => "(",
-    }
-}
-
-const fn closing(delimiter: Delimiter) -> &'static str {
-    match delimiter {
-        Delimiter::Brace => "}",
-        Delimiter::Bracket => "]",
-        Delimiter::None => "",
-        Delimiter::Parenthesis => ")",
+        Delimiter::Brace => ["{", "}"],
+        Delimiter::Bracket => ["[", "]"],
+        Delimiter::None => ["", ""],
+        Delimiter::Parenthesis => ["(", ")"],
     }
 }
 
 /// A type without blanks and without the modules before each name: `std::vec::Vec < u8 >` is
 /// `Vec<u8>`.
-#[must_use]
 pub fn type_text(tokens: TokenStream) -> String {
     type_text_with(tokens, &mut |_| None)
 }
@@ -260,8 +249,8 @@ pub fn type_text_with(
             _ => end_path(&mut text, &mut path, &mut colons),
         }
         match piece {
-            Piece::Close(group) => text.push_str(closing(group.delimiter())),
-            Piece::Open(group) => text.push_str(opening(group.delimiter())),
+            Piece::Close(group) => text.push_str(brackets(group.delimiter())[1]),
+            Piece::Open(group) => text.push_str(brackets(group.delimiter())[0]),
             Piece::Tree(tree) => text.push_str(&tree.to_string()),
         }
     }
@@ -280,13 +269,11 @@ pub struct Key {
 
 impl Key {
     /// The hash of the canonical tokens.
-    #[must_use]
     pub const fn hash(&self) -> u64 {
         self.hash
     }
 
     /// The place of a token of the item; that of the item's name if there is no such token.
-    #[must_use]
     pub fn span_of(&self, token: usize) -> Span {
         self.spans.get(token).copied().unwrap_or(self.name)
     }
@@ -296,7 +283,6 @@ impl Key {
 const SEPARATOR: u8 = 0xff;
 
 /// A number for names, as fingerprints have it: a [`Hasher`]'s.
-#[must_use]
 pub fn number(names: &[&str]) -> u64 {
     let mut hasher = Hasher::new();
     names.iter().for_each(|name| hasher.text(name));
@@ -322,7 +308,6 @@ pub struct Hasher(u64);
 
 impl Hasher {
     /// A hasher of nothing yet.
-    #[must_use]
     pub const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
@@ -346,7 +331,6 @@ impl Hasher {
     }
 
     /// The hash of all that was added.
-    #[must_use]
     pub const fn finish(self) -> u64 {
         self.0
     }

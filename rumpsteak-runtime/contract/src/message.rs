@@ -97,12 +97,6 @@ impl MessageVariant {
     fn new(name: Ident, label: Option<String>, payload: Option<Path>, ty: TokenStream) -> Self {
         Self { label: label.unwrap_or_else(|| name.unraw().to_string()), name, payload, ty }
     }
-
-    /// The type that the variant carries, as [`canonical::type_text`] writes it.
-    #[must_use]
-    pub fn payload_text(&self) -> String {
-        canonical::type_text(self.ty.clone())
-    }
 }
 
 /// The type of a field.
@@ -127,7 +121,6 @@ pub struct Delegated {
 
 impl FieldType {
     /// A type.
-    #[must_use]
     pub fn new(ty: TokenStream) -> Self {
         let canonical = Canonical::new(ty.clone(), &[]);
         let delegated = Reader::new(&canonical).whole(delegated).ok();
@@ -152,7 +145,6 @@ fn delegated(reader: &mut Reader<'_>) -> Result<Delegated> {
 }
 
 /// The types of a struct's fields; `None` if the item is no struct.
-#[must_use]
 pub fn field_types(item: TokenStream) -> Option<Vec<FieldType>> {
     let canonical = Canonical::new(item, &[]);
     let mut reader = Reader::new(&canonical);
@@ -167,7 +159,6 @@ pub fn field_types(item: TokenStream) -> Option<Vec<FieldType>> {
 }
 
 /// What a `type` without parameters stands for. `None` for another item.
-#[must_use]
 pub fn alias(item: TokenStream) -> Option<FieldType> {
     let canonical = Canonical::new(item, &[]);
     let mut reader = Reader::new(&canonical);

@@ -15,7 +15,6 @@
 /// assert_eq!(normalise("r#type"), "type");
 /// assert_ne!(normalise("__"), normalise("_"));
 /// ```
-#[must_use]
 pub fn normalise(name: &str) -> String {
     let kept: String = kept(name).collect();
     if kept.is_empty() { plain(name).to_owned() } else { kept }
@@ -39,7 +38,6 @@ fn kept(name: &str) -> impl Iterator<Item = char> {
 /// assert!(!rumpsteak_contract::name::same("ready", "Steady"));
 /// assert!(!rumpsteak_contract::name::same("r#_", "__"));
 /// ```
-#[must_use]
 pub fn same(left: &str, right: &str) -> bool {
     // A build script compares each label with each message, and most differ in their first letters.
     match (kept(left).next(), kept(right).next()) {
@@ -59,7 +57,6 @@ pub fn same(left: &str, right: &str) -> bool {
 /// assert_eq!(camel("MAIL_FROM"), "MailFrom");
 /// assert_eq!(camel("d0"), "D0");
 /// ```
-#[must_use]
 pub fn camel(name: &str) -> String {
     let mut text = String::new();
     for word in words(name) {
@@ -87,7 +84,6 @@ pub fn camel(name: &str) -> String {
 /// assert_eq!(snake("Tls13Handshake"), "tls13_handshake");
 /// assert_eq!(snake("k"), "k");
 /// ```
-#[must_use]
 pub fn snake(name: &str) -> String {
     let words = words(name)
         .into_iter()

@@ -18,21 +18,18 @@ pub struct Path {
 
 impl Path {
     /// The last segment.
-    #[must_use]
     pub fn last(&self) -> &Ident {
         // The reader is the only one to make paths, and it makes none without a segment.
         &self.segments[self.segments.len() - 1]
     }
 
     /// The index of the last segment's token, the one that a message about the path points at.
-    #[must_use]
     pub fn last_token(&self) -> usize {
         // Each segment before it is three tokens: the name and `::`.
         self.token + usize::from(self.leading_colon) * 2 + (self.segments.len() - 1) * 3
     }
 
     /// The identifier that the whole path consists of; `None` if it is longer.
-    #[must_use]
     pub fn as_ident(&self) -> Option<&Ident> {
         match &self.segments[..] {
             [ident] if !self.leading_colon => Some(ident),
@@ -41,7 +38,6 @@ impl Path {
     }
 
     /// The place of the last segment, at which a message about the path points.
-    #[must_use]
     pub fn span(&self) -> Span {
         self.last().span()
     }

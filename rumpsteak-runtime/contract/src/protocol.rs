@@ -60,15 +60,11 @@ impl ProtocolItem {
             }
             let mut derives = Vec::new();
             if reader.eat_ident("derive") {
-                reader.group(Delimiter::Parenthesis, [EXPECTED_DERIVES; 2], |inner| {
-                    while !inner.at_end() {
-                        derives.push(text(inner.path(EXPECTED_DERIVES)?.into_token_stream()));
-                        if !inner.eat_punct(',') {
-                            break;
-                        }
-                    }
-                    Ok(())
-                })?;
+                let messages = [EXPECTED_DERIVES; 2];
+                let path = |inner: &mut Reader<'_>| inner.path(EXPECTED_DERIVES);
+                let paths =
+                    reader.group(Delimiter::Parenthesis, messages, |inner| inner.list(path))?;
+                derives = paths.into_iter().map(|path| text(path.into_token_stream())).collect();
                 reader.eat_punct(',');
             }
             reader.end(EXPECTED)?;
@@ -86,19 +82,16 @@ impl ProtocolItem {
     }
 
     /// Whether the module has a visibility, so that it is seen outside of the one that it is in.
-    #[must_use]
     pub fn is_public(&self) -> bool {
         !self.visibility.is_empty()
     }
 
     /// The path of the runtime's crate as a text, the same from a file and from rustc.
-    #[must_use]
     pub fn runtime(&self) -> String {
         text(self.krate.clone())
     }
 
     /// What tells the code that is asked for from other code of this protocol: one line.
-    #[must_use]
     pub fn variant(&self) -> String {
         let Self { routes, derives, .. } = self;
         let routes = routes.iter().map(|routes| format!(" routes {routes}"));
@@ -107,7 +100,6 @@ impl ProtocolItem {
     }
 
     /// The name of the module that the macro makes: that of the protocol in snake case.
-    #[must_use]
     pub fn module(&self) -> String {
         name::snake(&self.name.to_string())
     }

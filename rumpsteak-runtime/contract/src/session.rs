@@ -90,7 +90,6 @@ pub enum Head {
 
 impl Head {
     /// The label that is sent or received.
-    #[must_use]
     pub fn label(&self) -> &Path {
         match self {
             Self::Label(label) | Self::Action(Action { label, .. }) => label,
@@ -98,7 +97,6 @@ impl Head {
     }
 
     /// The action, in a choice among peers.
-    #[must_use]
     pub fn action(&self) -> Option<&Action> {
         match self {
             Self::Label(_) => None,
@@ -231,7 +229,6 @@ impl SessionItem {
 
     /// The session of an alias or a struct as a text, which is the same for roots that are written
     /// alike.
-    #[must_use]
     pub fn written(&self) -> String {
         let (Form::Alias(chain) | Form::Struct(chain)) = &self.form else {
             return String::new();
@@ -396,15 +393,6 @@ impl Chain {
         }
         Ok(Self { actions, tail })
     }
-
-    /// The index of the token of the first action, or of the tail if there is none.
-    #[must_use]
-    pub fn first_token(&self) -> usize {
-        self.actions
-            .first()
-            .map_or_else(|| self.tail.path(), |action| &action.constructor)
-            .last_token()
-    }
 }
 
 impl Action {
@@ -448,12 +436,11 @@ impl Tail {
         reader.punct('<', &usage)?;
         let first = peer(reader)?;
         let is_choice = Constructor::of(&first).is_some() || reader.at_punct('<');
-        let (peer, choice) = match !is_choice && reader.eat_punct(',') && !reader.at_punct('>') {
-            true => (
-                Some(first),
-                reader.path("expected the name of the `#[session] enum` with the options")?,
-            ),
-            false => (None, first),
+        let (peer, choice) = if !is_choice && reader.eat_punct(',') && !reader.at_punct('>') {
+            let expected = "expected the name of the `#[session] enum` with the options";
+            (Some(first), reader.path(expected)?)
+        } else {
+            (None, first)
         };
         if Constructor::of(&choice).is_some() || reader.at_punct('<') {
             return Err(Error::new(choice.span(), EXPECTED_CHOICE));
@@ -466,7 +453,6 @@ impl Tail {
     }
 
     /// The path with which the tail begins: the place to report at.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self {
             Self::Choice { constructor, .. } => constructor,
@@ -497,13 +483,10 @@ fn label(reader: &mut Reader<'_>) -> Result<Path> {
 }
 
 fn check_label(reader: &Reader<'_>) -> Result<()> {
-    match reader.at_punct('<') {
-        true => {
-            Err(reader
-                .error("a label is a type without arguments: give this one a name of its own"))
-        }
-        false => Ok(()),
+    if reader.at_punct('<') {
+        return Err(reader.error(NO_GENERIC_LABEL));
     }
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -549,6 +532,8 @@ const MIXED_OPTIONS: &str = "either all options of a choice name a peer, `Varian
 const NO_ARGUMENTS_OF_END: &str =
     "`End` is written without arguments: `#[session]` adds what it needs";
 const ONLY_SELF: &str = "this session is itself and nothing else: it needs an action before `Self`";
+const NO_GENERIC_LABEL: &str =
+    "a label is a type without arguments: give this one a name of its own";
 const NO_GENERICS: &str =
     "a session is written without parameters: `#[session]` adds the lifetime and the role";
 const NO_INNER_ATTRIBUTES: &str = "no attributes inside a session: put `#[cfg(…)]` on the whole item, and write the \

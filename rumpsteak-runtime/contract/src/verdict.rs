@@ -46,7 +46,6 @@ pub const FOLDER: &str = "RUMPSTEAK_PACKAGE";
 ///
 /// No change of eight bytes in a row leaves it as it was, since each step can be undone. As the
 /// hash of an item, it guards against what is stale, not against what is forged.
-#[must_use]
 pub fn stamp(text: &str) -> String {
     let (words, rest) = text.as_bytes().as_chunks();
     let mut last = [0; 8];
@@ -56,7 +55,6 @@ pub fn stamp(text: &str) -> String {
 }
 
 /// A fingerprint with one part more, as `private::fingerprint` of the runtime has it.
-#[must_use]
 pub const fn mix(hash: u64, part: u64) -> u64 {
     (hash ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
 }
@@ -112,7 +110,6 @@ pub struct Entry {
 }
 
 /// What an entry is found by: the kind of the item, its name, and the hash of its tokens.
-#[must_use]
 pub fn key(kind: Kind, name: &str, hash: u64) -> String {
     format!("{kind} {name} {hash:016x} ")
 }
@@ -219,7 +216,6 @@ impl RoleName {
     ///
     /// `#[derive(Role)]` gives the struct this name together with the error, and never without it:
     /// it takes no name from the source. It keeps rustc from following up that error with others.
-    #[must_use]
     pub fn refused(protocol: &str, role: &str) -> Self {
         Self {
             protocol: protocol.to_owned(),
@@ -294,7 +290,6 @@ impl Verdicts {
 
     /// The byte and the line where the given source file, as rustc has it, could not be read;
     /// `None` if it was read.
-    #[must_use]
     pub fn unreadable(&self, file: &str) -> Option<(usize, usize)> {
         let mut unreadable = self.package.unreadable.iter();
         let found = unreadable.find(|(unreadable, ..)| same_file(file, unreadable));
@@ -302,7 +297,6 @@ impl Verdicts {
     }
 
     /// The text of the file, as the given version of `rumpsteak-build` writes it.
-    #[must_use]
     pub fn print(&self, version: &str) -> String {
         let mut entries = self.entries.clone();
         entries.sort();

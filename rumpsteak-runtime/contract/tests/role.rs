@@ -1,6 +1,7 @@
 //! What role structs and message enums say about names.
 
 use proc_macro2::{Span, TokenStream};
+use rumpsteak_contract::canonical::type_text;
 use rumpsteak_contract::{MessageItem, RoleItem, name};
 
 fn tokens(source: &str) -> TokenStream {
@@ -132,7 +133,7 @@ fn labels_and_their_names() {
             ("Raw", None)
         ]
     );
-    assert_eq!(message.variants[2].payload_text(), "Vec<u8>");
+    assert_eq!(type_text(message.variants[2].ty.clone()), "Vec<u8>");
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn a_struct_is_its_own_only_label() {
         assert_eq!(only.label, label);
         assert_eq!(message.name, only.name);
         assert_eq!(only.payload.as_ref().unwrap().as_ident(), Some(&only.name));
-        assert_eq!(only.payload_text(), only.name.to_string());
+        assert_eq!(only.ty.to_string(), only.name.to_string());
     }
 }
 

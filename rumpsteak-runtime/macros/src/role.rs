@@ -1,6 +1,6 @@
 //! `#[derive(Role)]`.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, quote, quote_spanned};
 use rumpsteak_contract::RoleItem;
 use rumpsteak_contract::canonical::number;
@@ -64,10 +64,8 @@ fn played(item: &RoleItem) -> (Verdict, TokenStream) {
     let krate = &item.krate;
     let (verdict, RoleName { protocol, role }) = verdict_on(item);
     // The error of a role without a protocol is enough: its set has nothing to add.
-    let number = match verdict.problems.is_empty() || item.link.is_some() {
-        true => number(&[&protocol, &role]),
-        false => 0,
-    };
+    let is_told = verdict.problems.is_empty() || item.link.is_some();
+    let number = if is_told { number(&[&protocol, &role]) } else { 0 };
     let system = verdict.proof.system.as_ref().map_or(0, |(system, _)| *system);
     let projections = &verdict.proof.projections;
     let played = quote! {
@@ -175,20 +173,18 @@ fn verdict_on(item: &RoleItem) -> (Verdict, RoleName) {
 fn methods(item: &RoleItem) -> TokenStream {
     let krate = &item.krate;
     // All spans are those of the field's type, so that rustc says only once that it is no route.
-    let each = |call: &dyn Fn(&Route, TokenStream, TokenStream, Span) -> TokenStream| {
-        let call = |route: &Route| {
-            let (span, member) = (route.ty.span(), member(route.field.as_ref(), route.index));
-            call(route, at(krate, span), member, span)
-        };
-        item.routes.iter().map(call).collect::<TokenStream>()
-    };
-    let visits = each(&|route, krate, member, span| {
-        let peer = route.peer.to_string();
-        quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));)
-    });
-    let closes = each(
-        &|_, krate, member, span| quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
-    );
+    let (visits, closes): (TokenStream, TokenStream) = item
+        .routes
+        .iter()
+        .map(|route| {
+            let (span, peer) = (route.ty.span(), route.peer.to_string());
+            let (krate, member) = (at(krate, span), member(route.field.as_ref(), route.index));
+            (
+                quote_spanned!(span=> visit(#peer, #krate::transport::Link::mark(&self.#member));),
+                quote_spanned!(span=> #krate::transport::Link::close(&mut self.#member);),
+            )
+        })
+        .unzip();
     // A role without routes visits none.
     let visit = if item.routes.is_empty() { quote!(_) } else { quote!(mut visit) };
     quote! {

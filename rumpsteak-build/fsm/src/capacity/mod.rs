@@ -60,7 +60,7 @@ use crate::kmc::Verdict;
 use crate::kmc::causality::Causality;
 use crate::kmc::check::{conclude, explore, judge, reduces};
 use crate::kmc::violation::Violations;
-use crate::machine::{Fsm, Role};
+use crate::machine::{Fsm, Role, Transition};
 use crate::system::System;
 use crate::system::components::{NONE, Whole, components};
 use crate::system::explorer::{Explorer, Node, index};
@@ -202,15 +202,13 @@ pub fn repeated(system: &System) -> System {
 
 fn repeat(machine: &Fsm) -> Fsm {
     let mut builder = Fsm::builder(machine.role());
-    let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
-    let initial = states[machine.initial().index()];
-    for transition in machine.transitions() {
-        let target = match machine.is_terminal(transition.target) {
-            true => initial,
-            false => states[transition.target.index()],
-        };
-        let source = states[transition.source.index()];
-        builder.add_transition(source, transition.action.clone(), target);
+    for _ in machine.states() {
+        builder.add_state();
+    }
+    let initial = machine.initial();
+    for Transition { source, action, target, .. } in machine.transitions() {
+        let target = if machine.is_terminal(target) { initial } else { target };
+        builder.add_transition(source, action.clone(), target);
     }
     builder.build(initial)
 }

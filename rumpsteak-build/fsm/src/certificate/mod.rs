@@ -46,24 +46,6 @@ pub enum Certificate {
     Steps(Steps),
 }
 
-impl From<Derivation> for Certificate {
-    fn from(derivation: Derivation) -> Self {
-        Self::Derivation(derivation)
-    }
-}
-
-impl From<Invariant> for Certificate {
-    fn from(invariant: Invariant) -> Self {
-        Self::Invariant(invariant)
-    }
-}
-
-impl From<FairInvariant> for Certificate {
-    fn from(fair: FairInvariant) -> Self {
-        Self::Fair(fair)
-    }
-}
-
 /// Checks that `certificate` proves `sub ≤ sup`, in the relation that it is about.
 ///
 /// ```
@@ -85,16 +67,12 @@ impl From<FairInvariant> for Certificate {
 /// # Errors
 /// The first [`Invalid`] claim, in the order of the certificate.
 pub fn check(certificate: &Certificate, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    if let Certificate::Steps(steps) = certificate {
-        return steps::check(steps, sub, sup);
-    }
-    if sub.check_directed().is_err() || sup.check_directed().is_err() {
-        return Err(Invalid::at(0, 0, Fault::NotDirected));
-    }
+    let are_directed = || sub.check_directed().is_ok() && sup.check_directed().is_ok();
     match certificate {
+        Certificate::Steps(steps) => steps::check(steps, sub, sup),
+        _ if !are_directed() => Err(Invalid::at(0, 0, Fault::NotDirected)),
         Certificate::Derivation(derivation) => derivation::check::check(derivation, sub, sup),
         Certificate::Invariant(invariant) => invariant::check::check(invariant, sub, sup),
         Certificate::Fair(fair) => invariant::check::check_fair(fair, sub, sup),
-        Certificate::Steps(steps) => steps::check(steps, sub, sup),
     }
 }

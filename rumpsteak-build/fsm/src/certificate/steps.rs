@@ -78,22 +78,18 @@ fn offers(fsm: &Fsm, state: StateId) -> Offers<'_> {
 
 /// Whether a state may stand for another.
 fn pair(own: &Offers<'_>, due: &Offers<'_>) -> Result<(), Fault> {
-    let sends = |offers: &Offers<'_>| -> Vec<bool> {
-        offers.keys().map(|action| action.direction == Direction::Send).collect()
-    };
-    let (own_sends, due_sends) = (sends(own), sends(due));
-    let all = |sends: &[bool], wanted| sends.iter().all(|&send| send == wanted);
+    let all = |offers: &Offers<'_>, wanted| offers.keys().all(|it| it.direction == wanted);
     let has_all = |more: &Offers<'_>, of: &Offers<'_>| of.keys().all(|key| more.contains_key(key));
     if own.is_empty() || due.is_empty() {
         return if own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) };
     }
-    if all(&own_sends, true) && all(&due_sends, true) {
+    if all(own, Direction::Send) && all(due, Direction::Send) {
         return if has_all(due, own) { Ok(()) } else { Err(Fault::Order) };
     }
     if !has_all(own, due) {
         return Err(Fault::NotHandled);
     }
     let peers: BTreeSet<&Role> = own.keys().map(|action| &action.peer).collect();
-    let hears_one = all(&own_sends, false) && peers.len() == 1;
+    let hears_one = all(own, Direction::Receive) && peers.len() == 1;
     if hears_one || own.len() == due.len() { Ok(()) } else { Err(Fault::WrongRule) }
 }

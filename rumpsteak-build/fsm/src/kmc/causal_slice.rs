@@ -87,10 +87,7 @@ fn needed(system: &InternedSystem, path: &[u32], concerned: &Concerned) -> Vec<b
     for (index, &by) in path.iter().enumerate() {
         let by = system.get(by as usize);
         let queue = &mut under_way[by.channel as ChannelIndex];
-        match by.is_send {
-            true => queue.push_back(index),
-            false => sent_by[index] = queue.pop_front(),
-        }
+        if by.is_send { queue.push_back(index) } else { sent_by[index] = queue.pop_front() }
     }
     let mut needed = vec![false; path.len()];
     for (queue, &counts) in under_way.iter().zip(&concerned.channels) {

@@ -50,10 +50,7 @@ pub fn check(system: &System, limits: &Limits) -> Report {
 pub(crate) fn judge(parts: &[InternedSystem], budget: &mut usize, limits: &Limits) -> Vec<Judged> {
     let mut judge = |part| {
         let judged = search(part, budget, limits);
-        match reduces(part) {
-            true => least(part, judged, budget, limits),
-            false => judged,
-        }
+        if reduces(part) { least(part, judged, budget, limits) } else { judged }
     };
     parts.iter().map(&mut judge).collect()
 }
@@ -75,10 +72,7 @@ pub fn check_at(
     let evaluated: Vec<Evaluated> = parts
         .iter()
         .map(|part| {
-            let reduction = match reduces(part) {
-                true => reduction,
-                false => Reduction::None,
-            };
+            let reduction = if reduces(part) { reduction } else { Reduction::None };
             evaluate(part, &part.uniform(bound), reduction, &mut budget, limits)
         })
         .collect();
@@ -219,10 +213,7 @@ pub(crate) struct Judged {
 ///
 /// What is returned has met all configurations that were met at any bound.
 fn search(part: &InternedSystem, budget: &mut usize, limits: &Limits) -> Judged {
-    let reduction = match reduces(part) {
-        true => Reduction::PartialOrder,
-        false => Reduction::None,
-    };
+    let reduction = if reduces(part) { Reduction::PartialOrder } else { Reduction::None };
     let largest = limits.queue.max(1);
     let mut bound = 1;
     let mut last: Option<Judged> = None;

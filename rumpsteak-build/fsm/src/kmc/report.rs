@@ -81,7 +81,8 @@ impl fmt::Display for Obstacle {
 pub struct Properties {
     /// The bound k.
     pub bound: usize,
-    /// The first state that both sends and receives; `None` for communicating session automata.
+    /// The first state that both sends and receives; `None` for communicating session automata,
+    /// which in the paper are [deterministic](Self::nondeterministic) besides.
     pub mixed: Option<(Role, Defect)>,
     /// The first state that two transitions with one action leave for different states.
     pub nondeterministic: Option<(Role, Defect)>,
@@ -106,12 +107,6 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Whether no state both sends and receives. The paper's session automata are
-    /// [deterministic](Self::nondeterministic) besides.
-    pub fn is_csa(&self) -> bool {
-        self.mixed.is_none()
-    }
-
     /// Whether each state sends to one peer or receives from one peer: *basic* in the paper's tool.
     pub fn is_directed(&self) -> bool {
         self.mixed.is_none() && self.undirected.is_none()

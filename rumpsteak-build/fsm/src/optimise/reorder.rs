@@ -188,9 +188,6 @@ impl Reordering<'_> {
         let blocked = found
             .iter()
             .any(|send| passed.iter().any(|receive| (self.depends)(send.action, receive)));
-        match blocked {
-            true => Vec::new(),
-            false => found.iter().map(|transition| transition.id).collect(),
-        }
+        if blocked { Vec::new() } else { found.iter().map(|transition| transition.id).collect() }
     }
 }

@@ -14,9 +14,9 @@
 
 use hashbrown::HashMap;
 
-use super::pair::{Kind, Pair, State};
-use super::reachability::{heights, may_avoid};
-use super::record::{Done, Record};
+use super::pair::{Kind, Pair};
+use super::reachability::{NEVER, heights, inevitable};
+use super::record::{Done, Record, Then};
 use super::refusal::{Blame, Failure, Reason, Rule};
 use super::rules::Situation;
 use super::sequences::Sequences;
@@ -27,8 +27,8 @@ pub(super) struct Assumptions<'a> {
     pair: &'a Pair,
     /// The kind of each transition of the subtype.
     kind_of: Vec<Kind>,
-    /// By kind, [in which states](may_avoid) the subtype need never do it.
-    avoids: Vec<Option<Vec<bool>>>,
+    /// By kind, from which states on it is [inevitable].
+    inevitable: Vec<Option<Vec<u32>>>,
     nodes: Vec<Node>,
     steps: Vec<Step>,
     /// For each node and each kind that is pending there, the first promise.
@@ -84,7 +84,7 @@ impl<'a> Assumptions<'a> {
         Self {
             pair,
             kind_of: pair.sub.kinds(),
-            avoids: vec![None; pair.kinds()],
+            inevitable: vec![None; pair.kinds()],
             nodes: vec![],
             steps: vec![],
             promises: vec![],
@@ -108,7 +108,7 @@ impl<'a> Assumptions<'a> {
         let (to, new) = self.record.intern(key);
         let parent = way.from.map(|from| {
             let own = (trail.0 + way.recorded, trail.1);
-            self.record.assume(way.fragment, own, to);
+            self.record.close(way.fragment, own, Then::Assume(to));
             self.steps.push(Step { from, to, trail });
             self.steps.len() as u32 - 1
         });
@@ -135,14 +135,15 @@ impl<'a> Assumptions<'a> {
 
     /// Ends a way with rule END.
     pub(super) fn end(&mut self, way: &Way) {
-        let own = &way.trail[way.recorded as usize..];
-        self.record.end(way.fragment, own, way.unfolded);
+        let own = self.record.append(&way.trail[way.recorded as usize..]);
+        self.record.close(way.fragment, own, Then::End(way.unfolded));
     }
 
     /// Splits a way in `count`.
     pub(super) fn branch(&mut self, way: Way, count: usize) -> Vec<Way> {
-        let own = &way.trail[way.recorded as usize..];
-        let first = self.record.branch(way.fragment, own, count);
+        let own = self.record.append(&way.trail[way.recorded as usize..]);
+        let first = self.record.open(count);
+        self.record.close(way.fragment, own, Then::Branch(first, count as u32));
         let branch = |nth: u32| {
             // Each is prolonged at once.
             let mut trail = Vec::with_capacity(way.trail.len() + 1);
@@ -189,37 +190,26 @@ impl<'a> Assumptions<'a> {
         for index in start as usize..end as usize {
             let (kind, origin) = self.promises[index];
             let pair = self.pair;
-            let avoids = self.avoids[kind as usize].get_or_insert_with(|| may_avoid(pair, kind));
-            if avoids[state as usize] {
-                let avoids = avoids.clone();
-                return Some(self.avoiding(node, origin, &avoids));
+            let known = &mut self.inevitable[kind as usize];
+            let ranks = known.get_or_insert_with(|| inevitable(pair, kind));
+            if ranks[state as usize] == NEVER {
+                let ranks = ranks.clone();
+                return Some(self.avoiding(node, origin, &ranks));
             }
         }
         None
     }
 
     /// Follows such a choice to the end or around a loop.
-    fn avoiding(&self, node: u32, origin: u32, avoids: &[bool]) -> Failure {
-        let sub = &self.pair.sub;
-        let mut walk: Vec<TransitionId> = vec![];
-        let mut met: HashMap<u32, usize> = HashMap::new();
-        let mut at = self.nodes[node as usize].state;
-        while !met.contains_key(&at) {
-            met.insert(at, walk.len());
-            let mut edges = sub.edges(at).iter();
-            let Some(edge) = edges.find(|edge| avoids[edge.target as usize]) else {
-                break;
-            };
-            walk.push(edge.id);
-            at = edge.target;
-        }
-        let start = match sub.state(at) {
-            State::End => walk.len(),
-            State::Receive(_) | State::Send(_) => met[&at],
+    fn avoiding(&self, node: u32, origin: u32, ranks: &[u32]) -> Failure {
+        let onward = |at| {
+            let mut edges = self.pair.sub.edges(at).iter();
+            let edge = edges.find(|edge| ranks[edge.target as usize] == NEVER)?;
+            Some((edge.id, edge.target))
         };
-        let cycle = walk.split_off(start);
+        let (walk, cycle, at) = lasso(self.nodes[node as usize].state, onward);
         let mut path = self.path_to(Some(node), &[]);
-        path.append(&mut walk);
+        path.extend(walk);
         forgotten(origin, path, at, cycle)
     }
 
@@ -274,7 +264,7 @@ impl<'a> Assumptions<'a> {
     /// The loop to which steps lead from a node. Each node to which one leads has one onward.
     fn forgetting<'s>(
         &'s self,
-        mut node: u32,
+        node: u32,
         steps: impl Iterator<Item = &'s Step>,
         promised: &[Option<u32>],
     ) -> Failure {
@@ -285,18 +275,8 @@ impl<'a> Assumptions<'a> {
                 *known = step;
             }
         }
-        let mut walked: Vec<&Step> = vec![];
-        let mut met: HashMap<u32, usize> = HashMap::new();
-        while let Some(step) = onward.get(&node) {
-            if met.contains_key(&node) {
-                break;
-            }
-            met.insert(node, walked.len());
-            walked.push(step);
-            node = step.to;
-        }
-        let start = met.get(&node).copied().unwrap_or(0);
-        let cycle = walked[start..].iter().flat_map(|step| self.trail(step));
+        let (_, cycle, node) = lasso(node, |at| onward.get(&at).map(|&step| (step, step.to)));
+        let cycle = cycle.into_iter().flat_map(|step| self.trail(step));
         let cycle = cycle.copied().map(transition).collect();
         let origin = promised[node as usize].unwrap_or_default();
         let path = self.path_to(Some(node), &[]);
@@ -314,6 +294,21 @@ impl<'a> Assumptions<'a> {
         self.record.sequences = sequences;
         self.record
     }
+}
+
+/// Goes on from a node until there is no step, or the node is met again: the steps before the loop,
+/// those of the loop, and the node.
+fn lasso<S>(mut at: u32, onward: impl Fn(u32) -> Option<(S, u32)>) -> (Vec<S>, Vec<S>, u32) {
+    let mut walk = vec![];
+    let mut met: HashMap<u32, usize> = HashMap::new();
+    while !met.contains_key(&at) {
+        met.insert(at, walk.len());
+        let Some((step, next)) = onward(at) else { return (walk, vec![], at) };
+        walk.push(step);
+        at = next;
+    }
+    let cycle = walk.split_off(met[&at]);
+    (walk, cycle, at)
 }
 
 fn transition(done: Done) -> TransitionId {

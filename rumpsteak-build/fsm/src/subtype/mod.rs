@@ -120,6 +120,7 @@ use std::sync::Arc;
 use self::pair::Pair;
 use self::proof::Evidence;
 use self::search::{Outcome, Search};
+use crate::certificate::Certificate;
 use crate::machine::Fsm;
 use crate::verdict::{Limit, Limits, Verdict};
 
@@ -155,11 +156,12 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         Ok(pair) => pair,
         Err(error) => {
             let steps = steps::search(sub, sup).ok_or(error)?;
-            return Ok(Verdict::Safe(Proof {
-                situations: steps.pairs.len(),
-                anticipation: Some(0),
-                evidence: Evidence::Steps(Arc::new(steps)),
-            }));
+            let situations = steps.pairs.len();
+            return Ok(Verdict::Safe(Proof::written(
+                situations,
+                Some(0),
+                Certificate::Steps(steps),
+            )));
         }
     };
     let size = pair.sub.len() + pair.sup.len();
@@ -188,11 +190,9 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
         if widen {
             match unbounded::search(&pair, budget) {
                 unbounded::Outcome::Holds(invariant) => {
-                    return Ok(Verdict::Safe(Proof {
-                        situations: invariant.judgements.len(),
-                        anticipation: None,
-                        evidence: Evidence::Invariant(Arc::new(invariant)),
-                    }));
+                    let situations = invariant.judgements.len();
+                    let certificate = Certificate::Invariant(invariant);
+                    return Ok(Verdict::Safe(Proof::written(situations, None, certificate)));
                 }
                 // A larger budget would not help.
                 unbounded::Outcome::Stuck => widen = false,
@@ -224,11 +224,10 @@ pub fn check(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Verdict<Proof, Ref
 /// If one of the machines is not [directed](Fsm::check_directed).
 pub fn check_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, InputError> {
     Ok(match unbounded::search_fair(&directed(sub, sup)?, limits) {
-        unbounded::Outcome::Holds(fair) => Some(Proof {
-            situations: fair.invariant.judgements.len(),
-            anticipation: None,
-            evidence: Evidence::Fair(Arc::new(fair)),
-        }),
+        unbounded::Outcome::Holds(fair) => {
+            let situations = fair.invariant.judgements.len();
+            Some(Proof::written(situations, None, Certificate::Fair(fair)))
+        }
         unbounded::Outcome::Stuck | unbounded::Outcome::Spent => None,
     })
 }
@@ -251,7 +250,7 @@ fn remembered(pair: &Pair, sub: &Fsm, sup: &Fsm, limits: &Limits) -> Verdict<Pro
                 return Verdict::Safe(Proof {
                     situations,
                     anticipation: Some(anticipation),
-                    evidence: Evidence::Situations(Arc::new(record)),
+                    evidence: Evidence::Recorded(Arc::new(record)),
                 });
             }
             Outcome::Fails(failure) => return Verdict::Unsafe(Refusal::new(sub, sup, failure)),

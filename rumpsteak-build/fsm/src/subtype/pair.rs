@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use crate::machine::Fsm;
-use crate::machine::interned::Names;
-
 pub(super) use crate::machine::interned::{Act, Edge, InternedMachine as Machine, Kind, State};
 
 /// A pair of directed machines over one table of actions.
@@ -12,30 +10,28 @@ pub(super) use crate::machine::interned::{Act, Edge, InternedMachine as Machine,
 pub(super) struct Pair {
     pub(super) sub: Arc<Machine>,
     pub(super) sup: Arc<Machine>,
-    names: Arc<Names>,
 }
 
 impl Pair {
     /// Two machines, both directed.
     pub(super) fn new(sub: &Fsm, sup: &Fsm) -> Self {
         let (sub, sup) = Machine::align(sub.interned(), sup.interned());
-        let names = Arc::clone(&sub.names);
-        Self { sub, sup, names }
+        Self { sub, sup }
     }
 
     pub(super) fn kind(&self, act: Act) -> Kind {
-        self.names.kind_of[act as usize]
+        self.sub.names.kind_of[act as usize]
     }
 
     pub(super) fn sends(&self, kind: Kind) -> bool {
-        self.names.is_send[kind as usize]
+        self.sub.names.is_send[kind as usize]
     }
 
     pub(super) fn kinds(&self) -> usize {
-        self.names.is_send.len()
+        self.sub.names.is_send.len()
     }
 
     pub(super) fn acts(&self) -> usize {
-        self.names.kind_of.len()
+        self.sub.names.kind_of.len()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::pair::Pair;
 use super::record::Record;
 use super::search::{Outcome, Search};
-use crate::certificate::{Certificate, Derivation, FairInvariant, Invariant, Steps};
+use crate::certificate::{Certificate, Derivation, FairInvariant};
 use crate::machine::StateId;
 use crate::verdict::Limits;
 
@@ -25,27 +25,41 @@ pub struct Proof {
 /// From what the certificate is written.
 #[derive(Clone)]
 pub(super) enum Evidence {
-    Situations(Arc<Record>),
-    Invariant(Arc<Invariant>),
-    Fair(Arc<FairInvariant>),
-    Steps(Arc<Steps>),
     /// The machines have no choices: nothing was recorded.
     Linear(Pair, Limits),
+    Recorded(Arc<Record>),
+    Written(Arc<Certificate>),
 }
 
 impl Proof {
     /// Whether it is a proof of the [fair relation](crate::certificate::invariant::fair) only.
     pub fn is_fair(&self) -> bool {
-        matches!(self.evidence, Evidence::Fair(_))
+        self.fair().is_some()
     }
 
     /// The states of the supertype which the peers must let it leave; see
     /// [`FairInvariant::left`]. None if it is a subtype in every run.
     pub fn left(&self) -> &[StateId] {
+        self.fair().map_or(&[], |fair| &fair.left)
+    }
+
+    fn fair(&self) -> Option<&FairInvariant> {
         match &self.evidence {
-            Evidence::Fair(fair) => &fair.left,
-            _ => &[],
+            Evidence::Written(certificate) => match &**certificate {
+                Certificate::Fair(fair) => Some(fair),
+                _ => None,
+            },
+            _ => None,
         }
+    }
+
+    /// A proof whose certificate is written already.
+    pub(super) fn written(
+        situations: usize,
+        anticipation: Option<usize>,
+        certificate: Certificate,
+    ) -> Self {
+        Self { anticipation, situations, evidence: Evidence::Written(Arc::new(certificate)) }
     }
 
     /// The evidence, for [`certificate::check`](crate::certificate::check).
@@ -54,10 +68,8 @@ impl Proof {
     /// small machines without choices, which are not worth a record, the search is done here.
     pub fn certificate(&self) -> Certificate {
         match &self.evidence {
-            Evidence::Situations(record) => Certificate::Derivation(record.derivation()),
-            Evidence::Invariant(invariant) => Certificate::Invariant((**invariant).clone()),
-            Evidence::Fair(fair) => Certificate::Fair((**fair).clone()),
-            Evidence::Steps(steps) => Certificate::Steps((**steps).clone()),
+            Evidence::Recorded(record) => Certificate::Derivation(record.derivation()),
+            Evidence::Written(certificate) => (**certificate).clone(),
             Evidence::Linear(pair, limits) => {
                 Certificate::Derivation(match Search::new(pair, limits, 0).run() {
                     Outcome::Holds { record, .. } => record.derivation(),

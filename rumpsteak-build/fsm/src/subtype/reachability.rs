@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use super::pair::{Act, Edge, Kind, Pair, State};
+use super::pair::{Act, Edge, Kind, Machine, Pair, State};
 use crate::machine::interned::Groups;
 
 /// The rank of a state from which an output cannot be found.
@@ -21,46 +21,54 @@ pub(super) const NEVER: u32 = u32::MAX;
 /// ```
 pub(super) fn ranks(pair: &Pair, act: Act, allowed: impl Fn(Act) -> bool) -> Vec<u32> {
     let (sup, kind) = (&pair.sup, pair.kind(act));
-    let mut ranks = vec![NEVER; sup.len()];
-    // By state, how many successors must still get a rank until it gets its own.
-    let mut missing = vec![0_usize; sup.len()];
-    let mut layer = vec![];
-    for state in 0..sup.len() as u32 {
-        match sup.state(state) {
-            State::End => {}
-            State::Send(own) if own == kind => {
-                if sup.edge(state, act).is_some() {
-                    ranks[state as usize] = 0;
-                    layer.push(state);
-                }
-            }
-            State::Receive(_) => missing[state as usize] = sup.edges(state).len(),
-            State::Send(_) => missing[state as usize] = 1,
-        }
+    let needed = |state| match sup.state(state) {
+        State::End => NONE_SUFFICE,
+        State::Send(own) if own == kind && sup.edge(state, act).is_some() => 0,
+        State::Send(own) if own == kind => NONE_SUFFICE,
+        State::Send(_) => 1,
+        State::Receive(_) => sup.edges(state).len(),
+    };
+    let counts = |edge: &Edge| match sup.state(edge.source) {
+        State::Send(_) => allowed(edge.act),
+        State::Receive(_) | State::End => true,
+    };
+    rounds(sup, needed, counts)
+}
+
+/// What [`rounds`] needs of a state that gets no number.
+const NONE_SUFFICE: usize = usize::MAX;
+
+/// By state, a number: 0 where no edge is needed, and one more than before where, as the last one
+/// that is needed, an edge that counts leads to a state with a number. [`NEVER`] if there are not
+/// enough.
+fn rounds(
+    machine: &Machine,
+    needed: impl Fn(u32) -> usize,
+    counts: impl Fn(&Edge) -> bool,
+) -> Vec<u32> {
+    let mut missing: Vec<usize> = (0..machine.len() as u32).map(needed).collect();
+    let mut ranks = vec![NEVER; machine.len()];
+    let mut open: Vec<u32> = Vec::with_capacity(machine.len());
+    for state in (0..machine.len() as u32).filter(|&state| missing[state as usize] == 0) {
+        ranks[state as usize] = 0;
+        open.push(state);
     }
-    let incoming = sup.incoming();
-    let mut rank = 0;
-    while !layer.is_empty() {
-        rank += 1;
-        let mut next = vec![];
-        for state in layer {
-            for &edge in incoming.of(state) {
-                let &Edge { source: predecessor, act, .. } = sup.nth_edge(edge);
-                match sup.state(predecessor) {
-                    // Ranked from the start, or never.
-                    State::Send(own) if own == kind => continue,
-                    State::Send(_) if !allowed(act) => continue,
-                    _ => {}
-                }
-                let missing = &mut missing[predecessor as usize];
-                *missing = missing.saturating_sub(1);
-                if *missing == 0 && ranks[predecessor as usize] == NEVER {
-                    ranks[predecessor as usize] = rank;
-                    next.push(predecessor);
+    let incoming = machine.incoming();
+    let mut at = 0;
+    // In the order in which they got their numbers, so that these only rise.
+    while let Some(&state) = open.get(at) {
+        for &edge in incoming.of(state) {
+            let edge = machine.nth_edge(edge);
+            let source = edge.source as usize;
+            if missing[source] > 0 && counts(edge) {
+                missing[source] -= 1;
+                if missing[source] == 0 {
+                    ranks[source] = ranks[state as usize] + 1;
+                    open.push(edge.source);
                 }
             }
         }
-        layer = next;
+        at += 1;
     }
     ranks
 }
@@ -124,40 +132,20 @@ impl Futures {
     }
 }
 
-/// By state of the subtype, whether it need never do an action of `kind` from there on, whatever
-/// its peers choose: it can choose its outputs so that it ends without one, or goes on for ever
-/// without one.
-pub(super) fn may_avoid(pair: &Pair, kind: Kind) -> Vec<bool> {
+/// By state of the subtype, [`NEVER`] if it need never do an action of `kind` from there on,
+/// whatever its peers choose: it can choose its outputs so that it ends without one, or goes on for
+/// ever without one.
+pub(super) fn inevitable(pair: &Pair, kind: Kind) -> Vec<u32> {
     let sub = &pair.sub;
-    // By state, how many of its edges must still lead to where `kind` is inevitable until it is
-    // inevitable here: all if it sends, one if it receives.
-    let mut missing = vec![0_usize; sub.len()];
-    let mut avoids = vec![true; sub.len()];
-    let mut open = vec![];
-    for state in 0..sub.len() as u32 {
-        missing[state as usize] = match sub.state(state) {
-            State::End => continue,
-            State::Send(own) | State::Receive(own) if own == kind => {
-                avoids[state as usize] = false;
-                open.push(state);
-                continue;
-            }
-            State::Send(_) => sub.edges(state).len(),
-            State::Receive(_) => 1,
-        };
-    }
-    let incoming = sub.incoming();
-    while let Some(state) = open.pop() {
-        for &edge in incoming.of(state) {
-            let predecessor = sub.nth_edge(edge).source;
-            let missing = &mut missing[predecessor as usize];
-            *missing = missing.saturating_sub(1);
-            if *missing == 0 && std::mem::replace(&mut avoids[predecessor as usize], false) {
-                open.push(predecessor);
-            }
-        }
-    }
-    avoids
+    // How many edges lead to where it is inevitable, where it is: all if the subtype chooses, one
+    // if it does not.
+    let needed = |state| match sub.state(state) {
+        State::End => NONE_SUFFICE,
+        State::Send(own) | State::Receive(own) if own == kind => 0,
+        State::Send(_) => sub.edges(state).len(),
+        State::Receive(_) => 1,
+    };
+    rounds(sub, needed, |_| true)
 }
 
 /// By node of a graph, the greatest number of steps from it. `None` if there is an endless way.

@@ -20,7 +20,7 @@ use std::slice;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::pair::{Act, Pair, State};
+use super::pair::{Act, Pair};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
@@ -79,11 +79,11 @@ struct Fragment {
 }
 
 /// The continuation of a fragment.
-enum Then {
+pub(super) enum Then {
     /// The first and the number of the fragments for the goals that are left; 0 where it is not
     /// known yet.
     Branch(u32, u32),
-    /// Rule ASM, with the situation.
+    /// Rule ASM, with the situation, which is met again or for the first time.
     Assume(u32),
     /// Rule END, after unfoldings.
     End(u32),
@@ -137,27 +137,9 @@ impl Record {
         root
     }
 
-    /// Ends a fragment where a situation is met again, or for the first time.
-    pub(super) fn assume(&mut self, fragment: u32, trail: (u32, u32), situation: u32) {
-        let then = Then::Assume(situation);
+    /// Ends a fragment, which has a range of the trails.
+    pub(super) fn close(&mut self, fragment: u32, trail: (u32, u32), then: Then) {
         self.fragments[fragment as usize] = Fragment { trail, then };
-    }
-
-    /// Ends a fragment where both machines end, after so many unfoldings.
-    pub(super) fn end(&mut self, fragment: u32, trail: &[Done], unfoldings: u32) {
-        let trail = self.append(trail);
-        let then = Then::End(unfoldings);
-        self.fragments[fragment as usize] = Fragment { trail, then };
-    }
-
-    /// Ends a fragment after which `count` goals are left; the first of their fragments, which have
-    /// successive numbers.
-    pub(super) fn branch(&mut self, fragment: u32, trail: &[Done], count: usize) -> u32 {
-        let trail = self.append(trail);
-        let first = self.open(count);
-        let then = Then::Branch(first, count as u32);
-        self.fragments[fragment as usize] = Fragment { trail, then };
-        first
     }
 
     pub(super) fn append(&mut self, trail: &[Done]) -> (u32, u32) {
@@ -166,7 +148,8 @@ impl Record {
         (start, self.trails.len() as u32)
     }
 
-    fn open(&mut self, count: usize) -> u32 {
+    /// Adds fragments, which have successive numbers; the first of them.
+    pub(super) fn open(&mut self, count: usize) -> u32 {
         let first = self.fragments.len();
         self.fragments
             .resize_with(first + count, || Fragment { trail: (0, 0), then: Then::Branch(0, 0) });
@@ -181,13 +164,8 @@ impl Record {
                 transitions[edge.act as usize] = edge.id.index() as u32;
             }
         }
-        let mut sends = vec![];
-        for state in 0..self.pair.sub.len() as u32 {
-            for edge in self.pair.sub.edges(state) {
-                sends.resize(sends.len().max(edge.id.index() + 1), false);
-                sends[edge.id.index()] = matches!(self.pair.sub.state(state), State::Send(_));
-            }
-        }
+        let kinds = self.pair.sub.kinds().into_iter();
+        let sends: Vec<bool> = kinds.map(|kind| self.pair.sends(kind)).collect();
         let mut situations: Vec<Situation> = vec![];
         for (id, &root) in self.roots.iter().enumerate() {
             let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();

@@ -101,84 +101,72 @@ fn insert(windows: &mut Windows, window: Word) -> bool {
     place.is_err()
 }
 
-/// The exactly known part of a set of words of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Class {
-    /// One word of at most `m` letters.
-    Short(Word),
-    /// Words of more than `m` letters: the first and the last `m` of them.
-    Long(Word, Word),
-}
-
-/// The words of one kind.
+/// The words of one kind, or one word of at most `m` letters.
 #[derive(Clone, Debug, Eq)]
 struct Words {
-    class: Class,
-    /// For a long class, each on a way from its first to its last letters. Otherwise empty.
+    /// The first `m` letters, or the word.
+    first: Word,
+    /// The last `m` letters, or none.
+    last: Word,
+    /// Each is on a way from the first to the last letters. Empty for one word.
     windows: Windows,
 }
 
 impl Words {
     fn empty() -> Self {
-        Self::short(vec![])
+        Self::short(&[])
     }
 
-    fn short(word: Word) -> Self {
-        Self { class: Class::Short(word), windows: Windows::new() }
+    fn short(word: &[Letter]) -> Self {
+        Self { first: word.into(), last: vec![], windows: Windows::new() }
+    }
+
+    /// What is known exactly, and whether that is all.
+    fn class(&self) -> (&[Letter], &[Letter], bool) {
+        (&self.first, &self.last, self.windows.is_empty())
     }
 
     /// Appends a letter to all words, with windows of `m + 1` letters.
     fn push(&mut self, letter: Letter, m: usize) {
-        let append = |word: &Word| word.iter().copied().chain([letter]).collect::<Word>();
-        match &mut self.class {
-            Class::Short(word) => {
-                let longer = append(word);
-                if longer.len() <= m {
-                    *word = longer;
-                } else {
-                    let (first, last) = (std::mem::take(word), longer[1..].into());
-                    self.class = Class::Long(first, last);
-                    insert(&mut self.windows, longer);
-                }
+        let Self { first, last, windows } = self;
+        if windows.is_empty() {
+            first.push(letter);
+            if first.len() > m {
+                *last = first[1..].into();
+                windows.push(first.clone());
+                first.pop();
             }
-            Class::Long(_, last) => {
-                let window = append(last);
-                *last = window[1..].into();
-                insert(&mut self.windows, window);
-            }
+        } else {
+            last.push(letter);
+            insert(windows, last.clone());
+            last.remove(0);
         }
     }
 
     /// Takes off the possible first letters: each with the words after it. None if the word is
     /// empty.
     fn pop(&self) -> Vec<(Letter, Self)> {
-        let (first, last) = match &self.class {
-            Class::Short(word) => {
-                let rest = word.split_first();
-                return rest
-                    .map(|(&letter, rest)| (letter, Self::short(rest.into())))
-                    .into_iter()
-                    .collect();
-            }
-            Class::Long(first, last) => (first, last),
-        };
+        let Self { first, last, windows } = self;
+        if windows.is_empty() {
+            let rest = first.split_first();
+            return rest.map(|(&letter, rest)| (letter, Self::short(rest))).into_iter().collect();
+        }
         let mut popped = vec![];
-        for window in self.windows.iter().filter(|window| window.starts_with(first)) {
+        for window in windows.iter().filter(|window| window.starts_with(first)) {
             let (letter, next) = (window[0], &window[1..]);
             if *next == **last {
-                popped.push((letter, Self::short(next.into())));
+                popped.push((letter, Self::short(next)));
             }
-            let windows = between(&self.windows, next, last);
+            let windows = between(windows, next, last);
             if !windows.is_empty() {
-                let (first, last) = (next.into(), last.clone());
-                popped.push((letter, Self { class: Class::Long(first, last), windows }));
+                popped.push((letter, Self { first: next.into(), last: last.clone(), windows }));
             }
         }
         popped
     }
 
     fn is_empty(&self) -> bool {
-        matches!(&self.class, Class::Short(word) if word.is_empty())
+        self.first.is_empty() && self.windows.is_empty()
     }
 
     /// The greatest cost of a walk over the windows.
@@ -190,13 +178,13 @@ impl Words {
 /// Words of one class become one set.
 impl PartialEq for Words {
     fn eq(&self, other: &Self) -> bool {
-        self.class == other.class
+        self.class() == other.class()
     }
 }
 
 impl Hash for Words {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.class.hash(state);
+        self.class().hash(state);
     }
 }
 
@@ -224,11 +212,17 @@ fn between(windows: &Windows, from: &[Letter], to: &[Letter]) -> Windows {
     both
 }
 
-struct Judgement {
+/// The states of both machines, and what is pending. Equal if the classes of words are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Claim {
     sub: u32,
     sup: u32,
     /// By kind.
     pending: Rc<[Words]>,
+}
+
+struct Judgement {
+    claim: Claim,
     queued: bool,
 }
 
@@ -236,15 +230,7 @@ struct Judgement {
 /// none for `Ahead`.
 struct Successor {
     done: Option<Kind>,
-    sub: u32,
-    sup: u32,
-    pending: Rc<[Words]>,
-}
-
-impl Successor {
-    fn key(&self) -> (u32, u32, Rc<[Words]>) {
-        (self.sub, self.sup, Rc::clone(&self.pending))
-    }
+    claim: Claim,
 }
 
 /// The rule that applies to a judgement.
@@ -318,8 +304,8 @@ struct Search<'a> {
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
     /// actions that `Ahead` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
-    /// The numbers of the judgements, by what is not widened: the states and the classes.
-    ids: HashMap<(u32, u32, Rc<[Words]>), usize>,
+    /// The numbers of the judgements.
+    ids: HashMap<Claim, usize>,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
     spent: usize,
@@ -351,17 +337,14 @@ impl<'a> Search<'a> {
 
     fn run(&mut self) -> Result<(), Stop> {
         let pair = self.pair;
-        self.join(Successor {
-            done: None,
-            sub: pair.sub.initial,
-            sup: pair.sup.initial,
-            pending: vec![Words::empty(); pair.kinds()].into(),
-        })?;
+        let (sub, sup) = (pair.sub.initial, pair.sup.initial);
+        let pending = vec![Words::empty(); pair.kinds()].into();
+        self.join(Claim { sub, sup, pending })?;
         while let Some(id) = self.open.pop_front() {
             self.judgements[id].queued = false;
             let (_, successors) = self.successors(id)?;
             for successor in successors {
-                self.join(successor)?;
+                self.join(successor.claim)?;
             }
         }
         Ok(())
@@ -381,8 +364,8 @@ impl<'a> Search<'a> {
         let rules = self.rules()?;
         let nodes = rules.iter().zip(&self.judgements).map(|(by, judgement)| Node {
             rule: by.rule,
-            sends: matches!(self.pair.sub.state(judgement.sub), State::Send(_)),
-            is_drained: judgement.pending.iter().all(Words::is_empty),
+            sends: matches!(self.pair.sub.state(judgement.claim.sub), State::Send(_)),
+            is_drained: judgement.claim.pending.iter().all(Words::is_empty),
             next: by.next.iter().map(|&(to, _)| to).collect(),
         });
         let nodes: Vec<Node> = nodes.collect();
@@ -391,7 +374,7 @@ impl<'a> Search<'a> {
             Err(Exhausted) => return Err(Stop::Spent),
         };
         let is_left = |id: usize| {
-            let Judgement { sub, sup, .. } = self.judgements[id];
+            let Claim { sub, sup, .. } = self.judgements[id].claim;
             match self.pair.sub.state(sub) {
                 State::Send(kind) => self.endless.get(&kind).is_some_and(|of| of[sup as usize]),
                 State::Receive(_) | State::End => false,
@@ -404,7 +387,7 @@ impl<'a> Search<'a> {
         let unfoldings = heights(rules.len(), steps.map(|(from, to, _)| (from, to)));
         let left: BTreeSet<StateId> = left
             .into_iter()
-            .map(|id| StateId::from_index(self.judgements[id].sup as usize))
+            .map(|id| StateId::from_index(self.judgements[id].claim.sup as usize))
             .collect();
         Ok(FairInvariant {
             drains,
@@ -425,7 +408,7 @@ impl<'a> Search<'a> {
         for from in 0..self.judgements.len() {
             let (rule, successors) = self.successors(from)?;
             let next = successors.iter().map(|successor| {
-                let to = *self.ids.get(&successor.key()).ok_or(Stop::Stuck)?;
+                let to = *self.ids.get(&successor.claim).ok_or(Stop::Stuck)?;
                 Ok((to, successor.done))
             });
             rules.push(Applied { rule, next: next.collect::<Result<_, _>>()? });
@@ -437,16 +420,16 @@ impl<'a> Search<'a> {
     /// The judgements; `ranks` are by kind.
     fn invariant(&self, rules: Vec<Applied>, ranks: &[Vec<u32>]) -> Invariant {
         let judgement = |(id, Applied { rule, next }): (usize, Applied)| {
-            let Judgement { sub, sup, pending, .. } = &self.judgements[id];
+            let Claim { sub, sup, pending } = &self.judgements[id].claim;
             let pending = pending.iter().zip(ranks).filter(|(words, _)| !words.is_empty()).map(
                 |(words, ranks)| Pending {
-                    words: match &words.class {
-                        Class::Short(word) => certificate::Words::Exactly(word.clone()),
-                        Class::Long(first, last) => certificate::Words::Between(Between {
-                            first: first.clone(),
-                            last: last.clone(),
-                            windows: words.windows.clone(),
-                        }),
+                    words: match words.clone() {
+                        Words { first, windows, .. } if windows.is_empty() => {
+                            certificate::Words::Exactly(first)
+                        }
+                        Words { first, last, windows } => {
+                            certificate::Words::Between(Between { first, last, windows })
+                        }
                     },
                     rank: ranks[id],
                 },
@@ -465,7 +448,7 @@ impl<'a> Search<'a> {
     /// By judgement, how many steps may follow each other at most while a kind is pending and not
     /// done. None if there is a loop of them.
     fn ranks(&self, rules: &[Applied], kind: Kind) -> Option<Vec<u32>> {
-        let pending = |id: usize| !self.judgements[id].pending[kind as usize].is_empty();
+        let pending = |id: usize| !self.judgements[id].claim.pending[kind as usize].is_empty();
         let steps = rules.iter().enumerate().flat_map(|(id, by)| by.steps(id));
         let steps = steps
             .filter(|&(from, _, done)| done != Some(kind) && pending(from))
@@ -482,34 +465,29 @@ impl<'a> Search<'a> {
     }
 
     /// Adds a judgement, or its windows to the one of its class.
-    fn join(&mut self, new: Successor) -> Result<(), Stop> {
+    fn join(&mut self, new: Claim) -> Result<(), Stop> {
         self.spend(new.pending.iter().map(Words::size).sum::<usize>() * (self.m + 1))?;
         let next = self.judgements.len();
-        let id = match self.ids.entry(new.key()) {
+        let id = match self.ids.entry(new.clone()) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(free) => {
                 free.insert(next);
-                self.judgements.push(Judgement {
-                    sub: new.sub,
-                    sup: new.sup,
-                    pending: new.pending,
-                    queued: true,
-                });
+                self.judgements.push(Judgement { claim: new, queued: true });
                 self.open.push_back(next);
                 return Ok(());
             }
         };
-        let judgement = &mut self.judgements[id];
+        let Judgement { claim, queued } = &mut self.judgements[id];
         let mut grew = false;
         for kind in 0..new.pending.len() {
             for window in &new.pending[kind].windows {
-                if judgement.pending[kind].windows.binary_search(window).is_err() {
-                    let known = &mut Rc::make_mut(&mut judgement.pending)[kind].windows;
+                if claim.pending[kind].windows.binary_search(window).is_err() {
+                    let known = &mut Rc::make_mut(&mut claim.pending)[kind].windows;
                     grew |= insert(known, window.clone());
                 }
             }
         }
-        if grew && !std::mem::replace(&mut judgement.queued, true) {
+        if grew && !std::mem::replace(queued, true) {
             self.open.push_back(id);
         }
         Ok(())
@@ -519,11 +497,11 @@ impl<'a> Search<'a> {
     /// [`invariant::Step`](certificate::Step).
     fn successors(&mut self, id: usize) -> Result<(Step, Vec<Successor>), Stop> {
         let pair = self.pair;
-        let Judgement { sub, sup, .. } = self.judgements[id];
-        let pending = Rc::clone(&self.judgements[id].pending);
+        let claim = &self.judgements[id].claim.clone();
+        let Claim { sub, sup, pending } = claim;
         let output = (0..pair.kinds() as Kind)
             .any(|kind| pair.sends(kind) && !pending[kind as usize].is_empty());
-        let kind = match (pair.sub.state(sub), pair.sup.state(sup)) {
+        let kind = match (pair.sub.state(*sub), pair.sup.state(*sup)) {
             (State::End, State::End) if pending.iter().all(|words| words.is_empty()) => {
                 return Ok((Step::End, vec![]));
             }
@@ -533,54 +511,43 @@ impl<'a> Search<'a> {
             (State::Receive(kind), _) => kind,
         };
         if !pending[kind as usize].is_empty() {
-            return Ok((Step::Take, self.take(sub, sup, kind, &pending)?));
+            return Ok((Step::Take, self.take(claim, kind)?));
         }
-        match pair.sup.state(sup) {
+        match pair.sup.state(*sup) {
             State::End => Err(Stop::Stuck),
             State::Send(other) | State::Receive(other) if other == kind => {
-                Ok((Step::Match, self.matched(sub, sup, kind, &pending)?))
+                Ok((Step::Match, self.matched(claim, kind)?))
             }
             State::Send(other) | State::Receive(other) => {
-                Ok((Step::Ahead, self.ahead(sub, sup, kind, other, &pending)?))
+                Ok((Step::Ahead, self.ahead(claim, kind, other)?))
             }
         }
     }
 
     /// Rule `Take`.
-    fn take(
-        &mut self,
-        sub: u32,
-        sup: u32,
-        kind: Kind,
-        pending: &Rc<[Words]>,
-    ) -> Result<Vec<Successor>, Stop> {
-        let words = &pending[kind as usize];
+    fn take(&mut self, claim: &Claim, kind: Kind) -> Result<Vec<Successor>, Stop> {
+        let words = &claim.pending[kind as usize];
         self.spend(words.size() * words.size())?;
         let mut successors = vec![];
         for (letter, rest) in words.pop() {
             let act = self.acts[letter.index()];
-            let edge = self.pair.sub.edge(sub, act).ok_or(Stop::Stuck)?;
-            if self.pair.sends(kind) && self.pair.sub.edges(sub).len() > 1 {
+            let edge = self.pair.sub.edge(claim.sub, act).ok_or(Stop::Stuck)?;
+            if self.pair.sends(kind) && self.pair.sub.edges(claim.sub).len() > 1 {
                 return Err(Stop::Stuck);
             }
-            let mut pending = Rc::clone(pending);
-            Rc::make_mut(&mut pending)[kind as usize] = rest;
-            successors.push(Successor { done: Some(kind), sub: edge.target, sup, pending });
+            let mut claim = Claim { sub: edge.target, ..claim.clone() };
+            Rc::make_mut(&mut claim.pending)[kind as usize] = rest;
+            successors.push(Successor { done: Some(kind), claim });
         }
         Ok(successors)
     }
 
     /// Rule `Match`.
-    fn matched(
-        &self,
-        sub: u32,
-        sup: u32,
-        kind: Kind,
-        pending: &Rc<[Words]>,
-    ) -> Result<Vec<Successor>, Stop> {
+    fn matched(&self, claim: &Claim, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let (own, theirs) = (&self.pair.sub, &self.pair.sup);
+        let &Claim { sub, sup, .. } = claim;
         let successor =
-            |sub, sup| Successor { done: Some(kind), sub, sup, pending: Rc::clone(pending) };
+            |sub, sup| Successor { done: Some(kind), claim: Claim { sub, sup, ..claim.clone() } };
         if self.pair.sends(kind) {
             if self.is_fair && own.edges(sub).len() != theirs.edges(sup).len() {
                 return Err(Stop::Stuck);
@@ -599,27 +566,20 @@ impl<'a> Search<'a> {
     }
 
     /// Rule `Ahead`: the subtype does `kind`, and the supertype another kind.
-    fn ahead(
-        &mut self,
-        sub: u32,
-        sup: u32,
-        kind: Kind,
-        other: Kind,
-        pending: &Rc<[Words]>,
-    ) -> Result<Vec<Successor>, Stop> {
+    fn ahead(&mut self, claim: &Claim, kind: Kind, other: Kind) -> Result<Vec<Successor>, Stop> {
         let pair = self.pair;
-        let theirs = pair.sup.edges(sup);
+        let theirs = pair.sup.edges(claim.sup);
         let is_single = pair.sends(kind) && theirs.len() == 1 && !self.is_fair;
         let passes = !pair.sends(other) || is_single;
         let may_be_left = self.is_fair && pair.sends(kind);
         let endless = self.endless.entry(kind).or_insert_with(|| endless(pair, kind));
-        if !passes || (endless[sup as usize] && !may_be_left) {
+        if !passes || (endless[claim.sup as usize] && !may_be_left) {
             return Err(Stop::Stuck);
         }
         let named = |edge: &Edge| {
-            let mut pending = Rc::clone(pending);
-            Rc::make_mut(&mut pending)[other as usize].push(edge.id, self.m);
-            Successor { done: None, sub, sup: edge.target, pending }
+            let mut claim = Claim { sup: edge.target, ..claim.clone() };
+            Rc::make_mut(&mut claim.pending)[other as usize].push(edge.id, self.m);
+            Successor { done: None, claim }
         };
         Ok(theirs.iter().map(named).collect())
     }

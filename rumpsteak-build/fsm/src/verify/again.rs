@@ -71,10 +71,11 @@ const FINISHED: &str = "has finished";
 
 fn tell(machine: &Fsm, system: &System) -> Fsm {
     let mut builder = Fsm::builder(machine.role());
-    let states: Vec<StateId> = machine.states().map(|_| builder.add_state()).collect();
+    for _ in machine.states() {
+        builder.add_state();
+    }
     for found in machine.transitions() {
-        let (source, target) = (states[found.source.index()], states[found.target.index()]);
-        builder.add_transition(source, found.action.clone(), target);
+        builder.add_transition(found.source, found.action.clone(), found.target);
     }
     let told = receivers(machine).into_iter().map(|peer| Action::send(peer, FINISHED, &[]));
     let telling = system.machines().iter().filter(|peer| receivers(peer).contains(machine.role()));
@@ -95,12 +96,11 @@ fn tell(machine: &Fsm, system: &System) -> Fsm {
         for peer in received.map(|action| action.peer.clone()).collect::<BTreeSet<Role>>() {
             // Nobody ever receives what is sent then, so that it is wrong.
             let (wrong, end) = (builder.add_state(), builder.add_state());
-            let from = states[state.index()];
-            builder.add_transition(from, Action::receive(peer.clone(), FINISHED, &[]), wrong);
+            builder.add_transition(state, Action::receive(peer.clone(), FINISHED, &[]), wrong);
             builder.add_transition(wrong, Action::send(peer, "was heard", &[]), end);
         }
     }
-    builder.build(states[machine.initial().index()])
+    builder.build(machine.initial())
 }
 
 /// The roles that a machine sends to.

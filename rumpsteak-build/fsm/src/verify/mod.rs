@@ -83,16 +83,7 @@ pub fn verify<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
-    let peers: Vec<&Fsm> = peers.iter().map(P::borrow).collect();
-    verify_among(written, projected, &peers, limits)
-}
-
-fn verify_among(
-    written: &Fsm,
-    projected: &Fsm,
-    peers: &[&Fsm],
-    limits: &Limits,
-) -> Result<Verdict<Accepted, Refused>, VerifyError> {
+    let peers: &[&Fsm] = &peers.iter().map(P::borrow).collect::<Vec<_>>();
     let compose = |machine| {
         let machines = std::iter::once(machine).chain(peers.iter().copied());
         System::new(machines.cloned().collect())

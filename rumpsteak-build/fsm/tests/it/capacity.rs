@@ -12,6 +12,7 @@ use rumpsteak_fsm::{
 };
 use rumpsteak_oracle::{corpus, seeds};
 
+use crate::common::dual;
 use crate::systems::channels;
 
 fn system(source: &str) -> System {
@@ -214,10 +215,7 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], directed: bool) 
         let peer = peers[random.usize(..peers.len())];
         let first = random.usize(..2);
         for number in 0..[0, 1, 1, 1, 1, 2][random.usize(..6)] {
-            let peer = match directed {
-                true => peer,
-                false => peers[random.usize(..peers.len())],
-            };
+            let peer = if directed { peer } else { peers[random.usize(..peers.len())] };
             let label = ["x", "y"][(first + number) % 2];
             let action = match sends {
                 true => Action::send(peer, label, &[]),
@@ -266,17 +264,8 @@ fn random_system(random: &mut Rng, directed: bool) -> System {
         for transition in model.transitions() {
             let (source, target) =
                 (ahead_total + transition.source.index(), ahead_total + transition.target.index());
-            let label = transition.action.message.label.as_str();
-            let (own, dual) = match transition.action.direction {
-                Direction::Send => {
-                    (Action::send("b", label, &[]), Action::receive("a", label, &[]))
-                }
-                Direction::Receive => {
-                    (Action::receive("b", label, &[]), Action::send("a", label, &[]))
-                }
-            };
-            one.add_transition(ones[source], own, ones[target]);
-            other.add_transition(others[source], dual, others[target]);
+            one.add_transition(ones[source], transition.action.clone(), ones[target]);
+            other.add_transition(others[source], dual(transition.action, "a"), others[target]);
         }
         machines = vec![one.build(ones[0]), other.build(others[0])];
     }

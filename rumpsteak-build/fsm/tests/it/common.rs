@@ -3,7 +3,7 @@
 pub(crate) mod pairs;
 
 use fastrand::Rng;
-use rumpsteak_fsm::{Action, Fsm, StateId};
+use rumpsteak_fsm::{Action, Direction, Fsm, StateId, Transition};
 
 /// Machines from lines `role: 0 s!ready 1, 1 t?value(i32) 0`; a role without transitions is
 /// `role:`.
@@ -36,6 +36,32 @@ pub(crate) fn machine(line: &str) -> Fsm {
     }
     text.push('}');
     rumpsteak_fsm::dot::parse(&text).unwrap().remove(0)
+}
+
+/// The machine of a role with other actions and targets.
+pub(crate) fn changed(
+    machine: &Fsm,
+    role: &str,
+    mut change: impl FnMut(Transition<'_>) -> (Action, StateId),
+) -> Fsm {
+    let mut builder = Fsm::builder(role);
+    for _ in machine.states() {
+        builder.add_state();
+    }
+    for transition in machine.transitions() {
+        let (action, target) = change(transition);
+        builder.add_transition(transition.source, action, target);
+    }
+    builder.build(machine.initial())
+}
+
+/// The same message, seen from the other end.
+pub(crate) fn dual(action: &Action, peer: &str) -> Action {
+    let direction = match action.direction {
+        Direction::Send => Direction::Receive,
+        Direction::Receive => Direction::Send,
+    };
+    Action { peer: peer.into(), direction, message: action.message.clone() }
 }
 
 /// A random directed machine of role `m` that talks to `peers` roles, at most three. A state ends

@@ -42,7 +42,7 @@ fn of((sub, sup): (&str, &str)) -> (Fsm, Fsm, Invariant) {
 }
 
 fn proves(invariant: &Invariant, sub: &Fsm, sup: &Fsm) -> Result<(), Invalid> {
-    certificate::check(&invariant.clone().into(), sub, sup)
+    certificate::check(&Certificate::Invariant(invariant.clone()), sub, sup)
 }
 
 fn state(index: usize) -> StateId {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rumpsteak_fsm::{Action, Direction, Fsm, Role, StateId};
+use rumpsteak_fsm::{Action, Fsm, Role, StateId};
+
+use crate::common::dual;
 
 /// What `machine` shows to `peer`: the duals of their common actions, the others invisible. `None`
 /// if the peer could not tell what to do.
@@ -27,12 +29,7 @@ pub(crate) fn shown_to(peer: &Role, machine: &Fsm) -> Option<Fsm> {
         let mut targets: BTreeMap<Action, BTreeSet<StateId>> = BTreeMap::new();
         for transition in places.iter().flat_map(|&place| machine.transitions_from(place)) {
             if transition.action.peer == *peer {
-                let mut action = transition.action.clone();
-                action.peer = machine.role().clone();
-                action.direction = match action.direction {
-                    Direction::Send => Direction::Receive,
-                    Direction::Receive => Direction::Send,
-                };
+                let action = dual(transition.action, machine.role().as_str());
                 targets.entry(action).or_default().insert(transition.target);
             }
         }

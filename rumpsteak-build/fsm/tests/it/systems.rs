@@ -18,7 +18,7 @@
 
 use std::fs;
 
-use crate::common::pairs::{machine, path};
+use crate::common::pairs::{answers, limit, machine, path};
 use expect_test::expect_file;
 use rumpsteak_fsm::capacity::{self, Capacities, Occupancy};
 use rumpsteak_fsm::kmc::{self, Obstacle, Properties, Property, Reduction};
@@ -30,20 +30,7 @@ use rumpsteak_fsm::{Limits, Run, System, Verdict};
 fn each_system_has_its_answers() {
     let path = path("systems.md");
     let document = fs::read_to_string(&path).unwrap();
-    let mut answered = String::new();
-    for (index, block) in document.split("```").enumerate() {
-        if index > 0 {
-            answered.push_str("```");
-        }
-        match block.strip_prefix("systems\n") {
-            Some(systems) => {
-                let systems: Vec<String> = systems.trim().split("\n\n").map(answer).collect();
-                answered.push_str(&format!("systems\n{}\n", systems.join("\n\n")));
-            }
-            None => answered.push_str(block),
-        }
-    }
-    expect_file![path].assert_eq(&answered);
+    expect_file![path].assert_eq(&answers(&document, "systems", answer));
 }
 
 /// The case with its answers.
@@ -53,9 +40,9 @@ fn answer(case: &str) -> String {
     let mut limits = Limits::default().queue(16).configurations(5_000);
     let mut chart = false;
     for line in &inputs {
-        match line.split_whitespace().collect::<Vec<_>>()[..] {
-            ["limit", "queue", most] => limits = limits.queue(most.parse().unwrap()),
-            ["chart"] => chart = true,
+        match line.split_once(' ') {
+            Some(("limit", setting)) => limits = limit(limits, setting),
+            None if *line == "chart" => chart = true,
             _ => machines.push(machine(line)),
         }
     }
@@ -104,7 +91,7 @@ fn explored(system: &System, limits: &Limits, chart: bool) -> String {
     text
 }
 
-fn failed(system: &System, run: &Run) -> String {
+pub(crate) fn failed(system: &System, run: &Run) -> String {
     assert_eq!(run.replay(system), Ok(()), "{run:?}");
     format!("{}{}", run.failure, after(&run.steps))
 }
@@ -136,7 +123,7 @@ fn verdict(system: &System, verdict: &kmc::Verdict) -> String {
 
 /// The properties that do not hold, and where.
 fn properties(at: &Properties) -> String {
-    let kind = match (at.is_csa(), at.is_directed()) {
+    let kind = match (at.mixed.is_none(), at.is_directed()) {
         (_, true) => "directed",
         (true, false) => "undirected",
         (false, false) => "mixed",

@@ -360,10 +360,7 @@ fn random_graph(random: &mut Rng, role: &str, peers: &[&str]) -> Fsm {
     let mut transitions = vec![];
     for state in 1..states + random.usize(..6) {
         let from = random.usize(..state.min(states));
-        let to = match state < states {
-            true => state,
-            false => random.usize(..states),
-        };
+        let to = if state < states { state } else { random.usize(..states) };
         let peer = peers[random.usize(..peers.len())];
         let label = ["a", "b_1", "ü"][random.usize(..3)];
         let payload = sorts[random.usize(..sorts.len())];

@@ -79,14 +79,6 @@ pub struct Derivation {
     pub situations: Vec<Situation>,
 }
 
-impl Derivation {
-    /// The number of rules in all derivations.
-    pub fn rules(&self) -> usize {
-        let rules = |situation: &Situation| situation.rules.len();
-        self.situations.iter().map(rules).sum()
-    }
-}
-
 /// A claim, and its derivation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Situation {

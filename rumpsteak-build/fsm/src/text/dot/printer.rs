@@ -2,7 +2,8 @@
 
 use dot_writer::{Attributes, DotWriter};
 
-use crate::machine::{Action, Fsm};
+use super::action;
+use crate::machine::{Action, Fsm, Sort};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
 ///
@@ -32,7 +33,7 @@ pub fn print(fsm: &Fsm) -> String {
         }
         for transition in fsm.transitions() {
             let (source, target) = (transition.source.to_string(), transition.target.to_string());
-            let label = escape(&action(transition.action));
+            let label = escape(&print_action(transition.action));
             let edge = digraph.edge(source, target);
             edge.attributes().set_label(&label);
         }
@@ -70,14 +71,11 @@ fn graph_name(role: &str) -> String {
     let mut chars = role.chars();
     let bare = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match bare && !keyword {
-        true => role.to_owned(),
-        false => format!("\"{}\"", escape(role)),
-    }
+    if bare && !keyword { role.to_owned() } else { format!("\"{}\"", escape(role)) }
 }
 
 /// An action in the grammar of `action::parse`.
-fn action(Action { peer, direction, message }: &Action) -> String {
+fn print_action(Action { peer, direction, message }: &Action) -> String {
     let payload: Vec<String> = message.payload.iter().map(|s| sort(s.as_str())).collect();
     let mut text = format!("{}{direction}{}", name(peer.as_str()), name(message.label.as_str()));
     if !payload.is_empty() {
@@ -101,26 +99,9 @@ fn name(name: &str) -> String {
 /// A sort as it is if it reads back as it is (`Vec<(u8, u8)>`), otherwise with each doubtful
 /// character escaped.
 fn sort(sort: &str) -> String {
-    let mut depth = 0_usize;
-    let mut previous = ' ';
-    let mut plain = sort.trim() == sort;
-    for c in sort.chars() {
-        match c {
-            '(' | '[' | '{' | '<' => depth += 1,
-            '>' if matches!(previous, '-' | '=') => {}
-            ')' | ']' | '}' | '>' => match depth.checked_sub(1) {
-                Some(less) => depth = less,
-                None => plain = false,
-            },
-            ',' => plain &= depth > 0,
-            '\\' => plain = false,
-            _ => {}
-        }
-        previous = c;
-    }
-    // `a: i32` would read as a payload named `a`; `a::b` would not.
-    let named = sort.split_once(':').is_some_and(|(_, rest)| !rest.starts_with(':'));
-    if plain && depth == 0 && !named {
+    let alone: Vec<(usize, char)> = format!("p!l({sort})").char_indices().collect();
+    let read = action::parse(&alone, 0..0);
+    if read.is_ok_and(|read| read.message.payload == [Sort::from(sort)]) {
         return sort.to_owned();
     }
     let mut text = String::with_capacity(2 * sort.len());

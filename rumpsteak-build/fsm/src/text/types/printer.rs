@@ -169,10 +169,7 @@ pub(in crate::text) fn payload(
         }
     }
     let names: Vec<&str> = sort_names.collect();
-    Ok(match names.is_empty() {
-        true => String::new(),
-        false => format!("<{}>", names.join(", ")),
-    })
+    Ok(if names.is_empty() { String::new() } else { format!("<{}>", names.join(", ")) })
 }
 
 /// A place of a type: a state of the machine, reached in one way.

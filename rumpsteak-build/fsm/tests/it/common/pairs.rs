@@ -46,6 +46,15 @@ pub(crate) fn parse(document: &str) -> Vec<Pair> {
     fences.flat_map(|fence| fence.split("\n\n")).map(pair).collect()
 }
 
+/// A document of pairs with their answers.
+pub(crate) fn answered(document: &str, answer: impl Fn(&Pair) -> String) -> String {
+    answers(document, "pairs", |case| {
+        let pair = pair(case);
+        let inputs = pair.source.strip_suffix(&pair.expected).unwrap();
+        format!("{inputs}{}", answer(&pair))
+    })
+}
+
 fn pair(source: &str) -> Pair {
     let source = source.trim();
     let mut pair = Pair {
@@ -62,21 +71,37 @@ fn pair(source: &str) -> Pair {
             "sub" => pair.sub = machine(rest),
             "sup" => pair.sup = machine(rest),
             "steps" => pair.steps = Some(rest.parse().unwrap()),
-            "limit" => {
-                let (name, value) = rest.split_once(' ').unwrap();
-                let value = value.parse().unwrap();
-                pair.limits = match name {
-                    "anticipation" => pair.limits.anticipation(value),
-                    "branching" => pair.limits.branching(value),
-                    "steps" => pair.limits.steps(value),
-                    "widening" => pair.limits.widening(value),
-                    _ => panic!("no limit: {line}"),
-                };
-            }
+            "limit" => pair.limits = limit(pair.limits, rest),
             _ => pair.expected = line.to_owned(),
         }
     }
     pair
+}
+
+/// The limits with the setting `name value`.
+pub(crate) fn limit(limits: Limits, setting: &str) -> Limits {
+    let (name, value) = setting.split_once(' ').unwrap();
+    let value = value.parse().unwrap();
+    match name {
+        "anticipation" => limits.anticipation(value),
+        "branching" => limits.branching(value),
+        "queue" => limits.queue(value),
+        "steps" => limits.steps(value),
+        "widening" => limits.widening(value),
+        _ => panic!("no limit: {setting}"),
+    }
+}
+
+/// A document with the answers to the cases in its fences of this name.
+pub(crate) fn answers(document: &str, fence: &str, answer: impl Fn(&str) -> String) -> String {
+    let blocks = document.split("```").map(|block| match block.strip_prefix(fence) {
+        Some(cases) => {
+            let cases: Vec<String> = cases.trim().split("\n\n").map(&answer).collect();
+            format!("{fence}\n{}\n", cases.join("\n\n"))
+        }
+        None => block.to_owned(),
+    });
+    blocks.collect::<Vec<_>>().join("```")
 }
 
 /// A machine as a list of transitions or as a local type.
@@ -101,7 +126,7 @@ pub(crate) fn answer(pair: &Pair) -> String {
 }
 
 /// `rule: sub / sup after path in cycle`. The path and the cycle are ways through the machine.
-fn refused(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> String {
+pub(crate) fn refused(sub: &Fsm, sup: &Fsm, refusal: &Refusal) -> String {
     let name = |fsm: &Fsm, id: Option<TransitionId>, state: StateId| match id {
         Some(id) => {
             assert_eq!(fsm.transition(id).source, state);

@@ -79,7 +79,7 @@ fn the_corpora_have_their_expected_properties() {
         };
         let properties = (is.exhaustive.holds(), is.is_safe());
         assert_eq!(properties, (Some(expected.0), Some(expected.1)), "{row:?}");
-        assert_eq!((is.is_csa(), is.is_directed()), (row.csa, row.directed), "{row:?}");
+        assert_eq!((is.mixed.is_none(), is.is_directed()), (row.csa, row.directed), "{row:?}");
     }
 }
 

@@ -3,10 +3,11 @@
 use fastrand::Rng;
 use rumpsteak_fsm::kmc::{self, Properties, Property, Reduction, Verdict};
 use rumpsteak_fsm::system::explore;
-use rumpsteak_fsm::{Action, Fsm, Limits, System};
+use rumpsteak_fsm::{Action, Fsm, Limits, StateId, System};
 use rumpsteak_oracle::seeds;
 
 use super::reference::{Kind, Reference};
+use crate::common::{changed, dual};
 
 /// What random machines look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +27,8 @@ pub(crate) fn random_system(random: &mut Rng, shape: Shape) -> System {
     // Two machines are often made for each other.
     if roles.len() == 2 && random.bool() {
         let one = random_machine(random, "a", &["b"], shape);
-        let other = dual(&one);
-        let broken = match random.bool() {
-            true => with_one_change(random, &other),
-            false => other,
-        };
+        let other = changed(&one, "b", |by| (dual(by.action, "a"), by.target));
+        let broken = if random.bool() { with_one_change(random, &other) } else { other };
         return System::new(vec![one, broken]).unwrap();
     }
     let machines = roles
@@ -77,40 +75,15 @@ fn random_machine(random: &mut Rng, role: &str, peers: &[&str], shape: Shape) ->
     builder.build(states[0])
 }
 
-fn dual(machine: &Fsm) -> Fsm {
-    let mut builder = Fsm::builder("b");
-    let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
-    for transition in machine.transitions() {
-        let label = transition.action.message.label.clone();
-        let action = match transition.action.direction {
-            rumpsteak_fsm::Direction::Send => Action::receive("a", label, &[]),
-            rumpsteak_fsm::Direction::Receive => Action::send("a", label, &[]),
-        };
-        builder.add_transition(
-            states[transition.source.index()],
-            action,
-            states[transition.target.index()],
-        );
-    }
-    builder.build(states[machine.initial().index()])
-}
-
 fn with_one_change(random: &mut Rng, machine: &Fsm) -> Fsm {
-    let mut builder = Fsm::builder("b");
-    let states: Vec<_> = machine.states().map(|_| builder.add_state()).collect();
-    let changed = random.usize(..machine.transition_count().max(1));
-    for transition in machine.transitions() {
-        let target = match transition.id.index() == changed {
-            true => random.usize(..states.len()),
-            false => transition.target.index(),
+    let chosen = random.usize(..machine.transition_count().max(1));
+    changed(machine, "b", |transition| {
+        let target = match transition.id.index() == chosen {
+            true => StateId::from_index(random.usize(..machine.len())),
+            false => transition.target,
         };
-        builder.add_transition(
-            states[transition.source.index()],
-            transition.action.clone(),
-            states[target],
-        );
-    }
-    builder.build(states[machine.initial().index()])
+        (transition.action.clone(), target)
+    })
 }
 
 fn of(properties: &Properties) -> [(Kind, &Property); 7] {
@@ -209,7 +182,7 @@ fn a_verdict_is_right_at_every_bound() {
                             && at.is_safe() == Some(true)
                             && at.obi.holds() == Some(true)
                             && at.cibi.holds() == Some(true)
-                            && at.is_csa()
+                            && at.mixed.is_none()
                             && at.nondeterministic.is_none();
                         assert!(!compatible, "{smaller} {}", context());
                     }

@@ -198,7 +198,7 @@ fn properties_are_those_of_all_parts() {
     };
     let (good, bad) = (pair("a", "b", "x"), pair("c", "d", "y"));
     let both = at_one(&(good.clone() + &bad));
-    assert!(both.is_csa());
+    assert!(both.mixed.is_none());
     assert_eq!(both.progress.holds(), Some(false));
     assert_eq!(both.configurations, at_one(&good).configurations + at_one(&bad).configurations);
     // Of two parts that fail, the first is shown.
