@@ -41,6 +41,13 @@ fn pair(a: &str, b: &str, n: usize) -> String {
     format!("{a}: rec X . {x}{y}X\n{b}: rec X . {back}{take}X\n")
 }
 
+/// So many roles `r0`, `r1`, …, each by its number and the names of those before and after it.
+fn ring(roles: usize, role: impl Fn(usize, &str, &str) -> String) -> String {
+    let name = |number: usize| format!("r{}", number % roles);
+    let line = |own| format!("r{own}: {}\n", role(own, &name(own + roles - 1), &name(own + 1)));
+    (0..roles).map(line).collect()
+}
+
 #[test]
 fn the_least_bound_is_found() {
     for least in [1, 2, 3, 5, 6, 7, 8, 33] {
@@ -79,14 +86,7 @@ fn parts_that_do_not_talk_are_judged_apart() {
 
 #[test]
 fn a_budget_that_is_too_small_is_named() {
-    let ring = |n: usize| {
-        (0..n)
-            .map(|i| {
-                let (before, after) = ((i + n - 1) % n, (i + 1) % n);
-                format!("r{i}: rec X . {{r{after}!x; r{before}?x; X}}\n")
-            })
-            .collect::<String>()
-    };
+    let ring = |n| ring(n, |_, before, after| format!("rec X . {{{after}!x; {before}?x; X}}"));
     let limits = Limits::default().configurations(10);
     assert_eq!(
         kmc::check(&system(&ring(12)), &limits).verdict,
@@ -137,13 +137,10 @@ fn the_budget_is_for_all_bounds_together() {
 #[test]
 fn what_is_wrong_is_found_though_not_all_is_seen() {
     // b cannot take what r0 tells it first; the others have more to do than is looked at.
-    let n = 12;
-    let role = |i: usize| {
-        let (before, after) = ((i + n - 1) % n, (i + 1) % n);
-        let first = if i == 0 { "b!bad; " } else { "" };
-        format!("r{i}: {first}rec X . {{r{after}!x; r{before}?x; X}}\n")
-    };
-    let ring = (0..n).map(role).collect::<String>();
+    let ring = ring(12, |own, before, after| {
+        let first = if own == 0 { "b!bad; " } else { "" };
+        format!("{first}rec X . {{{after}!x; {before}?x; X}}")
+    });
     let source = format!("{ring}b: r0?good; end");
     let Verdict::Unsafe(run) = within(&source, 10).verdict else {
         panic!("a refusal is expected");
@@ -215,17 +212,14 @@ fn properties_are_those_of_all_parts() {
 fn a_refusal_that_cannot_be_searched_breadth_first_is_cut_to_what_it_needs() {
     // In a ring of 24 all send first, which has far more interleavings than the budget; and two of
     // them wait for each other in the third round.
-    let n = 24;
-    let role = |i: usize| {
-        let (before, after) = ((i + n - 1) % n, (i + 1) % n);
-        let turn = format!("r{after}!x; r{before}?x; ");
-        match i {
-            4 => format!("r{i}: {turn}{turn}r5?never; end\n"),
-            5 => format!("r{i}: {turn}{turn}r4?never; end\n"),
-            _ => format!("r{i}: rec X . {turn}X\n"),
+    let system = system(&ring(24, |own, before, after| {
+        let turn = format!("{after}!x; {before}?x; ");
+        match own {
+            4 => format!("{turn}{turn}r5?never; end"),
+            5 => format!("{turn}{turn}r4?never; end"),
+            _ => format!("rec X . {turn}X"),
         }
-    };
-    let system = system(&(0..n).map(role).collect::<String>());
+    }));
     let limits = Limits::default().configurations(5_000);
     let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
         panic!("a refusal is expected");
@@ -267,16 +261,11 @@ fn what_a_fault_needs_depends_on_the_fault() {
     // As above; after two rounds r4 to r6 do `ends` instead, and the others go round for ever or
     // once more.
     let moves = |ends: [&str; 3], others: &str, rest: &str, roles: &[&str]| {
-        let n = 24;
-        let role = |i: usize| {
-            let (before, after) = ((i + n - 1) % n, (i + 1) % n);
-            let turn = format!("r{after}!x; r{before}?x; ");
-            match i {
-                4..=6 => format!("r{i}: {}\n", ends[i - 4].replace("turn; ", &turn)),
-                _ => format!("r{i}: {}\n", others.replace("turn; ", &turn)),
-            }
-        };
-        let system = system(&((0..n).map(role).collect::<String>() + rest));
+        let ring = ring(24, |own, before, after| {
+            let does = if let 4..=6 = own { ends[own - 4] } else { others };
+            does.replace("turn; ", &format!("{after}!x; {before}?x; "))
+        });
+        let system = system(&(ring + rest));
         let limits = Limits::default().configurations(5_000);
         let Verdict::Unsafe(run) = kmc::check(&system, &limits).verdict else {
             panic!("a refusal is expected");
@@ -334,19 +323,13 @@ fn what_a_fault_needs_depends_on_the_fault() {
 #[test]
 fn large_systems_end_in_an_answer() {
     // 400 roles in a ring; 400 independent pairs.
-    let n = 400;
-    let ring: String = (0..n)
-        .map(|i| {
-            let (before, after) = ((i + n - 1) % n, (i + 1) % n);
-            match i {
-                0 => format!("r{i}: rec X . r{after}!x; r{before}?x; X\n"),
-                _ => format!("r{i}: rec X . r{before}?x; r{after}!x; X\n"),
-            }
-        })
-        .collect();
+    let ring = ring(400, |own, before, after| match own {
+        0 => format!("rec X . {after}!x; {before}?x; X"),
+        _ => format!("rec X . {before}?x; {after}!x; X"),
+    });
     is_safe_at(&ring, 1);
     let pairs: String =
-        (0..n).map(|i| format!("a{i}: rec X . b{i}!x; X\nb{i}: rec X . a{i}?x; X\n")).collect();
+        (0..400).map(|i| format!("a{i}: rec X . b{i}!x; X\nb{i}: rec X . a{i}?x; X\n")).collect();
     is_safe_at(&pairs, 1);
     // A role with ten thousand choices, and one that takes them all.
     let choices = |action: &str| {
@@ -360,11 +343,10 @@ fn large_systems_end_in_an_answer() {
 fn many_roles_are_not_confused() {
     // A token goes round; r0 would take it from r1 as well, which never has it for r0.
     for roles in [40, 70] {
-        let mut source = format!("r0: rec X . r1!v; {{r{}?v; X, r1?w; X}}\n", roles - 1);
-        for role in 1..roles {
-            let (before, after) = (role - 1, (role + 1) % roles);
-            source += &format!("r{role}: rec X . r{before}?v; r{after}!v; X\n");
-        }
+        let source = ring(roles, |own, before, after| match own {
+            0 => format!("rec X . {after}!v; {{{before}?v; X, {after}?w; X}}"),
+            _ => format!("rec X . {before}?v; {after}!v; X"),
+        });
         let report = check(&source);
         assert_eq!(report.verdict, Verdict::Safe { bound: 1 });
         assert!(!report.properties.is_directed());
