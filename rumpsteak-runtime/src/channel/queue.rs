@@ -4,7 +4,6 @@ use super::receiver::QueueReceiver;
 use super::ring::ring;
 use super::sender::QueueSender;
 use super::shared::Shared;
-use crate::sync::Arc;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::{Bidirectional, Nil, Pair};
 
@@ -44,7 +43,7 @@ impl<M> Channel<M> {
     /// # .unwrap();
     /// ```
     ///
-    /// Three allocations for each direction, one of them for the messages.
+    /// Two allocations for each direction, one of them for the messages.
     #[must_use]
     pub fn with_capacities(sent: Capacity, received: Capacity) -> (Self, Self) {
         Pair::pair_as(Queue::new(sent), Queue::new(received))
@@ -79,10 +78,8 @@ pub(super) fn queue<M>(queue: Queue) -> (QueueSender<M>, QueueReceiver<M>) {
         Capacity::Growable => (FIRST_RING, false),
         Capacity::Waits(room) => (room, true),
     };
-    let (producer, consumer) = ring(size);
-    let shared = Arc::new(Shared::new(queue));
-    let sender = QueueSender::new(producer, waits, Arc::clone(&shared));
-    (sender, QueueReceiver::new(consumer, waits, shared))
+    let (producer, consumer) = ring(size, Shared::new(queue));
+    (QueueSender::new(producer, waits), QueueReceiver::new(consumer, waits))
 }
 
 /// The size of the first ring of a growable queue; small in the models, where queues must grow.

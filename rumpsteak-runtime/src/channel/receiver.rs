@@ -7,9 +7,8 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::parking::{Parker, Unparker};
-use super::ring::{Arrived, Consumer, Empty, PARKED};
-use super::shared::Shared;
-use crate::sync::Arc;
+use super::ring::{Arrived, Empty, PARKED};
+use super::shared::Consumer;
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::Queue;
 use crate::transport::link::Outlook;
@@ -23,18 +22,16 @@ pub struct QueueReceiver<M> {
     consumer: Consumer<M>,
     /// Whether the sender may wait.
     sender_waits: bool,
-    shared: Arc<Shared<M>>,
     sender: Unparker,
     own: Parker,
     retry: Retry,
 }
 
 impl<M> QueueReceiver<M> {
-    pub(super) fn new(consumer: Consumer<M>, sender_waits: bool, shared: Arc<Shared<M>>) -> Self {
+    pub(super) fn new(consumer: Consumer<M>, sender_waits: bool) -> Self {
         Self {
             consumer,
             sender_waits,
-            shared,
             sender: Unparker::default(),
             own: Parker::default(),
             retry: Retry::default(),
@@ -44,7 +41,7 @@ impl<M> QueueReceiver<M> {
     /// The names of the queue's roles, and its capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {
-        self.shared.queue
+        self.consumer.shared().queue
     }
 
     /// The next message, if there is one at the moment.
@@ -72,16 +69,22 @@ impl<M> QueueReceiver<M> {
     /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
     /// not. Of a queue that has ended.
     pub(crate) fn left_after(&self) -> usize {
-        self.shared.left_after.load(Ordering::Relaxed)
+        self.consumer.shared().left_after.load(Ordering::Relaxed)
     }
 
     #[inline]
     fn take(&mut self) -> Result<M, Empty> {
         let message = self.consumer.pop()?;
-        if self.sender_waits {
-            self.shared.sender.unpark(&mut self.sender);
-        }
+        self.made_room();
         Ok(message)
+    }
+
+    /// Wakes a sender that waits for room.
+    #[inline]
+    fn made_room(&mut self) {
+        if self.sender_waits {
+            self.consumer.shared().sender.unpark(&mut self.sender);
+        }
     }
 
     /// The rare cases of [`poll_next`](Stream::poll_next): a ring that has ended, a new waker, or a
@@ -101,7 +104,7 @@ impl<M> QueueReceiver<M> {
                 continue;
             }
             let park = |flags| self.consumer.park(empty, flags);
-            if self.shared.receiver.park(&mut self.own, context.waker(), park) {
+            if self.consumer.shared().receiver.park(&mut self.own, context.waker(), park) {
                 return Poll::Pending;
             }
         }
@@ -109,8 +112,7 @@ impl<M> QueueReceiver<M> {
 
     /// Leaves a ring that has ended for the one that follows it, if the queue has grown.
     fn go_on(&mut self) -> bool {
-        let next = self.shared.next().pop_front();
-        match next {
+        match self.consumer.shared().take_next() {
             Some(next) => {
                 self.consumer = next;
                 true
@@ -122,13 +124,17 @@ impl<M> QueueReceiver<M> {
 
 impl<M> Drop for QueueReceiver<M> {
     fn drop(&mut self) {
-        self.shared.receiver_is_gone.store(true, Ordering::Release);
-        if self.sender_waits {
-            self.shared.sender.unpark(&mut self.sender);
+        loop {
+            let next = self.consumer.shared().abandon();
+            self.made_room();
+            // The ring itself lives as long as its sender. The messages need not, save one that is
+            // sent at this very moment.
+            while self.consumer.pop().is_ok() {}
+            match next {
+                Some(next) => self.consumer = next,
+                None => break,
+            }
         }
-        // The ring itself lives as long as its sender. The messages need not, save one that is sent
-        // at this very moment.
-        while self.try_receive().is_some() {}
     }
 }
 
@@ -163,7 +169,7 @@ impl<M> Unpin for QueueReceiver<M> {}
 
 impl<M> fmt::Debug for QueueReceiver<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueReceiver").field("queue", &self.shared.queue).finish_non_exhaustive()
+        f.debug_struct("QueueReceiver").field("queue", &self.queue()).finish_non_exhaustive()
     }
 }
 

@@ -66,8 +66,8 @@ const FLAGS: usize = PARKED | FRESH | ENDED;
 const ONE: usize = FLAGS + 1;
 
 /// The writing side.
-pub(super) struct Producer<M> {
-    ring: Arc<Ring<M>>,
+pub(super) struct Producer<M, T> {
+    ring: Arc<Ring<M, T>>,
     /// The position of the next message: that of the ring's `tail`, without flags.
     tail: usize,
     /// Up to which position there was room when that was last looked at.
@@ -76,8 +76,8 @@ pub(super) struct Producer<M> {
 }
 
 /// The reading side.
-pub(super) struct Consumer<M> {
-    ring: Arc<Ring<M>>,
+pub(super) struct Consumer<M, T> {
+    ring: Arc<Ring<M, T>>,
     /// The position of the next message: that of the ring's `head`.
     head: usize,
     /// A position that the ring's `tail` has come to, maybe a while ago.
@@ -93,42 +93,53 @@ pub(super) struct Empty(usize);
 pub(super) struct Arrived;
 
 /// What both sides share. Positions count in steps of [`ONE`].
-struct Ring<M> {
-    /// Where the producer is, and the flags.
-    tail: CacheLine<AtomicUsize>,
-    /// Where the consumer is.
-    head: CacheLine<AtomicUsize>,
+///
+/// `tail` and `head` are so far apart, and from all else, that a write of one side does not take
+/// away what the other side reads: by two cache lines, since some processors fetch them in pairs.
+/// Not by an alignment, for which allocators take several times as long.
+#[repr(C)]
+struct Ring<M, T> {
     /// As many as a power of two, and at least as many as `capacity`.
     slots: Box<[UnsafeCell<MaybeUninit<M>>]>,
     capacity: usize,
+    shared: T,
+    before_tail: Gap,
+    /// Where the producer is, and the flags.
+    tail: AtomicUsize,
+    before_head: Gap,
+    /// Where the consumer is.
+    head: AtomicUsize,
+    behind_head: Gap,
 }
 
-/// On a cache line of its own (on two, since some processors fetch them in pairs), so that a write
-/// of one side does not take away what the other side reads.
-#[repr(align(128))]
-struct CacheLine<T>(T);
+/// Keeps what is before it apart from what is behind it.
+type Gap = MaybeUninit<[u8; 128]>;
 
-// SAFETY: of what is shared, only the slots are not `Sync` by themselves. Each has one owner at a
+// SAFETY: of what is shared, only the slots need not be `Sync` by themselves. Each has one owner at a
 // time (see above), and passes from one side to the other as a message does that is sent to another
 // thread, hence `M: Send`. No reference to a message is ever handed out, so `M: Sync` is not
 // needed.
-unsafe impl<M: Send> Sync for Ring<M> {}
+unsafe impl<M: Send, T: Sync> Sync for Ring<M, T> {}
 
-/// A ring with room for `capacity` messages.
+/// A ring with room for `capacity` messages, and with what else its sides share.
 ///
 /// # Panics
 ///
 /// If there is no memory of this size.
-pub(super) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
+pub(super) fn ring<M, T>(capacity: usize, shared: T) -> (Producer<M, T>, Consumer<M, T>) {
     let slots = capacity.checked_next_power_of_two();
     // Positions of twice as many messages must differ.
     let slots = slots.filter(|&slots| slots <= usize::MAX / ONE / 2);
     let Some(slots) = slots else { panic!("no memory for a queue of {capacity} messages") };
     let ring = Arc::new(Ring {
-        tail: CacheLine(AtomicUsize::new(0)),
-        head: CacheLine(AtomicUsize::new(0)),
         slots: (0..slots).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect(),
         capacity,
+        shared,
+        before_tail: Gap::uninit(),
+        tail: AtomicUsize::new(0),
+        before_head: Gap::uninit(),
+        head: AtomicUsize::new(0),
+        behind_head: Gap::uninit(),
     });
     let producer =
         Producer { ring: Arc::clone(&ring), tail: 0, limit: capacity * ONE, has_ended: false };
@@ -136,7 +147,7 @@ pub(super) fn ring<M>(capacity: usize) -> (Producer<M>, Consumer<M>) {
     (producer, consumer)
 }
 
-impl<M> Ring<M> {
+impl<M, T> Ring<M, T> {
     #[inline]
     fn slot(&self, position: usize) -> &UnsafeCell<MaybeUninit<M>> {
         let index = (position / ONE) & (self.slots.len() - 1);
@@ -146,7 +157,13 @@ impl<M> Ring<M> {
     }
 }
 
-impl<M> Producer<M> {
+impl<M, T> Producer<M, T> {
+    /// What the sides share.
+    #[inline]
+    pub(super) fn shared(&self) -> &T {
+        &self.ring.shared
+    }
+
     /// How many messages there is room for when the ring is empty.
     pub(super) fn capacity(&self) -> usize {
         self.ring.capacity
@@ -167,7 +184,7 @@ impl<M> Producer<M> {
     #[inline(never)]
     fn look_for_room(&mut self) -> bool {
         if !self.has_ended {
-            let head = self.ring.head.0.load(Ordering::Acquire);
+            let head = self.ring.head.load(Ordering::Acquire);
             self.limit = head.wrapping_add(self.ring.capacity * ONE);
         }
         self.tail != self.limit
@@ -194,7 +211,7 @@ impl<M> Producer<M> {
         });
         self.tail = self.tail.wrapping_add(ONE);
         // Before this there were the position of this message, and flags.
-        Ok(self.ring.tail.0.swap(self.tail, Ordering::AcqRel) & FLAGS)
+        Ok(self.ring.tail.swap(self.tail, Ordering::AcqRel) & FLAGS)
     }
 
     /// Says that there will be no more messages. Returns the flags of a consumer that waits, as
@@ -202,12 +219,18 @@ impl<M> Producer<M> {
     pub(super) fn end(&mut self) -> usize {
         self.has_ended = true;
         self.limit = self.tail;
-        let before = self.ring.tail.0.swap(self.tail | ENDED, Ordering::AcqRel);
+        let before = self.ring.tail.swap(self.tail | ENDED, Ordering::AcqRel);
         before & (PARKED | FRESH)
     }
 }
 
-impl<M> Consumer<M> {
+impl<M, T> Consumer<M, T> {
+    /// What the sides share.
+    #[inline]
+    pub(super) fn shared(&self) -> &T {
+        &self.ring.shared
+    }
+
     /// Takes the next message out of the ring.
     ///
     /// # Errors
@@ -217,7 +240,7 @@ impl<M> Consumer<M> {
     pub(super) fn pop(&mut self) -> Result<M, Empty> {
         let head = self.head;
         if head == self.tail {
-            let word = self.ring.tail.0.load(Ordering::Acquire);
+            let word = self.ring.tail.load(Ordering::Acquire);
             let tail = word & !FLAGS;
             if head == tail {
                 return Err(Empty(word));
@@ -233,7 +256,7 @@ impl<M> Consumer<M> {
         });
         let head = head.wrapping_add(ONE);
         self.head = head;
-        self.ring.head.0.store(head, Ordering::Release);
+        self.ring.head.store(head, Ordering::Release);
         Ok(message)
     }
 
@@ -247,7 +270,7 @@ impl<M> Consumer<M> {
         if self.head != self.tail {
             return Err(Arrived);
         }
-        let word = self.ring.tail.0.load(Ordering::Acquire);
+        let word = self.ring.tail.load(Ordering::Acquire);
         if word & !FLAGS == self.head { Ok(Empty(word)) } else { Err(Arrived) }
     }
 
@@ -263,7 +286,6 @@ impl<M> Consumer<M> {
             || self
                 .ring
                 .tail
-                .0
                 .compare_exchange(seen, parked, Ordering::AcqRel, Ordering::Relaxed)
                 .is_ok()
     }
@@ -289,14 +311,14 @@ impl Empty {
     }
 }
 
-impl<M> Drop for Ring<M> {
+impl<M, T> Drop for Ring<M, T> {
     fn drop(&mut self) {
         if !std::mem::needs_drop::<M>() {
             return;
         }
         // Both sides are gone, and dropping the last `Arc` acquires all that they did.
-        let mut head = self.head.0.load(Ordering::Relaxed);
-        let tail = self.tail.0.load(Ordering::Relaxed) & !FLAGS;
+        let mut head = self.head.load(Ordering::Relaxed);
+        let tail = self.tail.load(Ordering::Relaxed) & !FLAGS;
         while head != tail {
             self.slot(head).with_mut(|slot| {
                 // SAFETY: the slots from `head` up to `tail` hold the messages that were put in and

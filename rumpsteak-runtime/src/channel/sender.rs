@@ -8,9 +8,8 @@ use std::task::{Context, Poll};
 use futures_sink::Sink;
 
 use super::parking::{Parker, Unparker};
-use super::ring::{Producer, ring};
-use super::shared::Shared;
-use crate::sync::Arc;
+use super::ring::ring;
+use super::shared::{Producer, Shared};
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::{Capacity, Queue};
 use crate::transport::link::Disconnected;
@@ -23,20 +22,19 @@ pub struct QueueSender<M> {
     /// The ring into which messages go now. It has ended once this half is closed.
     producer: Producer<M>,
     waits: bool,
-    shared: Arc<Shared<M>>,
     receiver: Unparker,
     own: Parker,
 }
 
 impl<M> QueueSender<M> {
-    pub(super) fn new(producer: Producer<M>, waits: bool, shared: Arc<Shared<M>>) -> Self {
-        Self { producer, waits, shared, receiver: Unparker::default(), own: Parker::default() }
+    pub(super) fn new(producer: Producer<M>, waits: bool) -> Self {
+        Self { producer, waits, receiver: Unparker::default(), own: Parker::default() }
     }
 
     /// The names of the queue's roles, and its capacity.
     #[must_use]
     pub fn queue(&self) -> Queue {
-        self.shared.queue
+        self.producer.shared().queue
     }
 
     /// Puts a message into the queue at once.
@@ -62,7 +60,7 @@ impl<M> QueueSender<M> {
 
     #[inline]
     fn receiver_is_gone(&self) -> bool {
-        self.shared.receiver_is_gone.load(Ordering::Acquire)
+        self.producer.shared().receiver_is_gone.load(Ordering::Acquire)
     }
 
     /// Puts a message into a queue that is ready for it.
@@ -71,7 +69,7 @@ impl<M> QueueSender<M> {
         match self.producer.push(message) {
             Ok(flags) => {
                 if flags != 0 {
-                    self.shared.receiver.wake(&mut self.receiver, flags);
+                    self.producer.shared().receiver.wake(&mut self.receiver, flags);
                 }
                 Ok(())
             }
@@ -89,7 +87,7 @@ impl<M> QueueSender<M> {
     fn end_ring(&mut self) {
         let flags = self.producer.end();
         if flags != 0 {
-            self.shared.receiver.wake(&mut self.receiver, flags);
+            self.producer.shared().receiver.wake(&mut self.receiver, flags);
         }
     }
 
@@ -103,7 +101,7 @@ impl<M> QueueSender<M> {
         if !self.waits || self.producer.has_room() {
             return Poll::Ready(Ok(()));
         }
-        self.shared.sender.park(&mut self.own, context.waker());
+        self.producer.shared().sender.park(&mut self.own, context.waker());
         if self.receiver_is_gone() {
             Poll::Ready(Err(Disconnected))
         } else if self.producer.has_room() {
@@ -120,13 +118,16 @@ impl<M> QueueSender<M> {
         if self.producer.has_ended() {
             return Err(Disconnected);
         }
-        let Queue { from, to, capacity } = self.shared.queue;
+        let Queue { from, to, capacity } = self.queue();
         match capacity {
             Capacity::Growable => {
-                let (mut producer, consumer) = ring(self.producer.capacity().saturating_mul(2));
+                let size = self.producer.capacity().saturating_mul(2);
+                let (mut producer, consumer) = ring(size, Shared::new(self.queue()));
                 // The new ring is empty, has room for at least two, and no receiver waits at it.
                 assert!(producer.push(message).is_ok(), "a new ring has room");
-                self.shared.next().push_back(consumer);
+                if !self.producer.shared().continue_at(consumer) {
+                    return Err(Disconnected);
+                }
                 self.end_ring();
                 self.producer = producer;
                 Ok(())
@@ -187,7 +188,7 @@ impl<M> Sink<M> for QueueSender<M> {
 
 impl<M> Drop for QueueSender<M> {
     fn drop(&mut self) {
-        self.shared.left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
+        self.producer.shared().left_after.store(LEAVING_AFTER.get(), Ordering::Relaxed);
         self.close();
     }
 }
@@ -217,7 +218,7 @@ impl<M> Unpin for QueueSender<M> {}
 impl<M> fmt::Debug for QueueSender<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueueSender")
-            .field("queue", &self.shared.queue)
+            .field("queue", &self.queue())
             .field("closed", &self.producer.has_ended())
             .finish_non_exhaustive()
     }

@@ -15,7 +15,6 @@
 //! peers live elsewhere, compiles.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -91,7 +90,7 @@ pub struct Wiring<'a> {
     /// A number that no other set has.
     set: usize,
     /// The ends that wait, by the role that they are for and its peer.
-    ends: BTreeMap<[TypeId; 2], Box<dyn Any>>,
+    ends: Vec<([TypeId; 2], Box<dyn Any>)>,
     /// Where ends come from whose other ends are elsewhere.
     elsewhere: Option<&'a mut Give<'a>>,
 }
@@ -107,7 +106,7 @@ impl<'a> Wiring<'a> {
     pub fn new() -> Self {
         static SETS: AtomicUsize = AtomicUsize::new(0);
         let set = SETS.fetch_add(1, Ordering::Relaxed);
-        Self { set, ends: BTreeMap::new(), elsewhere: None }
+        Self { set, ends: Vec::new(), elsewhere: None }
     }
 
     /// A set whose roles are given the ends of their routes.
@@ -127,14 +126,14 @@ impl<'a> Wiring<'a> {
         let roles = [TypeId::of::<Near>(), TypeId::of::<Far>()];
         let given = match &mut self.elsewhere {
             Some(give) => give(queue::<Near, Far, S>(), TypeId::of::<Near::Link>()),
-            None => self.ends.remove(&roles),
+            None => self.take(roles),
         };
         let left = given.and_then(|end| end.downcast().ok());
         let near: Near::Link = match left {
             Some(near) => *near,
             None => {
                 let (near, far) = Pair::pair_as(queue::<Near, Far, S>(), queue::<Far, Near, S>());
-                self.ends.insert([roles[1], roles[0]], Box::<Far::Link>::new(far));
+                self.ends.push(([roles[1], roles[0]], Box::<Far::Link>::new(far)));
                 near
             }
         };
@@ -146,6 +145,12 @@ impl<'a> Wiring<'a> {
             peer: Far::NAME,
         });
         near
+    }
+
+    /// The end that waits for a role and its peer.
+    fn take(&mut self, roles: [TypeId; 2]) -> Option<Box<dyn Any>> {
+        let place = self.ends.iter().position(|(waits, _)| *waits == roles)?;
+        Some(self.ends.swap_remove(place).1)
     }
 }
 
