@@ -6,7 +6,8 @@
 //! a state for each machine and the messages in each queue. A role *moves* by taking one of its
 //! transitions: a send puts a message at the back of the queue to the peer, a receive takes exactly
 //! that message from the front of the queue from the peer. A role is *finished* in a state that
-//! nothing leaves. What can go wrong:
+//! nothing leaves; one that plays on demand is finished in its initial state, too, and begins again
+//! from there. What can go wrong:
 //!
 //! ```text
 //! deadlock               no role can move, and some role is not finished
@@ -63,6 +64,12 @@ impl System {
             && fsm.transitions_from(state).all(|t| t.action.direction == Direction::Receive)
     }
 
+    /// Whether `machine` waits for somebody: it can do nothing but receive, and is not finished.
+    fn waits(&self, configuration: &Configuration, machine: usize) -> bool {
+        let state = configuration.states[machine];
+        self.only_receives(configuration, machine) && !self.machines[machine].may_end(state)
+    }
+
     /// The faults that `configuration` alone shows.
     pub fn faults(&self, configuration: &Configuration) -> Vec<Fault> {
         let mut faults = vec![];
@@ -70,7 +77,11 @@ impl System {
             |machine: usize| self.machines[machine].is_terminal(configuration.states[machine]);
         let machines = 0..self.machines.len();
 
-        if self.successors(configuration).is_empty() && !machines.clone().all(finished) {
+        let may_end = |machine: usize| {
+            let state = configuration.states[machine];
+            self.machines[machine].may_end(state)
+        };
+        if self.successors(configuration).is_empty() && !machines.clone().all(may_end) {
             faults.push(Fault::Deadlock);
         }
         for receiver in machines {
@@ -159,7 +170,7 @@ impl System {
         for machine in 0..self.machines.len() {
             let moved = graph.can_reach(|node| graph.moves(node, machine));
             for (node, configuration) in graph.configurations.iter().enumerate() {
-                if self.only_receives(configuration, machine) && !moved[node] && !uncertain[node] {
+                if self.waits(configuration, machine) && !moved[node] && !uncertain[node] {
                     note(Fault::Starvation { machine }, node);
                 }
             }
@@ -194,7 +205,7 @@ impl System {
         let everyone_moves = (0..self.machines.len()).all(|machine| {
             let moved = graph.can_reach(|node| graph.moves(node, machine));
             all(&|configuration, node| {
-                !moved[node] && !self.machines[machine].is_terminal(configuration.states[machine])
+                !moved[node] && !self.machines[machine].may_end(configuration.states[machine])
             })
         });
         let all_received = self.used_channels().into_iter().all(|channel| {
@@ -229,7 +240,7 @@ impl System {
     pub fn neglect(&self, limits: &Limits) -> Option<Neglect> {
         let graph = Graph::new(self, self.initial(), limits);
         for machine in 0..self.machines.len() {
-            let waits = |node: usize| self.only_receives(&graph.configurations[node], machine);
+            let waits = |node: usize| self.waits(&graph.configurations[node], machine);
             let found = self.endless(&graph, waits, |step| step.machine != machine);
             if let Some((run, steps)) = found {
                 return Some(Neglect { machine, run, steps });
@@ -329,7 +340,7 @@ impl System {
                 (self.receives(&graph, (sender, receiver))[0], graph)
             }
             Fault::Starvation { machine } => {
-                if !self.only_receives(configuration, machine) {
+                if !self.waits(configuration, machine) {
                     return Some(false);
                 }
                 let graph = Graph::new(self, configuration.clone(), limits);

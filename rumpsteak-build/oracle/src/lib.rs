@@ -11,6 +11,7 @@
 //! * [`cases`] is one table of cases with known verdicts, for every engine.
 
 pub mod cases;
+mod connections;
 mod environment;
 mod equal;
 mod explore;

@@ -114,6 +114,18 @@ impl Shape {
         Self { told: 60 + rng.usize(..40), scattered: 60, ..Self::untold(rng) }
     }
 
+    /// A random shape in which some roles hear nothing but what concerns them.
+    pub fn absent(rng: &mut Rng) -> Self {
+        Self {
+            roles: 3 + rng.usize(..2),
+            size: 3 + rng.usize(..4),
+            labels: 3 + rng.usize(..4),
+            told: 20 + rng.usize(..60),
+            scattered: [0, 60][rng.usize(..2)],
+            blocks: 0,
+        }
+    }
+
     /// A random shape of 2 to 6 roles, small ones more often.
     pub fn random(rng: &mut Rng) -> Self {
         let roles = [2, 2, 3, 3, 3, 3, 4, 4, 5, 6][rng.usize(..10)];

@@ -7,6 +7,8 @@ use std::fmt;
 
 use rumpsteak_fsm::{Direction, Fsm, Message, Role, StateId, TransitionId};
 
+use crate::mutation::Draft;
+
 /// Machines that run together, as their roles name each other.
 #[derive(Clone, Debug)]
 pub struct System {
@@ -41,6 +43,19 @@ impl fmt::Display for SystemError {
 
 impl Error for SystemError {}
 
+/// A machine that plays on demand, and begins again when it is finished; others as they are.
+fn again(fsm: &Fsm) -> Fsm {
+    if !fsm.is_on_demand() {
+        return fsm.clone();
+    }
+    let mut draft = Draft::from(fsm);
+    let ends: Vec<bool> = draft.states.iter().map(Vec::is_empty).collect();
+    for (_, target) in draft.states.iter_mut().flatten().filter(|(_, target)| ends[*target]) {
+        *target = draft.initial;
+    }
+    draft.build().on_demand(true)
+}
+
 /// Where each machine is, and what is under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
@@ -65,6 +80,7 @@ impl System {
     /// # Errors
     /// If two machines play one role, or a machine speaks to a role that none plays.
     pub fn new(machines: Vec<Fsm>) -> Result<Self, SystemError> {
+        let machines: Vec<Fsm> = machines.iter().map(again).collect();
         let position = |role: &Role| machines.iter().position(|m| m.role() == role);
         let (mut channels, mut numbers, mut messages) = (vec![], vec![], vec![]);
         for (index, machine) in machines.iter().enumerate() {

@@ -9,6 +9,7 @@ use crate::diagnostics::projection_errors;
 use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::syntax_errors::{self, Construct};
 use crate::global::automaton::Global;
+use crate::global::connections::connect;
 use crate::global::determinise::determinise;
 use crate::global::flow;
 use crate::index::index;
@@ -17,8 +18,8 @@ use crate::names::modules::Modules;
 use crate::names::program::Source;
 use crate::names::resolve::resolve;
 use crate::project::blocks::{self, Together};
-use crate::project::flat;
 use crate::project::projection::{self, Projection};
+use crate::project::{flat, on_demand};
 use crate::syntax::ast::Module;
 
 /// What [`check`] found.
@@ -81,20 +82,30 @@ fn check_sources(
             continue;
         }
         match determinise(&mut program, at, limits.global_states, &mut entered) {
-            Ok(global) if !decl.auxiliary && at < own => found.push((decl, global)),
-            Ok(_) => {}
+            // What its caller has connected is connected.
+            Ok(_) if decl.auxiliary => {}
+            Ok(global) => match connect(global, decl.explicit, &decl.name, limits.global_states) {
+                Ok((global, alone)) if at < own => found.push((decl, global, alone)),
+                Ok(_) => {}
+                Err(errors) => diagnostics.extend(errors),
+            },
             Err(errors) => diagnostics.extend(errors),
         }
     }
     let messages: Arc<[Message]> = program.messages.into_iter().collect();
-    let protocols = found.into_iter().map(|(decl, mut global)| {
+    let protocols = found.into_iter().map(|(decl, mut global, alone)| {
         global.messages = Arc::clone(&messages);
         for part in global.blocks.iter_mut().flat_map(|block| &mut block.parts) {
             part.messages = Arc::clone(&messages);
         }
         let role_names: Vec<Name> = decl.roles.iter().map(|role| role.name.clone()).collect();
-        let together = (!global.blocks.is_empty())
-            .then(|| blocks::project_all(&global, &decl.name, &role_names, limits));
+        let together = if !global.blocks.is_empty() {
+            Some(blocks::project_all(&global, &decl.name, &role_names, limits))
+        } else if !alone.is_empty() {
+            on_demand::project_all(&global, &alone, &decl.name, &role_names, limits)
+        } else {
+            None
+        };
         Protocol {
             name: decl.name.clone(),
             role_names,
@@ -115,7 +126,8 @@ pub struct Protocol {
     role_names: Vec<Name>,
     span: Span,
     global: Arc<Global>,
-    /// The machines of all roles where they are found together, because there are blocks.
+    /// The machines of all roles where they are found together, because there are blocks, or roles
+    /// that play on demand.
     together: Option<Arc<Together>>,
     limits: Limits,
 }
@@ -176,7 +188,7 @@ impl Protocol {
     /// are known to be safe together: the protocol in a loop can be projected.
     pub fn repeats(&self) -> bool {
         let Some(looped) = self.global.repeated() else { return true };
-        if !self.global.blocks.is_empty() {
+        if self.together.is_some() {
             return self.is_safe_by_construction()
                 && flat::is_safe(&looped, &self.role_names, &self.limits);
         }

@@ -69,7 +69,7 @@ pub use self::names::modules::{Modules, file_of_module};
 pub use self::project::projection::Projection;
 pub use self::syntax::ast::{
     BlockId, Body, Declaration, DeclarationKind, Import, Interaction, InteractionId,
-    InteractionKind, Interrupt, MessageExpr, Module, Parameter, ParameterKind, Payload,
+    InteractionKind, Interrupt, Link, MessageExpr, Module, Parameter, ParameterKind, Payload,
     ProtocolDecl, RoleDecl,
 };
 pub use self::syntax::parser::{Parsed, parse};

@@ -18,6 +18,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("alternating_bit", 4, &[3, 3]),
     ("authentication", 5, &[3, 4, 3]),
     ("block_fetch", 4, &[4, 4]),
+    ("build_cache", 7, &[4, 7, 4]),
     ("chain_sync", 5, &[5, 5]),
     ("chat_listening", 2, &[2, 2]),
     ("chat_private", 3, &[3, 3]),

@@ -208,7 +208,8 @@ pub(super) fn print_item(
             Some(machine) => format!("`{}`", one_line(machine.file_name())),
             None => "the protocol".to_owned(),
         };
-        let _ = writeln!(text, "/// What [`{}`] does, in the order of {order}.", role.ty);
+        let when = if fsm.is_on_demand() { " each time that it is asked to begin" } else { "" };
+        let _ = writeln!(text, "/// What [`{}`] does{when}, in the order of {order}.", role.ty);
         // Mermaid has words for every machine.
         if let Ok(diagram) = text::print(Form::Mermaid, std::slice::from_ref(fsm)) {
             text.push_str("///\n");

@@ -190,8 +190,10 @@ impl<'a> Judge<'a> {
                 protocols.protocols[protocol].role_at(role).clone()
             });
             let own = own.unwrap_or_else(|| role.name.role.as_str().into());
-            let machine = session.machine(id, &own);
+            let mut machine = session.machine(id, &own);
             if let Some(linked) = linked {
+                let projection = &protocols.protocols[linked.protocol].projections[linked.role];
+                machine.fsm = machine.fsm.on_demand(projection.fsm.is_on_demand());
                 let (ids, asked) = ((id, role_id), self.configuration);
                 match subtype::judge(self.context, ids, linked, &machine, asked) {
                     Ok(accepted) => root.accepted = Some(accepted),

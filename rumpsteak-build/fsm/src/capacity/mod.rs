@@ -60,7 +60,7 @@ use crate::kmc::Verdict;
 use crate::kmc::causality::Causality;
 use crate::kmc::check::{conclude, explore, judge, reduces};
 use crate::kmc::violation::Violations;
-use crate::machine::{Fsm, Role, Transition};
+use crate::machine::{Fsm, Role};
 use crate::system::System;
 use crate::system::components::{NONE, Whole, components};
 use crate::system::explorer::{Explorer, Node, index};
@@ -189,28 +189,14 @@ pub fn find(system: &System, limits: &Limits) -> Result<Capacities, NotSafe> {
 
 /// The system whose machines start again when they are finished.
 ///
-/// Whatever leads to a terminal state leads to the initial one instead. States and transitions keep
-/// their ids. A machine that has nothing to do stays so.
+/// States and transitions keep their ids. A machine that has nothing to do stays so.
 pub fn repeated(system: &System) -> System {
-    let machines = system.machines().iter().map(repeat).collect();
+    let machines = system.machines().iter().map(Fsm::repeated).collect();
     match System::new(machines) {
         Ok(repeated) => repeated,
         // Roles and peers are those of a system.
         Err(_) => system.clone(),
     }
-}
-
-fn repeat(machine: &Fsm) -> Fsm {
-    let mut builder = Fsm::builder(machine.role());
-    for _ in machine.states() {
-        builder.add_state();
-    }
-    let initial = machine.initial();
-    for Transition { source, action, target, .. } in machine.transitions() {
-        let target = if machine.is_terminal(target) { initial } else { target };
-        builder.add_transition(source, action.clone(), target);
-    }
-    builder.build(initial)
 }
 
 /// Makes channels shorter, one after the other, and says whether the result is minimal.

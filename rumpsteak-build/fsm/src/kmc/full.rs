@@ -54,7 +54,8 @@ impl Explored<'_> {
         for node in 0..explorer.len() as Node {
             for event in continuations.lost(None, node) {
                 let Some(channel) = event.checked_sub(receives(0)) else {
-                    if explorer.kind(node, event).receives_only() {
+                    let kind = explorer.kind(node, event);
+                    if kind.receives_only() && !explorer.may_end(node, event) {
                         found.progress = found.progress.or(Some((node, Violation::Waits(event))));
                     }
                     continue;

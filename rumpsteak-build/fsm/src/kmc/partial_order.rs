@@ -137,7 +137,7 @@ impl Search<'_> {
         let mut waits = None;
         for machine in (0..system.machines()).filter(still) {
             match explorer.kind(root, machine) {
-                StateKind::Final => {}
+                _ if explorer.may_end(root, machine) => {}
                 StateKind::Sends(_) => {
                     let first = explorer.moves(root, machine).start;
                     blocked = blocked.or(Some((root, Violation::Blocked(first))));

@@ -73,7 +73,8 @@ pub(crate) fn definite(explorer: &Explorer<'_>, node: Node) -> Option<Violation>
 /// moves.
 pub(crate) fn stuck(explorer: &Explorer<'_>, node: Node) -> Vec<bool> {
     let system = explorer.system;
-    let waits = |machine| explorer.kind(node, machine).receives_only();
+    let waits =
+        |machine| explorer.kind(node, machine).receives_only() && !explorer.may_end(node, machine);
     let mut stuck: Vec<bool> = (0..system.machines()).map(waits).collect();
     explorer.ready(node).for_each(|machine| stuck[machine] = false);
     loop {

@@ -24,6 +24,7 @@ pub struct Fsm {
     outgoing: Vec<TransitionId>,
     /// `outgoing[offsets[s]..offsets[s + 1]]` leave state `s`; one longer than there are states.
     offsets: Vec<usize>,
+    is_on_demand: bool,
     /// What [`check_directed`](Self::check_directed) says, once it was asked.
     directed: OnceLock<Result<(), Defect>>,
     /// The same machine with numbers, once an algorithm wants it.
@@ -39,6 +40,31 @@ impl Fsm {
     /// Whose machine this is.
     pub fn role(&self) -> &Role {
         &self.role
+    }
+
+    /// The same machine, of a role that plays only when it is asked to, or not (the default).
+    ///
+    /// Such a role (Hu, Yoshida, *Explicit connection actions in multiparty session types*,
+    /// FASE'17) begins with a first message, which need not come; when it has finished, it may be
+    /// asked again. So in a [`System`](crate::System) it may be finished in its initial state, and
+    /// what leads to a terminal state leads there.
+    #[must_use]
+    pub fn on_demand(self, is_on_demand: bool) -> Self {
+        Self { is_on_demand, ..self }
+    }
+
+    /// Whether the role plays [on demand](Self::on_demand) only.
+    pub fn is_on_demand(&self) -> bool {
+        self.is_on_demand
+    }
+
+    /// Whether the machine first waits to be asked: it sends nothing before, and nothing leads back
+    /// to its initial state.
+    pub fn waits_to_be_asked(&self) -> bool {
+        self.transitions().all(|Transition { source, action, target, .. }| {
+            let is_asked = source != self.initial || action.direction == Direction::Receive;
+            is_asked && target != self.initial
+        })
     }
 
     /// Where it starts.
@@ -93,6 +119,28 @@ impl Fsm {
     /// Whether nothing leaves `state`: the role is finished there.
     pub fn is_terminal(&self, state: StateId) -> bool {
         self.transitions_from(state).next().is_none()
+    }
+
+    /// Whether the role may be finished in `state`: nothing leaves it, or the role waits there for
+    /// a [demand](Self::on_demand).
+    pub fn may_end(&self, state: StateId) -> bool {
+        self.is_terminal(state) || (self.is_on_demand && state == self.initial)
+    }
+
+    /// The machine that begins again when it is finished: what leads to a terminal state leads to
+    /// the initial one instead. States and transitions keep their ids. A machine that has nothing
+    /// to do stays so.
+    pub(crate) fn repeated(&self) -> Self {
+        let mut builder = Self::builder(self.role());
+        for _ in self.states() {
+            builder.add_state();
+        }
+        let initial = self.initial;
+        for Transition { source, action, target, .. } in self.transitions() {
+            let target = if self.is_terminal(target) { initial } else { target };
+            builder.add_transition(source, action.clone(), target);
+        }
+        builder.build(initial).on_demand(self.is_on_demand)
     }
 
     /// The states that a run can reach, breadth first from the initial one.
@@ -237,11 +285,12 @@ impl fmt::Debug for Fsm {
     }
 }
 
-/// Equal as written: the same role, the same initial state, the same states and transitions in the
-/// same order.
+/// Equal as written: the same role, on demand or not, the same initial state, the same states and
+/// transitions in the same order.
 impl PartialEq for Fsm {
     fn eq(&self, other: &Self) -> bool {
         self.role == other.role
+            && self.is_on_demand == other.is_on_demand
             && self.initial == other.initial
             && self.len() == other.len()
             && self.transitions().eq(other.transitions())
@@ -319,6 +368,7 @@ impl FsmBuilder {
             transitions,
             outgoing,
             offsets,
+            is_on_demand: false,
             directed: OnceLock::new(),
             interned: OnceLock::new(),
         }

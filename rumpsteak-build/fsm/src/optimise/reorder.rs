@@ -70,7 +70,7 @@ pub fn anticipate(
     for (source, action, target) in transitions {
         builder.add_transition(source, action, target);
     }
-    Some(builder.build(initial))
+    Some(builder.build(initial).on_demand(machine.is_on_demand()))
 }
 
 struct Reordering<'a> {

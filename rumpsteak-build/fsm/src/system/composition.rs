@@ -17,7 +17,8 @@ pub struct System {
 }
 
 impl System {
-    /// Composes the machines. They need not be directed.
+    /// Composes the machines. They need not be directed. Those that play [on
+    /// demand](Fsm::on_demand) begin again when they are finished.
     ///
     /// # Errors
     /// Two machines of one role, and a transition whose peer has no machine or is its own role.
@@ -40,6 +41,8 @@ impl System {
                 }
             }
         }
+        let repeat = |fsm: Fsm| if fsm.is_on_demand() { fsm.repeated() } else { fsm };
+        let machines = machines.into_iter().map(repeat).collect();
         Ok(Self { machines, indices })
     }
 

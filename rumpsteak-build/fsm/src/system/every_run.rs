@@ -150,7 +150,9 @@ fn neglected(system: &System, explorer: &Explorer<'_>, for_sure: bool) -> Vec<Ne
     let interned = explorer.system;
     let in_vain = |node, machine| {
         let first = explorer.moves(node, machine).next();
-        first.is_some_and(|by| !interned.get(by).is_send) && !explorer.can_move(node, machine)
+        first.is_some_and(|by| !interned.get(by).is_send)
+            && !explorer.may_end(node, machine)
+            && !explorer.can_move(node, machine)
     };
     let ignored = |node, channel: ChannelIndex| {
         explorer.held(node, channel) > 0

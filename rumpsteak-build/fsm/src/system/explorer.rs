@@ -128,6 +128,10 @@ impl<'a> Explorer<'a> {
         self.system.kind(self.state(node, machine))
     }
 
+    pub(crate) fn may_end(&self, node: Node, machine: MachineIndex) -> bool {
+        self.system.may_end(self.state(node, machine))
+    }
+
     fn content(&self, node: Node, channel: ChannelIndex) -> ContentId {
         self.rows.word(node, self.system.machines() + channel)
     }

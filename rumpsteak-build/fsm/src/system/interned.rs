@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fixedbitset::FixedBitSet;
 use hashbrown::HashMap;
 use petgraph::unionfind::UnionFind;
 
@@ -85,6 +86,8 @@ pub(crate) struct InternedSystem {
     /// `moves[offsets[s]..offsets[s + 1]]` leave state `s`.
     offsets: Vec<u32>,
     kinds: Vec<StateKind>,
+    /// The initial states of machines that play on demand.
+    idle: FixedBitSet,
     /// Whether all states that the machines reach are directed.
     pub(crate) is_directed: bool,
     /// Whether two transitions with one action lead to the same state, wherever a machine reaches
@@ -137,6 +140,7 @@ impl InternedSystem {
             moves: Vec::with_capacity(moves),
             offsets: vec![0],
             kinds: Vec::with_capacity(machines.iter().map(|fsm| fsm.len()).sum()),
+            idle: FixedBitSet::with_capacity(machines.iter().map(|fsm| fsm.len()).sum()),
             is_directed: true,
             is_deterministic: true,
             is_mixed: false,
@@ -146,6 +150,7 @@ impl InternedSystem {
             let base = interned.kinds.len();
             let state = |state: StateId| (base + state.index()) as StateIndex;
             interned.initial.push(state(machine.initial()));
+            interned.idle.set(state(machine.initial()) as usize, machine.is_on_demand());
             for source in machine.states() {
                 let start = interned.moves.len();
                 for transition in machine.transitions_from(source) {
@@ -226,6 +231,11 @@ impl InternedSystem {
 
     pub(crate) fn kind(&self, state: StateIndex) -> StateKind {
         self.kinds[state as usize]
+    }
+
+    /// Whether the machine may be finished in a state.
+    pub(crate) fn may_end(&self, state: StateIndex) -> bool {
+        self.kind(state) == StateKind::Final || self.idle.contains(state as usize)
     }
 
     /// The numbers of the moves that leave a state.

@@ -259,7 +259,12 @@ impl<'a> Replay<'a> {
         let machines = self.system.machines();
         (0..machines.len())
             .filter(|&index| {
-                !machines[index].is_terminal(self.states[index]) && !self.can_move(index)
+                // Who is asked for what it cannot do waits.
+                let is_asked = self.queues.iter().any(|from| !from[index].is_empty());
+                let state = self.states[index];
+                let is_over = machines[index].is_terminal(state)
+                    || (machines[index].may_end(state) && !is_asked);
+                !is_over && !self.can_move(index)
             })
             .map(|index| Wait {
                 role: machines[index].role().clone(),

@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
                 return Some(self.orphan(channel));
             }
         }
-        let is_over = |machine| explorer.moves(node, machine).is_empty();
+        let is_over = |machine| explorer.may_end(node, machine);
         let is_deadlock =
             explorer.ready(node).next().is_none() && !(0..system.machines()).all(is_over);
         is_deadlock.then_some(Failure::Deadlock)
@@ -299,9 +299,8 @@ impl<'a> Search<'a> {
     ) -> Option<(Node, Failure)> {
         let system = self.explorer.system;
         self.explorer.nodes().find_map(|node| {
-            let starved = lost(node).find(|&event| {
-                event < system.machines() && !self.explorer.moves(node, event).is_empty()
-            })?;
+            let starved = lost(node)
+                .find(|&event| event < system.machines() && !self.explorer.may_end(node, event))?;
             let role = system.role(self.system, starved);
             Some((node, Failure::Starvation { role }))
         })

@@ -44,7 +44,7 @@ fn body(fsm: &Fsm, prefix: &str, indent: &str, text: &mut String) {
             escape(&transition.action.to_string())
         );
     }
-    for state in fsm.states().filter(|&state| fsm.is_terminal(state)) {
+    for state in fsm.states().filter(|&state| fsm.may_end(state)) {
         let _ = writeln!(text, "{indent}{prefix}{state} --> [*]");
     }
 }

@@ -106,6 +106,12 @@ pub fn parse_named(source: &str, form: Form) -> Result<Vec<Named>, ParseError> {
 /// # Errors
 /// What the form cannot say, and which form can.
 pub fn print(form: Form, machines: &[Fsm]) -> Result<String, Unsayable> {
+    if !matches!(form, Form::Dot | Form::Mermaid)
+        && let Some(fsm) = machines.iter().find(|fsm| fsm.is_on_demand())
+    {
+        let message = "it plays on demand, and the form cannot say that; use DOT";
+        return Err(Unsayable::new(form, fsm.role(), message));
+    }
     match form {
         Form::Binary => types::print_binary(machines),
         Form::Cfsm => cfsm::print(machines),

@@ -7,9 +7,13 @@ use crate::certificate::{self, Invalid};
 use crate::machine::Fsm;
 use crate::subtype::{self, InputError, Proof, Refusal};
 use crate::system::SystemError;
-use crate::verdict::{Limits, Verdict};
+use crate::verdict::{Limit, Limits, Verdict};
 
 /// [Subtyping](subtype::check) whose "safe" is believed only if its [certificate] is valid.
+///
+/// It takes for granted that what the supertype waits for comes. The message that asks a role which
+/// plays [on demand](Fsm::on_demand) need not: no send may be moved ahead of it, so a subtype that
+/// does not wait for it is undecided.
 ///
 /// # Errors
 /// If one of the two machines is not directed, or the certificate is not valid.
@@ -19,6 +23,9 @@ pub fn certified(
     limits: &Limits,
 ) -> Result<Verdict<Proof, Refusal>, VerifyError> {
     match subtype::check(sub, sup, limits)? {
+        Verdict::Safe(_) if sup.is_on_demand() && !sub.waits_to_be_asked() => {
+            Ok(Verdict::Undecided(Limit::Queue(limits.queue)))
+        }
         Verdict::Safe(proof) => Ok(Verdict::Safe(believed(proof, sub, sup)?)),
         verdict => Ok(verdict),
     }
@@ -29,6 +36,9 @@ pub fn certified(
 /// # Errors
 /// As [`certified`].
 pub fn certified_fair(sub: &Fsm, sup: &Fsm, limits: &Limits) -> Result<Option<Proof>, VerifyError> {
+    if sup.is_on_demand() {
+        return Ok(None);
+    }
     let proof = subtype::check_fair(sub, sup, limits)?;
     Ok(proof.map(|proof| believed(proof, sub, sup)).transpose()?)
 }

@@ -69,6 +69,8 @@ pub enum Evidence {
 /// run of the written machine with `peers` that goes wrong. Subtyping that is undecided is unsafe
 /// if such a run is found, and undecided otherwise.
 ///
+/// Where the projection plays [on demand](Fsm::on_demand), so does the machine.
+///
 /// A narrowed choice is a subtype even if a third role then waits for ever; that is found by
 /// judging the written machines of all roles [`together`](mod@together).
 ///
@@ -83,6 +85,10 @@ pub fn verify<P: Borrow<Fsm>>(
     peers: &[P],
     limits: &Limits,
 ) -> Result<Verdict<Accepted, Refused>, VerifyError> {
+    if written.is_on_demand() != projected.is_on_demand() {
+        let written = written.clone().on_demand(projected.is_on_demand());
+        return verify(&written, projected, peers, limits);
+    }
     let peers: &[&Fsm] = &peers.iter().map(P::borrow).collect::<Vec<_>>();
     let compose = |machine| {
         let machines = std::iter::once(machine).chain(peers.iter().copied());

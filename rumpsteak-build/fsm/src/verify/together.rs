@@ -315,5 +315,5 @@ fn without_others(sup: &Fsm, sub: &Fsm) -> Fsm {
             builder.add_transition(from, transition.action.clone(), to);
         }
     }
-    builder.build(initial)
+    builder.build(initial).on_demand(sup.is_on_demand())
 }

@@ -15,6 +15,7 @@ mod fair;
 mod invariant;
 mod kmc;
 mod machine;
+mod on_demand;
 mod optimise;
 mod pairs;
 mod peers;

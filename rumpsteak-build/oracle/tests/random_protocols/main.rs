@@ -8,6 +8,7 @@
 
 mod blocks;
 mod capacities;
+mod connections;
 mod fuzz;
 mod judgements;
 mod projections;

@@ -121,6 +121,12 @@ codes! {
     OpenInterrupt = "S0311",
     /// A block with several interrupters.
     Interrupters = "S0312",
+    /// A message, or the end of a connection, between roles that are not connected.
+    Unconnected = "S0313",
+    /// A connection that is there already.
+    ConnectedTwice = "S0314",
+    /// A `par` or `interruptible` in a protocol that connects its roles.
+    BlockInExplicit = "S0315",
 
     /// A role must send without knowing the branch.
     SendUnknown = "S0401",

@@ -129,6 +129,37 @@ pub(crate) fn open_interrupt(block: Span, by: &str, role: &str, last: Option<Spa
         .help(format!("end with a message from `{by}` to all others: `done() from {by} to …`"))
 }
 
+pub(crate) fn unconnected(span: Span, from: &str, to: &str) -> Diagnostic {
+    let message = format!("`{from}` and `{to}` are not connected");
+    let label = "in some run they are not connected here";
+    Diagnostic::new(Code::Unconnected, message, span, label)
+        .help(format!("connect them first: `connect {from} to {to};`"))
+}
+
+pub(crate) fn connected_twice(span: Span, from: &str, to: &str, explicit: bool) -> Diagnostic {
+    let message = format!("`{from}` and `{to}` are connected already");
+    let label = "in some run they are connected here";
+    Diagnostic::new(Code::ConnectedTwice, message, span, label).help(if explicit {
+        format!("end the connection before: `disconnect {from} and {to};`")
+    } else {
+        "all roles are connected unless it is an `explicit global protocol`".to_owned()
+    })
+}
+
+/// Nobody hears that this branch was taken.
+pub(crate) fn silent_branch(span: Span, from: &str) -> Diagnostic {
+    let message = "a branch begins with the end of a connection";
+    Diagnostic::new(Code::ChoiceSubject, message, span, "nobody is told")
+        .help(format!("let `{from}` send a message first, which says what was chosen"))
+}
+
+pub(crate) fn block_in_explicit(block: Span) -> Diagnostic {
+    let message = "blocks and connections are not supported together";
+    let label = "what happens side by side needs its connections all the time";
+    Diagnostic::new(Code::BlockInExplicit, message, block, label)
+        .help("connect all roles from the start: remove `explicit` and `connect`")
+}
+
 pub(crate) fn too_large(span: Span, limit: usize) -> Diagnostic {
     let message = format!("the protocol has more than {limit} states");
     Diagnostic::new(Code::TooLarge, message, span, "too large to be checked")

@@ -161,13 +161,14 @@ pub(crate) fn projection_too_large(
 
 /// The roles, each as it is projected, go wrong together; `run` has the steps of a shortest run.
 pub(crate) fn unsafe_together(
-    block: Span,
+    (at, what): (Span, &str),
     protocol: &Name,
     why: &str,
     run: &[String],
 ) -> Diagnostic {
     let message = format!("the roles of `{protocol}` go wrong together");
-    let diagnostic = Diagnostic::new(Code::UnsafeTogether, message, block, "because of this block");
+    let because = format!("because of {what}");
+    let diagnostic = Diagnostic::new(Code::UnsafeTogether, message, at, because);
     let most = run.len().saturating_sub(MOST_STEPS);
     let mut steps: Vec<String> = run[most..].iter().map(|step| format!("\n  {step}")).collect();
     if most > 0 {
@@ -185,10 +186,14 @@ pub(crate) fn unsafe_together(
 const MOST_STEPS: usize = 12;
 
 /// `limit` is what ended the search.
-pub(crate) fn undecided_together(block: Span, protocol: &Name, limit: &str) -> Diagnostic {
+pub(crate) fn undecided_together(
+    (at, what): (Span, &str),
+    protocol: &Name,
+    limit: &str,
+) -> Diagnostic {
     let message = format!("undecided whether the roles of `{protocol}` fit together");
-    let label = "a block is judged by all that can happen";
-    Diagnostic::new(Code::UndecidedTogether, message, block, label)
+    let label = format!("because of {what}, all that can happen is looked at");
+    Diagnostic::new(Code::UndecidedTogether, message, at, label)
         .note(limit)
         .help("let senders wait for answers, so that queues stay short")
 }

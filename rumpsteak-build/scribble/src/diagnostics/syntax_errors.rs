@@ -9,14 +9,6 @@ use super::span::Span;
 pub(crate) struct Construct(&'static str, &'static str);
 
 impl Construct {
-    pub(crate) const CONNECTION: Self = Self(
-        "`connect` and `disconnect` are",
-        "remove them: all roles are connected from the start",
-    );
-    pub(crate) const EXPLICIT: Self = Self(
-        "`explicit` protocols are",
-        "remove `explicit`: all roles are connected from the start",
-    );
     pub(crate) const IMPORT: Self = Self(
         "imports, in a text that is read alone, are",
         "load the text with `Modules::load`, which follows imports",

@@ -8,6 +8,7 @@ use rumpsteak_fsm::{Message, Role};
 use crate::diagnostics::projection_errors::Step;
 use crate::diagnostics::span::Span;
 use crate::index::{NONE, index};
+use crate::syntax::ast::Link;
 
 /// The automaton of one protocol. State 0 is the initial one, and a state without edges is an end.
 #[derive(Clone, Debug)]
@@ -54,6 +55,14 @@ pub(crate) struct Letter {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) message: u32,
+    pub(crate) link: Link,
+}
+
+impl Letter {
+    /// The block with this number.
+    pub(super) fn block(number: u32) -> Self {
+        Self { from: NONE, to: NONE, message: number, link: Link::Needs }
+    }
 }
 
 /// A transition of the automaton.
@@ -123,7 +132,7 @@ impl Global {
 
     /// Whether a role takes part.
     pub(crate) fn is_seen_by(&self, letter: u32, role: u32) -> bool {
-        let Letter { from, to, message } = self.letters[letter as usize];
+        let Letter { from, to, message, .. } = self.letters[letter as usize];
         match from {
             NONE => self.participants[message as usize].contains(role as usize),
             _ => from == role || to == role,

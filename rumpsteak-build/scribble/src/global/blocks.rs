@@ -48,7 +48,7 @@ pub(super) fn finish(
             of_part.sort_unstable();
             for (letter, span) in of_part {
                 inside[number].insert(letter);
-                let Letter { from, to, message } = letters[letter as usize];
+                let Letter { from, to, message, .. } = letters[letter as usize];
                 participants[number].extend([from as usize, to as usize]);
                 let label = &messages[message as usize].label;
                 let (other, first) = *seen.entry((from, to, label)).or_insert((part, span));

@@ -246,7 +246,7 @@ impl Determiniser<'_, '_> {
                 Step::Block(block) => {
                     let (origin, target) = (block.span, block.target);
                     let number = index(self.blocks.insert_full(place, block).0);
-                    let letter = Letter { from: NONE, to: NONE, message: number };
+                    let letter = Letter::block(number);
                     let letter = index(self.letters.insert_full(letter).0);
                     offers.messages.push(Offer { letter, origin, target });
                 }
@@ -314,7 +314,7 @@ impl Determiniser<'_, '_> {
             let mut labels: Vec<_> = (0..)
                 .zip(&offers.messages)
                 .map(|(position, offer)| {
-                    let Letter { from, to, message } = letter(offer);
+                    let Letter { from, to, message, .. } = letter(offer);
                     let label = &messages[message as usize].label;
                     (from, to, label, position, message)
                 })

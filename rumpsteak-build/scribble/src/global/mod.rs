@@ -2,6 +2,7 @@
 
 pub(crate) mod automaton;
 mod blocks;
+pub(crate) mod connections;
 pub(crate) mod determinise;
 pub(crate) mod flow;
 mod unfold;

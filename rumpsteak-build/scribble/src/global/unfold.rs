@@ -156,7 +156,8 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                 }
                 Ok(Step::Choice { role, branches, span })
             }
-            NodeKind::Message { message, from, to } => {
+            NodeKind::Message { message, from, to, link } => {
+                let link = *link;
                 let messages = &mut self.program.messages;
                 let message = message.instantiate(&frame.arguments, messages);
                 let Template::Message(message) = message else {
@@ -168,6 +169,7 @@ impl<'a, 'm> Unfolding<'a, 'm> {
                     from: frame.roles[*from as usize],
                     to: frame.roles[to[receiver] as usize],
                     message,
+                    link,
                 };
                 let target = if receiver + 1 == to.len() {
                     self.arrive(node.next, place.frame)?

@@ -7,7 +7,7 @@ use rumpsteak_fsm::{Label, Message, Sort};
 
 use crate::diagnostics::span::Span;
 use crate::index::{IndexSet, NONE, index};
-use crate::syntax::ast::{Module, ProtocolDecl};
+use crate::syntax::ast::{Link, Module, ProtocolDecl};
 
 /// Behind the last interaction of a protocol.
 pub(crate) const END: u32 = NONE;
@@ -55,6 +55,7 @@ pub(crate) enum NodeKind {
         message: Template,
         from: u32,
         to: Vec<u32>,
+        link: Link,
     },
     Choice {
         at: u32,

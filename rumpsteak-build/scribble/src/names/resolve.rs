@@ -17,8 +17,8 @@ use crate::diagnostics::span::{Name, Span};
 use crate::diagnostics::{name_errors, rust_types};
 use crate::index::{IndexSet, NONE, index, set_of};
 use crate::syntax::ast::{
-    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, MessageExpr, Module,
-    Parameter, ParameterKind, Payload, ProtocolDecl,
+    BlockId, DeclarationKind, Interaction, InteractionId, InteractionKind, Link, MessageExpr,
+    Module, Parameter, ParameterKind, Payload, ProtocolDecl,
 };
 
 /// Resolves all protocols of all modules. Costs O(text), plus O(names²) for each unknown name.
@@ -234,7 +234,9 @@ impl<'m> Resolver<'_, 'm> {
             }
             // Understood before.
             InteractionKind::Par { .. } | InteractionKind::Interruptible { .. } => None,
-            InteractionKind::Message { message, from, to } => self.message(message, from, to),
+            InteractionKind::Message { message, from, to, link } => {
+                self.message(message, (from, to), *link)
+            }
             InteractionKind::Choice { at, branches } => {
                 blocks.extend(branches.iter().rev().map(|&block| (block, next)));
                 let start = |&block: &BlockId| recursions.start(body, block, next);
@@ -273,7 +275,12 @@ impl<'m> Resolver<'_, 'm> {
         self.error(name_errors::unknown_role(name, &decl.name, &known));
     }
 
-    fn message(&mut self, message: &MessageExpr, from: &Name, to: &[Name]) -> Option<NodeKind> {
+    fn message(
+        &mut self,
+        message: &MessageExpr,
+        (from, to): (&Name, &[Name]),
+        link: Link,
+    ) -> Option<NodeKind> {
         let message = self.template(message);
         let sender = self.role(from);
         let mut receivers: Vec<u32> = Vec::with_capacity(to.len());
@@ -289,7 +296,7 @@ impl<'m> Resolver<'_, 'm> {
             receivers.push(receiver);
         }
         let (message, from) = (message?, sender?);
-        self.valid.then_some(NodeKind::Message { message, from, to: receivers })
+        self.valid.then_some(NodeKind::Message { message, from, to: receivers, link })
     }
 
     /// The parameters of a kind, with their numbers.

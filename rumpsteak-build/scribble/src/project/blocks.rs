@@ -86,13 +86,17 @@ pub(crate) fn project_all(
     }
     let by_construction = diagnostics.is_empty() && flat::is_safe(global, names, limits);
     if diagnostics.is_empty() && !by_construction {
-        diagnostics.extend(judge(&projections, protocol, first));
+        diagnostics.extend(judge(&projections, protocol, (first, "this block")));
     }
     if diagnostics.is_empty() { Ok((projections, by_construction)) } else { Err(diagnostics) }
 }
 
-/// What goes wrong with the machines together, or that it is not known.
-fn judge(projections: &[Projection], protocol: &Name, block: Span) -> Option<Diagnostic> {
+/// What goes wrong with the machines together, or that it is not known; and why they are judged so.
+pub(super) fn judge(
+    projections: &[Projection],
+    protocol: &Name,
+    block: (Span, &str),
+) -> Option<Diagnostic> {
     let machines = projections.iter().map(|found| found.fsm.clone());
     let system = match System::new(machines.collect()) {
         Ok(system) => system,

@@ -57,6 +57,7 @@ use crate::diagnostics::span::Name;
 use crate::global::automaton::{Block, Edge, Global, Letter};
 use crate::index::{NONE, index};
 use crate::limits::Limits;
+use crate::syntax::ast::Link;
 
 /// Whether the machines of the protocol are safe by construction. If not, nothing is known.
 pub(crate) fn is_safe(global: &Global, names: &[Name], limits: &Limits) -> bool {
@@ -102,7 +103,7 @@ fn flatten(global: &Global, ended: bool) -> Option<Global> {
         if let (Some(&(by, message)), true) = (interrupts.first(), ended && !ends) {
             let participants = &global.participants[letter.message as usize];
             let others = participants.ones().filter(|&role| role != by as usize).map(index);
-            let tell = others.map(|to| Letter { from: by, to, message });
+            let tell = others.map(|to| Letter { from: by, to, message, link: Link::Needs });
             let origin = index(origins.len());
             origins.push(*span);
             one_after_the_other(&mut states, &mut letters, (state, target), origin, tell);

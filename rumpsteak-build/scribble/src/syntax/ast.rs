@@ -80,6 +80,8 @@ pub struct ProtocolDecl {
     pub name: Name,
     /// `aux`: only called by others.
     pub auxiliary: bool,
+    /// `explicit`: no role is connected with another at first.
+    pub explicit: bool,
     /// `<sig M, type T>`
     pub parameters: Vec<Parameter>,
     /// The roles, in order.
@@ -178,14 +180,16 @@ pub struct Interaction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InteractionKind {
-    /// `buy(Int) from A to B, C;`
+    /// `buy(Int) from A to B, C;`, `buy(Int) connect A to B;`, `disconnect A and B;`
     Message {
-        /// `buy(Int)`
+        /// `buy(Int)`; without a message of its own, `connect()` or `disconnect()`.
         message: MessageExpr,
         /// `A`
         from: Name,
         /// `B, C`: at least one.
         to: Vec<Name>,
+        /// What it does to the connection of the two.
+        link: Link,
     },
     /// `choice at A { … } or { … }`
     Choice {
@@ -229,6 +233,17 @@ pub enum InteractionKind {
     },
     /// A part that could not be read or is not supported. [`parse`](crate::parse) has reported it.
     Invalid,
+}
+
+/// What an interaction of an `explicit` protocol does to the connection of its two roles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Link {
+    /// `from A to B`: it needs one.
+    Needs,
+    /// `connect A to B`: it makes one.
+    Opens,
+    /// `disconnect A and B`: it ends one, and sends nothing.
+    Closes,
 }
 
 /// `cancel() by A;`

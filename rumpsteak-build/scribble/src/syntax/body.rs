@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::ast::{
-    BlockId, Body, Interaction, InteractionId, InteractionKind, Interrupt, MessageExpr, Payload,
+    BlockId, Body, Interaction, InteractionId, InteractionKind, Interrupt, Link, MessageExpr,
+    Payload,
 };
 use super::cursor::{Cursor, Failed, Result};
 use super::lexer::TokenKind;
@@ -254,9 +255,7 @@ impl BodyParser<'_, '_> {
                 let id = self.add(start, kind);
                 self.open(Opened::Interruptible(id));
             }
-            "connect" | "disconnect" if operand => {
-                self.refuse_statement(start, Construct::CONNECTION);
-            }
+            "connect" | "disconnect" if operand => self.connection(start, None)?,
             "wrap" if operand => self.refuse_statement(start, Construct::WRAP),
             "nested" if self.cursor.is_word_at(1, "protocol") => {
                 self.cursor.skip_to_block()?;
@@ -335,8 +334,7 @@ impl BodyParser<'_, '_> {
         };
         if !self.cursor.take_word("from") {
             if self.cursor.is_word("connect") {
-                self.connection(start);
-                return Ok(());
+                return self.connection(start, Some(message));
             }
             return Err(self.no_sender(&message));
         }
@@ -346,16 +344,21 @@ impl BodyParser<'_, '_> {
         while self.cursor.take(b',') {
             to.push(self.cursor.name("the role that receives")?);
         }
-        self.end(start, InteractionKind::Message { message, from, to })
+        self.end(start, InteractionKind::Message { message, from, to, link: Link::Needs })
     }
 
-    /// `connect A to B;`, behind a message.
-    fn connection(&mut self, start: usize) {
-        let word = self.cursor.at();
-        self.cursor.advance();
-        self.cursor.unsupported(Construct::CONNECTION, word);
-        self.skip_statement(start);
-        self.add(start, InteractionKind::Invalid);
+    /// `connect A to B;`, perhaps behind a message, or `disconnect A and B;`.
+    fn connection(&mut self, start: usize, message: Option<MessageExpr>) -> Result<()> {
+        let label = self.cursor.name("`connect`")?;
+        let (link, between) = match label.as_str() {
+            "connect" => (Link::Opens, "to"),
+            _ => (Link::Closes, "and"),
+        };
+        let from = role(self.cursor)?;
+        self.cursor.expect_word(between)?;
+        let to = vec![role(self.cursor)?];
+        let message = message.unwrap_or(MessageExpr::Literal { label, payload: Vec::new() });
+        self.end(start, InteractionKind::Message { message, from, to, link })
     }
 
     /// There is no `from` behind what was taken for a message, since nothing is known of its word.

@@ -9,8 +9,8 @@
 //! declarations skips to the next word that starts one. Each token is blamed at most once, so a
 //! mistake has one error. What was understood before the error is kept.
 //!
-//! Constructs that the language has and this crate does not support (`par`, `connect`, refinements,
-//! …) are parsed as far as their grammar is known and reported by name.
+//! Constructs that the language has and this crate does not support (`wrap`, refinements, …) are
+//! parsed as far as their grammar is known and reported by name.
 
 use super::ast::{
     Declaration, DeclarationKind, Import, Module, Parameter, ParameterKind, ProtocolDecl, RoleDecl,
@@ -148,7 +148,7 @@ fn external(cursor: &mut Cursor<'_>, kind: DeclarationKind) -> Result<Declaratio
 /// A protocol; `None` if it is of a kind that is refused.
 fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     let start = cursor.at();
-    let mut auxiliary = false;
+    let (mut auxiliary, mut explicit) = (false, false);
     let mut refused = None;
     let mut headed = false;
     // Up to and with `protocol`; `global P(…)` does without.
@@ -156,7 +156,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         // `global (…)` cannot be, so a modifier is always followed by a word.
         match cursor.word() {
             "aux" => auxiliary = true,
-            "explicit" => refused = Some((Construct::EXPLICIT, cursor.at())),
+            "explicit" => explicit = true,
             "local" => refused = Some((Construct::LOCAL_PROTOCOL, cursor.at())),
             "nested" => refused = Some((Construct::NESTED_PROTOCOL, cursor.at())),
             "global" => headed = true,
@@ -174,7 +174,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
         cursor.diagnostics.push(syntax_errors::unsupported(construct, span));
     }
     let name = cursor.name("the name of the protocol")?;
-    if refused.is_some_and(|(construct, _)| construct != Construct::EXPLICIT) {
+    if refused.is_some() {
         // Their headings and bodies have a grammar of their own.
         cursor.skip_to_block()?;
         cursor.skip_balanced();
@@ -187,7 +187,7 @@ fn protocol(cursor: &mut Cursor<'_>) -> Result<Option<ProtocolDecl>> {
     cursor.expect_block()?;
     let body = body(cursor);
     let span = cursor.span_from(start);
-    Ok(Some(ProtocolDecl { name, auxiliary, parameters, roles, body, span }))
+    Ok(Some(ProtocolDecl { name, auxiliary, explicit, parameters, roles, body, span }))
 }
 
 /// `sig M`

@@ -1,10 +1,11 @@
 //! What programs of tasks and channels do, each written in Scribble, generated and run, and written
 //! by hand: a pool of workers, the first answer, a request that is cancelled, lines from whoever is
-//! ready, a log beside the work. Each with a change that is refused.
+//! ready, a log beside the work, one with as many entries as one likes, and somebody who is asked
+//! only where that is needed. Each with a change that is refused.
 
 use super::harness::Package;
 
-const PROTOCOLS: [(&str, &str); 5] = [
+const PROTOCOLS: [(&str, &str); 7] = [
     (
         "pool",
         "global protocol Pool(role d, role a, role b) {
@@ -49,6 +50,33 @@ const PROTOCOLS: [(&str, &str); 5] = [
 }
 ",
     ),
+    (
+        "journal",
+        "global protocol Journal(role a, role b, role l) {
+  par {
+    rec more { choice at a { entry(i32) from a to l; continue more; } or { close() from a to l; } }
+  } and {
+    work(i32) from a to b;
+    outcome(i32) from b to a;
+  }
+}
+",
+    ),
+    (
+        "hire",
+        "explicit global protocol Hire(role boss, role clerk, role expert) {
+  connect boss to clerk;
+  task(i32) from boss to clerk;
+  choice at clerk {
+    ask(i32) connect clerk to expert;
+    advice(i32) from expert to clerk;
+    reply(i32) from clerk to boss;
+  } or {
+    reply(i32) from clerk to boss;
+  }
+}
+",
+    ),
 ];
 
 const SCRIPT: &str = "fn main() -> Result<(), rumpsteak_build::Report> { rumpsteak_build::configure().protocols(\"protocols\").generate().verify().map(drop) }\n";
@@ -70,13 +98,15 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use rumpsteak_runtime::states::Raced;
-use rumpsteak_runtime::{Error, Result, join, protocol, try_run};
+use rumpsteak_runtime::{Error, ErrorKind, Result, join, protocol, try_run};
 
 protocol!(Pool);
 protocol!(Mirrors);
 protocol!(Request);
 protocol!(Lines);
 protocol!(Log);
+protocol!(Journal);
+protocol!(Hire);
 
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
@@ -291,6 +321,97 @@ fn logged() -> Result<(i32, i32)> {
     worked.and(Ok((outcome?, entry?)))
 }
 
+/// So many entries, and one more when the outcome has come.
+fn journal_of(work: i32, entries: i32) -> Result<(i32, i32)> {
+    use journal::*;
+    let Roles { mut a, mut b, mut l } = Roles::default();
+    let main = try_run(&mut a, async |s: ASession<'_>| {
+        let mut s = s.select(Work(work)).await?;
+        let mut left = entries;
+        loop {
+            left -= 1;
+            let entry = async {
+                if left < 0 {
+                    pending::<()>().await;
+                }
+                Entry(1)
+            };
+            s = match s.race(entry).await? {
+                Raced::Sent(s) => s,
+                Raced::Heard(AEntryOrCloseAfterWork::Outcome(Outcome(outcome), s)) => {
+                    let s = s.select(Entry(1)).await?;
+                    return Ok::<_, Error>((outcome, s.select(Close).await?));
+                }
+                Raced::Heard(_) => unreachable!("nothing else is received"),
+            };
+        }
+    });
+    let worker = try_run(&mut b, async |s: BSession<'_>| {
+        let (Work(work), s) = s.receive().await?;
+        Ok::<_, Error>(((), s.send(Outcome(work + 1)).await?))
+    });
+    let log = try_run(&mut l, async |mut s: LSession<'_>| {
+        let mut entries = 0;
+        loop {
+            s = match s.branch().await? {
+                LEntryOrClose::Entry(Entry(entry), s) => {
+                    entries += entry;
+                    s
+                }
+                LEntryOrClose::Close(Close, end) => return Ok::<_, Error>((entries, end)),
+            };
+        }
+    });
+    let (outcome, worked, entries) = block_on(join((main, worker, log)));
+    worked.and(Ok((outcome?, entries?)))
+}
+
+/// What the boss hears, and whether the expert was asked; `None` if none is there.
+fn hired(task: i32, expert: bool) -> Result<(i32, Option<bool>)> {
+    let hire::Roles { boss, clerk, expert: own } = hire::Roles::default();
+    let expert = expert.then_some(own);
+    // Each role is gone when it is done: so the expert hears that nobody will ask it any more.
+    let (reply, done, asked) = block_on(join((boss_of(boss, task), clerk_of(clerk), expert_of(expert))));
+    done.and(Ok((reply?, asked?)))
+}
+
+async fn boss_of(mut boss: hire::Boss, task: i32) -> Result<i32> {
+    use hire::*;
+    try_run(&mut boss, async |s: BossSession<'_>| {
+        let (Reply(reply), end) = s.send(Connect).await?.send(Task(task)).await?.receive().await?;
+        Ok((reply, end))
+    })
+    .await
+}
+
+async fn clerk_of(mut clerk: hire::Clerk) -> Result<()> {
+    use hire::*;
+    try_run(&mut clerk, async |s: ClerkSession<'_>| {
+        let (Connect, s) = s.receive().await?;
+        let (Task(task), s) = s.receive().await?;
+        if task < 10 {
+            return Ok(((), s.select(Reply(task)).await?));
+        }
+        let (Advice(advice), s) = s.select(Ask(task)).await?.receive().await?;
+        Ok(((), s.send(Reply(advice)).await?))
+    })
+    .await
+}
+
+async fn expert_of(expert: Option<hire::Expert>) -> Result<Option<bool>> {
+    use hire::*;
+    let Some(mut expert) = expert else { return Ok(None) };
+    let advised = try_run(&mut expert, async |s: ExpertSession<'_>| {
+        let (Ask(task), s) = s.receive().await?;
+        Ok::<_, Error>(((), s.send(Advice(10 * task)).await?))
+    });
+    match advised.await {
+        Ok(()) => Ok(Some(true)),
+        Err(error) if matches!(error.kind(), ErrorKind::Closed { .. }) => Ok(Some(false)),
+        Err(error) => Err(error),
+    }
+}
+
 fn main() -> Result<()> {
     println!("pool {}", pooled(&[1, 2, 3])?);
     println!("mirrors {}", mirrored()?);
@@ -298,6 +419,8 @@ fn main() -> Result<()> {
     println!("cancelled {:?}", requested(ready(()), pending())?);
     println!("lines {}", collected()?);
     println!("log {:?}", logged()?);
+    println!("journal {:?}", journal_of(20, 3)?);
+    println!("hired {:?} {:?} {:?}", hired(3, false)?, hired(4, true)?, hired(50, true)?);
     Ok(())
 }
 "#;
@@ -310,7 +433,8 @@ fn generated_they_run() {
     assert!(succeeds, "{said}");
     assert_eq!(
         printed,
-        "pool 240\nmirrors 2\nrequest Some(42)\ncancelled None\nlines [1, 2]\nlog (21, 7)\n"
+        "pool 240\nmirrors 2\nrequest Some(42)\ncancelled None\nlines [1, 2]\nlog (21, 7)\n\
+         journal (21, 4)\nhired (3, None) (4, Some(false)) (500, Some(true))\n"
     );
 }
 
@@ -325,6 +449,8 @@ protocol!(Mirrors);
 protocol!(Request);
 protocol!(Lines);
 protocol!(Log);
+protocol!(Journal);
+protocol!(Hire);
 
 mod by_hand {
     pub mod pool {
@@ -402,6 +528,27 @@ mod by_hand {
             Outcome(Receive<B, Outcome, Send<L, Close, End>>),
         }
     }
+
+    pub mod journal {
+        use crate::journal::*;
+        use rumpsteak_runtime::session;
+
+        #[session(A)] type Main = Send<B, Work, Race<Busy>>;
+        #[session] enum Busy {
+            Entry(Send<L, Entry, Race<Busy>>),
+            Close(Send<L, Close, Last>),
+            Outcome(Receive<B, Outcome, Select<L, Rest>>),
+        }
+        #[session] type Last = Receive<B, Outcome, End>;
+        #[session] enum Rest { Entry(Entry, Select<L, Rest>), Close(Close, End) }
+    }
+
+    pub mod hire {
+        use crate::hire::*;
+        use rumpsteak_runtime::session;
+
+        #[session(Expert)] type Advisor = Receive<Clerk, Ask, Send<Clerk, Advice, End>>;
+    }
 }
 ";
 
@@ -445,6 +592,20 @@ fn by_hand_they_pass_and_what_is_unsafe_is_refused_at_its_token() {
             "Close(Send<L, Entry, Receive<B, Outcome, End>>)",
             "Close",
             "entry(i32)",
+        ),
+        // Whoever has not ended its log must not forget it.
+        (
+            "enum Rest { Entry(Entry, Select<L, Rest>), Close(Close, End) }",
+            "enum Rest { Entry(Entry, End), Close(Close, End) }",
+            "End",
+            "l waits for",
+        ),
+        // Whoever is not asked says nothing.
+        (
+            "Receive<Clerk, Ask, Send<Clerk, Advice, End>>",
+            "Send<Clerk, Advice, Receive<Clerk, Ask, End>>",
+            "Send",
+            "clerk never receives the message from expert",
         ),
     ] {
         package.write("src/lib.rs", BY_HAND);

@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::machine::{Action, Direction, Message, Sort};
 use crate::text::error::SpannedMessage;
 
+/// The label of the initial state of a machine that plays on demand.
+pub(super) const ON_DEMAND: &str = "on demand";
+
 /// Reads an action.
 ///
 /// `text` are the label's characters with their places in the source, `span` is the whole label.

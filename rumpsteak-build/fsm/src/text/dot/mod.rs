@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Read tolerantly: names bare or quoted, attributes and default attributes of any kind (only an
-//! edge's `label` means something), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`,
+//! edge's `label` means something, and the label `on demand` of the first node: see
+//! [`Fsm::on_demand`]), trailing commas and semicolons, ports, chains `0 -> 1 -> 2`,
 //! comments `//`, `/* */` and `#`. What a machine cannot mean is refused at its place: undirected
 //! graphs, subgraphs, an edge without a label, a digraph without a name or a node.
 //!

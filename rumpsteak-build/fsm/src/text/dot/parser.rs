@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::action;
+use super::action::{self, ON_DEMAND};
 use super::lexer::{Kind, Lexer, Text, Token};
 use crate::machine::{Fsm, FsmBuilder, StateId};
 use crate::text::error::SpannedMessage;
@@ -84,6 +84,7 @@ impl Parser<'_> {
             ids: HashMap::new(),
             states: vec![],
             labels: vec![],
+            is_on_demand: false,
         };
         while !self.at('}') {
             self.statement(&mut digraph)?;
@@ -133,6 +134,9 @@ impl Parser<'_> {
 
         let end = self.next.span.start;
         let label = self.attributes()?;
+        if let ([state], Some(label)) = (&ends[..], &label) {
+            digraph.is_on_demand |= state.index() == 0 && label.text.to_string() == ON_DEMAND;
+        }
         if let [_, _, ..] = ends[..] {
             let Some(Name { text, span }) = label else {
                 let message = "this edge has no action; give it one, as in `[label=\"s!ready\"]`";
@@ -224,6 +228,7 @@ struct Builder {
     ids: HashMap<String, StateId>,
     states: Vec<String>,
     labels: Vec<Range<usize>>,
+    is_on_demand: bool,
 }
 
 impl Builder {
@@ -240,7 +245,7 @@ impl Builder {
     /// The machine, started in its first node; the caller has seen that there is one.
     fn build(self) -> Named {
         Named {
-            fsm: self.fsm.build(StateId::from_index(0)),
+            fsm: self.fsm.build(StateId::from_index(0)).on_demand(self.is_on_demand),
             states: self.states,
             actions: self.labels,
         }

@@ -2,7 +2,7 @@
 
 use dot_writer::{Attributes, DotWriter};
 
-use super::action;
+use super::action::{self, ON_DEMAND};
 use crate::machine::{Action, Fsm, Sort};
 
 /// The machine as a digraph that [`parse`](super::parse) reads back.
@@ -29,7 +29,10 @@ pub fn print(fsm: &Fsm) -> String {
         let initial = fsm.initial();
         let others = fsm.states().filter(|&state| state != initial);
         for state in [initial].into_iter().chain(others) {
-            digraph.node_named(state.to_string());
+            let mut node = digraph.node_named(state.to_string());
+            if fsm.is_on_demand() && state == initial {
+                node.set_label(ON_DEMAND);
+            }
         }
         for transition in fsm.transitions() {
             let (source, target) = (transition.source.to_string(), transition.target.to_string());

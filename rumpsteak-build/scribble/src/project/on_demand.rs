@@ -1,0 +1,90 @@
+//! The machines of roles in a protocol that connects them: some need not take part.
+//!
+//! ```text
+//!   choice at A {                                  C:  0 ─A?connect─▶ 1 ─A?job─▶ 2
+//!       connect A to C; job() from A to C;
+//!   } or {                                         and 0 is an end, too: on demand
+//!       stop() from A to B;
+//!   }
+//! ```
+//!
+//! A role that hears in every run how the protocol goes on has an ordinary machine. One that does
+//! not may still have a machine *[on demand](rumpsteak_fsm::Fsm::on_demand)*, if somebody else
+//! connects it whenever it is connected with nobody. Its session is what lies between: it begins
+//! when the first role connects with the role and ends when its last connection ends, or the
+//! protocol. So it runs once for each time that the role is connected: never, once, or again and
+//! again. This machine is the [projection](super::projection) of the automaton that is cut in all
+//! states in which the role is alone, and begins with all that lead out of there.
+//!
+//! # Why it is sound
+//! The theorem about projection speaks of roles that take part from the beginning to the end. So
+//! nothing is taken from it: where some role plays on demand, the machines are
+//! [judged](super::blocks) by all that they can do together. A role that waits to be asked is no
+//! deadlock there, and begins again when it has finished.
+
+use fixedbitset::FixedBitSet;
+
+use super::blocks::{Together, judge};
+use super::projection::project;
+use crate::diagnostics::span::Name;
+use crate::global::automaton::{Edge, Global};
+use crate::index::index;
+use crate::limits::Limits;
+
+/// The machines of all roles, judged together, if a role plays on demand; `alone` has by state the
+/// roles that are connected with nobody.
+pub(crate) fn project_all(
+    global: &Global,
+    alone: &[FixedBitSet],
+    protocol: &Name,
+    names: &[Name],
+    limits: &Limits,
+) -> Option<Together> {
+    let roles = (0..).zip(names);
+    let demands = roles.map(|(role, name)| {
+        let is_told = project(global, role, name.span, limits).is_ok();
+        if is_told { None } else { on_demand(global, alone, role) }
+    });
+    let demands: Vec<Option<Global>> = demands.collect();
+    let (_, first) = demands.iter().zip(names).find(|(demand, _)| demand.is_some())?;
+    let mut projections = Vec::with_capacity(names.len());
+    let mut diagnostics = Vec::new();
+    for ((role, name), demand) in (0..).zip(names).zip(&demands) {
+        match project(demand.as_ref().unwrap_or(global), role, name.span, limits) {
+            Ok(mut found) => {
+                found.fsm = found.fsm.on_demand(demand.is_some());
+                projections.push(found);
+            }
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    if diagnostics.is_empty() {
+        diagnostics.extend(judge(&projections, protocol, (first.span, "this role")));
+    }
+    Some(if diagnostics.is_empty() { Ok((projections, false)) } else { Err(diagnostics) })
+}
+
+/// What happens from where the role is connected to where it is alone again. `None` if it takes
+/// part from the beginning, or connects others itself while it is alone.
+fn on_demand(global: &Global, alone: &[FixedBitSet], role: u32) -> Option<Global> {
+    let is_alone = |state: u32| alone[state as usize].contains(role as usize);
+    let states = || 0..index(global.len());
+    let mut asked = Vec::new();
+    for edge in states().filter(|&state| is_alone(state)).flat_map(|state| global.edges(state)) {
+        let letter = global.letter(edge);
+        if letter.from == role {
+            return None;
+        }
+        if letter.to == role {
+            asked.push(*edge);
+        }
+    }
+    let kept = |state| if is_alone(state) { &[] } else { global.edges(state) };
+    let states = states().map(|state| kept(state).to_vec());
+    // The new state comes first.
+    let shift = |edge: Edge| Edge { target: edge.target + 1, ..edge };
+    let states = std::iter::once(asked).chain(states);
+    let states = states.map(|edges| edges.into_iter().map(shift).collect());
+    let (origins, letters) = (global.origins.clone(), global.letters.clone());
+    is_alone(0).then(|| global.with_states(states.collect(), origins, letters))
+}
