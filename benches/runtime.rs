@@ -607,7 +607,8 @@ fn ratios() {
     use standard::streaming as ours_;
 
     println!(
-        "in turns: median (quartiles); cells: two tasks that pass numbers through a word and a waker"
+        "in turns: median (quartiles); cells: two tasks that pass numbers through a word and a waker; \
+         empty: two tasks that end at once"
     );
     let mut turns = Turns::new("streaming_tokio_1");
     stream_in_tasks!(turns, "ours", tokio_1(), ours(), ours_::source, ours_::sink);
@@ -653,6 +654,16 @@ fn ratios() {
     stream_in_tasks!(turns, "ours", tokio_2(), ours(), ours_::source, ours_::sink);
     stream_in_tasks!(turns, "original", tokio_2(), theirs(), theirs_::source, theirs_::sink);
     stream_in_tasks!(turns, "cells", tokio_2(), bare_::pair(), bare_::source, bare_::sink);
+    stream_in_tasks!(turns, "window", tokio_2(), ours(), ours_::windowed_source, ours_::sink);
+    turns.bench_function("empty", |bencher| {
+        let runtime = tokio_2();
+        bencher.iter(|| {
+            let done = runtime.block_on(async {
+                tokio::try_join!(tokio::spawn(async {}), tokio::spawn(async {}))
+            });
+            assert!(done.is_ok());
+        });
+    });
     turns.finish("≥ 1.2");
 }
 

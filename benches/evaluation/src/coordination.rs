@@ -1,8 +1,11 @@
 //! COORDINATION'21, Figs. 2 to 5: sessions of three roles that end.
 
 use std::hint::black_box;
+use std::panic;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
+use futures::executor::block_on;
 use futures::future::try_join3;
 
 use crate::double_buffering::{self, ours as buffers};
@@ -111,12 +114,13 @@ pub fn figures() -> Vec<Figure> {
                     Of::Ours,
                     "all roles in one task of tokio's runtime of one thread; tokio's timer",
                 ),
+                series("ours, threads", Of::Ours, "a thread for each role; each sleeps"),
                 series("mpstthree", Of::Peer, "a thread for each role; each sleeps"),
             ],
             points: |_| vec![0, 1, 2],
             cases: kernels,
-            notes: "`mpstthree` cannot express the strong optimisation. Its threads sleep for a little more than 1 ms, tokio's timer for one to two: compare \
-                    within a series.",
+            notes: "`mpstthree` cannot express the strong optimisation. Threads sleep for a little more than 1 ms, tokio's timer for one to two: compare `ours` with \
+                    itself, and `mpstthree` with `ours, threads`.",
         },
     ]
 }
@@ -307,12 +311,19 @@ fn kernels(x: u64, mode: Mode) -> Result<Vec<Case>> {
         _ => Kernel::Optimised,
     };
     let runtime = one_thread()?;
-    let mut roles = buffers::Roles::default();
-    let (values, theirs) = (double_buffering::values(2), double_buffering::values(2));
-    let mut cases = vec![Case::timed(KERNELS, "ours", x, mode, move || {
-        let received = runtime.block_on(pass_on(&mut roles, &values, kernel, DELAY))?;
-        double_buffering::check(&received, &values, true)
-    })];
+    let (mut roles, mut in_threads) = (buffers::Roles::default(), buffers::Roles::default());
+    let values = double_buffering::values(2);
+    let (slept, theirs) = (values.clone(), values.clone());
+    let mut cases = vec![
+        Case::timed(KERNELS, "ours", x, mode, move || {
+            let received = runtime.block_on(pass_on(&mut roles, &values, kernel, DELAY))?;
+            double_buffering::check(&received, &values, true)
+        }),
+        Case::timed(KERNELS, "ours, threads", x, mode, move || {
+            let received = pass_on_in_threads(&mut in_threads, &slept, kernel, DELAY)?;
+            double_buffering::check(&received, &slept, true)
+        }),
+    ];
     if kernel != Kernel::Optimised {
         cases.push(Case::timed(KERNELS, "mpstthree", x, mode, move || {
             let received = double_buffering::mpst::run(&theirs, kernel == Kernel::Weak, DELAY)?;
@@ -330,6 +341,20 @@ enum Kernel {
     Optimised,
 }
 
+impl Kernel {
+    async fn run(
+        self,
+        role: &mut buffers::K,
+        delay: Option<Duration>,
+    ) -> rumpsteak_runtime::Result<()> {
+        match self {
+            Self::Plain => buffers::kernel(role, delay).await,
+            Self::Weak => buffers::weak_kernel(role, delay).await,
+            Self::Optimised => buffers::optimised_kernel(role, delay).await,
+        }
+    }
+}
+
 /// Double buffering in one task.
 async fn pass_on(
     roles: &mut buffers::Roles,
@@ -339,11 +364,28 @@ async fn pass_on(
 ) -> Result<[Vec<i32>; 2]> {
     let buffers::Roles { s, k, t } = roles;
     let source = buffers::source(s, double_buffering::halves(values), delay);
-    let sink = buffers::sink(t);
-    let received = match kernel {
-        Kernel::Plain => try_join3(source, buffers::kernel(k, delay), sink).await,
-        Kernel::Weak => try_join3(source, buffers::weak_kernel(k, delay), sink).await,
-        Kernel::Optimised => try_join3(source, buffers::optimised_kernel(k, delay), sink).await,
-    };
+    let received = try_join3(source, kernel.run(k, delay), buffers::sink(t)).await;
     received.map(|((), (), received)| received).map_err(Error::wrong)
+}
+
+/// Double buffering with a thread for each role.
+fn pass_on_in_threads(
+    roles: &mut buffers::Roles,
+    values: &[i32],
+    kernel: Kernel,
+    delay: Option<Duration>,
+) -> Result<[Vec<i32>; 2]> {
+    let buffers::Roles { s, k, t } = roles;
+    let ended = |thread: ScopedJoinHandle<'_, _>| match thread.join() {
+        Ok(ended) => ended,
+        Err(panic) => panic::resume_unwind(panic),
+    };
+    let received = thread::scope(|scope| {
+        let buffers = double_buffering::halves(values);
+        let source = scope.spawn(move || block_on(buffers::source(s, buffers, delay)));
+        let kernel = scope.spawn(move || block_on(kernel.run(k, delay)));
+        let received = block_on(buffers::sink(t));
+        ended(source).and(ended(kernel)).and(received)
+    });
+    received.map_err(Error::wrong)
 }

@@ -1,8 +1,9 @@
 //! The runtimes on which sessions are measured.
 
+use std::thread;
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, Result};
 
@@ -37,9 +38,12 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -
     }
 }
 
-/// Waits, if there is something to wait for.
+/// Waits, if there is something to wait for: by tokio's timer in a runtime of tokio, and asleep in a
+/// thread that has none.
 pub(crate) async fn pause(delay: Option<Duration>) {
-    if let Some(delay) = delay {
-        tokio::time::sleep(delay).await;
+    match delay {
+        None => {}
+        Some(delay) if Handle::try_current().is_ok() => tokio::time::sleep(delay).await,
+        Some(delay) => thread::sleep(delay),
     }
 }

@@ -32,6 +32,7 @@
 //! module. They borrow their roles, for one transform after another over the same channels, and may
 //! run in one task ([`run`]) or in several.
 
+mod butterfly;
 pub mod optimised;
 pub mod plain;
 mod roles;
@@ -41,6 +42,7 @@ mod tests;
 use num_complex::Complex32;
 use rumpsteak_runtime::Result;
 
+pub use butterfly::butterfly;
 pub use roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Roles, Row};
 
 /// A matrix by its rows, which all have the same length.

@@ -6,12 +6,12 @@
 //!
 //! Each butterfly keeps one of two processes busy.
 
-use num_complex::Complex32;
 use rumpsteak_runtime::states::{Receive, Send, Session, State};
 use rumpsteak_runtime::transport::Route;
 use rumpsteak_runtime::{Channel, Result, Role, session, try_run};
 
-use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle, eighth, quarter};
+use super::butterfly::butterfly;
+use super::roles::{Column, Label, P0, P1, P2, P3, P4, P5, P6, P7, Row, Twiddle};
 
 #[session(P0)]
 pub type Process0 = Send<
@@ -247,19 +247,6 @@ where
     C: Session<State = State<'s, R>>,
 {
     let (Column(mut theirs), session) = session.receive().await?;
-    match twiddle {
-        Twiddle::One => butterfly(&mut theirs, &mut row, |x| x),
-        Twiddle::Eighth => butterfly(&mut theirs, &mut row, eighth),
-        Twiddle::Quarter => butterfly(&mut theirs, &mut row, quarter),
-        Twiddle::ThreeEighths => butterfly(&mut theirs, &mut row, |x| quarter(eighth(x))),
-    }
+    butterfly(&mut theirs, &mut row, twiddle.factor());
     Ok((row, session.send(Column(theirs)).await?))
-}
-
-/// Makes `a` and `b` into `a + w·b` and `a − w·b`, where `rotate` multiplies by `w`.
-fn butterfly(a: &mut [Complex32], b: &mut [Complex32], rotate: impl Fn(Complex32) -> Complex32) {
-    for (a, b) in a.iter_mut().zip(b) {
-        let rotated = rotate(*b);
-        (*a, *b) = (*a + rotated, *a - rotated);
-    }
 }

@@ -156,6 +156,17 @@ pub(crate) enum Twiddle {
     ThreeEighths,
 }
 
+impl Twiddle {
+    pub(crate) fn factor(self) -> Complex32 {
+        match self {
+            Self::One => Complex32::ONE,
+            Self::Eighth => eighth(Complex32::ONE),
+            Self::Quarter => quarter(Complex32::ONE),
+            Self::ThreeEighths => quarter(eighth(Complex32::ONE)),
+        }
+    }
+}
+
 /// x · (1 − i)/√2.
 #[inline(always)]
 pub(crate) fn eighth(x: Complex32) -> Complex32 {

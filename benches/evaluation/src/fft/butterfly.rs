@@ -2,6 +2,7 @@
 
 use std::f32::consts::PI;
 
+pub(super) use rumpsteak_examples::fft::butterfly;
 use rustfft::num_complex::Complex32;
 
 /// e to the power of −πi · `eighths` / `half`.
@@ -14,12 +15,4 @@ pub(super) fn turn(eighths: usize, half: usize) -> Complex32 {
 pub(super) fn factor(process: usize, stage: u32) -> Complex32 {
     let half = 1 << stage;
     turn(process % half, half)
-}
-
-/// Makes `asked` and `own` into `asked + w·own` and `asked − w·own`.
-pub(super) fn butterfly(asked: &mut [Complex32], own: &mut [Complex32], w: Complex32) {
-    for (a, b) in asked.iter_mut().zip(own) {
-        let turned = *b * w;
-        (*a, *b) = (*a + turned, *a - turned);
-    }
 }

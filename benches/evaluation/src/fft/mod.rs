@@ -52,6 +52,16 @@ pub fn figures() -> Vec<Figure> {
             ours_series(same),
             vec![
             series(
+                "plain, join, kept",
+                Of::Ours,
+                "the processes in one task; the roles are kept from run to run, as what the planner makes is",
+            ),
+            series(
+                "plain, halves, tokio 2",
+                Of::Ours,
+                "the same, for each half of the columns in a task of its own; two threads",
+            ),
+            series(
                 "rumpsteak 0.1, tokio 1",
                 Of::Peer,
                 "a task for each process, one thread",
@@ -86,11 +96,12 @@ pub fn figures() -> Vec<Figure> {
         ]
         .concat(),
         points: |mode| match mode {
-            Mode::Quick => vec![1_000, 3_000, 5_000],
-            Mode::Full => vec![1_000, 2_000, 3_000, 4_000, 5_000],
+            Mode::Quick => vec![1_000, 3_000, 5_000, 20_000],
+            Mode::Full => vec![1_000, 2_000, 3_000, 4_000, 5_000, 20_000],
         },
         cases,
-        notes: "`rustfft` has each column's values side by side, the processes each row's. `ferrite-session` has no sessions of more than two: all processes wait for \
+        notes: "`rustfft` has each column's values side by side, the processes each row's. All processes, over the peers too, do their arithmetic by one function, with the \
+                vectors of the processor at hand, as `rustfft` does. `ferrite-session` has no sessions of more than two: all processes wait for \
                 one another between the three stages, and nothing checks that this is free of deadlocks. Neither it nor `mpstthree` can express the optimised order.",
     }]
 }
@@ -154,6 +165,38 @@ macro_rules! in_tasks {
             finished(tasks).await
         })
     }};
+}
+
+/// Half of the columns in each of two tasks, by a set of roles of its own that is kept.
+fn in_halves(rows: Arc<Matrix>, x: u64, mode: Mode) -> Result<Case> {
+    let runtime = two_threads()?;
+    let count = rows[0].len();
+    let half = count.div_ceil(2);
+    let mut kept = vec![ours::Roles::default(), ours::Roles::default()];
+    let mut is_first = true;
+    Ok(Case::throughput(NAME, "plain, halves, tokio 2", x, mode, x, move || {
+        let output = runtime.block_on(async {
+            let tasks = kept.drain(..).zip([0..half, half..count]).map(|(mut roles, columns)| {
+                let rows = rows.clone();
+                tokio::spawn(async move {
+                    let part =
+                        black_box(&*rows).each_ref().map(|row| row[columns.clone()].to_vec());
+                    (ours::run(&mut roles, part, Order::Plain).await, roles)
+                })
+            });
+            let mut output = Vec::new();
+            for task in tasks.collect::<Vec<_>>() {
+                let (part, roles) = task.await.map_err(Error::wrong)?;
+                output.push(part.map_err(Error::wrong)?);
+                kept.push(roles);
+            }
+            Ok::<_, Error>(output)
+        })?;
+        let output = black_box(output);
+        check(count, std::mem::take(&mut is_first), |row, column| {
+            output[column / half][row][column % half]
+        })
+    }))
 }
 
 fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
@@ -220,6 +263,18 @@ fn cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
             two_threads(),
             Box::new(|runtime, rows| in_tasks!(runtime, rows, optimised)),
         )?,
+        on(
+            "plain, join, kept",
+            one_thread(),
+            Box::new({
+                let mut roles = ours::Roles::default();
+                move |runtime, rows| {
+                    let run = ours::run(&mut roles, rows, Order::Plain);
+                    runtime.block_on(run).map_err(Error::wrong)
+                }
+            }),
+        )?,
+        in_halves(by_rows.clone(), x, mode)?,
         on(
             "rumpsteak 0.1, tokio 1",
             one_thread(),

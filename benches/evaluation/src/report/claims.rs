@@ -125,7 +125,7 @@ fn fft(data: &Data<'_>) -> Vec<Claim> {
         from_5000(
             "FFT of 5000 columns, our best against the planner of `rustfft`",
             "rustfft, planner",
-            None,
+            Some(0.9),
         ),
     ]
 }
@@ -152,6 +152,14 @@ fn delays(data: &Data<'_>) -> Vec<Claim> {
             "double buffering with delays of 1 ms, weak optimisation: time saved",
             1,
             None,
+        ),
+        at_least(
+            data,
+            "coordination-fig5",
+            "double buffering with delays of 1 ms, a thread for each role, against `mpstthree`",
+            &["ours, threads"],
+            &["mpstthree"],
+            Some(1.0),
         ),
     ]
 }
