@@ -13,10 +13,13 @@ const MEASURED: [&str; 4] = [
 ];
 
 /// Whose versions the report states.
-const PEERS: [&str; 5] = ["rumpsteak", "ferrite-session", "mpstthree", "rustfft", "tokio"];
+const PEERS: [&str; 7] =
+    ["rumpsteak", "ferrite-session", "mpstthree", "rustfft", "tokio", "redis", "tokio-postgres"];
 
 fn main() -> io::Result<()> {
     rumpsteak_build::configure()
+        .protocols("../../protocols/jacobi.scr")
+        .protocols("../../protocols/n_body.scr")
         .protocols("../../protocols/three_adder.scr")
         .protocols("../protocols")
         .protocols("protocols")

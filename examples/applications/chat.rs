@@ -177,7 +177,8 @@ async fn server(place: &Place, clients: usize) -> Result<(), Failure> {
             }
             Some(ended) = tasks.join_next() => {
                 if let Err(error) = ended? {
-                    failed = Some(error);
+                    // What comes later follows from it.
+                    failed.get_or_insert(error);
                 }
             }
             () = tokio::time::sleep(place.patience()), if begun < 2 * clients => {
@@ -227,7 +228,11 @@ impl<'p> Client<'p> {
     async fn next(&mut self, from: &str) -> Result<News, Failure> {
         match timeout(self.place.patience(), self.news.recv()).await {
             Ok(Some(news)) => Ok(news),
-            Ok(None) => Err("`server` is lost".into()),
+            Ok(None) => {
+                // It knows why.
+                (&mut self.listening).await??;
+                Err("`server` is lost".into())
+            }
             Err(_) => Err(format!("`{from}` does not come").into()),
         }
     }

@@ -95,18 +95,17 @@ pub struct Worker {
 }
 
 const BODIES: usize = 20;
-pub const STEPS: usize = 200;
+const STEPS: usize = 200;
 const TIME: f64 = 0.001;
 
 impl Worker {
-    /// The worker of this number.
-    pub fn new(number: usize) -> Self {
+    /// The worker of this number, with so many bodies.
+    pub fn new(number: usize, bodies: usize) -> Self {
         let body = |index: usize| {
-            let angle = (number * BODIES + index) as f64;
+            let angle = (number * bodies + index) as f64;
             [angle.cos() * (1.0 + angle), angle.sin() * (1.0 + angle), 1.0 + angle / 10.0]
         };
-        let bodies = (0..BODIES).map(body).collect();
-        Self { bodies, velocities: vec![[0.0; 2]; BODIES] }
+        Self { bodies: (0..bodies).map(body).collect(), velocities: vec![[0.0; 2]; bodies] }
     }
 
     fn bodies(&self) -> Bodies {
@@ -140,9 +139,9 @@ impl Worker {
     }
 }
 
-/// The same by one process: all workers after so many steps.
-pub fn sequential(steps: usize) -> [Worker; 3] {
-    let mut workers = [0, 1, 2].map(Worker::new);
+/// The same by one process: all workers, with so many bodies each, after so many steps.
+pub fn sequential(bodies: usize, steps: usize) -> [Worker; 3] {
+    let mut workers = [0, 1, 2].map(|number| Worker::new(number, bodies));
     for _ in 0..steps {
         let bodies = [0, 1, 2].map(|number| workers[number].bodies());
         for (number, worker) in workers.iter_mut().enumerate() {
@@ -152,9 +151,8 @@ pub fn sequential(steps: usize) -> [Worker; 3] {
     workers
 }
 
-pub async fn first(role: &mut A, steps: usize) -> Result<Worker> {
+pub async fn first(role: &mut A, mut worker: Worker, steps: usize) -> Result<Worker> {
     try_run(role, async |mut session: First<'_>| {
-        let mut worker = Worker::new(0);
         for _ in 0..steps {
             let (near, next) = session.select(worker.bodies()).await?.receive().await?;
             let (far, next) = next.send(near.clone()).await?.receive().await?;
@@ -166,9 +164,8 @@ pub async fn first(role: &mut A, steps: usize) -> Result<Worker> {
     .await
 }
 
-pub async fn second(role: &mut B) -> Result<Worker> {
+pub async fn second(role: &mut B, mut worker: Worker) -> Result<Worker> {
     try_run(role, async |mut session: Second<'_>| {
-        let mut worker = Worker::new(1);
         loop {
             match session.branch().await? {
                 OfFirst::Bodies(near, next) => {
@@ -184,9 +181,8 @@ pub async fn second(role: &mut B) -> Result<Worker> {
     .await
 }
 
-pub async fn third(role: &mut C) -> Result<Worker> {
+pub async fn third(role: &mut C, mut worker: Worker) -> Result<Worker> {
     try_run(role, async |mut session: Third<'_>| {
-        let mut worker = Worker::new(2);
         loop {
             match session.branch().await? {
                 OfSecond::Bodies(near, next) => {
@@ -207,24 +203,24 @@ async fn play(place: Place) -> std::result::Result<(), Failure> {
     let (number, worker) = match place.role() {
         "a" => {
             let mut a = place.join::<A>(&["b", "c"]).await?.connect().await?;
-            let worker = first(&mut a.role, STEPS).await?;
+            let worker = first(&mut a.role, Worker::new(0, BODIES), STEPS).await?;
             a.leave().await?;
             (0, worker)
         }
         "b" => {
             let mut b = place.join::<B>(&["c"]).await?.connect().await?;
-            let worker = second(&mut b.role).await?;
+            let worker = second(&mut b.role, Worker::new(1, BODIES)).await?;
             b.leave().await?;
             (1, worker)
         }
         _ => {
             let mut c = place.join::<C>(&[]).await?.connect().await?;
-            let worker = third(&mut c.role).await?;
+            let worker = third(&mut c.role, Worker::new(2, BODIES)).await?;
             c.leave().await?;
             (2, worker)
         }
     };
-    if worker != sequential(STEPS)[number] {
+    if worker != sequential(BODIES, STEPS)[number] {
         return Err("the bodies are not where one process has them".into());
     }
     if number == 0 {

@@ -13,6 +13,8 @@ pub fn all() -> Vec<Figure> {
         crate::verification::figures(),
         crate::build_cost::figures(),
         crate::transports::figures(),
+        crate::applications::figures(),
+        crate::servers::figures(),
     ]
     .concat()
 }

@@ -15,6 +15,7 @@
 //! A new figure is a module with a function `figures`, named in [`figures::all`].
 
 pub mod adder;
+pub mod applications;
 pub mod build_cost;
 mod case;
 pub mod command;
@@ -26,9 +27,11 @@ pub mod fft;
 pub mod figure;
 pub mod figures;
 mod oneshot;
+mod processes;
 pub mod report;
 pub mod ring;
 pub mod runner;
+pub mod servers;
 pub mod statistics;
 pub mod store;
 pub mod streaming;

@@ -16,6 +16,15 @@ pub(crate) fn one_thread() -> Result<Runtime> {
     Builder::new_current_thread().enable_time().build().map_err(Error::wrong)
 }
 
+/// The same, with sockets.
+///
+/// # Errors
+///
+/// As `one_thread`.
+pub(crate) fn one_thread_of_sockets() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().map_err(Error::wrong)
+}
+
 /// A runtime of tokio with two threads beside the caller's, which waits.
 ///
 /// # Errors

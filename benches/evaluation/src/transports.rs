@@ -1,7 +1,5 @@
 //! SJ framework, Fig. 14: sessions over transports, and sessions that change hands.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use futures::{SinkExt as _, StreamExt as _};
@@ -9,11 +7,13 @@ use rumpsteak_net::{Codec as _, Host, Joined, Net, Parcel, Postcard};
 use rumpsteak_runtime::{self as rumpsteak, Detached, Message, Role, session, try_run};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio_util::bytes::Bytes;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
-use crate::tasks::expect;
+use crate::applications::work;
+use crate::processes::Processes;
+use crate::tasks::{expect, one_thread_of_sockets};
 use crate::{Case, Error, Figure, Mode, Of, Result, Sample, Series, Unit, XAxis, YAxis};
 
 const OBJECTS: &str = "sj-fig14-objects";
@@ -158,10 +158,6 @@ pub fn figures() -> Vec<Figure> {
     ]
 }
 
-fn runtime() -> Result<Runtime> {
-    Builder::new_current_thread().enable_all().build().map_err(Error::wrong)
-}
-
 /// Gives so many objects so many times; how many came back.
 async fn give(role: &mut Alice, exchanges: u64, objects: u64) -> rumpsteak::Result<u64> {
     try_run(role, async |mut session: Giving<'_>| {
@@ -230,7 +226,7 @@ fn exchanges(
     let here = Host::new();
     let memory = format!("memory://{figure}-{x}");
     let session = |series, near: Host, far: Host, at: Option<&str>| {
-        let runtime = runtime()?;
+        let runtime = one_thread_of_sockets()?;
         let (mut alice, mut bob) = runtime.block_on(joined(&near, &far, at))?;
         Ok::<_, Error>(Case::timed(figure, series, x, mode, move || {
             let (alice, bob) = (&mut alice.role, &mut bob.role);
@@ -292,7 +288,7 @@ async fn update_bare(socket: &mut Socket) -> Result<()> {
 }
 
 fn bare(figure: &'static str, x: u64, mode: Mode, exchanges: u64, objects: u64) -> Result<Case> {
-    let runtime = runtime()?;
+    let runtime = one_thread_of_sockets()?;
     let (mut near, mut far) = runtime.block_on(sockets()).map_err(Error::wrong)?;
     Ok(Case::timed(figure, "bare TCP", x, mode, move || {
         let (near, far) = (&mut near, &mut far);
@@ -320,16 +316,16 @@ fn delegations(x: u64, _: Mode) -> Result<Vec<Case>> {
 /// How long Alice's session takes, in seconds.
 async fn alice(objects: u64, forwards: bool, is_bob_here: bool) -> Result<f64> {
     let host = Host::new();
-    let (mut processes, mut task) = (Vec::new(), None);
+    let (mut processes, mut task) = (Processes::default(), None);
     let way = if forwards { "forward" } else { "delegate" };
     let bob_at = if is_bob_here {
         let at = host.listen("tcp://127.0.0.1:0").await.map_err(Error::wrong)?;
         task = Some(tokio::spawn(bob(host.clone(), forwards)));
         at.to_string()
     } else {
-        start(&["bob", way], &mut processes)?
+        processes.start(&["bob", way])?
     };
-    let carol_at = start(&["carol", way, &bob_at], &mut processes)?;
+    let carol_at = processes.start(&["carol", way, &bob_at])?;
     let alice = host.join::<Alice>("a").peer("bob", [&carol_at]);
     let mut alice = alice.connect().await.map_err(Error::wrong)?;
     let begun = Instant::now();
@@ -340,28 +336,12 @@ async fn alice(objects: u64, forwards: bool, is_bob_here: bool) -> Result<f64> {
     if let Some(task) = task {
         task.await.map_err(Error::wrong)??;
     }
-    for mut process in processes {
-        expect(&process.wait().map_err(Error::wrong)?.success(), &true)?;
-    }
+    processes.wait()?;
     Ok(taken.as_secs_f64())
 }
 
-/// Starts a process of this program that plays a role; where it is reached.
-fn start(arguments: &[&str], processes: &mut Vec<Child>) -> Result<String> {
-    let program = std::env::current_exe().map_err(Error::wrong)?;
-    let mut command = Command::new(program);
-    let mut process =
-        command.arg("play").args(arguments).stdout(Stdio::piped()).spawn().map_err(Error::wrong)?;
-    let mut at = String::new();
-    if let Some(output) = process.stdout.take() {
-        BufReader::new(output).read_line(&mut at).map_err(Error::wrong)?;
-    }
-    processes.push(process);
-    Ok(at.trim().to_owned())
-}
-
 /// Plays a role in a process of its own: `bob` or `carol`, who is told where Bob is, and whether to
-/// `forward` what comes or to `delegate` the session.
+/// `forward` what comes or to `delegate` the session; or an application's worker (`work`).
 ///
 /// # Errors
 ///
@@ -369,13 +349,17 @@ fn start(arguments: &[&str], processes: &mut Vec<Child>) -> Result<String> {
 #[allow(clippy::print_stdout, reason = "how it says where it is")]
 pub fn play(arguments: &[String]) -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    runtime()?.block_on(async {
+    one_thread_of_sockets()?.block_on(async {
         let host = Host::new();
         println!("{}", host.listen("tcp://127.0.0.1:0").await.map_err(Error::wrong)?);
         match *arguments {
             ["bob", way] => bob(host, way == "forward").await,
             ["carol", "forward", at] => forward(host, at).await,
             ["carol", "delegate", at] => delegate(host, at).await,
+            ["work", worker, size, ref next @ ..] => {
+                let size = size.parse().map_err(Error::wrong)?;
+                work(host, worker, size, next.first().copied().map(str::to_owned)).await
+            }
             _ => Err(Error::Usage("`play` is for this program alone".to_owned())),
         }
     })

@@ -7,8 +7,7 @@
 //! build proves.
 //!
 //! `cargo test -p rumpsteak-servers -- --include-ignored` runs them against the servers of the
-//! machine, and
-//! `cargo bench -p rumpsteak-servers` measures them beside the usual clients.
+//! machine; `benches/evaluation` measures them beside the usual clients.
 
 pub mod local;
 pub mod postgres;

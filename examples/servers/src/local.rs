@@ -17,6 +17,18 @@ pub struct Server {
 }
 
 impl Server {
+    /// Whether there is a `redis-server`.
+    #[must_use]
+    pub fn has_redis() -> bool {
+        Command::new("redis-server").arg("--version").stdout(Stdio::null()).status().is_ok()
+    }
+
+    /// Whether there is a PostgreSQL.
+    #[must_use]
+    pub fn has_postgres() -> bool {
+        programs().is_ok()
+    }
+
     /// Starts `redis-server`, which keeps nothing.
     ///
     /// # Errors

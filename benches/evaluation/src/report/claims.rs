@@ -50,7 +50,8 @@ const STREAMING: &str = "fig6-streaming";
 /// All of them.
 #[must_use]
 pub fn claims(data: &Data<'_>) -> Vec<Claim> {
-    [streaming(data), double_buffering(data), fft(data), delays(data), transports(data)].concat()
+    let of_sessions = [streaming(data), double_buffering(data), fft(data), delays(data)];
+    [of_sessions.concat(), transports(data), servers(data)].concat()
 }
 
 fn streaming(data: &Data<'_>) -> Vec<Claim> {
@@ -174,6 +175,22 @@ fn transports(data: &Data<'_>) -> Vec<Claim> {
         at_least(data, delegation, to_memory, &["delegated, to memory"], &["delegated"], Some(1.0)),
         at_least(data, "sj-fig14-objects", layer, &["TCP"], &["bare TCP"], None),
     ]
+}
+
+fn servers(data: &Data<'_>) -> Vec<Claim> {
+    let beside = [
+        ("servers-redis", "redis", "`redis`, pipelined"),
+        ("servers-postgres", "PostgreSQL", "`tokio-postgres`, pipelined"),
+    ];
+    let of_server = |(figure, server, usual)| {
+        let what = |other: &str| format!("{server}, our client pipelined against {other}");
+        let (plain, theirs) = (what("the order of the protocol, 1 ms away"), what(usual));
+        [
+            at_least(data, figure, &theirs, &["pipelined"], &[usual], Some(0.95)),
+            at_least_from(data, figure, &plain, &["pipelined"], &["in order"], Some(10.0), 1),
+        ]
+    };
+    beside.into_iter().flat_map(of_server).collect()
 }
 
 /// How much of the time at 0 is saved at `x`, and whether that is the least that is wanted.

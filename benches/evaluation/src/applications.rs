@@ -1,0 +1,215 @@
+//! SJ framework, Figs. 15 and 16: Jacobi's method and n-body, wherever their workers are.
+
+#[allow(dead_code, unreachable_pub, reason = "the programs' `main`, and what only it needs")]
+#[path = "../../../examples/applications/jacobi.rs"]
+mod jacobi;
+#[allow(dead_code, unreachable_pub, reason = "the programs' `main`, and what only it needs")]
+#[path = "../../../examples/applications/n_body.rs"]
+mod n_body;
+
+use std::cell::LazyCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rumpsteak_net::{Host, Join, Joined, Joins};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::processes::{Processes, delayed};
+use crate::tasks::expect;
+use crate::{Case, Error, Figure, Mode, Of, Result, Series, XAxis, YAxis};
+
+const JACOBI: &str = "sj-fig15-jacobi";
+const N_BODY: &str = "sj-fig16-n-body";
+
+/// How exact the temperatures are: some hundred rounds.
+const ACCURACY: f64 = 0.05;
+
+/// How many steps bodies make.
+const STEPS: usize = 20;
+
+/// The name of the session.
+const SESSION: &str = "1";
+
+/// How many samples each case has: some take seconds.
+const SAMPLES: usize = 15;
+
+/// Where the workers are.
+#[derive(Clone, Copy)]
+enum Place {
+    Here,
+    Processes,
+    FarProcesses,
+}
+
+const PLACES: [(&str, Place); 3] = [
+    ("threads", Place::Here),
+    ("processes", Place::Processes),
+    ("processes, 1 ms", Place::FarProcesses),
+];
+
+/// Both.
+#[must_use]
+pub fn figures() -> Vec<Figure> {
+    let series = |name, about| Series { name, of: Of::Ours, about };
+    let places = || {
+        vec![
+            series("threads", "all roles at one host: messages are moved, nobody calls anybody"),
+            series("processes", "the workers are processes, over TCP on the loopback"),
+            series(
+                "processes, 1 ms",
+                "the same, and each connection goes through a proxy that passes everything on 1 ms later, in both directions: the other machines of the paper",
+            ),
+        ]
+    };
+    let figure = |name, title, about, label, points, cases| Figure {
+        name,
+        title,
+        about,
+        x: XAxis { label, log: true, names: &[] },
+        y: YAxis { label: "time (ms)", log: true, scale: 1e3 },
+        series: places(),
+        points,
+        cases,
+        notes: "",
+    };
+    vec![
+        figure(
+            JACOBI,
+            "Jacobi's method: threads, processes, far processes",
+            "SJ framework, Fig. 15: a master and two workers, who exchange the rows along their borders in each round. A session that was joined, until no point changes by \
+             more than 0.05 of 100.",
+            "rows and columns",
+            |mode| if mode == Mode::Quick { vec![30] } else { vec![30, 100, 300] },
+            jacobi_cases,
+        ),
+        figure(
+            N_BODY,
+            "n-body: threads, processes, far processes",
+            "SJ framework, Fig. 16: a ring of three workers with so many bodies each, which go round the ring in each of 20 steps. A session that was joined.",
+            "bodies of each worker",
+            |mode| if mode == Mode::Quick { vec![100] } else { vec![100, 300, 1_000] },
+            n_body_cases,
+        ),
+    ]
+}
+
+/// The first role of an application, joined with its workers.
+struct Running<R: Joins> {
+    first: Joined<R>,
+    _workers: Processes,
+    runtime: Runtime,
+}
+
+impl<R: Joins> Running<R> {
+    /// Starts the workers, the last one first: each is told where the one behind it is.
+    fn start(workers: &[&'static str], size: u64, place: Place) -> Result<Self> {
+        let runtime = Builder::new_multi_thread().enable_all().build().map_err(Error::wrong)?;
+        let (host, mut processes) = (Host::new(), Processes::default());
+        let (mut first, mut next) = (host.join::<R>(SESSION), None);
+        for &worker in workers.iter().rev() {
+            if let Place::Here = place {
+                runtime.spawn(work(host.clone(), worker, size as usize, None));
+                continue;
+            }
+            let size = size.to_string();
+            let mut arguments = vec!["work", worker, &size];
+            arguments.extend(next.as_deref());
+            let mut at = processes.start(&arguments)?;
+            if let Place::FarProcesses = place {
+                let near = at.replace("tcp://", "").parse().map_err(Error::wrong)?;
+                at = format!("tcp://{}", delayed(near, Duration::from_millis(1))?);
+            }
+            let role = worker.split(' ').next_back().unwrap_or(worker);
+            first = first.peer(role, [&at]);
+            next = Some(at);
+        }
+        let first = runtime.block_on(join(first))?;
+        Ok(Self { first, _workers: processes, runtime })
+    }
+}
+
+/// A case for each place. `run` runs the first role; each run is a session of its own.
+fn cases<R: Joins + 'static>(
+    figure: &'static str,
+    workers: &'static [&'static str],
+    x: u64,
+    mode: Mode,
+    run: impl Fn(&mut Running<R>) -> Result<()> + Clone + 'static,
+) -> Vec<Case> {
+    let case = |(series, place)| {
+        let (mut running, run) = (None, run.clone());
+        let run = move || {
+            let running = match &mut running {
+                Some(running) => running,
+                none => none.insert(Running::start(workers, x, place)?),
+            };
+            run(running)
+        };
+        Case::timed(figure, series, x, mode, run).samples(SAMPLES)
+    };
+    PLACES.map(case).into()
+}
+
+fn jacobi_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    let task = jacobi::Task { size: x as usize, accuracy: ACCURACY };
+    let expected = Rc::new(LazyCell::new(move || jacobi::sequential(task)));
+    let run = move |Running { first, runtime, .. }: &mut Running<jacobi::M>| {
+        let solution = runtime.block_on(jacobi::master(&mut first.role, task));
+        expect(&solution.map_err(Error::wrong)?, &**expected)
+    };
+    Ok(cases(JACOBI, &["jacobi a", "jacobi b"], x, mode, run))
+}
+
+fn n_body_cases(x: u64, mode: Mode) -> Result<Vec<Case>> {
+    let expected = Rc::new(LazyCell::new(move || {
+        let [first, ..] = n_body::sequential(x as usize, STEPS);
+        first
+    }));
+    let run = move |Running { first, runtime, .. }: &mut Running<n_body::A>| {
+        let worker = n_body::Worker::new(0, x as usize);
+        let worker = runtime.block_on(n_body::first(&mut first.role, worker, STEPS));
+        expect(&worker.map_err(Error::wrong)?, &**expected)
+    };
+    Ok(cases(N_BODY, &["n-body b", "n-body c"], x, mode, run))
+}
+
+/// Plays a worker at a host, in one session after the other, until the first role leaves. It calls
+/// the worker behind it, if there is one.
+///
+/// # Errors
+///
+/// [`Error::Usage`] if there is no such worker; if its peers do not come.
+pub(crate) async fn work(
+    host: Host,
+    worker: &str,
+    size: usize,
+    next: Option<String>,
+) -> Result<()> {
+    // A session cannot begin once the first role has left.
+    match worker {
+        "jacobi a" => {
+            let mut a = join(host.join::<jacobi::A>(SESSION)).await?;
+            while jacobi::above(&mut a.role).await.is_ok() {}
+        }
+        "jacobi b" => {
+            let mut b = join(host.join::<jacobi::B>(SESSION)).await?;
+            while jacobi::below(&mut b.role).await.is_ok() {}
+        }
+        "n-body b" => {
+            let mut b = join(host.join::<n_body::B>(SESSION).peer("c", next)).await?;
+            let worker = n_body::Worker::new(1, size);
+            while n_body::second(&mut b.role, worker.clone()).await.is_ok() {}
+        }
+        "n-body c" => {
+            let mut c = join(host.join::<n_body::C>(SESSION)).await?;
+            let worker = n_body::Worker::new(2, size);
+            while n_body::third(&mut c.role, worker.clone()).await.is_ok() {}
+        }
+        _ => return Err(Error::Usage("`play` is for this program alone".to_owned())),
+    }
+    Ok(())
+}
+
+async fn join<R: Joins>(join: Join<R>) -> Result<Joined<R>> {
+    join.connect().await.map_err(Error::wrong)
+}
