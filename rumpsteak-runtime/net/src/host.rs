@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::address::{Address, AddressError};
@@ -29,7 +29,8 @@ use crate::transport::{Connection, Listener, Memory, Opening, Transports};
 #[derive(Clone)]
 pub struct Host {
     pub(crate) shared: Arc<Shared>,
-    _listening: Arc<Listening>,
+    /// The tasks that listen: they end with the last clone.
+    listening: Arc<Mutex<JoinSet<()>>>,
 }
 
 /// What a host and its tasks share.
@@ -41,10 +42,6 @@ pub(crate) struct Shared {
     changed: Notify,
     handshakes: Semaphore,
 }
-
-/// Stops to listen when it is dropped.
-#[derive(Default)]
-struct Listening(Mutex<Vec<(AbortHandle, Address)>>);
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -194,7 +191,7 @@ impl Host {
             handshakes: Semaphore::new(limits.connections),
             limits,
         };
-        Self { shared: Arc::new(shared), _listening: Arc::default() }
+        Self { shared: Arc::new(shared), listening: Arc::default() }
     }
 
     /// Listens at an address, and returns the one by which others reach it: another one if a part
@@ -259,9 +256,7 @@ impl Host {
         let reached = Address::new(address.scheme(), &listener.place());
         let listened = Listened { address: reached.clone(), has_sessions };
         self.shared.state().listened.push(listened.clone());
-        let task = tokio::spawn(accept(Arc::clone(&self.shared), listener, listened));
-        let mut tasks = lock(&self._listening.0);
-        tasks.push((task.abort_handle(), reached.clone()));
+        lock(&self.listening).spawn(accept(Arc::clone(&self.shared), listener, listened));
         Ok(reached)
     }
 
@@ -283,18 +278,12 @@ impl Default for Host {
 
 impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listening = lock(&self._listening.0);
-        let addresses: Vec<String> = listening.iter().map(|(_, at)| at.to_string()).collect();
-        let seats: Vec<_> = self.shared.state().seats.keys().cloned().collect();
-        f.debug_struct("Host").field("listens", &addresses).field("plays", &seats).finish()
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        for (task, _) in lock(&self.0).drain(..) {
-            task.abort();
-        }
+        let state = self.shared.state();
+        let addresses: Vec<_> = state.listened.iter().map(|at| at.address.to_string()).collect();
+        f.debug_struct("Host")
+            .field("listens", &addresses)
+            .field("plays", &state.seats.keys())
+            .finish()
     }
 }
 
