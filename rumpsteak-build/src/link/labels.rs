@@ -12,7 +12,6 @@ use crate::protocols::{Loaded, ScrFile};
 use crate::source::crate_tree::{ItemId, ItemKind, ModuleId, Tree};
 use crate::source::names::{self, PRIMITIVES};
 
-/// A label of a message enum.
 #[derive(Debug)]
 pub(crate) struct LabelPair {
     /// The name as written, which rustc sees as a constant.

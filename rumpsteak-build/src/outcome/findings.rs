@@ -22,7 +22,6 @@ pub(crate) struct Findings {
     pub(crate) passed: usize,
 }
 
-/// A problem with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Located {
     pub(crate) file: FileId,

@@ -9,7 +9,6 @@ use crate::fault::Place;
 use crate::sessions::resolved::{Peer, ResolvedChain, ResolvedSession, ResolvedTail};
 use crate::source::crate_tree::ItemId;
 
-/// A root as a machine.
 #[derive(Debug)]
 pub(crate) struct SessionMachine {
     pub(crate) fsm: Fsm,
@@ -53,7 +52,6 @@ struct Builder<'a> {
     fsm: FsmBuilder,
     origins: Vec<Place>,
     states: Vec<Place>,
-    /// The states at which items begin.
     chains: BTreeMap<ItemId, StateId>,
     /// The states of choices: one for each enum, direction and peer.
     choices: BTreeMap<(ItemId, Option<session::Direction>, Option<String>), StateId>,

@@ -8,7 +8,6 @@ use rumpsteak_fsm::Message;
 
 use crate::source::crate_tree::{ItemId, Tree};
 
-/// A root with all names resolved.
 #[derive(Debug)]
 pub(crate) struct ResolvedSession {
     /// The items that the root reaches, itself among them, with their chains: one for a `type` or a
@@ -54,7 +53,6 @@ pub(crate) struct ResolvedLabel {
     pub(crate) message: Message,
 }
 
-/// The role at the other end.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     /// The struct.

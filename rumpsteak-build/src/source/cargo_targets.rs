@@ -13,7 +13,6 @@ use toml::de::{DeTable, DeValue};
 
 use crate::source::text_file;
 
-/// A target of a package.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Target {
     pub(crate) kind: TargetKind,
@@ -39,14 +38,12 @@ impl fmt::Display for TargetKind {
     }
 }
 
-/// A target and its first file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Root {
     pub(crate) target: Target,
     pub(crate) path: PathBuf,
 }
 
-/// What the manifest of a package says.
 #[derive(Debug)]
 pub(crate) struct Package {
     /// The targets whose files exist: the library first, then by kind and name.

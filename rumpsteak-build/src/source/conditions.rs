@@ -23,12 +23,9 @@ pub struct Cfg {
     values: BTreeMap<String, Vec<String>>,
 }
 
-/// The value of a predicate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum CfgValue {
-    /// It does not hold in this build.
     False,
-    /// It holds in this build.
     True,
     /// A build script cannot tell.
     Unknown,

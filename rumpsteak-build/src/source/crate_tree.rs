@@ -33,7 +33,6 @@ pub(crate) struct Tree {
     pub(crate) modules: Vec<Module>,
     pub(crate) items: Vec<Item>,
     pub(crate) files: Vec<File>,
-    /// The calls of `protocol!(…)`.
     pub(crate) inclusions: Vec<Inclusion>,
     /// Folders in which a file was looked for in vain: its appearance would change the tree.
     pub(crate) awaited: BTreeSet<PathBuf>,
@@ -121,9 +120,7 @@ pub(crate) struct GeneratedFile {
 #[derive(Debug)]
 pub(crate) struct Inclusion {
     pub(crate) item: ProtocolItem,
-    /// The module in which it stands.
     pub(crate) module: ModuleId,
-    /// Where it stands.
     pub(crate) file: FileId,
     condition: CfgValue,
     /// The file that it includes, once it is grafted.
@@ -186,7 +183,6 @@ impl Tree {
         self.module(self.item(id).module).krate
     }
 
-    /// The crate that an item is in.
     pub(crate) fn crate_of(&self, id: ItemId) -> &Crate {
         &self.crates[self.crate_id(id).0]
     }
@@ -249,7 +245,6 @@ struct Walker<'a> {
     sources: BTreeMap<PathBuf, Option<Rc<Source>>>,
 }
 
-/// A file that was read.
 struct Source {
     file: FileId,
     /// The file itself, then its inline modules.
@@ -271,7 +266,6 @@ struct Pending {
 #[derive(Clone)]
 struct Place {
     file: FileId,
-    /// The folder of the file.
     folder: PathBuf,
     /// The folder in which `mod x;` is looked for.
     children: PathBuf,

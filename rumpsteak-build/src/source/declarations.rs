@@ -67,9 +67,7 @@ pub(crate) enum PartKind {
     /// A type, with its line.
     Declared(String, usize, Rc<ItemKind>),
     Imports(Vec<Import>),
-    /// `include!("…");`
     Include(String),
-    /// `include_protocols!();`
     IncludesProtocols,
     Module {
         name: String,
@@ -78,7 +76,6 @@ pub(crate) enum PartKind {
         /// The position of an inline one in the source.
         body: Option<usize>,
     },
-    /// `protocol!(…);`
     Protocol(ProtocolItem),
 }
 
@@ -169,7 +166,6 @@ fn part(
     })
 }
 
-/// What a type is to sessions, by its attributes.
 fn classify(item: &RawItem<'_>, cfg: &Cfg) -> ItemKind {
     let tokens = || item.tokens.iter().cloned().collect::<TokenStream>();
     let fields = || ItemKind::Other(message::field_types(tokens()));

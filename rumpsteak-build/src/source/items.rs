@@ -19,7 +19,6 @@ use syn::LitStr;
 
 use crate::source::conditions::{Cfg, CfgValue};
 
-/// Tokens of a file.
 pub(crate) type Tokens<'t> = &'t [TokenTree];
 
 /// An item with its outer attributes taken off.
@@ -32,13 +31,11 @@ pub(crate) struct RawItem<'t> {
     pub(crate) condition: CfgValue,
     /// From where the item may be named.
     pub(crate) visibility: Visibility,
-    /// What the item is.
     pub(crate) kind: RawKind<'t>,
     /// The tokens of the item, from the visibility on.
     pub(crate) tokens: Tokens<'t>,
 }
 
-/// An attribute.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     /// The last segment of its path.
@@ -159,7 +156,6 @@ impl Attribute {
     }
 }
 
-/// The value of a string literal.
 fn string_value(tree: &TokenTree) -> Option<String> {
     let literal = syn::parse2::<LitStr>(tree.clone().into());
     literal.ok().map(|literal| literal.value())

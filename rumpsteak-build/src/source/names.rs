@@ -34,7 +34,6 @@ pub(crate) const PRIMITIVES: [&str; 18] = [
 pub(crate) enum Resolution {
     /// Several items, under conditions that a build script cannot tell apart.
     Ambiguous(Vec<Meaning>),
-    /// The item or module.
     Found(Meaning),
     /// Nothing in this package.
     Nothing,

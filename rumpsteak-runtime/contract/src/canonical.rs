@@ -50,7 +50,6 @@ impl Piece {
     }
 
     /// Whether the token is this character.
-    #[must_use]
     pub fn is_punct(&self, character: char) -> bool {
         matches!(self, Self::Tree(TokenTree::Punct(punct)) if punct.as_char() == character)
     }
@@ -112,7 +111,6 @@ pub(crate) struct Dropped {
 /// The canonical tokens of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Canonical {
-    /// The tokens.
     pub(crate) tokens: Vec<Piece>,
     /// The attributes that were left out, in order.
     pub(crate) dropped: Vec<Dropped>,

@@ -22,14 +22,12 @@ impl<'a> Reader<'a> {
         Self { tokens, next: 0 }
     }
 
-    /// Parses all tokens.
     pub(crate) fn whole<T>(mut self, grammar: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let parsed = grammar(&mut self)?;
         self.end("expected nothing more")?;
         Ok(parsed)
     }
 
-    /// The index of the next token.
     pub(crate) fn index(&self) -> usize {
         self.next
     }
@@ -107,7 +105,6 @@ impl<'a> Reader<'a> {
         self.eat(self.at_punct(punct))
     }
 
-    /// Expects punctuation.
     pub(crate) fn punct(&mut self, punct: char, message: impl Display) -> Result<()> {
         let found = self.eat_punct(punct);
         found.then_some(()).ok_or_else(|| self.error(message))
@@ -148,7 +145,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Expects a string literal.
     pub(crate) fn string(&mut self, message: impl Display) -> Result<LitStr> {
         if let Some(Piece::Tree(tree @ TokenTree::Literal(_))) = self.peek()
             && let Ok(literal) = syn::parse2(tree.to_token_stream())
@@ -347,11 +343,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A field of a struct.
 pub(crate) struct Field<A> {
     /// What its attributes say.
     pub(crate) attributes: A,
-    /// The place of the field.
     pub(crate) span: Span,
     /// The name; `None` in a tuple struct.
     pub(crate) name: Option<Ident>,
@@ -359,7 +353,6 @@ pub(crate) struct Field<A> {
     pub(crate) ty_token: usize,
     /// The place of the type's first token.
     pub(crate) ty_span: Span,
-    /// The type.
     pub(crate) ty: TokenStream,
 }
 

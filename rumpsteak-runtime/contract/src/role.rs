@@ -75,7 +75,6 @@ pub struct Route {
     pub ty: TokenStream,
 }
 
-/// The attributes of the struct.
 #[derive(Default)]
 struct Attributes {
     protocol: Option<(Path, Span)>,

@@ -118,7 +118,6 @@ fn wiring(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// `reset` and `reset_each`.
 fn resets(set: &SetItem, members: &[TokenStream]) -> TokenStream {
     let (name, visibility) = (&set.name, &set.visibility);
     let types = set.fields.iter().map(|field| &field.ty);

@@ -111,7 +111,6 @@ fn is_typing(span: Span) -> bool {
     span.file().is_empty() && (span.line(), span.column()) == (1, 1)
 }
 
-/// What is wrong with an item.
 pub(crate) fn problems(
     kind: Kind,
     name: &Ident,
@@ -282,12 +281,10 @@ fn check_protocols(package: &Package) -> Result<(), String> {
     }
 }
 
-/// The folder that a variable names.
 fn folder(variable: &str) -> PathBuf {
     PathBuf::from(std::env::var_os(variable).unwrap_or_default())
 }
 
-/// A `compile_error!` at a span.
 fn error(span: Span, text: impl Display) -> TokenStream {
     Error::new(span, text).into_compile_error()
 }

@@ -33,7 +33,6 @@ pub(crate) fn slice(system: &InternedSystem, path: &[u32]) -> Option<(Vec<u32>, 
     Some((sliced, fault))
 }
 
-/// What a fault is about.
 struct Concerned {
     /// The machines whose moves all count.
     machines: Vec<bool>,

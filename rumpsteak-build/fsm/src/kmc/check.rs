@@ -79,7 +79,6 @@ pub fn check_at(
     properties(system, bound, parts.iter().zip(evaluated))
 }
 
-/// Whether the reduction is for this part.
 pub(crate) fn reduces(part: &InternedSystem) -> bool {
     part.is_directed && part.is_deterministic
 }

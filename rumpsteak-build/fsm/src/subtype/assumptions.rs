@@ -67,7 +67,6 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The way to the first situation.
     pub(super) fn start() -> Self {
         Self { from: None, trail: vec![], fragment: 0, recorded: 0, unfolded: 0 }
     }
@@ -139,7 +138,6 @@ impl<'a> Assumptions<'a> {
         self.record.close(way.fragment, own, Then::End(way.unfolded));
     }
 
-    /// Splits a way in `count`.
     pub(super) fn branch(&mut self, way: Way, count: usize) -> Vec<Way> {
         let own = self.record.append(&way.trail[way.recorded as usize..]);
         let first = self.record.open(count);
@@ -289,7 +287,6 @@ impl<'a> Assumptions<'a> {
         trail.any(|done| self.kind_of[done.transition as usize] == kind)
     }
 
-    /// The record for the certificate.
     pub(super) fn into_record(mut self, sequences: Sequences) -> Record {
         self.record.sequences = sequences;
         self.record

@@ -6,14 +6,12 @@ use crate::certificate::invariant::Step;
 /// A judgement, and those that its goals are.
 pub(super) struct Node {
     pub(super) rule: Step,
-    /// Whether the subtype sends.
     pub(super) sends: bool,
     /// Whether nothing is pending.
     pub(super) is_drained: bool,
     pub(super) next: Vec<usize>,
 }
 
-/// The budget is spent.
 pub(super) struct Exhausted;
 
 /// By judgement, how many times both must do an action until nothing is pending. `None` if the

@@ -35,7 +35,6 @@ impl Promise {
 /// The continuation of a spine.
 #[derive(Clone, Debug)]
 pub(super) enum Rest {
-    /// In a state of the supertype.
     State(u32),
     /// In a choice between at least two outputs to one peer; with the number of promised actions in
     /// all alternatives.
@@ -79,7 +78,6 @@ pub(super) struct Spine {
 }
 
 impl Spine {
-    /// The number of actions.
     pub(super) fn len(&self) -> usize {
         self.live
     }
@@ -90,7 +88,6 @@ impl Spine {
         (first != NONE).then_some(first)
     }
 
-    /// The first action of a kind.
     pub(super) fn first(&self, kind: Kind) -> Option<Promise> {
         self.position(kind).map(|position| self.slots[position - self.base].promise)
     }

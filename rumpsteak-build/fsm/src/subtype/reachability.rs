@@ -46,12 +46,15 @@ fn rounds(
     needed: impl Fn(u32) -> usize,
     counts: impl Fn(&Edge) -> bool,
 ) -> Vec<u32> {
-    let mut missing: Vec<usize> = (0..machine.len() as u32).map(needed).collect();
+    let mut missing = vec![0_usize; machine.len()];
     let mut ranks = vec![NEVER; machine.len()];
     let mut open: Vec<u32> = Vec::with_capacity(machine.len());
-    for state in (0..machine.len() as u32).filter(|&state| missing[state as usize] == 0) {
-        ranks[state as usize] = 0;
-        open.push(state);
+    for (state, missing) in missing.iter_mut().enumerate() {
+        *missing = needed(state as u32);
+        if *missing == 0 {
+            ranks[state] = 0;
+            open.push(state as u32);
+        }
     }
     let incoming = machine.incoming();
     let mut at = 0;

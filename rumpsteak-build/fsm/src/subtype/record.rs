@@ -20,7 +20,7 @@ use std::slice;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::pair::{Act, Pair};
+use super::pair::{Act, Kind, Pair};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
@@ -78,7 +78,6 @@ struct Fragment {
     then: Then,
 }
 
-/// The continuation of a fragment.
 pub(super) enum Then {
     /// The first and the number of the fragments for the goals that are left; 0 where it is not
     /// known yet.
@@ -164,8 +163,7 @@ impl Record {
                 transitions[edge.act as usize] = edge.id.index() as u32;
             }
         }
-        let kinds = self.pair.sub.kinds().into_iter();
-        let sends: Vec<bool> = kinds.map(|kind| self.pair.sends(kind)).collect();
+        let kinds = self.pair.sub.kinds();
         let mut situations: Vec<Situation> = vec![];
         for (id, &root) in self.roots.iter().enumerate() {
             let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();
@@ -173,7 +171,7 @@ impl Record {
             situations.push(Situation {
                 state: StateId::from_index(state as usize),
                 tree: tree(&mut numbers, &transitions),
-                rules: self.rules(root, &sends),
+                rules: self.rules(root, &kinds),
                 ranks: vec![],
             });
         }
@@ -184,8 +182,8 @@ impl Record {
         Derivation { situations }
     }
 
-    /// The rules of a situation. `sends` says which transitions of the subtype are outputs.
-    fn rules(&self, root: u32, sends: &[bool]) -> Vec<Inference> {
+    /// The rules of a situation. `kinds` are those of the subtype's transitions.
+    fn rules(&self, root: u32, kinds: &[Kind]) -> Vec<Inference> {
         let mut rules = vec![];
         let mut open = vec![root];
         while let Some(fragment) = open.pop() {
@@ -194,7 +192,7 @@ impl Record {
                 if done.by >= LISTED {
                     self.sequences.write(done.by - LISTED, &mut rules);
                 } else {
-                    if sends[done.transition as usize] {
+                    if self.pair.sends(kinds[done.transition as usize]) {
                         rules.push(Inference::Choose);
                     }
                     rules.extend(unfold(done.by));

@@ -101,7 +101,6 @@ impl Blame {
 pub(super) struct Reason {
     pub(super) rule: Rule,
     pub(super) sup: Blame,
-    /// The action of the subtype.
     pub(super) sub: Option<TransitionId>,
     /// Whether a dropped alternative may be to blame.
     pub(super) lossy: bool,

@@ -56,7 +56,6 @@ pub(super) struct Situation {
 
 /// A situation after one action of the subtype.
 pub(super) struct Successor {
-    /// The action.
     pub(super) transition: u32,
     pub(super) situation: Situation,
     /// The rules in preorder, from those of the successor before it, without the last, `Take`.
@@ -181,7 +180,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Rule END.
     fn end(&self, prefix: &Prefix) -> Result<Vec<Successor>, Stop> {
         let sup = match (prefix.head(), &prefix.rest) {
             (Some(promise), _) => Blame::Transition(promise.origin),

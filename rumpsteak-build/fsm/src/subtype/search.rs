@@ -14,7 +14,6 @@ use super::rules::{Rules, Situation, Successor};
 use super::sequences::Sequence;
 use crate::verdict::{Limit, Limits};
 
-/// How a search ends.
 pub(super) enum Outcome {
     Holds {
         situations: usize,

@@ -10,16 +10,15 @@ pub(super) type Sequence = u32;
 pub(super) const EMPTY: Sequence = 0;
 /// One `Choose`.
 pub(super) const CHOOSE: Sequence = 1;
+/// The number of the first piece.
+const FIRST: Sequence = 2;
 
 /// All sequences of a search.
+#[derive(Default)]
 pub(super) struct Sequences(Vec<Piece>);
 
 #[derive(Clone, Copy)]
 enum Piece {
-    /// No rule.
-    Nothing,
-    /// One `Choose`.
-    Choose,
     /// So many times `Unfold`.
     Unfold(u32),
     /// `Drop` of the alternative with this number.
@@ -30,17 +29,10 @@ enum Piece {
     Both(Sequence, Sequence),
 }
 
-/// Only [`EMPTY`] and [`CHOOSE`].
-impl Default for Sequences {
-    fn default() -> Self {
-        Self(vec![Piece::Nothing, Piece::Choose])
-    }
-}
-
 impl Sequences {
     fn add(&mut self, piece: Piece) -> Sequence {
         self.0.push(piece);
-        self.0.len() as Sequence - 1
+        FIRST + self.0.len() as Sequence - 1
     }
 
     pub(super) fn unfold(&mut self, times: u32) -> Sequence {
@@ -75,9 +67,15 @@ impl Sequences {
         let mut path: Vec<u32> = vec![];
         while let Some((sequence, depth)) = open.pop() {
             path.truncate(depth);
-            match self.0[sequence as usize] {
-                Piece::Nothing => {}
-                Piece::Choose => rules.push(Inference::Choose),
+            let piece = match sequence {
+                EMPTY => continue,
+                CHOOSE => {
+                    rules.push(Inference::Choose);
+                    continue;
+                }
+                _ => self.0[(sequence - FIRST) as usize],
+            };
+            match piece {
                 Piece::Unfold(times) => {
                     rules.extend((0..times).map(|_| Inference::Unfold(path.clone())));
                 }

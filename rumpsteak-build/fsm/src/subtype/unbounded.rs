@@ -254,7 +254,6 @@ enum Stop {
     Spent,
 }
 
-/// How the search ends.
 pub(super) enum Outcome<T> {
     /// The pair's first machine is a subtype of the second.
     Holds(T),
@@ -264,12 +263,10 @@ pub(super) enum Outcome<T> {
     Spent,
 }
 
-/// Looks for an invariant.
 pub(super) fn search(pair: &Pair, limits: &Limits) -> Outcome<Invariant> {
     widen(pair, limits, false, |search| search.written())
 }
 
-/// Looks for a fair invariant.
 pub(super) fn search_fair(pair: &Pair, limits: &Limits) -> Outcome<FairInvariant> {
     widen(pair, limits, true, |search| search.written_fair())
 }
@@ -304,7 +301,6 @@ struct Search<'a> {
     /// By kind, computed on demand: the states of the supertype from which it may go on for ever by
     /// actions that `Ahead` passes over for that kind.
     endless: HashMap<Kind, Vec<bool>>,
-    /// The numbers of the judgements.
     ids: HashMap<Claim, usize>,
     judgements: Vec<Judgement>,
     open: VecDeque<usize>,
@@ -524,7 +520,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Rule `Take`.
     fn take(&mut self, claim: &Claim, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let words = &claim.pending[kind as usize];
         self.spend(words.size() * words.size())?;
@@ -542,7 +537,6 @@ impl<'a> Search<'a> {
         Ok(successors)
     }
 
-    /// Rule `Match`.
     fn matched(&self, claim: &Claim, kind: Kind) -> Result<Vec<Successor>, Stop> {
         let (own, theirs) = (&self.pair.sub, &self.pair.sup);
         let &Claim { sub, sup, .. } = claim;

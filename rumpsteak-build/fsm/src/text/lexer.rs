@@ -14,7 +14,6 @@ pub(super) enum Kind<'a> {
     Mark(char),
     /// `--@role NAME`: the rest of the line, without blanks around it.
     Role(&'a str),
-    /// The end of the text.
     End,
 }
 

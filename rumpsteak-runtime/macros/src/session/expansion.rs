@@ -11,12 +11,10 @@ use super::parts::Parts;
 use crate::tokens;
 use crate::verdict::{self, Missing, Verdict};
 
-/// The expansion of a session item.
 pub(super) struct Expansion<'a> {
     pub(super) item: &'a SessionItem,
     /// The arguments of the attribute and the item, as rustc gave them.
     source: TokenStream,
-    /// The path of the runtime.
     pub(super) krate: &'a TokenStream,
     /// The path of the runtime, placed at the name of the item.
     pub(super) here: TokenStream,
@@ -174,12 +172,10 @@ impl<'a> Expansion<'a> {
         quote!(#constructor<'s, #role, #peer, #label,)
     }
 
-    /// The chain of a type or a struct.
     pub(super) fn parts<'p>(&'p self, chain: &'p Chain) -> Parts<'p> {
         Parts { chain, name: self.item.name.clone(), verified: self.verified(0) }
     }
 
-    /// The chains of a choice.
     pub(super) fn options<'p>(&'p self, variants: &'p [Variant]) -> Vec<Parts<'p>> {
         let option = |(position, variant): (usize, &'p Variant)| Parts {
             chain: &variant.then,

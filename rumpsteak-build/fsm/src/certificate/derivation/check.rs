@@ -83,7 +83,6 @@ impl Spine {
         self.acts[place].map(|act| (place, act))
     }
 
-    /// The place of the first output.
     fn first_send(&self) -> Option<usize> {
         let firsts = self.places.keys().filter_map(|&kind| self.first(kind));
         firsts.filter(|(_, act)| act.sends).map(|(place, _)| place).min()
@@ -112,7 +111,6 @@ struct Branch {
     tail: End,
 }
 
-/// A [`Tail`].
 #[derive(Clone, Debug, PartialEq)]
 enum End {
     State(StateId),
@@ -364,7 +362,6 @@ impl<'a> Checker<'a> {
 }
 
 impl Branch {
-    /// The branch at a path.
     fn at(&mut self, path: &[u32]) -> Result<&mut Self, Fault> {
         let mut branch = self;
         for &alternative in path {
@@ -379,7 +376,6 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Drops the alternative at a path.
     fn drop(&mut self, path: &[u32]) -> Result<(), Fault> {
         let (&last, path) = path.split_last().ok_or(Fault::Unknown)?;
         let branch = self.at(path)?;

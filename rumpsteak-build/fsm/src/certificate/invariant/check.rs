@@ -232,7 +232,6 @@ impl<'a> Checker<'a> {
         drains.then_some(()).ok_or(Fault::Rank)
     }
 
-    /// [`Step::Take`].
     fn taken(
         &self,
         kind: Kind<'a>,
@@ -258,7 +257,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// [`Step::Match`].
 fn matched<'a>(
     kind: Kind<'a>,
     goal: &Goal<'a>,
@@ -279,7 +277,6 @@ fn matched<'a>(
     chosen.iter().map(both).collect()
 }
 
-/// [`Step::Ahead`].
 fn ahead<'a>(goal: &Goal<'a>, theirs: &[Transition<'a>]) -> Result<Vec<Goal<'a>>, Fault> {
     let [first, others @ ..] = theirs else {
         return Err(Fault::WrongRule);

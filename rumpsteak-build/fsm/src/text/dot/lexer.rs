@@ -31,7 +31,6 @@ pub(super) enum Kind {
     End,
 }
 
-/// For error messages.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -257,7 +257,6 @@ impl<'a> Reading<'a, '_> {
 }
 
 impl Tree {
-    /// Reads one type.
     fn parse(lexer: &mut Lexer<'_>, peers: bool) -> Result<Self, SpannedMessage> {
         let mut reading =
             Reading { lexer, peers, tree: Self::default(), open: vec![], binders: HashMap::new() };

@@ -60,7 +60,6 @@ fn unquoted(form: Form, fsm: &Fsm, kind: &str, name: &str) -> Unsayable {
     Unsayable::new(form, fsm.role(), message)
 }
 
-/// Writes the type of a machine.
 fn print_type(form: Form, fsm: &Fsm, text: &mut String) -> Result<(), Unsayable> {
     let places = unfold(form, fsm)?;
     let mut is_bound = vec![false; fsm.len()];
