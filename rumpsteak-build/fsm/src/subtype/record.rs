@@ -20,7 +20,7 @@ use std::slice;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::pair::{Act, Kind, Pair};
+use super::pair::{Act, Pair};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
@@ -163,7 +163,13 @@ impl Record {
                 transitions[edge.act as usize] = edge.id.index() as u32;
             }
         }
-        let kinds = self.pair.sub.kinds();
+        let mut sends = vec![];
+        for state in 0..self.pair.sub.len() as u32 {
+            for edge in self.pair.sub.edges(state) {
+                sends.resize(sends.len().max(edge.id.index() + 1), false);
+                sends[edge.id.index()] = self.pair.sends(self.pair.kind(edge.act));
+            }
+        }
         let mut situations: Vec<Situation> = vec![];
         for (id, &root) in self.roots.iter().enumerate() {
             let mut numbers = nth(&self.keys, &self.ends, id as u32).iter().copied();
@@ -171,7 +177,7 @@ impl Record {
             situations.push(Situation {
                 state: StateId::from_index(state as usize),
                 tree: tree(&mut numbers, &transitions),
-                rules: self.rules(root, &kinds),
+                rules: self.rules(root, &sends),
                 ranks: vec![],
             });
         }
@@ -182,8 +188,8 @@ impl Record {
         Derivation { situations }
     }
 
-    /// The rules of a situation. `kinds` are those of the subtype's transitions.
-    fn rules(&self, root: u32, kinds: &[Kind]) -> Vec<Inference> {
+    /// The rules of a situation. `sends` says which transitions of the subtype are outputs.
+    fn rules(&self, root: u32, sends: &[bool]) -> Vec<Inference> {
         let mut rules = vec![];
         let mut open = vec![root];
         while let Some(fragment) = open.pop() {
@@ -192,7 +198,7 @@ impl Record {
                 if done.by >= LISTED {
                     self.sequences.write(done.by - LISTED, &mut rules);
                 } else {
-                    if self.pair.sends(kinds[done.transition as usize]) {
+                    if sends[done.transition as usize] {
                         rules.push(Inference::Choose);
                     }
                     rules.extend(unfold(done.by));
