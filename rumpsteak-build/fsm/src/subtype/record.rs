@@ -20,7 +20,7 @@ use std::slice;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::pair::{Act, Pair};
+use super::pair::{Act, Pair, State};
 use super::prefix::Prefix;
 use super::sequences::{Sequence, Sequences};
 use crate::certificate::derivation::{Derivation, Inference, Situation, Tail, Tree};
@@ -167,7 +167,7 @@ impl Record {
         for state in 0..self.pair.sub.len() as u32 {
             for edge in self.pair.sub.edges(state) {
                 sends.resize(sends.len().max(edge.id.index() + 1), false);
-                sends[edge.id.index()] = self.pair.sends(self.pair.kind(edge.act));
+                sends[edge.id.index()] = matches!(self.pair.sub.state(state), State::Send(_));
             }
         }
         let mut situations: Vec<Situation> = vec![];
