@@ -39,7 +39,7 @@ use crate::codec::{Codec, CodecError};
 use crate::error::NetError;
 use crate::frame::{self, Batch, Frame};
 use crate::handshake::{Hello, Numbers};
-use crate::link::{FarEnd, Fate, WINDOW, every};
+use crate::link::{FarEnd, Fate, every};
 use crate::transport::Connection;
 
 /// Why a lane does not go on with its connection.
@@ -54,7 +54,7 @@ pub(crate) enum Stop {
 const SILENT_BEATS: u8 = 3;
 
 /// How many messages are taken from the role before other things are looked at.
-const BATCH: u64 = WINDOW as u64;
+const BATCH: u64 = 1024;
 
 /// How many frames may wait for the connection: all others are still messages of the role.
 const AHEAD: usize = 4;

@@ -85,8 +85,9 @@ pub(crate) fn wired<M>(sent: Queue, received: Queue) -> [(Net<M>, Fate); 2] {
     })
 }
 
-/// How many messages may be under way where nothing was proven about the queue.
-pub(crate) const WINDOW: usize = 1024;
+/// How many messages may be under way where nothing was proven about the queue: so many that an end
+/// goes on while the other one has to wait for a core.
+pub(crate) const WINDOW: usize = 8192;
 
 /// How many messages may be under way in a queue, by what was proven about it.
 pub(crate) fn window(capacity: Capacity) -> usize {
@@ -100,7 +101,7 @@ pub(crate) fn window(capacity: Capacity) -> usize {
 /// After how many messages an end with this window tells how many it has received: a task that is
 /// woken for each, and a frame for each, cost more than messages.
 pub(crate) fn every(window: usize) -> u64 {
-    window.max(32) as u64
+    window.clamp(32, WINDOW / 4) as u64
 }
 
 /// A route with a queue of this capacity from it and with this window towards it, and its other end
