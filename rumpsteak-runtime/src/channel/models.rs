@@ -30,7 +30,6 @@ use loom::thread;
 
 use super::queue::queue;
 use super::{Capacity, Disconnected, Queue, QueueReceiver, QueueSender};
-use crate::transport::Outlook;
 
 fn model(race: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -105,7 +104,12 @@ fn two_sends_race_with_a_receiver_of_both() {
         while sum < 7 {
             sum += block_on(poll_fn(|context| {
                 for queue in &mut queues {
-                    if queue.outlook(context.waker()) != Outlook::Idle
+                    if let Poll::Ready(Some(message)) = queue.look(context) {
+                        return Poll::Ready(message);
+                    }
+                }
+                for queue in &mut queues {
+                    if !queue.is_parked(context.waker())
                         && let Poll::Ready(Some(message)) = Pin::new(queue).poll_next(context)
                     {
                         return Poll::Ready(message);

@@ -7,11 +7,10 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::parking::{Parker, Unparker};
-use super::ring::{Arrived, Empty, PARKED};
+use super::ring::{Empty, PARKED};
 use super::shared::Consumer;
 use crate::sync::atomic::Ordering;
 use crate::transport::capacity::Queue;
-use crate::transport::link::Outlook;
 use crate::woken;
 
 /// The receiving half of a queue.
@@ -55,20 +54,26 @@ impl<M> QueueReceiver<M> {
         }
     }
 
-    /// What a poll with this waker would find.
+    /// The next message, or the end. If there is neither at the moment, it does not park.
     #[inline(always)]
-    pub(crate) fn outlook(&self, waker: &Waker) -> Outlook {
-        match self.consumer.peek() {
-            Ok(empty) if empty.is_final() => Outlook::Ready,
-            Ok(empty) if empty.is_parked() && self.own.is_known(waker) => Outlook::Idle,
-            Ok(_) => Outlook::Empty,
-            Err(Arrived) => Outlook::Ready,
+    pub(crate) fn look(&mut self, context: &Context<'_>) -> Poll<Option<M>> {
+        match self.take() {
+            Ok(message) => Poll::Ready(Some(message)),
+            Err(empty) if empty.is_final() => self.wait(context),
+            Err(_) => Poll::Pending,
         }
+    }
+
+    /// Whether whatever comes will wake this waker.
+    #[inline(always)]
+    pub(crate) fn is_parked(&self, waker: &Waker) -> bool {
+        self.consumer.is_parked() && self.own.is_known(waker)
     }
 
     /// How many sessions the sender's role had completed when it was dropped in order; 0 if it was
     /// not. Of a queue that has ended.
-    pub(crate) fn left_after(&self) -> usize {
+    #[must_use]
+    pub fn left_after(&self) -> usize {
         self.consumer.shared().left_after.load(Ordering::Relaxed)
     }
 

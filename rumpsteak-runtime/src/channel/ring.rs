@@ -88,10 +88,6 @@ pub(super) struct Consumer<M, T> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Empty(usize);
 
-/// There is a message: for [`Consumer::peek`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived;
-
 /// What both sides share. Positions count in steps of [`ONE`].
 ///
 /// `tail` and `head` are so far apart, and from all else, that a write of one side does not take
@@ -260,18 +256,11 @@ impl<M, T> Consumer<M, T> {
         Ok(message)
     }
 
-    /// What the consumer sees if the ring is empty.
-    ///
-    /// # Errors
-    ///
-    /// If there is a message.
+    /// Whether the producer has written nothing since the consumer parked: what it writes next
+    /// wakes the consumer.
     #[inline]
-    pub(super) fn peek(&self) -> Result<Empty, Arrived> {
-        if self.head != self.tail {
-            return Err(Arrived);
-        }
-        let word = self.ring.tail.load(Ordering::Acquire);
-        if word & !FLAGS == self.head { Ok(Empty(word)) } else { Err(Arrived) }
+    pub(super) fn is_parked(&self) -> bool {
+        self.ring.tail.load(Ordering::Relaxed) & PARKED != 0
     }
 
     /// Parks with these flags. `false` if the producer has written since the consumer saw that the
@@ -296,12 +285,6 @@ impl Empty {
     #[inline]
     pub(super) fn is_final(self) -> bool {
         self.0 & ENDED != 0
-    }
-
-    /// Whether the consumer waits: whatever is written will wake it.
-    #[inline]
-    pub(super) fn is_parked(self) -> bool {
-        self.0 & PARKED != 0
     }
 
     /// Whether no message came in between.

@@ -51,6 +51,23 @@ where
     Poll::Ready(Ok(message))
 }
 
+/// As `poll_accept`, by [`Incoming::try_receive`].
+#[cfg_attr(debug_assertions, inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn try_accept<R, P>(
+    role: &mut R,
+    context: &mut Context<'_>,
+) -> Poll<Result<R::Message, RouteError>>
+where
+    R: Route<P, Link: Incoming<R::Message>>,
+    P: Role,
+{
+    let message = ready!(role.route().try_receive(context))?;
+    #[cfg(feature = "tracing")]
+    trace::<R, P>("receive", message.label());
+    Poll::Ready(Ok(message))
+}
+
 /// One event for each action that was performed.
 #[cfg(feature = "tracing")]
 fn trace<R: Role, P: Role>(action: &'static str, label: &'static str) {

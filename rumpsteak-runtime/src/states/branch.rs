@@ -3,9 +3,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::action::{failed, poll_accept, polled_again, unexpected};
-use super::choice::Choice;
+use super::choice::{AnyPeer, Choice, Peer};
 use super::implement::{show, state_with_choice};
-use super::peer::{AnyPeer, Peer, Peers, poll_any};
+use super::peer::{Peers, hear_any};
 use super::state::{Names, Session, State};
 use crate::error::{Action, Result};
 use crate::private::ByMacro;
@@ -20,8 +20,8 @@ use crate::transport::Incoming;
 ///
 /// Among several peers it is written `Branch<C>`, and each variant of `C` names one:
 /// `FromA(Receive<A, Done, End>)`. Then the first message counts, whoever sends it. Of several
-/// peers that have sent something, the one is heard that was not heard for longest: none is heard
-/// twice while another one waits.
+/// peers that have sent something, it is the turn of one after the other: with `n` peers, one that
+/// waits is heard after at most `n - 1` messages of others.
 #[must_use = "the session stops here, and the role is poisoned, unless you `branch`"]
 pub struct Branch<'s, R: Role, P, C> {
     state: State<'s, R>,
@@ -144,20 +144,7 @@ where
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        let this = self.get_mut();
-        let Some(state) = &mut this.state else {
-            polled_again();
-        };
-        let (index, received) = ready!(poll_any::<R, C::Peers>(state.role, context));
-        let Some(state) = this.state.take() else {
-            polled_again();
-        };
-        let (peer, number) = C::Peers::peer(index);
-        Poll::Ready(match received {
-            Ok(message) => C::decide(state, message, number)
-                .map_err(|(state, message)| unexpected(state, peer, message, C::LABELS)),
-            Err(error) => Err(failed(state, peer, error, Action::Receive(C::LABELS))),
-        })
+        hear_any(&mut self.get_mut().state, context)
     }
 }
 

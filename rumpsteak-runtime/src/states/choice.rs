@@ -1,9 +1,9 @@
-//! Choices between labels.
+//! Choices between labels, and who is at the other end: one role, or those that the options name.
 
-use super::peer::AnyPeer;
 use super::state::Session;
 use crate::message::Message;
 use crate::private::{ByMacro, Seals};
+use crate::role::Role;
 
 /// The alternatives of a [`Select`](super::Select) or [`Branch`](super::Branch). Implemented by
 /// `#[session]` on an enum.
@@ -77,4 +77,32 @@ pub trait Offers<L, P = AnyPeer> {
 
     /// What follows the label: a [`Session`](super::Session).
     type Then;
+}
+
+/// Stands in place of the peer in a choice whose options name their peers: `Select<C>` is
+/// `Select<'s, R, AnyPeer, C>`.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyPeer {}
+
+/// The other end of a choice: a role, or [`AnyPeer`].
+pub trait Peer {
+    /// The name of the role.
+    const NAME: &'static str;
+
+    /// Its number in fingerprints. No role that was verified has that of [`AnyPeer`].
+    #[doc(hidden)]
+    const NUMBER: ByMacro<u64>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Role> Peer for P {
+    const NAME: &'static str = P::NAME;
+
+    const NUMBER: ByMacro<u64> = ByMacro(P::PLAYED.0.number);
+}
+
+impl Peer for AnyPeer {
+    const NAME: &'static str = "any peer";
+
+    const NUMBER: ByMacro<u64> = ByMacro(0);
 }

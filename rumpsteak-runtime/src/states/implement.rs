@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::peer::Peer;
+use super::choice::Peer;
 use crate::role::Role;
 
 /// `Session`, `Structure` and `Debug` for a state with one label: `Send`, `Receive`.

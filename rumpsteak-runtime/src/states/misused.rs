@@ -44,5 +44,7 @@ misused!(Branch < P, C > receive(), IsAction);
 misused!(Select < P, C > send(L), IsAction);
 misused!(Race < P, C > receive(), IsAction);
 misused!(Race < P, C > send(L), IsAction);
+misused!(Race < P, C > branch(), IsAction);
+misused!(Race < P, C > select(L), IsAction);
 misused!(Receive < P, L, C > branch(), IsChoice);
 misused!(Send < P, L, C > select(M), IsChoice);

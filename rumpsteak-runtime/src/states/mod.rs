@@ -20,10 +20,10 @@ mod send;
 pub(crate) mod state;
 
 pub use self::branch::{Branch, Branching};
-pub use self::choice::{Choice, Offers};
+pub use self::choice::{AnyPeer, Choice, Offers, Peer};
 pub use self::end::End;
 pub use self::misused::{IsAction, IsChoice};
-pub use self::peer::{AnyPeer, Peer, Peers};
+pub use self::peer::Peers;
 pub use self::race::{Race, Raced};
 pub use self::receive::{Receive, Receiving};
 pub use self::select::Select;

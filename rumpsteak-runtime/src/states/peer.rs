@@ -1,117 +1,106 @@
-//! Who is at the other end of a choice: one role, or the roles that its options name.
+//! Hearing whoever is first of several peers.
 
+use std::ops::ControlFlow;
 use std::task::{Context, Poll, Waker};
 
-use super::action::poll_accept;
-use crate::private::ByMacro;
+use super::action::{failed, poll_accept, polled_again, try_accept, unexpected};
+use super::choice::{AnyPeer, Choice, Peer as _};
+use super::state::State;
+use crate::error::{Action, Result};
 use crate::role::{Role, Route};
-use crate::transport::{Incoming, Link as _, Mark, Outlook, RouteError};
-
-/// Stands in place of the peer in a choice whose options name their peers: `Select<C>` is
-/// `Select<'s, R, AnyPeer, C>`.
-#[derive(Clone, Copy, Debug)]
-pub enum AnyPeer {}
-
-/// The other end of a choice: a role, or [`AnyPeer`].
-pub trait Peer {
-    /// The name of the role.
-    const NAME: &'static str;
-
-    /// Its number in fingerprints. No role that was verified has that of [`AnyPeer`].
-    #[doc(hidden)]
-    const NUMBER: ByMacro<u64>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: Role> Peer for P {
-    const NAME: &'static str = P::NAME;
-
-    const NUMBER: ByMacro<u64> = ByMacro(P::PLAYED.0.number);
-}
-
-impl Peer for AnyPeer {
-    const NAME: &'static str = "any peer";
-
-    const NUMBER: ByMacro<u64> = ByMacro(0);
-}
+use crate::transport::{Incoming, Link as _, Mark, RouteError};
 
 /// The peers from which the options of a choice receive, made by `#[session]`: `(A, (B, ()))`.
 ///
 /// They are numbered from 0. A role that the source names by two paths is there twice, which costs
-/// a poll and nothing else.
+/// a look and nothing else.
 pub trait Peers<R: Role> {
     /// How many there are.
     #[doc(hidden)]
     const COUNT: usize;
 
-    /// The name of a peer, and its number in fingerprints.
+    /// The name of a peer.
     #[doc(hidden)]
-    fn peer(index: usize) -> (&'static str, u64);
+    fn name(index: usize) -> &'static str;
 
     /// The mark of the route to a peer.
     #[doc(hidden)]
     fn mark(role: &mut R, index: usize) -> Option<&Mark>;
 
-    /// As sets of bits, the peers of which a poll with this waker may find something, and those for
-    /// which it would wait.
+    /// Looks, from the peer with this number on, for the one that was not asked first for longest.
     #[doc(hidden)]
-    fn outlook(role: &mut R, waker: &Waker) -> (usize, usize);
-
-    /// Of a set of peers, from `index` on, the one that was not heard for longest.
-    #[doc(hidden)]
-    fn least_recent(role: &mut R, set: usize, index: usize, found: &mut Turns);
+    fn find_first(role: &mut R, index: usize, found: &mut Turns);
 
     /// Whether a peer that is gone has left in order: [`Incoming::has_left`].
     #[doc(hidden)]
     fn has_left(role: &mut R, index: usize) -> bool;
 
-    /// Polls the route to a peer.
+    /// Whether the route to a peer need not be polled: [`Incoming::is_idle`].
     #[doc(hidden)]
-    fn poll(
-        role: &mut R,
+    fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool;
+
+    /// Receives a label of the choice `C` from a peer, if one is there; if it `waits`, as a poll
+    /// does. Gives the state back if there is none, with the error of the route.
+    #[doc(hidden)]
+    fn hear<'s, C>(
+        state: State<'s, R>,
         index: usize,
+        waits: bool,
         context: &mut Context<'_>,
-    ) -> Poll<Result<R::Message, RouteError>>;
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    where
+        R: 's,
+        C: Choice<State = State<'s, R>, Message = R::Message>;
 }
 
-/// When peers were heard.
+/// When peers were asked first.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Turns {
-    /// The one that was not heard for longest.
+    /// The one that was not for longest.
     index: usize,
-    /// When it was heard.
+    /// When it was.
     first: usize,
-    /// When any was heard last.
+    /// When any was last.
     last: usize,
 }
 
 impl<R: Role> Peers<R> for () {
     const COUNT: usize = 0;
 
-    fn peer(_: usize) -> (&'static str, u64) {
-        (AnyPeer::NAME, AnyPeer::NUMBER.0)
+    fn name(_: usize) -> &'static str {
+        AnyPeer::NAME
     }
 
+    #[inline(always)]
     fn mark(_: &mut R, _: usize) -> Option<&Mark> {
         None
     }
 
     #[inline(always)]
-    fn outlook(_: &mut R, _: &Waker) -> (usize, usize) {
-        (0, 0)
-    }
+    fn find_first(_: &mut R, _: usize, _: &mut Turns) {}
 
     fn has_left(_: &mut R, _: usize) -> bool {
         false
     }
 
     #[inline(always)]
-    fn least_recent(_: &mut R, _: usize, _: usize, _: &mut Turns) {}
+    fn is_idle(_: &mut R, _: usize, _: &Waker) -> bool {
+        true
+    }
 
     #[inline(always)]
-    fn poll(_: &mut R, _: usize, _: &mut Context<'_>) -> Poll<Result<R::Message, RouteError>> {
-        Poll::Pending
+    fn hear<'s, C>(
+        state: State<'s, R>,
+        _: usize,
+        _: bool,
+        _: &mut Context<'_>,
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    where
+        R: 's,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        ControlFlow::Continue((state, None))
     }
 }
 
@@ -123,13 +112,14 @@ where
 {
     const COUNT: usize = 1 + Others::COUNT;
 
-    fn peer(index: usize) -> (&'static str, u64) {
+    fn name(index: usize) -> &'static str {
         match index {
-            0 => (<P as Role>::NAME, P::NUMBER.0),
-            _ => Others::peer(index - 1),
+            0 => <P as Role>::NAME,
+            _ => Others::name(index - 1),
         }
     }
 
+    #[inline(always)]
     fn mark(role: &mut R, index: usize) -> Option<&Mark> {
         match index {
             0 => Some(role.route().mark()),
@@ -138,23 +128,13 @@ where
     }
 
     #[inline(always)]
-    fn outlook(role: &mut R, waker: &Waker) -> (usize, usize) {
-        let outlook = role.route().outlook(waker);
-        let (ready, empty) = Others::outlook(role, waker);
-        let is = |wanted| usize::from(outlook == wanted);
-        (ready << 1 | is(Outlook::Ready), empty << 1 | is(Outlook::Empty))
-    }
-
-    #[inline(always)]
-    fn least_recent(role: &mut R, set: usize, index: usize, found: &mut Turns) {
-        if set & 1 != 0 {
-            let turn = role.route().mark().turn();
-            found.last = found.last.max(turn);
-            if turn < found.first {
-                (found.index, found.first) = (index, turn);
-            }
+    fn find_first(role: &mut R, index: usize, found: &mut Turns) {
+        let turn = role.route().mark().turn();
+        found.last = found.last.max(turn);
+        if turn < found.first {
+            (found.index, found.first) = (index, turn);
         }
-        Others::least_recent(role, set >> 1, index + 1, found);
+        Others::find_first(role, index + 1, found);
     }
 
     fn has_left(role: &mut R, index: usize) -> bool {
@@ -165,76 +145,148 @@ where
     }
 
     #[inline(always)]
-    fn poll(
-        role: &mut R,
-        index: usize,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<R::Message, RouteError>> {
+    fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool {
         match index {
-            0 => poll_accept::<R, P>(role, context),
-            _ => Others::poll(role, index - 1, context),
+            0 => role.route().is_idle(waker),
+            _ => Others::is_idle(role, index - 1, waker),
         }
     }
-}
 
-/// Receives whatever comes first from one of the peers, with the position of the peer.
-///
-/// Of several that have sent something, it is the one that was not heard for longest: so whoever
-/// has sent something is heard after each of the others once at most. An error counts only if no
-/// other peer has sent anything; that a peer has left in order, only if all have.
-#[inline]
-pub(super) fn poll_any<R: Role, L: Peers<R>>(
-    role: &mut R,
-    context: &mut Context<'_>,
-) -> Poll<(usize, Result<R::Message, RouteError>)> {
-    const {
-        assert!(L::COUNT > 0, "no option of this choice receives");
-        assert!(L::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
-    }
-    let (mut ready, mut empty) = L::outlook(role, context.waker());
-    let (mut last, mut gone) = (0, Gone::default());
-    // Turns count only where there is a choice.
-    let is_contended = ready & ready.wrapping_sub(1) != 0;
-    while ready | empty != 0 {
-        let set = if ready == 0 { &mut empty } else { &mut ready };
-        let mut index = set.trailing_zeros() as usize;
-        if *set & (*set - 1) != 0 && is_contended {
-            let mut found = Turns { index, first: usize::MAX, last };
-            L::least_recent(role, *set, 0, &mut found);
-            (index, last) = (found.index, found.last);
+    #[inline(always)]
+    fn hear<'s, C>(
+        state: State<'s, R>,
+        index: usize,
+        waits: bool,
+        context: &mut Context<'_>,
+    ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
+    where
+        R: 's,
+        C: Choice<State = State<'s, R>, Message = R::Message>,
+    {
+        if index > 0 {
+            return Others::hear(state, index - 1, waits, context);
         }
-        *set &= !(1 << index);
-        match L::poll(role, index, context) {
+        let accepted = match waits {
+            true => poll_accept::<R, P>(state.role, context),
+            false => try_accept::<R, P>(state.role, context),
+        };
+        match accepted {
             Poll::Ready(Ok(message)) => {
-                if is_contended && let Some(mark) = L::mark(role, index) {
-                    mark.set_turn(last.wrapping_add(1));
-                }
-                return Poll::Ready((index, Ok(message)));
+                let decided = C::decide(state, message, P::NUMBER.0);
+                ControlFlow::Break(decided.map_err(|(state, message)| {
+                    unexpected(state, <P as Role>::NAME, message, C::LABELS)
+                }))
             }
-            Poll::Ready(Err(error)) => gone.add::<R, L>(role, index, error),
-            Poll::Pending => {}
+            Poll::Ready(Err(error)) => ControlFlow::Continue((state, Some(error))),
+            Poll::Pending => ControlFlow::Continue((state, None)),
         }
     }
-    gone.failed.map_or(Poll::Pending, |(index, error)| Poll::Ready((index, Err(error))))
 }
 
-/// The peers of which a poll has found that they are gone.
-#[derive(Default)]
-struct Gone {
-    /// How many have left in order.
-    left: usize,
-    /// The first that has not, or the last if all have left.
-    failed: Option<(usize, RouteError)>,
-}
-
-impl Gone {
-    #[cold]
-    #[inline(never)]
-    fn add<R: Role, L: Peers<R>>(&mut self, role: &mut R, index: usize, error: RouteError) {
-        let has_left = matches!(error, RouteError::Closed) && L::has_left(role, index);
-        self.left += usize::from(has_left);
-        if !has_left || self.left == L::COUNT {
-            self.failed.get_or_insert((index, error));
-        }
+/// Receives whatever comes first from one of the peers of the choice `C`.
+///
+/// Looks at one peer after the other until one has sent something, and begins with the one with
+/// which it has not begun for longest. So nobody starves, in whatever choices of the role: while a
+/// peer waits, each choice that has it and hears another one has begun with another one, which from
+/// then on has its turn later than the one that waits. That happens once at most for each of the
+/// others. What is usual, to begin behind the peer that was heard last, would not do: a role may
+/// hear `A` or `B` and `B` or `C` in turn, and so `A` and `B` for ever.
+///
+/// Only where nobody has sent anything, the peers are waited for. An error counts only then, and
+/// that a peer has left in order only if all have.
+#[inline]
+pub(super) fn hear_any<'s, R, C>(
+    slot: &mut Option<State<'s, R>>,
+    context: &mut Context<'_>,
+) -> Poll<Result<C>>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    const {
+        assert!(C::Peers::COUNT > 0, "no option of this choice receives");
+        assert!(C::Peers::COUNT < usize::BITS as usize, "a choice has at most 63 peers");
     }
+    let Some(mut state) = slot.take() else {
+        polled_again();
+    };
+    let mut index = first::<R, C::Peers>(state.role);
+    for _ in 0..C::Peers::COUNT {
+        state = match C::Peers::hear(state, index, false, context) {
+            ControlFlow::Break(heard) => return Poll::Ready(heard),
+            ControlFlow::Continue((state, None)) => state,
+            ControlFlow::Continue((state, Some(error))) => {
+                return without(slot, state, (index, error), context);
+            }
+        };
+        index = if index + 1 == C::Peers::COUNT { 0 } else { index + 1 };
+    }
+    for index in 0..C::Peers::COUNT {
+        if C::Peers::is_idle(state.role, index, context.waker()) {
+            continue;
+        }
+        state = match C::Peers::hear(state, index, true, context) {
+            ControlFlow::Break(heard) => return Poll::Ready(heard),
+            ControlFlow::Continue((state, None)) => state,
+            ControlFlow::Continue((state, Some(error))) => {
+                return without(slot, state, (index, error), context);
+            }
+        };
+    }
+    *slot = Some(state);
+    Poll::Pending
+}
+
+/// Polls all peers but one, of which a poll has found that it is gone.
+#[cold]
+#[inline(never)]
+fn without<'s, R, C>(
+    slot: &mut Option<State<'s, R>>,
+    mut state: State<'s, R>,
+    lost: (usize, RouteError),
+    context: &mut Context<'_>,
+) -> Poll<Result<C>>
+where
+    R: Role,
+    C: Choice<State = State<'s, R>, Message = R::Message, Peers: Peers<R>>,
+{
+    let others = (0..C::Peers::COUNT).filter(|&index| index != lost.0);
+    // How many have left in order; the first that has not, or the last if all have.
+    let (mut left, mut first) = (0, None);
+    let mut judge = |role: &mut R, index, error| {
+        let has_left = matches!(error, RouteError::Closed) && C::Peers::has_left(role, index);
+        left += usize::from(has_left);
+        if !has_left || left == C::Peers::COUNT {
+            first.get_or_insert((index, error));
+        }
+    };
+    judge(state.role, lost.0, lost.1);
+    for index in others {
+        state = match C::Peers::hear(state, index, true, context) {
+            ControlFlow::Break(heard) => return Poll::Ready(heard),
+            ControlFlow::Continue((state, error)) => {
+                if let Some(error) = error {
+                    judge(state.role, index, error);
+                }
+                state
+            }
+        };
+    }
+    let Some((index, error)) = first else {
+        *slot = Some(state);
+        return Poll::Pending;
+    };
+    let action = Action::Receive(C::LABELS);
+    Poll::Ready(Err(failed(state, C::Peers::name(index), error, action)))
+}
+
+/// The peer with which a search begins; its next turn is after those of the others.
+#[inline(always)]
+fn first<R: Role, L: Peers<R>>(role: &mut R) -> usize {
+    let mut found = Turns { index: 0, first: usize::MAX, last: 0 };
+    L::find_first(role, 0, &mut found);
+    if let Some(mark) = L::mark(role, found.index) {
+        mark.set_turn(found.last.wrapping_add(1));
+    }
+    found.index
 }

@@ -4,9 +4,9 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use super::branch::Branching;
-use super::choice::{Choice, Offers};
+use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
-use super::peer::{AnyPeer, Peer, Peers};
+use super::peer::Peers;
 use super::send::{Follows, Sending};
 use super::state::{Names, Session, State};
 use crate::error::Result;

@@ -1,8 +1,7 @@
 use std::fmt;
 
-use super::choice::{Choice, Offers};
+use super::choice::{AnyPeer, Choice, Offers, Peer};
 use super::implement::state_with_choice;
-use super::peer::{AnyPeer, Peer};
 use super::send::{Follows, Returning, Sending};
 use super::state::{Names, Session, State};
 use crate::private::ByMacro;

@@ -9,7 +9,7 @@ use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_sink::Sink;
 
-use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, Outlook, RouteError};
+use super::link::{Arrival, Disconnected, Incoming, Link, Movable, Outgoing, RouteError};
 use super::mark::Mark;
 use crate::channel::{self, QueueReceiver};
 use crate::error::BoxError;
@@ -151,12 +151,26 @@ where
     }
 
     #[inline(always)]
-    fn outlook(&self, waker: &Waker) -> Outlook
+    fn try_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>
     where
         Self: 'static,
         M: 'static,
     {
-        self.queue::<M>().map_or(Outlook::Ready, |queue| queue.outlook(waker))
+        let rx: Option<&mut dyn Any> = self.halves.as_mut().map(|(_, rx)| rx as _);
+        // Known when this is compiled.
+        match rx.and_then(|rx| rx.downcast_mut::<QueueReceiver<M>>()) {
+            Some(queue) => queue.look(context).map(|next| next.ok_or(RouteError::Closed)),
+            None => self.poll_receive(context),
+        }
+    }
+
+    #[inline(always)]
+    fn is_idle(&self, waker: &Waker) -> bool
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        self.queue::<M>().is_none_or(|queue| queue.is_parked(waker))
     }
 
     fn has_left(&self) -> bool
@@ -168,13 +182,14 @@ where
     }
 }
 
-impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
-    /// What it receives from, if that is a queue of ours: of streams, only these can tell what a
-    /// poll would find. Known when this is compiled.
+impl<Tx, Rx: Stream + 'static> Bidirectional<Tx, Rx> {
+    /// See [`Arrival::queue`].
     #[inline(always)]
-    fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>> {
-        let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
-        rx.downcast_ref()
+    fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>>
+    where
+        Rx::Item: Arrival<M>,
+    {
+        Rx::Item::queue(self.halves.as_ref().map(|(_, rx)| rx)?)
     }
 }
 

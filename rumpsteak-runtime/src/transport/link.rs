@@ -1,9 +1,11 @@
 //! What a route can do: the traits that a transport implements.
 
+use std::any::Any;
 use std::fmt;
 use std::task::{Context, Poll, Waker, ready};
 
 use super::mark::Mark;
+use crate::channel::QueueReceiver;
 use crate::error::BoxError;
 
 /// Why a route failed.
@@ -112,15 +114,30 @@ pub trait Incoming<M>: Link {
     /// When the other end is gone and nothing is left in the queue, or when the transport failed.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>;
 
-    /// What a poll with this waker would find, as far as that is known without one: so a choice
-    /// among peers polls the routes on which something has come, and no others.
-    fn outlook(&self, waker: &Waker) -> Outlook
+    /// Takes the next message if there is one. Otherwise what comes need not wake the task, as long
+    /// as the route is not [idle](Incoming::is_idle): so a choice among peers waits for none of
+    /// them while another one has sent something.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll_receive`](Incoming::poll_receive), which it is unless a route can do better.
+    fn try_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<M, RouteError>>
+    where
+        Self: 'static,
+        M: 'static,
+    {
+        self.poll_receive(context)
+    }
+
+    /// Whether whatever comes will wake this waker, since the last attempt to receive found
+    /// nothing.
+    fn is_idle(&self, waker: &Waker) -> bool
     where
         Self: 'static,
         M: 'static,
     {
         let _ = waker;
-        Outlook::Ready
+        true
     }
 
     /// Of a route whose other end is gone: whether that was in order, after the peer had completed
@@ -133,18 +150,6 @@ pub trait Incoming<M>: Link {
     {
         false
     }
-}
-
-/// What a poll of a route would find.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Outlook {
-    /// A message, or the end of the route; or it is not known.
-    Ready,
-    /// Nothing at the moment: the poll would wait.
-    Empty,
-    /// Nothing, and the poll would be in vain: the last one was with the same waker, and whatever
-    /// comes will wake it.
-    Idle,
 }
 
 /// What the stream of a route may yield: messages, or results of messages where the transport can
@@ -160,6 +165,16 @@ pub trait Arrival<M> {
     ///
     /// The transport's own.
     fn into_message(self) -> Result<M, BoxError>;
+
+    /// The queue behind a stream that yields this, if it is one of ours: of streams, only these can
+    /// tell a choice among peers what a poll would find.
+    #[doc(hidden)]
+    fn queue(stream: &dyn Any) -> Option<&QueueReceiver<M>>
+    where
+        M: 'static,
+    {
+        stream.downcast_ref()
+    }
 }
 
 impl<M> Arrival<M> for M {

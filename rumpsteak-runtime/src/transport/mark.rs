@@ -18,7 +18,7 @@ pub struct Mark {
     completed: AtomicUsize,
     /// Whether the route was taken away in the middle of a session: none ever begins here.
     is_left: bool,
-    /// When its peer was heard last, among others: a number that is larger than those before it.
+    /// When a choice among peers last began with this one: a number larger than those before it.
     turn: AtomicUsize,
     brand: OnceLock<Brand>,
 }
@@ -85,10 +85,12 @@ impl Mark {
         self.completed.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn turn(&self) -> usize {
         self.turn.load(Ordering::Relaxed)
     }
 
+    #[inline]
     pub(crate) fn set_turn(&self, turn: usize) {
         self.turn.store(turn, Ordering::Relaxed);
     }

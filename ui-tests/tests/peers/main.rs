@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test: a panic is a failure")]
 
+mod turns;
+
+use std::convert::Infallible;
 use std::future::{pending, ready};
 
 use futures::executor::block_on;
@@ -37,6 +40,44 @@ fn no_peer_starves_another() {
     assert_eq!(lines.len(), 100);
     for pair in lines.chunks(2) {
         assert!(pair[0].0 != pair[1].0 && pair[0].1 == pair[1].1, "{lines:?}");
+    }
+}
+
+/// All have always sent something. The second is in both choices, so a turn that went round behind
+/// whoever was heard last would pass the third by for ever.
+#[test]
+fn no_peer_starves_another_in_other_choices() {
+    let turns::Roles { mut ear, mut a, mut b, mut c } = turns::Roles::default();
+    macro_rules! speak {
+        ($role:ident, $Session:ident) => {
+            async {
+                let ended: Result<Infallible, Error> =
+                    try_run(&mut $role, async |mut s: turns::$Session<'_>| {
+                        loop {
+                            (turns::Nod, s) = s.send(turns::Word).await?.receive().await?;
+                        }
+                    })
+                    .await;
+                ended
+            }
+        };
+    }
+    let mut words = Vec::new();
+    let all = (
+        turns::ear(&mut ear, &mut words, 90),
+        speak!(a, SpeaksA),
+        speak!(b, SpeaksB),
+        speak!(c, SpeaksC),
+    );
+    let (heard, ..) = block_on(rumpsteak_runtime::join(all));
+    assert!(heard.is_err());
+    // Whoever waits is heard after one message of each other peer in the choices that have it.
+    for who in ['a', 'b', 'c'] {
+        let mut waited = 0;
+        for choice in words.chunks(2) {
+            waited = if choice.contains(&who) { 0 } else { waited + 1 };
+            assert!(waited <= 2, "{who} waits for ever: {words:?}");
+        }
     }
 }
 
