@@ -11,6 +11,8 @@
 mod alternating_bit;
 #[path = "../authentication.rs"]
 mod authentication;
+#[path = "../tasks/chat_moderator.rs"]
+mod chat_moderator;
 #[path = "../client_server_log.rs"]
 mod client_server_log;
 #[path = "../eager_hospital.rs"]
@@ -19,6 +21,8 @@ mod eager_hospital;
 mod elevator;
 #[path = "../tasks/first_answer.rs"]
 mod first_answer;
+#[path = "../tasks/http_continue.rs"]
+mod http_continue;
 #[path = "../tasks/lock.rs"]
 mod lock;
 #[path = "../optimised_double_buffering.rs"]
@@ -31,12 +35,20 @@ mod optimised_ring;
 mod optimised_ring_choice;
 #[path = "../optimised_streaming.rs"]
 mod optimised_streaming;
+#[path = "../tasks/pipeline_cancel.rs"]
+mod pipeline_cancel;
+#[path = "../tasks/raft_timeout.rs"]
+mod raft_timeout;
 #[path = "../tasks/request_timeout.rs"]
 mod request_timeout;
+#[path = "../tasks/smtp_reset.rs"]
+mod smtp_reset;
 #[path = "../three_adder.rs"]
 mod three_adder;
 #[path = "../two_adder.rs"]
 mod two_adder;
+#[path = "../tasks/worker_pool.rs"]
+mod worker_pool;
 
 mod table;
 
@@ -66,6 +78,48 @@ async fn a_lock_is_held_by_one_client_at_a_time() -> Result<()> {
 #[tokio::test]
 async fn patience_ends_once() -> Result<()> {
     assert_eq!(request_timeout::run().await?, (("HELLO".to_owned(), 2), 1));
+    Ok(())
+}
+
+/// The second worker and the third are slow: the first does what is left.
+#[tokio::test]
+async fn jobs_go_to_whoever_is_free() -> Result<()> {
+    assert_eq!(worker_pool::run().await?, (vec![1, 4, 5, 6, 2, 3], [4, 1, 1]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_moderator_passes_on_what_is_polite() -> Result<()> {
+    let (passed, ann, bob) = chat_moderator::run().await?;
+    assert_eq!((passed, ann), (3, vec!["fine".to_owned()]));
+    assert_eq!(bob, ["hello", "how are you"]);
+    Ok(())
+}
+
+/// The client is in time on the first connection, and not on the second.
+#[tokio::test]
+async fn either_side_closes_a_connection() -> Result<()> {
+    let responses = ["200 to GET /", "201 with body of PUT /a"].map(str::to_owned);
+    assert_eq!(http_continue::run().await?, [(responses.to_vec(), false), (vec![], true)]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_that_takes_too_long_is_sent_again() -> Result<()> {
+    let (attempts, delivered) = smtp_reset::run().await?;
+    assert_eq!((attempts, delivered), (2, vec!["bob".to_owned(), "eve".to_owned()]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_follower_asks_for_votes_when_the_leader_is_silent() -> Result<()> {
+    assert_eq!(raft_timeout::run().await?, (3, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_pipeline_is_cancelled_once_there_is_enough() -> Result<()> {
+    assert!(pipeline_cancel::run().await?);
     Ok(())
 }
 

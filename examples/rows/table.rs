@@ -429,7 +429,21 @@ const LEGEND: &str = "
 The features are those that the papers state for the same names; in one mark the papers contradict each other: Fig. 6 has
 the alternating bit as optimised, Table 1 does not. Here it is as in Table 1.
 
-Beside these, [`tasks/`](tasks) has what programs of tasks and channels do, [`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md)
+Beside these, [`tasks/`](tasks) has what programs of tasks and channels do:
+
+| example | |
+|---|---|
+| [`worker_pool`](tasks/worker_pool.rs) | a job goes to whichever of three workers is free |
+| [`first_answer`](tasks/first_answer.rs) | two mirrors are asked, and the first answer counts |
+| [`lock`](tasks/lock.rs) | whoever asks first gets it |
+| [`request_timeout`](tasks/request_timeout.rs) | a client gives up, and asks again |
+| [`chat_moderator`](tasks/chat_moderator.rs) | whoever speaks first is heard, and passed on or warned |
+| [`http_continue`](tasks/http_continue.rs) | HTTP/1.1: `100 (Continue)`, and a connection that either side closes |
+| [`smtp_reset`](tasks/smtp_reset.rs) | SMTP: `RSET` while answers are under way |
+| [`raft_timeout`](tasks/raft_timeout.rs) | Raft: a follower that hears nothing asks for votes |
+| [`pipeline_cancel`](tasks/pipeline_cancel.rs) | a supervisor cancels a pipeline that would go on for ever |
+
+There are also [`applications/`](applications/README.md) has programs whose roles are processes, [`servers/`](servers/README.md)
 verified clients of `redis-server` and PostgreSQL, `workflows/` six of the protocols top-down, hybrid and bottom-up with the
 same processes, and `src/fft/` the processes of the two FFTs.
 

@@ -1,0 +1,160 @@
+//! A moderator hears two guests, whoever speaks first. What a guest says is passed on, or the guest
+//! is warned. The moderator closes the chat when it likes; what was said by then is dropped.
+//!
+//! `cargo run -p rumpsteak-examples --example chat_moderator`
+
+use std::future::pending;
+use std::process::ExitCode;
+
+use rumpsteak_runtime::states::Raced;
+use rumpsteak_runtime::{Result, session, try_run};
+use tokio::task::yield_now;
+
+rumpsteak_runtime::protocol!(ChatModerator);
+use chat_moderator::{
+    Ann, AnnClosedOrSaid, AnnClosedOrSay, AnnSession, Bob, BobClosedOrSaid, BobClosedOrSay,
+    BobSession, Closed, Moderator, Passed, Roles, Said, Say, Warned,
+};
+
+// The moderator answers one guest before it hears the next; the protocol allows more.
+#[session(Moderator)]
+type Moderates = Branch<Word>;
+
+#[session]
+enum Word {
+    OfAnn(Receive<Ann, Say, Select<ToBob>>),
+    OfBob(Receive<Bob, Say, Select<ToAnn>>),
+}
+
+#[session]
+enum ToBob {
+    Said(Send<Bob, Said, Send<Ann, Passed, Moderates>>),
+    Warned(Send<Ann, Warned, Moderates>),
+    Closed(Send<Ann, Closed, Closing>),
+}
+
+#[session]
+enum ToAnn {
+    Said(Send<Ann, Said, Send<Bob, Passed, Moderates>>),
+    Warned(Send<Bob, Warned, Moderates>),
+    Closed(Send<Ann, Closed, Closing>),
+}
+
+#[session]
+type Closing = Send<Bob, Closed, Branch<Ann, LastOfAnn>>;
+
+#[session]
+enum LastOfAnn {
+    Say(Say, Branch<Ann, Self>),
+    Closed(Closed, Branch<Bob, LastOfBob>),
+}
+
+#[session]
+enum LastOfBob {
+    Say(Say, Branch<Bob, Self>),
+    Closed(Closed, End),
+}
+
+/// Passes on what is polite, and closes the chat after `patience` words that are not. Returns how
+/// many it passed on.
+async fn moderator(role: &mut Moderator, mut patience: usize) -> Result<usize> {
+    try_run(role, async |mut chat: Moderates<'_>| {
+        let mut passed = 0;
+        let closing = loop {
+            let (word, of_ann, of_bob) = match chat.branch().await? {
+                Word::OfAnn(Say(word), next) => (word, Some(next), None),
+                Word::OfBob(Say(word), next) => (word, None, Some(next)),
+            };
+            let is_polite = word == word.to_lowercase();
+            patience -= usize::from(!is_polite);
+            passed += usize::from(is_polite);
+            chat = match (of_ann, of_bob) {
+                (Some(ann), _) if is_polite => ann.select(Said(word)).await?.send(Passed).await?,
+                (_, Some(bob)) if is_polite => bob.select(Said(word)).await?.send(Passed).await?,
+                (Some(ann), _) if patience > 0 => ann.select(Warned).await?,
+                (_, Some(bob)) if patience > 0 => bob.select(Warned).await?,
+                (Some(ann), _) => break ann.select(Closed).await?,
+                (_, Some(bob)) => break bob.select(Closed).await?,
+                (None, None) => unreachable!("somebody has spoken"),
+            };
+        };
+        let mut ann = closing.send(Closed).await?;
+        let mut bob = loop {
+            ann = match ann.branch().await? {
+                LastOfAnn::Say(_, ann) => ann,
+                LastOfAnn::Closed(Closed, bob) => break bob,
+            };
+        };
+        loop {
+            bob = match bob.branch().await? {
+                LastOfBob::Say(_, bob) => bob,
+                LastOfBob::Closed(Closed, end) => return Ok((passed, end)),
+            };
+        }
+    })
+    .await
+}
+
+macro_rules! guest {
+    ($guest:ident, $Role:ident, $Session:ident, $Listening:ident, $Waiting:ident) => {
+        /// Says all of `words`, each a turn after the answer to the last. Returns what it heard.
+        async fn $guest(role: &mut $Role, words: &[&str]) -> Result<Vec<String>> {
+            try_run(role, async |mut chat: $Session<'_>| {
+                let (mut words, mut heard) = (words.iter(), Vec::new());
+                let closed = loop {
+                    let word = async {
+                        yield_now().await;
+                        match words.next() {
+                            Some(&word) => Say(word.to_owned()),
+                            None => pending().await,
+                        }
+                    };
+                    let mut waiting = match chat.race(word).await? {
+                        Raced::Sent(waiting) => waiting,
+                        Raced::Heard($Listening::Said(Said(word), next)) => {
+                            heard.push(word);
+                            chat = next;
+                            continue;
+                        }
+                        Raced::Heard($Listening::Closed(Closed, closed)) => break closed,
+                    };
+                    chat = loop {
+                        waiting = match waiting.branch().await? {
+                            $Waiting::Said(Said(word), waiting) => {
+                                heard.push(word);
+                                waiting
+                            }
+                            $Waiting::Passed(Passed, chat) => break chat,
+                            $Waiting::Warned(Warned, chat) => break chat,
+                            $Waiting::Closed(Closed, closed) => {
+                                return Ok((heard, closed.send(Closed).await?));
+                            }
+                        };
+                    };
+                };
+                Ok((heard, closed.send(Closed).await?))
+            })
+            .await
+        }
+    };
+}
+
+guest!(ann, Ann, AnnSession, AnnClosedOrSay, AnnClosedOrSaid);
+guest!(bob, Bob, BobSession, BobClosedOrSay, BobClosedOrSaid);
+
+/// How many words the moderator passed on, and what Ann and Bob heard.
+pub async fn run() -> Result<(usize, Vec<String>, Vec<String>)> {
+    let mut roles = Roles::default();
+    tokio::try_join!(
+        moderator(&mut roles.moderator, 2),
+        ann(&mut roles.ann, &["hello", "how are you"]),
+        bob(&mut roles.bob, &["HI", "fine", "BYE"]),
+    )
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let heard = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let expected = (3, heard(&["fine"]), heard(&["hello", "how are you"]));
+    rumpsteak_examples::conclude(run().await, expected)
+}

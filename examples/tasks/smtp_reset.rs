@@ -1,0 +1,138 @@
+//! SMTP: a client that aborts a mail with `RSET` when the server takes too long, and tries again.
+//! The answers that were under way by then are dropped by the protocol.
+//!
+//! `cargo run -p rumpsteak-examples --example smtp_reset`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rumpsteak_runtime::states::Raced;
+use rumpsteak_runtime::{Result, try_run};
+use tokio::time::sleep;
+
+rumpsteak_runtime::protocol!(SmtpReset);
+use smtp_reset::{
+    Begin, Client, ClientR250OrRset, ClientRsetOrR250AfterData, ClientRsetOrR250AfterMail,
+    ClientSession, Data, Mail, Noop, Quit, R221, R250, Rcpt, Roles, Rset, Server,
+    ServerBeginOrQuit, ServerRsetOrMail, ServerRsetOrNoop, ServerRsetOrR250AfterData,
+    ServerRsetOrR250AfterMail, ServerRsetOrRcpt, ServerSession,
+};
+
+/// Sends a mail to each of the recipients. Returns how many attempts it took.
+async fn client(role: &mut Client, recipients: &[&str], patience: Duration) -> Result<usize> {
+    try_run(role, async |mut ready: ClientSession<'_>| {
+        let timeout = async || {
+            sleep(patience).await;
+            Rset
+        };
+        let mut attempts = 0;
+        let done = 'mails: loop {
+            attempts += 1;
+            let mut reset = 'mail: {
+                let mail = ready.select(Begin).await?;
+                let mut answer = mail.select(Mail("ann".to_owned())).await?;
+                let mut recipients = recipients.iter();
+                let data = loop {
+                    let next = match answer.race(timeout()).await? {
+                        Raced::Heard(ClientRsetOrR250AfterMail::R250(_, next)) => next,
+                        Raced::Sent(reset) => break 'mail reset,
+                    };
+                    match recipients.next() {
+                        Some(&name) => answer = next.select(Rcpt(name.to_owned())).await?,
+                        None => break next.select(Data("hello".to_owned())).await?,
+                    }
+                };
+                match data.race(timeout()).await? {
+                    Raced::Heard(ClientRsetOrR250AfterData::R250(_, sent)) => {
+                        break 'mails sent.select(Noop).await?;
+                    }
+                    Raced::Sent(reset) => reset,
+                }
+            };
+            println!("client: resets");
+            ready = loop {
+                reset = match reset.branch().await? {
+                    ClientR250OrRset::R250(_, reset) => reset,
+                    ClientR250OrRset::Rset(Rset, ready) => break ready,
+                };
+            };
+        };
+        let (R221, end) = done.select(Quit).await?.receive().await?;
+        Ok((attempts, end))
+    })
+    .await
+}
+
+/// Takes as long for each answer as `delays` says, and then none. Returns who got a mail.
+async fn server(role: &mut Server, delays: &[Duration]) -> Result<Vec<String>> {
+    try_run(role, async |mut ready: ServerSession<'_>| {
+        let mut delays = delays.iter();
+        let mut answer = async || {
+            sleep(delays.next().copied().unwrap_or_default()).await;
+            R250("OK".to_owned())
+        };
+        let mut delivered = Vec::new();
+        'mails: loop {
+            let mail = match ready.branch().await? {
+                ServerBeginOrQuit::Begin(Begin, mail) => mail,
+                ServerBeginOrQuit::Quit(Quit, session) => {
+                    return Ok((delivered, session.send(R221).await?));
+                }
+            };
+            let mut recipients = Vec::new();
+            let reset = 'mail: {
+                let mut answers = match mail.branch().await? {
+                    ServerRsetOrMail::Mail(_, answers) => answers,
+                    ServerRsetOrMail::Rset(Rset, reset) => break 'mail reset,
+                };
+                let answers = loop {
+                    let next = match answers.race(answer()).await? {
+                        Raced::Sent(next) => next,
+                        Raced::Heard(ServerRsetOrR250AfterMail::Rset(Rset, reset)) => {
+                            break 'mail reset;
+                        }
+                    };
+                    match next.branch().await? {
+                        ServerRsetOrRcpt::Rcpt(Rcpt(name), next) => {
+                            recipients.push(name);
+                            answers = next;
+                        }
+                        ServerRsetOrRcpt::Data(_, answers) => break answers,
+                        ServerRsetOrRcpt::Rset(Rset, reset) => break 'mail reset,
+                    }
+                };
+                let sent = match answers.race(answer()).await? {
+                    Raced::Sent(sent) => sent,
+                    Raced::Heard(ServerRsetOrR250AfterData::Rset(Rset, reset)) => {
+                        break 'mail reset;
+                    }
+                };
+                match sent.branch().await? {
+                    ServerRsetOrNoop::Noop(Noop, next) => {
+                        delivered.append(&mut recipients);
+                        ready = next;
+                        continue 'mails;
+                    }
+                    ServerRsetOrNoop::Rset(Rset, reset) => reset,
+                }
+            };
+            ready = reset.send(Rset).await?;
+        }
+    })
+    .await
+}
+
+/// How many attempts the client made, and who got a mail: the second answer takes too long.
+pub async fn run() -> Result<(usize, Vec<String>)> {
+    let mut roles = Roles::default();
+    let (patience, delays) = (Duration::from_millis(50), [Duration::ZERO, Duration::from_secs(60)]);
+    tokio::try_join!(
+        client(&mut roles.client, &["bob", "eve"], patience),
+        server(&mut roles.server, &delays),
+    )
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    rumpsteak_examples::conclude(run().await, (2, vec!["bob".to_owned(), "eve".to_owned()]))
+}

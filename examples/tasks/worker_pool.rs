@@ -1,0 +1,132 @@
+//! A pool of three workers: a job goes to whoever is free, and results are taken as they come.
+//!
+//! `cargo run -p rumpsteak-examples --example worker_pool`
+
+use std::process::ExitCode;
+
+use rumpsteak_runtime::{Result, session, try_run};
+use tokio::task::yield_now;
+
+rumpsteak_runtime::protocol!(WorkerPool);
+use worker_pool::{
+    Dispatcher, First, FirstJobOrStop, FirstSession, Job, ResultMessage, Roles, Second,
+    SecondJobOrStop, SecondSession, Stop, Third, ThirdJobOrStop, ThirdSession,
+};
+
+// All begin with a job. Whoever is done is free, and gets the next one.
+#[session(Dispatcher)]
+type Pool = Send<First, Job, Send<Second, Job, Send<Third, Job, Branch<Free>>>>;
+
+#[session]
+enum Free {
+    First(Receive<First, ResultMessage, Select<First, NextOfFirst>>),
+    Second(Receive<Second, ResultMessage, Select<Second, NextOfSecond>>),
+    Third(Receive<Third, ResultMessage, Select<Third, NextOfThird>>),
+}
+
+#[session]
+enum NextOfFirst {
+    Job(Job, Branch<Free>),
+    Stop(Stop, Receive<Second, ResultMessage, Receive<Third, ResultMessage, Stop23>>),
+}
+
+#[session]
+enum NextOfSecond {
+    Job(Job, Branch<Free>),
+    Stop(Stop, Receive<First, ResultMessage, Receive<Third, ResultMessage, Stop13>>),
+}
+
+#[session]
+enum NextOfThird {
+    Job(Job, Branch<Free>),
+    Stop(Stop, Receive<First, ResultMessage, Receive<Second, ResultMessage, Stop12>>),
+}
+
+#[session]
+type Stop12 = Send<First, Stop, Send<Second, Stop, End>>;
+
+#[session]
+type Stop13 = Send<First, Stop, Send<Third, Stop, End>>;
+
+#[session]
+type Stop23 = Send<Second, Stop, Send<Third, Stop, End>>;
+
+/// Has `first` done, and all of `jobs` after it. Returns the results, in the order in which they
+/// came.
+async fn dispatcher(role: &mut Dispatcher, first: [&str; 3], jobs: &[&str]) -> Result<Vec<u64>> {
+    try_run(role, async |pool: Pool<'_>| {
+        let [a, b, c] = first.map(|job| Job(job.to_owned()));
+        let mut pool = pool.send(a).await?.send(b).await?.send(c).await?;
+        let (mut jobs, mut results) = (jobs.iter().map(|&job| Job(job.to_owned())), Vec::new());
+        /// The next job for a worker that is free; or all stop, once the others are done.
+        macro_rules! next {
+            ($result:ident, $free:ident) => {{
+                results.push($result);
+                match jobs.next() {
+                    Some(job) => $free.select(job).await?,
+                    None => {
+                        let stopped = $free.select(Stop).await?;
+                        let (ResultMessage(result), others) = stopped.receive().await?;
+                        let (ResultMessage(last), others) = others.receive().await?;
+                        results.extend([result, last]);
+                        break Ok((results, others.send(Stop).await?.send(Stop).await?));
+                    }
+                }
+            }};
+        }
+        loop {
+            pool = match pool.branch().await? {
+                Free::First(ResultMessage(result), free) => next!(result, free),
+                Free::Second(ResultMessage(result), free) => next!(result, free),
+                Free::Third(ResultMessage(result), free) => next!(result, free),
+            };
+        }
+    })
+    .await
+}
+
+macro_rules! worker {
+    ($worker:ident, $Role:ident, $Session:ident, $Next:ident) => {
+        /// Takes so many turns for a job. Returns how many jobs it had.
+        async fn $worker(role: &mut $Role, turns: usize) -> Result<usize> {
+            try_run(role, async |mut session: $Session<'_>| {
+                let mut jobs = 0;
+                loop {
+                    session = match session.branch().await? {
+                        $Next::Job(Job(text), working) => {
+                            for _ in 0..turns {
+                                yield_now().await;
+                            }
+                            jobs += 1;
+                            working.send(ResultMessage(text.len() as u64)).await?
+                        }
+                        $Next::Stop(Stop, end) => return Ok((jobs, end)),
+                    };
+                }
+            })
+            .await
+        }
+    };
+}
+
+worker!(first, First, FirstSession, FirstJobOrStop);
+worker!(second, Second, SecondSession, SecondJobOrStop);
+worker!(third, Third, ThirdSession, ThirdJobOrStop);
+
+/// The results, and how many jobs each worker had: the second and the third are slow.
+pub async fn run() -> Result<(Vec<u64>, [usize; 3])> {
+    let mut roles = Roles::default();
+    let more = ["four", "fives", "sixsix"];
+    let (results, first, second, third) = tokio::try_join!(
+        dispatcher(&mut roles.dispatcher, ["1", "22", "333"], &more),
+        first(&mut roles.first, 1),
+        second(&mut roles.second, 100),
+        third(&mut roles.third, 200),
+    )?;
+    Ok((results, [first, second, third]))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    rumpsteak_examples::conclude(run().await, (vec![1, 4, 5, 6, 2, 3], [4, 1, 1]))
+}
