@@ -1,12 +1,13 @@
-//! What the choices of a machine are called: by what they are about, so that a name stays where the
-//! protocol changes elsewhere.
+//! What the choices and the loops of a machine are called: by what they are about, so that a name
+//! stays where the protocol changes elsewhere.
 //!
 //! ```text
 //! submit(Job) from client to worker;                   ClientSubmitOrStop: its first two labels
 //! submit(Job) from client to worker @"name: Ask";      ClientAsk
 //! ```
 //!
-//! Choices that would have one name have the labels that lead to them in it: `ClientOkOrKoAfterNd`.
+//! A loop has the label that it begins with: `ClientAskLoop`. Those that would have one name have
+//! the labels that lead to them in it: `ClientOkOrKoAfterNd`.
 
 use std::collections::BTreeMap;
 
@@ -50,16 +51,23 @@ pub(super) fn annotated(file: &ScrFile) -> Result<BTreeMap<Span, String>, String
     Ok(found)
 }
 
-/// The names of all states with several actions; each begins with `base`.
-pub(super) fn choice_names(
+/// The names of all states with several actions, and of those with one for which `suffix` has the
+/// end of a name; each begins with `base`.
+pub(super) fn state_names(
     fsm: &Fsm,
     base: &str,
     names: &Names,
     written: Option<Written<'_>>,
+    suffix: &dyn Fn(StateId) -> Option<&'static str>,
 ) -> BTreeMap<StateId, String> {
-    let choices = fsm.reachable().filter(|&state| fsm.transitions_from(state).count() > 1);
-    let name = |state| format!("{base}{}", subject(fsm, state, names, written));
-    let mut found: BTreeMap<StateId, String> = choices.map(|state| (state, name(state))).collect();
+    let named = fsm.reachable().filter_map(|state| match fsm.transitions_from(state).count() {
+        0 => None,
+        1 => Some((state, suffix(state)?)),
+        _ => Some((state, "")),
+    });
+    let name =
+        |(state, suffix)| (state, format!("{base}{}{suffix}", subject(fsm, state, names, written)));
+    let mut found: BTreeMap<StateId, String> = named.map(name).collect();
     // By what each state is entered first.
     let mut entries: BTreeMap<StateId, Transition<'_>> = BTreeMap::new();
     for transition in fsm.reachable().flat_map(|state| fsm.transitions_from(state)) {
@@ -84,7 +92,7 @@ pub(super) fn choice_names(
     found
 }
 
-/// What a choice is about.
+/// What a choice or a loop is about.
 fn subject(fsm: &Fsm, state: StateId, names: &Names, written: Option<Written<'_>>) -> String {
     let mut options: Vec<Transition<'_>> = fsm.transitions_from(state).collect();
     if let Some(Written { projection, annotated }) = written {

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rumpsteak_fsm::{Action, Defect, Direction, Fsm, StateId};
 
-use super::choice_names::{Written, choice_names};
+use super::choice_names::{Written, state_names};
 use super::layout::Type;
 use super::names::Names;
 
@@ -80,10 +80,17 @@ pub(super) fn items(
 ) -> Result<Vec<Item>, Unwritable> {
     fsm.check_deterministic().map_err(Unwritable::Defect)?;
     let root = names.numbered(root);
+    let (circle, entries) = (circles(fsm), entries(fsm));
+    let suffix = |state: StateId| match circle[state.index()] {
+        _ if entries[state.index()] < 2 || state == fsm.initial() => None,
+        true => Some("Loop"),
+        false => Some("Rest"),
+    };
+    let proposed = state_names(fsm, &base, names, written, &suffix);
     let mut writer = Writer {
-        circle: circles(fsm),
-        entries: entries(fsm),
-        proposed: choice_names(fsm, &base, names, written),
+        circle,
+        entries,
+        proposed,
         fsm,
         base,
         names,
@@ -228,12 +235,13 @@ impl Writer<'_> {
         if let Some(name) = self.chains.get(&state) {
             return Type::name(name);
         }
-        let suffix = match (self.cuts.contains(&state), self.circle[state.index()]) {
-            (true, _) => "Part",
-            (false, true) => "Loop",
-            (false, false) => "Rest",
-        };
-        let name = self.names.numbered(&format!("{}{suffix}", self.base));
+        let proposed = self.proposed.get(&state).cloned().unwrap_or_else(|| {
+            let label = self.fsm.transitions_from(state).next();
+            let label = label.and_then(|first| self.names.label(&first.action.message));
+            let label = label.map_or("", |label| &self.names.labels[label].ty);
+            format!("{}{label}Part", self.base)
+        });
+        let name = self.names.numbered(&proposed);
         self.chains.insert(state, name.clone());
         self.pending.push_back(Pending::Chain(state));
         Type::name(name)

@@ -99,7 +99,7 @@ fn the_form_of_the_machine_does_not_matter() {
     };
     let local = "k: s!ready; rec X . s!ready; s?value<i32>; t?ready; t!value<i32>; X";
     let dot = with("form-dot", "protocols/p.k.dot", OPTIMISED);
-    says(&dot, "pub type KSession = Send<S, Ready, KLoop>;");
+    says(&dot, "pub type KSession = Send<S, Ready, KReadyLoop>;");
     assert_eq!(dot, with("form-local", "protocols/p.k.local", local));
     assert_eq!(dot, with("form-named", "protocols/p.DoubleBuffering.k.dot", OPTIMISED));
 }
@@ -436,7 +436,17 @@ fn the_shapes_of_sessions() {
     let text = text("long", &format!("global protocol Long(role a, role b) {{ {long} }}"));
     let nested = text.lines().map(|line| line.matches("Send<").count()).max();
     assert!(nested <= Some(16), "{text}");
-    assert_eq!(text.matches("pub struct APart").count(), 2, "{text}");
+    let parts: Vec<&str> = text.lines().filter(|line| line.starts_with("pub struct A")).collect();
+    assert!(["AM16Part(", "AM32Part("].iter().all(|part| text.contains(part)), "{parts:?}");
+
+    // A loop before it leaves the name of a loop as it is.
+    let then = "start() from a to b; rec X { tick() from a to b; tock() from b to a; continue X; }";
+    let before = "go() from a to b; rec Y { yes() from a to b; no() from b to a; continue Y; }";
+    let both = format!("choice at a {{ {before} }} or {{ {then} }}");
+    for (name, body) in [("loop", then), ("loops", &both)] {
+        let text = self::text(name, &format!("global protocol P(role a, role b) {{ {body} }}"));
+        says(&text, "pub struct ATickLoop(Send<B, Tick, Receive<B, Tock, Self>>);");
+    }
 
     let text = self::text(
         "shared",
@@ -447,8 +457,8 @@ fn the_shapes_of_sessions() {
     );
     for expected in [
         "pub type ASession = Select<B, AXOrY>;",
-        "    X(X, ARest),\n    /// `y`.\n    Y(Y, ARest),",
-        "pub type ARest = Send<B, Z, Receive<B, Bye, End>>;",
+        "    X(X, AZRest),\n    /// `y`.\n    Y(Y, AZRest),",
+        "pub type AZRest = Send<B, Z, Receive<B, Bye, End>>;",
     ] {
         says(&text, expected);
     }

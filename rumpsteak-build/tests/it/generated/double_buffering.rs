@@ -106,11 +106,11 @@ pub struct SSession(Receive<K, Ready, Send<K, Value, Self>>);
 ///     s4 --> s1: t!value(i32)
 /// ```
 #[session(K)]
-pub type KSession = Send<S, Ready, KLoop>;
+pub type KSession = Send<S, Ready, KReadyLoop>;
 
 /// A part of [`KSession`].
 #[session]
-pub struct KLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+pub struct KReadyLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
 
 /// What [`T`] does, in the order of the protocol.
 ///

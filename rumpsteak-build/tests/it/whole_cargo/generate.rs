@@ -155,8 +155,8 @@ fn code_of_another_build_is_refused() {
     package.check(&[]).passes();
     let file = package.out("rumpsteak/double_buffering.rs");
     let text = std::fs::read_to_string(&file).unwrap_or_default();
-    says(&text, "pub type KSession = Send<S, Ready, KLoop>;");
-    let changed = text.replace("= Send<S, Ready, KLoop>;", "= KLoop;");
+    says(&text, "pub type KSession = Send<S, Ready, KReadyLoop>;");
+    let changed = text.replace("= Send<S, Ready, KReadyLoop>;", "= KReadyLoop;");
     assert_ne!(text, changed);
     std::fs::write(&file, &changed).unwrap_or_else(|error| panic!("{error}"));
     let outcome = package.check(&[]);
@@ -231,7 +231,7 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
     package.cargo("clippy", &[]).passes();
     package.edit(
         "src/double_buffering.rs",
-        "pub type KSession = Send<S, Ready, KLoop>;",
+        "pub type KSession = Send<S, Ready, KReadyLoop>;",
         "pub type KSession = Receive<S, Value, KLoop>;",
     );
     let outcome = package.check(&[]);
