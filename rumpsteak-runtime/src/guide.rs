@@ -9,6 +9,7 @@
 //! [`failure`]: self::failure
 //! [`executors`]: self::executors
 //! [`channels`]: self::channels
+//! [`generated`]: self::generated
 //! [`testing`]: self::testing
 //! [`errors`]: self::errors
 //!
@@ -47,4 +48,4 @@ macro_rules! chapters {
     };
 }
 
-chapters!(linearity recursion choice peers interrupts failure executors channels testing errors);
+chapters!(linearity recursion choice peers interrupts failure executors channels generated testing errors);

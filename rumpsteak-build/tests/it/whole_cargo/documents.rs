@@ -1,10 +1,11 @@
-//! The blocks of README and of the guides that no other test runs: with what the text around them
-//! says, they compile.
+//! The blocks of README and of the guides: each is taken by a test. Those that no other one runs
+//! compile here, with what the text around them says.
 
 use std::fs;
 
-use super::harness::{dependency, workspace};
+use super::harness::{Package, dependency, workspace};
 use super::readme::{blocks, example, section};
+use rumpsteak_scribble::{Limits, Modules};
 
 /// A document of this workspace.
 fn document(path: &str) -> String {
@@ -48,7 +49,7 @@ fn blocks_that_no_other_test_runs_compile() {
                 dependency("rumpsteak-runtime/net")
             ),
         )
-        .edit("Cargo.toml", "\"rt\", \"sync\"", "\"rt\", \"sync\", \"net\"");
+        .edit("Cargo.toml", "\"rt\", \"sync\"", "\"rt\", \"sync\", \"net\", \"time\"");
 
     // What build.rs may say.
     let statements = ["If a safe order is refused", "If a role may keep others waiting"]
@@ -76,7 +77,7 @@ fn blocks_that_no_other_test_runs_compile() {
     let (source, _) = source.split_once("#[tokio::main").unwrap();
     let (before, behind) = source.split_once("#[derive(Message)]\nenum Label").unwrap();
     let (_, behind) = behind.split_once("}\n").unwrap();
-    let source = format!("{imports}\nmod kernel;\nmod joined;\nmod detached;\nmod parcel;\n{before}{label}{behind}{main}")
+    let source = format!("{imports}\nmod kernel;\nmod joined;\nmod detached;\nmod parcel;\nmod waits;\nmod dispatch;\n{before}{label}{behind}{main}")
         .replace("Channel<Label>", "Net<Label>")
         .replace("{Channel, ", "{")
         .replace("struct Ready;", "#[derive(Serialize, Deserialize)]\nstruct Ready;")
@@ -144,8 +145,57 @@ fn blocks_that_no_other_test_runs_compile() {
             PORTAL.replace("ROUTE", "Net")
         ),
     );
+    write_choices(&package);
     let (success, _, said) = package.run_with("check", &["-q"]);
     assert!(success, "{said}");
+}
+
+/// The chapters on choices among peers and on interrupts, with what they leave out.
+fn write_choices(package: &Package) {
+    let chapter = document("rumpsteak-runtime/guide/interrupts.md");
+    let [patience, race, wish, drain] = &codes(&chapter)[..] else { panic!("four blocks") };
+    package.write("protocols/patience.scr", patience);
+    let (waiting, statements) = race.split_once("\n\n").unwrap();
+    let [statements, wish] = [statements, wish].map(|code| code.replace("=> …,", "=> {}"));
+    package.write(
+        "src/waits.rs",
+        &format!(
+            "#![allow(unused, unused_must_use)]\n\
+             use rumpsteak_runtime::{{Result, session, states::{{AnyPeer, Race, Raced}}}};\n\
+             rumpsteak_runtime::protocol!(Patience);\nuse patience::{{Answer, C, Cancel, S, Thanks}};\n\
+             const PATIENCE: std::time::Duration = std::time::Duration::ZERO;\n{waiting}\n{drain}\
+             #[session] enum Taken {{ Thanks(Thanks, End), Cancel(Cancel, Branch<S, Drain>) }}\n\
+             #[session] enum Working {{\n    Answer(Send<C, Answer, Branch<C, Answered>>),\n    \
+             Cancel(Receive<C, Cancel, Send<C, Cancel, End>>),\n}}\n\
+             #[session] enum Answered {{ Thanks(Thanks, End), Cancel(Cancel, Send<C, Cancel, End>) }}\n\
+             async fn asks(s: Race<'_, C, AnyPeer, Waiting<'_, C>>) -> Result<()> {{\n{statements}Ok(()) }}\n\
+             async fn works(s: Race<'_, S, AnyPeer, Working<'_, S>>, work: impl Future<Output = i32>) -> Result<()> {{\n{wish}Ok(()) }}\n"
+        ),
+    );
+    let chapter = codes(&document("rumpsteak-runtime/guide/peers.md"));
+    let dispatch = chapter.iter().find(|code| code.contains("Select<Next>")).unwrap();
+    let (sessions, statements) = dispatch.split_once("\n\n").unwrap();
+    let statements = statements.lines().enumerate();
+    let functions = statements.map(|(number, line)| {
+        format!(
+            "async fn chooses_{number}(s: Dispatcher<'_>) -> Result<()> {{\n{line}\nOk(()) }}\n"
+        )
+    });
+    package.write(
+        "protocols/dispatch.scr",
+        "global protocol Dispatch(role d, role a, role b) { rec next { choice at d {\n\
+         job(i32) from d to a; done() from a to d; continue next;\n} or {\n\
+         job(i32) from d to b; done() from b to d; continue next;\n} or {\n\
+         stop() from d to a; stop() from d to b;\n} } }\n",
+    );
+    package.write(
+        "src/dispatch.rs",
+        &format!(
+            "#![allow(unused, unused_must_use)]\nuse rumpsteak_runtime::{{Result, session}};\n\
+             rumpsteak_runtime::protocol!(Dispatch);\nuse self::dispatch::{{A, B, D, Done, Job, Stop}};\n{sessions}\n{}",
+            functions.collect::<String>()
+        ),
+    );
 }
 
 /// A line of rustc without the modules before names, which it leaves out where no other item has
@@ -170,4 +220,169 @@ fn the_chapter_on_errors_quotes_what_is_printed() {
     let quoted = chapter.iter().flat_map(|block| block.lines()).map(plain);
     let missing: Vec<String> = quoted.filter(|line| !printed.contains(line)).collect();
     assert_eq!(missing, [""; 0]);
+}
+
+/// The chapter on generated code has tests of the roles that are generated for README's first
+/// program.
+#[test]
+fn generated_roles_are_tested_as_the_guide_says() {
+    let (package, _) = example("guide-generated", &section(&document("README.md"), "Start here"));
+    let chapter = codes(&document("rumpsteak-runtime/guide/generated.md"));
+    let tests = chapter.iter().find(|code| code.contains("#[cfg(test)]")).unwrap();
+    package.write("src/main.rs", &format!("{}\n{tests}", package.read("src/main.rs")));
+    let (success, printed, said) = package.run_with("test", &["-q"]);
+    assert!(success && printed.contains("2 passed"), "{printed}{said}");
+}
+
+/// The blocks of a text: the section that each is in, what its fence says, and its lines.
+fn fences(text: &str) -> Vec<(&str, &str, String)> {
+    let (mut found, mut section) = (Vec::new(), "");
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = title;
+        } else if let Some(fence) = line.strip_prefix("```") {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push((section, fence, body.join("\n")));
+        }
+    }
+    found
+}
+
+const DOCUMENTS: [&str; 6] = [
+    "rumpsteak-build/README.md",
+    "rumpsteak-build/cli/README.md",
+    "rumpsteak-build/fsm/README.md",
+    "rumpsteak-build/scribble/README.md",
+    "rumpsteak-runtime/README.md",
+    "rumpsteak-runtime/net/README.md",
+];
+
+/// The documents for users, but for the reference of the dialect, each of whose blocks has a test
+/// beside the parser.
+fn documents() -> Vec<String> {
+    let guides = ["rumpsteak-runtime/guide", "rumpsteak-runtime/net/guide"];
+    let chapters = guides.iter().flat_map(|folder| {
+        let files = fs::read_dir(workspace().join(folder)).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".md")).map(move |name| format!("{folder}/{name}"))
+    });
+    let mut chapters: Vec<String> = chapters.collect();
+    chapters.sort();
+    let fixed = ["README.md"].into_iter().chain(DOCUMENTS).map(str::to_owned);
+    fixed.chain(chapters).collect()
+}
+
+/// The blocks that are no protocol, no command and no test of rustdoc, with the test that takes
+/// them: a new one is to be named here.
+const OTHERS: &str = "\
+README.md: text                                       the_example_of_the_readme_runs_and_its_mistake_is_refused
+README.md, Start here: toml                           the_first_example_of_the_readme_runs
+README.md, Start here: rust,ignore                    the_first_example_of_the_readme_runs
+README.md, Start here: rust,ignore                    the_first_example_of_the_readme_runs
+README.md, Start here: text                           the_first_example_of_the_readme_runs
+README.md, A complete example: toml                   the_example_of_the_readme_runs_and_its_mistake_is_refused
+README.md, A complete example: rust,ignore            the_example_of_the_readme_runs_and_its_mistake_is_refused
+README.md, A complete example: rust,ignore            the_example_of_the_readme_runs_and_its_mistake_is_refused
+README.md, A complete example: text                   the_example_of_the_readme_runs_and_its_mistake_is_refused
+README.md, Top-down: let the code be generated: rust,ignore       the_example_runs_in_the_other_workflows
+README.md, Top-down: let the code be generated: rust,ignore       the_example_runs_in_the_other_workflows
+README.md, Top-down: let the code be generated: dot   the_example_runs_in_the_other_workflows
+README.md, Bottom-up: without a protocol: rust,ignore the_example_runs_in_the_other_workflows
+README.md, In processes of their own: rust,ignore     blocks_that_no_other_test_runs_compile
+README.md, In processes of their own: rust,ignore     blocks_that_no_other_test_runs_compile
+README.md, If a safe order is refused: rust,ignore    blocks_that_no_other_test_runs_compile
+README.md, If a role may keep others waiting: rust,ignore         blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/README.md: rust,ignore              blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/net/README.md: rust,ignore          blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/net/README.md: rust,ignore          blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/generated.md, Testing: rust,ignore        generated_roles_are_tested_as_the_guide_says
+rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/interrupts.md: rust,ignore    blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/interrupts.md, What crosses: rust,ignore  blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/guide/peers.md, Sending to whom you like: rust,ignore           blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/net/guide/delegation.md, Within a process: rust,ignore          blocks_that_no_other_test_runs_compile
+rumpsteak-runtime/net/guide/delegation.md, To another host: rust,ignore           blocks_that_no_other_test_runs_compile
+";
+
+/// Every block is compiled, run or refused by a test, or is a command that there is.
+#[test]
+fn every_block_is_taken_by_a_test() {
+    let included =
+        ["", "net/"].map(|part| document(&format!("rumpsteak-runtime/{part}src/guide.rs")));
+    let chapters = included.iter().flat_map(|text| text.split("chapters!(").nth(1));
+    let chapters: Vec<&str> = chapters.flat_map(|names| names.split([' ', ')'])).collect();
+    let (mut others, mut wrong) = (Vec::new(), Vec::new());
+    for path in documents() {
+        let text = document(&path);
+        let stem = path.rsplit('/').next().unwrap().trim_end_matches(".md");
+        for (section, fence, body) in fences(&text) {
+            let is_right = match fence {
+                "scribble" => is_accepted(&body),
+                "console" => body.lines().filter_map(|line| line.strip_prefix("$ ")).all(exists),
+                "toml" if !body.contains("[package]") => body.contains("= \"0.1\""),
+                // Those that are messages are compared with those of `ui-tests` above.
+                "text" if stem == "errors" => true,
+                "text" if stem == "peers" => {
+                    quotes(&body, &["examples/tasks/lock.rs", "protocols/lock.scr"])
+                }
+                _ if fence.starts_with("rust") && !fence.contains("ignore") => {
+                    DOCUMENTS.contains(&&*path) || chapters.contains(&stem)
+                }
+                _ => {
+                    let section = if section.is_empty() { "" } else { &format!(", {section}") };
+                    others.push(format!("{path}{section}: {fence}"));
+                    true
+                }
+            };
+            if !is_right {
+                wrong.push(format!("{path}, {section}: {fence}\n{body}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let table = OTHERS.lines().map(|line| line.rsplit_once(' ').unwrap());
+    let known: Vec<&str> = table.clone().map(|(block, _)| block.trim_end()).collect();
+    assert_eq!(others, known);
+    let tests = document("rumpsteak-build/tests/it/whole_cargo/readme.rs") + &document(file!());
+    for (_, test) in table {
+        assert!(tests.contains(&format!("\nfn {test}()")), "{test}");
+    }
+}
+
+/// Whether a text is Scribble, and every role can follow it.
+fn is_accepted(text: &str) -> bool {
+    let (modules, diagnostics) = Modules::load(text, |_| None);
+    let checked = modules.check(&Limits::default());
+    let mut protocols = checked.protocols.iter();
+    let is_followed = protocols.all(|it| it.roles().iter().all(|role| it.project(role).is_ok()));
+    diagnostics.is_empty() && checked.diagnostics.is_empty() && is_followed
+}
+
+/// Whether each line stands in one of the files.
+fn quotes(text: &str, files: &[&str]) -> bool {
+    let quoted: String = files.iter().map(|file| document(file)).collect();
+    text.lines().all(|line| line.trim() == "…" || quoted.contains(line))
+}
+
+/// Whether a command names what there is.
+fn exists(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let there = |path: String| workspace().join(path).exists();
+    match words[..] {
+        ["cargo", "test"] | ["echo", ..] => true,
+        ["cargo", "install", "--path", path] => there(path.to_owned()),
+        ["cargo", "rumpsteak", verb, ..] => {
+            ["", ".rs"].iter().any(|end| there(format!("rumpsteak-build/cli/src/verb/{verb}{end}")))
+        }
+        ["cargo", "run", "-p", "rumpsteak-examples", "--example", name, ..] => {
+            document("examples/Cargo.toml").contains(&format!("\"{name}\""))
+                || there(format!("examples/{name}.rs"))
+        }
+        ["cargo", "run", "--release", "-p", "rumpsteak-evaluation", .., figure] => {
+            document("benches/evaluation/src/main.rs").contains(figure)
+                || document("benches/report/README.md").contains(figure)
+        }
+        _ => false,
+    }
 }
