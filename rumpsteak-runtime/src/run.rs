@@ -55,14 +55,15 @@ use crate::states::{End, State};
 ///
 /// Not cancel safe: dropping the future in the middle of the session poisons the role and wakes its
 /// peers. Dropping it before it was first polled has no effect.
-pub fn try_run<'s, R, S, T, E, F, P, A>(
+pub fn try_run<'s, R, S, T, E, F, P, A, Q>(
     role: &'s mut R,
     process: P,
 ) -> Running<'s, R, P, <F as Process<A>>::Itself>
 where
-    R: Role + Plays<S, State = State<'s, R>>,
+    R: Role + Plays<S, State = State<'s, R>, Player = Q>,
     P: FnOnce(S) -> F,
-    F: Process<A> + Future<Output = Result<(T, R::End), E>>,
+    F: Process<A> + Future<Output = Result<(T, End<'s, Q>), E>>,
+    Q: Role,
     E: From<Error>,
 {
     let start = |role, process: P| Ok(process(R::begin(begin::<R, S>(role)?)).itself());

@@ -12,7 +12,7 @@ use crate::source::crate_tree::{CrateId, ItemId, Tree};
 /// own macro; and a struct that is no role to a role with a route to it, whose macro knows what to
 /// put in its place.
 pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
-    let mut said: Vec<(CrateId, Cause)> = Vec::new();
+    let mut said: Vec<(ItemId, Cause)> = Vec::new();
     let mut moved = Vec::new();
     for (item, faults) in judgement.faults.all_mut() {
         let krate = tree.crate_id(item);
@@ -21,13 +21,18 @@ pub(crate) fn once(tree: &Tree, judgement: &mut Judgement) {
             fault.stub = left_out.map(str::to_owned).or(fault.stub.take());
             let Some(name) = shared(&fault.cause) else { continue };
             let echo = Cause::SaidBefore { name: name.to_owned() };
+            // Where a session is left out, its module needs an error: see `left_out`.
+            let is_near = |other: ItemId| match left_out {
+                Some(_) => tree.item(other).module == tree.item(item).module,
+                None => tree.crate_id(other) == krate,
+            };
             let mut known = said.iter();
-            if known.any(|(other, cause)| *other == krate && is_same(cause, &fault.cause)) {
+            if known.any(|(other, cause)| is_near(*other) && is_same(cause, &fault.cause)) {
                 fault.cause = echo;
                 fault.stub = left_out.map(str::to_owned);
                 continue;
             }
-            said.push((krate, fault.cause.clone()));
+            said.push((item, fault.cause.clone()));
             let Cause::Name { path, problem, meant } = &mut fault.cause else { continue };
             if *problem == NameProblem::Unresolved {
                 *meant = near(tree, krate, path);
@@ -74,10 +79,16 @@ fn shared(cause: &Cause) -> Option<&str> {
 }
 
 /// The stub beside the error of a session item that has this wrong, if the item is left out:
-/// whatever it expanded to, rustc would have more to say of it.
+/// whatever it expanded to, rustc would have more to say of it. A name without a meaning takes its
+/// place, of which rustc says nothing in a module with a `compile_error!`.
 fn left_out(cause: &Cause) -> Option<&'static str> {
     match cause {
         Cause::Name { problem: NameProblem::NoSession, .. } => Some("unmarked"),
+        // Something stands in for these.
+        Cause::Name {
+            problem: NameProblem::PlainStruct(_) | NameProblem::RoleWithoutLink(_),
+            ..
+        } => None,
         Cause::Name { .. }
         | Cause::GenericLabel { .. }
         | Cause::NoLabel { .. }

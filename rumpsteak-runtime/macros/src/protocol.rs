@@ -29,22 +29,34 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let problems = match verdict::find(Kind::Protocol, name, &item.key, &item.krate) {
         Ok(found) => found.problems,
         Err(Missing::Silent) => TokenStream::new(),
-        Err(missing) => return missing.error(name),
+        Err(missing) => return empty(&item, &missing.error(name)),
     };
     match verdict::generated(&item) {
         Ok(Some(file)) => {
             let module = module(&item, &file);
             quote!(#module #problems)
         }
-        Ok(None) if problems.is_empty() => verdict::unverified(name, verdict::UNSEEN),
-        Ok(None) => problems,
-        Err(reason) => verdict::unverified(name, &reason),
+        Ok(None) if problems.is_empty() => {
+            empty(&item, &verdict::unverified(name, verdict::UNSEEN))
+        }
+        Ok(None) => empty(&item, &problems),
+        Err(reason) => empty(&item, &verdict::unverified(name, &reason)),
     }
+}
+
+/// The module without any code, so that rustc takes it for no other crate.
+fn empty(item: &ProtocolItem, problems: &TokenStream) -> TokenStream {
+    let (module, visibility) = (module_name(item), &item.visibility);
+    quote!(#visibility mod #module {} #problems)
+}
+
+fn module_name(item: &ProtocolItem) -> Ident {
+    Ident::new(&item.module(), Span::call_site().located_at(item.name.span()))
 }
 
 fn module(item: &ProtocolItem, file: &str) -> TokenStream {
     let ProtocolItem { name, attributes, visibility, .. } = item;
-    let module = Ident::new(&item.module(), Span::call_site().located_at(name.span()));
+    let module = module_name(item);
     let file = format!("/{file}");
     let summary = format!("The protocol `{name}`: its roles, its messages and its sessions.");
     quote! {

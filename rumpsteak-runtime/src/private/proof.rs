@@ -28,8 +28,8 @@ pub trait Plays<S>: Sized {
     /// where there is no proof, and has nothing to follow up.
     type State;
 
-    /// Its end, `End<'s, Self>`, for the same reason.
-    type End;
+    /// The role, `Self`, for the same reason.
+    type Player;
 
     /// Enters the session.
     fn begin(state: Self::State) -> S;
@@ -79,7 +79,7 @@ macro_rules! unnamed {
 
             type State = Infallible;
 
-            type End = Infallible;
+            type Player = Infallible;
 
             fn begin(state: Infallible) -> Unnamed<$number> {
                 match state {}
@@ -101,7 +101,7 @@ macro_rules! __plays {
 
             type State = $crate::states::State<'s, $role>;
 
-            type End = $crate::states::End<'s, $role>;
+            type Player = $role;
 
             fn begin(state: Self::State) -> $session<'s> {
                 $crate::states::Session::from_state(state)

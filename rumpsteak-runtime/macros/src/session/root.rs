@@ -31,7 +31,7 @@ impl Expansion<'_> {
 
                     type State = #here::states::State<'s, #role>;
 
-                    type End = #here::states::End<'s, #role>;
+                    type Player = #role;
 
                     #[inline]
                     fn begin(state: #here::states::State<'s, #role>) -> #name<'s, #role> {
