@@ -356,7 +356,7 @@ impl Resolver<'_> {
                 let start = format!("{written}<");
                 let generic = known.iter().find(|label| label.starts_with(&start));
                 let path_text = path.to_string();
-                let cause = match generic {
+                match generic {
                     Some(&label) => {
                         Cause::GenericLabel { path: path_text, label: label.to_owned() }
                     }
@@ -365,8 +365,7 @@ impl Resolver<'_> {
                         role: self.role.name.clone(),
                         meant: similar(&written, &known).map(str::to_owned),
                     },
-                };
-                cause
+                }
             }
         };
         self.fault(id, path.last_token(), cause);
