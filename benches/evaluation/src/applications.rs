@@ -1,9 +1,19 @@
 //! SJ framework, Figs. 15 and 16: Jacobi's method and n-body, wherever their workers are.
 
-#[allow(dead_code, unreachable_pub, reason = "the programs' `main`, and what only it needs")]
+#[allow(
+    clippy::print_stdout,
+    dead_code,
+    unreachable_pub,
+    reason = "the programs' `main`, and what only it needs"
+)]
 #[path = "../../../examples/applications/jacobi.rs"]
 mod jacobi;
-#[allow(dead_code, unreachable_pub, reason = "the programs' `main`, and what only it needs")]
+#[allow(
+    clippy::print_stdout,
+    dead_code,
+    unreachable_pub,
+    reason = "the programs' `main`, and what only it needs"
+)]
 #[path = "../../../examples/applications/n_body.rs"]
 mod n_body;
 
