@@ -8,7 +8,7 @@ pub mod unmarked {
 
     /// To rustc, `Send` would be the trait.
     #[derive(Debug)]
-    pub struct Send<P, L = (), C = ()>(PhantomData<fn() -> (P, L, C)>);
+    pub struct Send<P, L = (), C = ()>(PhantomData<(P, L, C)>);
 }
 
 /// What stands in for the attributes of a role in a struct without `#[derive(Role)]`.
