@@ -156,7 +156,6 @@ fn write_choices(package: &Package) {
     let [patience, race, wish, drain] = &codes(&chapter)[..] else { panic!("four blocks") };
     package.write("protocols/patience.scr", patience);
     let (waiting, statements) = race.split_once("\n\n").unwrap();
-    let [statements, wish] = [statements, wish].map(|code| code.replace("=> …,", "=> {}"));
     package.write(
         "src/waits.rs",
         &format!(
