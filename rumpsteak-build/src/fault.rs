@@ -256,8 +256,8 @@ pub(crate) enum Gap {
     Undecided(String),
     /// This session was not read.
     Unread(String),
-    /// They are not safe.
-    Unsafe(Box<Run>),
+    /// They are not safe, and which sessions they are where a role has several.
+    Unsafe(Box<Run>, Vec<String>),
 }
 
 /// Whose fault it is.

@@ -17,10 +17,11 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use rumpsteak_contract::canonical::{Piece, Pieces};
 use rumpsteak_contract::{ProtocolItem, name};
 use rumpsteak_fsm::{Action, Fsm, Message, Role};
-use rumpsteak_scribble::Span;
+use rumpsteak_scribble::{DeclarationKind, Span};
 
 use crate::protocols::{Loaded, ScrFile};
 use crate::source::names::PRIMITIVES;
+use crate::words::did_you_mean;
 
 /// The path of the runtime where no other is asked for.
 pub(super) const RUNTIME: &str = "::rumpsteak_runtime";
@@ -333,8 +334,13 @@ fn payload(sort: &str, file: &ScrFile) -> Result<Payload, String> {
         ));
     }
     let refused = |(example, from): (String, &str)| {
+        let sorts = file.modules.iter().flat_map(|module| &module.declarations);
+        let sorts = sorts.filter(|found| found.kind == DeclarationKind::Payload);
+        let known: Vec<&str> = sorts.map(|found| found.name.as_str()).chain(PRIMITIVES).collect();
+        let meant = did_you_mean(sort, known);
+        let meant = meant.map_or(String::new(), |meant| format!("help: {meant}\n"));
         format!(
-            "the sort `{sort}` stands for no Rust type\n\n\
+            "the sort `{sort}` stands for no Rust type\n\n{meant}\
              help: declare it in {}: `type <rust> \"{example}\" from \"{from}\" as {sort};`",
             file.shown()
         )

@@ -61,12 +61,12 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
     if let Some(silent) = members.iter().find(|member| member.sessions.is_empty()) {
         return Err((Gap::Silent(silent.name.clone()), None));
     }
-    let mut machines: Vec<Vec<&SessionMachine>> = Vec::new();
+    let mut machines: Vec<Vec<(&str, &SessionMachine)>> = Vec::new();
     for member in members {
         let mut of_role = Vec::new();
         for session in &member.sessions {
             let unread = || (Gap::Unread(session.name.to_owned()), None);
-            of_role.push(session.machine.ok_or_else(unread)?);
+            of_role.push((session.name, session.machine.ok_or_else(unread)?));
         }
         machines.push(of_role);
     }
@@ -78,13 +78,18 @@ pub(crate) fn judge(members: &[Member<'_>], limits: &Limits) -> Result<usize, Re
     let mut bound = 0;
     for number in 0..count {
         let mut rest = number;
+        let mut named = Vec::new();
         let chosen = machines.iter().map(|of_role| {
             // No role is without a session.
-            let machine = of_role[rest % of_role.len()];
+            let (name, machine) = of_role[rest % of_role.len()];
             rest /= of_role.len();
+            if of_role.len() > 1 {
+                named.push(name.to_owned());
+            }
             machine
         });
-        bound = bound.max(judge_one(&chosen.collect::<Vec<_>>(), limits)?);
+        let chosen: Vec<&SessionMachine> = chosen.collect();
+        bound = bound.max(judge_one(&chosen, &named, limits)?);
     }
     Ok(bound)
 }
@@ -98,14 +103,18 @@ pub(super) fn too_many(count: usize, limits: &Limits) -> String {
     )
 }
 
-/// Judges one combination.
-fn judge_one(machines: &[&SessionMachine], limits: &Limits) -> Result<usize, Refusal> {
+/// Judges one combination: `named` are the sessions of roles that have several.
+fn judge_one(
+    machines: &[&SessionMachine],
+    named: &[String],
+    limits: &Limits,
+) -> Result<usize, Refusal> {
     let undecided = |reason: String| (Gap::Undecided(reason), None);
     let system = System::new(machines.iter().map(|machine| machine.fsm.clone()).collect())
         .map_err(|error| undecided(error.to_string()))?;
     let refuse = |run: Box<Run>| {
         let place = last_step(machines, &run);
-        (Gap::Unsafe(run), place)
+        (Gap::Unsafe(run, named.to_vec()), place)
     };
     match kmc::check(&system, &limits.verifier).verdict {
         Verdict::Safe { bound } => match again::follow(&system, &limits.verifier) {

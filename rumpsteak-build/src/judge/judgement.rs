@@ -502,7 +502,7 @@ impl<'a> Judge<'a> {
             Gap::Undecided(reason) => {
                 vec![Cause::UndecidedSystem { set: name, reason }.at(set.item, token)]
             }
-            Gap::Unsafe(run) => {
+            Gap::Unsafe(run, _) => {
                 let cause = Cause::UnsafeSystem {
                     set: name,
                     run,

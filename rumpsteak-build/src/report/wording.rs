@@ -447,11 +447,17 @@ fn note_text(note: &Note) -> String {
         Gap::Unread(session) => format!(
             "the session `{session}` has an error, so that it is not known what the others meet"
         ),
-        Gap::Unsafe(run) => format!(
-            "the system of all sessions as they are written {}:\n\n{}",
-            failure(run),
-            run.chart().trim_end()
-        ),
+        Gap::Unsafe(run, named) => {
+            let which = match &named[..] {
+                [] => String::new(),
+                named => format!(", with {},", list(named.iter().map(String::as_str))),
+            };
+            format!(
+                "the system of all sessions as they are written{which} {}:\n\n{}",
+                failure(run),
+                run.chart().trim_end()
+            )
+        }
     };
     format!("\n\nnote: `accept_closed_system({name:?})` does not help: {reason}")
 }

@@ -96,7 +96,7 @@ fn every_session_of_every_role_counts() {
     let text = refused(&mixed);
     says(
         text,
-        "note: `accept_closed_system(\"Swap\")` does not help: the system of all sessions as they are written gets stuck:\n\n",
+        "note: `accept_closed_system(\"Swap\")` does not help: the system of all sessions as they are written, with `Plain`, gets stuck:\n\n",
     );
     ends(text, "nobody can move");
     assert_eq!((mixed.summary.sessions, mixed.summary.verified), (3, 2));

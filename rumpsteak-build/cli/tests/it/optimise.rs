@@ -56,10 +56,12 @@ digraph k {
 }
 
 #[session(K)]
-type OptimisedK = Send<S, Ready, OptimisedKLoop>;
+type OptimisedK = Send<S, Ready, OptimisedKReadyLoop>;
 
 #[session]
-struct OptimisedKLoop(Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>);
+struct OptimisedKReadyLoop(
+    Send<S, Ready, Receive<S, Value, Receive<T, Ready, Send<T, Value, Self>>>>,
+);
 
 before, up to time 12:
 ";
@@ -68,7 +70,7 @@ before, up to time 12:
 
     // Nothing says that a value waits for room.
     let free = folder.call("optimise db.scr --role k --assume-independent --format alias").exits(0);
-    says(&free.stdout, "struct OptimisedKLoop(Send<T, Value, Receive<S, Value,");
+    says(&free.stdout, "struct OptimisedKValueLoop(\n    Send<T, Value, Receive<S, Value,");
 
     // What is printed is read back, and is a subtype.
     let machine = folder.call("optimise db.scr --role k --format dot").exits(0).stdout;
@@ -88,7 +90,7 @@ fn the_protocols_of_the_papers() {
     };
     assert!(
         alias("double_buffering.scr", "k", "")
-            .starts_with("#[session(K)]\ntype OptimisedK = Send<S, Ready, OptimisedKLoop>;\n")
+            .starts_with("#[session(K)]\ntype OptimisedK = Send<S, Ready, OptimisedKReadyLoop>;\n")
     );
     assert_eq!(
         alias("ring.scr", "b", "--window 1 --assume-independent"),

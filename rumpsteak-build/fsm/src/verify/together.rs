@@ -223,7 +223,7 @@ pub(super) fn undirected(parts: &[Part<'_>]) -> Option<(usize, Condition)> {
 /// A state of `sub` that may stand for a choice of `sup` of which it leaves out an option, and the
 /// option.
 fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
-    if std::ptr::eq(sub, sup) || sub == sup {
+    if does_the_same(sub, sup) {
         return None;
     }
     let choices = sup.states().map(|state| sends(sup, state).collect());
@@ -247,6 +247,32 @@ fn left_out(sub: &Fsm, sup: &Fsm) -> Option<(StateId, Action)> {
         let option: &Action = positions.into_iter().find_map(missing)?;
         Some((state, option.clone()))
     })
+}
+
+/// Whether two machines have the same actions in all states that they reach by the same actions.
+fn does_the_same(sub: &Fsm, sup: &Fsm) -> bool {
+    if std::ptr::eq(sub, sup) || sub == sup {
+        return true;
+    }
+    if sub.check_deterministic().is_err() || sup.check_deterministic().is_err() {
+        return false;
+    }
+    let mut pairs = BTreeSet::from([(sub.initial(), sup.initial())]);
+    let mut work = vec![(sub.initial(), sup.initial())];
+    while let Some((own, due)) = work.pop() {
+        let targets = sup.transitions_from(due).map(|found| (found.action, found.target));
+        let targets: BTreeMap<&Action, StateId> = targets.collect();
+        if sub.transitions_from(own).count() != targets.len() {
+            return false;
+        }
+        for found in sub.transitions_from(own) {
+            let Some(&target) = targets.get(found.action) else { return false };
+            if pairs.insert((found.target, target)) {
+                work.push((found.target, target));
+            }
+        }
+    }
+    true
 }
 
 fn sends(fsm: &Fsm, state: StateId) -> impl Iterator<Item = &Action> {

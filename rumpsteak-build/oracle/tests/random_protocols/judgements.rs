@@ -304,6 +304,7 @@ fn judge_written(
         }
     }
     let explored = watch.time(Tool::Explore, || explore(&composed, &limits()));
+    let is_exhaustive = explored.coverage.exhaustive;
     match explored.verdict {
         Verdict::Safe(()) => {
             known.check(Judge::Exploration, explored.starvation.is_some())?;
@@ -324,7 +325,8 @@ fn judge_written(
                 && may_hold(&whole.exhaustive)
                 && (whole.is_directed() || is_independent());
             // Where the bound never mattered, all there is was seen.
-            if !is_proven && known.report.coverage != Coverage::Complete {
+            let is_finite = known.report.coverage == Coverage::Complete || is_exhaustive;
+            if !is_proven && !is_finite {
                 return Err(format!("{bound}-MC without what that takes: {whole:?}"));
             }
         }

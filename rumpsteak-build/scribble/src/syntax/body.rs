@@ -371,7 +371,10 @@ impl BodyParser<'_, '_> {
         let failed = self.cursor.unexpected(expected);
         if let MessageExpr::Named(name) = message
             && let Some(error) = self.cursor.diagnostics.get_mut(reported)
-            && let Some(keyword) = similar(name.as_str(), &STATEMENTS)
+            && let Some(keyword) = match name.as_str() {
+                "else" => Some("or"),
+                name => similar(name, &STATEMENTS),
+            }
         {
             error.help = Some(format!("did you mean `{keyword}` instead of `{name}`?"));
         }

@@ -280,6 +280,7 @@ README.md, Start here: toml                           the_first_example_of_the_r
 README.md, Start here: rust,ignore                    the_first_example_of_the_readme_runs
 README.md, Start here: rust,ignore                    the_first_example_of_the_readme_runs
 README.md, Start here: text                           the_first_example_of_the_readme_runs
+README.md, Start here: rust,ignore                    the_first_example_of_the_readme_runs
 README.md, A complete example: toml                   the_example_of_the_readme_runs_and_its_mistake_is_refused
 README.md, A complete example: rust,ignore            the_example_of_the_readme_runs_and_its_mistake_is_refused
 README.md, A complete example: rust,ignore            the_example_of_the_readme_runs_and_its_mistake_is_refused

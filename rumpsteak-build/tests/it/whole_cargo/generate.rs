@@ -232,7 +232,7 @@ fn code_that_is_checked_in_is_verified_as_any_other() {
     package.edit(
         "src/double_buffering.rs",
         "pub type KSession = Send<S, Ready, KReadyLoop>;",
-        "pub type KSession = Receive<S, Value, KLoop>;",
+        "pub type KSession = Receive<S, Value, KReadyLoop>;",
     );
     let outcome = package.check(&[]);
     assert!(!outcome.success);

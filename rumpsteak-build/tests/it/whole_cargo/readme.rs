@@ -108,10 +108,25 @@ fn the_example_of_the_readme_runs_and_its_mistake_is_refused() {
 #[test]
 fn the_first_example_of_the_readme_runs() {
     let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
-    let section = &section(&readme, "Start here");
+    let section = section(&readme, "Start here");
+    let (section, behind) = section.rsplit_once("```rust,ignore\n").unwrap();
     let (package, files) = example("readme-start", section);
     assert_eq!(files, ["Cargo.toml", "protocols/jobs.scr", "build.rs", "src/main.rs"]);
     prints(&package, section);
+
+    // A session of one's own, beside the generated one.
+    let (own, _) = behind.split_once("```").unwrap();
+    package.edit("src/main.rs", "#[tokio::main", &format!("{own}\n#[tokio::main"));
+    let (success, _, said) = package.run("check");
+    assert!(success, "{said}");
+    let (right, wrong) = (
+        "Send<Worker, Submit, Receive<Worker, Done, ",
+        "Receive<Worker, Done, Send<Worker, Submit, ",
+    );
+    package.edit("src/main.rs", right, wrong);
+    let (success, _, said) = package.run("check");
+    assert!(!success);
+    says(&said, "`OneJob` receives `Done` from `Worker` before it has chosen `Submit` or `Stop`");
 }
 
 /// The example top-down, with nothing but what the README says.
