@@ -47,8 +47,8 @@ pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(actual: &T, expected: &T) -
     }
 }
 
-/// Waits, if there is something to wait for: by tokio's timer in a runtime of tokio, and asleep in a
-/// thread that has none.
+/// Waits, if there is something to wait for: by tokio's timer in a runtime of tokio, and asleep in
+/// a thread that has none.
 pub(crate) async fn pause(delay: Option<Duration>) {
     match delay {
         None => {}

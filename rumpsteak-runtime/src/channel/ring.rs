@@ -111,10 +111,10 @@ struct Ring<M, T> {
 /// Keeps what is before it apart from what is behind it.
 type Gap = MaybeUninit<[u8; 128]>;
 
-// SAFETY: of what is shared, only the slots need not be `Sync` by themselves. Each has one owner at a
-// time (see above), and passes from one side to the other as a message does that is sent to another
-// thread, hence `M: Send`. No reference to a message is ever handed out, so `M: Sync` is not
-// needed.
+// SAFETY: of what is shared, only the slots need not be `Sync` by themselves. Each has one owner at
+// a time (see above), and passes from one side to the other as a message does that is sent to
+// another thread, hence `M: Send`. No reference to a message is ever handed out, so `M: Sync` is
+// not needed.
 unsafe impl<M: Send, T: Sync> Sync for Ring<M, T> {}
 
 /// A ring with room for `capacity` messages, and with what else its sides share.
