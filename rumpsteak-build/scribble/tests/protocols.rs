@@ -21,7 +21,7 @@ const SIZES: &[(&str, usize, &[usize])] = &[
     ("build_cache", 7, &[4, 7, 4]),
     ("chain_sync", 5, &[5, 5]),
     ("chat_listening", 2, &[2, 2]),
-    ("chat_moderator", 3, &[13, 4, 4]),
+    ("chat_moderator", 2, &[13, 4, 4]),
     ("chat_private", 3, &[3, 3]),
     ("chat_speaking", 2, &[2, 2]),
     ("client_server_log", 4, &[2, 4, 1]),
