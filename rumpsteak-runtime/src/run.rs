@@ -97,7 +97,8 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
         let mut this = self.project();
-        if let Some((role, process)) = this.begins.take() {
+        if this.process.is_none() {
+            let Some((role, process)) = this.begins.take() else { polled_again() };
             *this.identity = participant::identity(role);
             this.process.set(Some((this.start)(role, process)?));
         }

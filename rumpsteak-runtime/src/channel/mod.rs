@@ -34,7 +34,6 @@ mod models;
 pub use self::queue::{Channel, Receiver, Sender};
 pub use self::receiver::QueueReceiver;
 pub use self::sender::QueueSender;
-#[doc(hidden)]
-pub use self::sender::leave;
+pub(crate) use self::sender::leave;
 pub use crate::transport::capacity::{Capacity, Queue};
 pub use crate::transport::link::Disconnected;

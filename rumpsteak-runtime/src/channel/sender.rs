@@ -201,7 +201,7 @@ thread_local! {
 /// Drops the halves of a route, whose role has completed so many sessions and is in none: what
 /// receives from them can tell that from a session that was aborted. By a variable of the thread,
 /// because a route may be made of any halves, and those that do not care know nothing of it.
-pub fn leave<T>(halves: T, completed: usize) {
+pub(crate) fn leave<T>(halves: T, completed: usize) {
     struct Before(usize);
     impl Drop for Before {
         fn drop(&mut self) {

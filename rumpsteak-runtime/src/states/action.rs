@@ -34,35 +34,24 @@ where
     Poll::Ready(Ok(()))
 }
 
-/// Receives a message of the role from `P`.
+/// Receives a message of the role from `P`: waits for it, or takes it [if there is
+/// one](Incoming::try_receive).
 #[cfg_attr(debug_assertions, inline)]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn poll_accept<R, P>(
     role: &mut R,
+    waits: bool,
     context: &mut Context<'_>,
 ) -> Poll<Result<R::Message, RouteError>>
 where
     R: Route<P, Link: Incoming<R::Message>>,
     P: Role,
 {
-    let message = ready!(role.route().poll_receive(context))?;
-    #[cfg(feature = "tracing")]
-    trace::<R, P>("receive", message.label());
-    Poll::Ready(Ok(message))
-}
-
-/// As `poll_accept`, by [`Incoming::try_receive`].
-#[cfg_attr(debug_assertions, inline)]
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn try_accept<R, P>(
-    role: &mut R,
-    context: &mut Context<'_>,
-) -> Poll<Result<R::Message, RouteError>>
-where
-    R: Route<P, Link: Incoming<R::Message>>,
-    P: Role,
-{
-    let message = ready!(role.route().try_receive(context))?;
+    let received = match waits {
+        true => role.route().poll_receive(context),
+        false => role.route().try_receive(context),
+    };
+    let message = ready!(received)?;
     #[cfg(feature = "tracing")]
     trace::<R, P>("receive", message.label());
     Poll::Ready(Ok(message))

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::task::{Context, Poll, Waker};
 
-use super::action::{failed, poll_accept, polled_again, try_accept, unexpected};
+use super::action::{failed, poll_accept, polled_again, unexpected};
 use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, Result};
@@ -166,11 +166,7 @@ where
         if index > 0 {
             return Others::hear(state, index - 1, waits, context);
         }
-        let accepted = match waits {
-            true => poll_accept::<R, P>(state.role, context),
-            false => try_accept::<R, P>(state.role, context),
-        };
-        match accepted {
+        match poll_accept::<R, P>(state.role, waits, context) {
             Poll::Ready(Ok(message)) => {
                 let decided = C::decide(state, message, P::NUMBER.0);
                 ControlFlow::Break(decided.map_err(|(state, message)| {

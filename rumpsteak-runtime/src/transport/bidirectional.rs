@@ -182,14 +182,13 @@ where
     }
 }
 
-impl<Tx, Rx: Stream + 'static> Bidirectional<Tx, Rx> {
-    /// See [`Arrival::queue`].
+impl<Tx, Rx: 'static> Bidirectional<Tx, Rx> {
+    /// What it receives from, if that is a queue of ours: of streams, only these can tell what a
+    /// poll would find. Known when this is compiled.
     #[inline(always)]
-    fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>>
-    where
-        Rx::Item: Arrival<M>,
-    {
-        Rx::Item::queue(self.halves.as_ref().map(|(_, rx)| rx)?)
+    fn queue<M: 'static>(&self) -> Option<&QueueReceiver<M>> {
+        let rx: &dyn Any = self.halves.as_ref().map(|(_, rx)| rx)?;
+        rx.downcast_ref()
     }
 }
 

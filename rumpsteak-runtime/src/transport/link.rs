@@ -1,11 +1,9 @@
 //! What a route can do: the traits that a transport implements.
 
-use std::any::Any;
 use std::fmt;
 use std::task::{Context, Poll, Waker, ready};
 
 use super::mark::Mark;
-use crate::channel::QueueReceiver;
 use crate::error::BoxError;
 
 /// Why a route failed.
@@ -165,16 +163,6 @@ pub trait Arrival<M> {
     ///
     /// The transport's own.
     fn into_message(self) -> Result<M, BoxError>;
-
-    /// The queue behind a stream that yields this, if it is one of ours: of streams, only these can
-    /// tell a choice among peers what a poll would find.
-    #[doc(hidden)]
-    fn queue(stream: &dyn Any) -> Option<&QueueReceiver<M>>
-    where
-        M: 'static,
-    {
-        stream.downcast_ref()
-    }
 }
 
 impl<M> Arrival<M> for M {
