@@ -8,7 +8,7 @@ use super::choice::{AnyPeer, Choice, Peer as _};
 use super::state::State;
 use crate::error::{Action, Result};
 use crate::role::{Role, Route};
-use crate::transport::{Incoming, Link as _, Mark, RouteError};
+use crate::transport::{Incoming, Link as _, RouteError};
 
 /// The peers from which the options of a choice receive, made by `#[session]`: `(A, (B, ()))`.
 ///
@@ -23,9 +23,9 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn name(index: usize) -> &'static str;
 
-    /// The mark of the route to a peer.
+    /// Says when a peer was asked first.
     #[doc(hidden)]
-    fn mark(role: &mut R, index: usize) -> Option<&Mark>;
+    fn set_turn(role: &mut R, index: usize, turn: usize);
 
     /// Looks, from the peer with this number on, for the one that was not asked first for longest.
     #[doc(hidden)]
@@ -73,9 +73,7 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn mark(_: &mut R, _: usize) -> Option<&Mark> {
-        None
-    }
+    fn set_turn(_: &mut R, _: usize, _: usize) {}
 
     #[inline(always)]
     fn find_first(_: &mut R, _: usize, _: &mut Turns) {}
@@ -120,10 +118,10 @@ where
     }
 
     #[inline(always)]
-    fn mark(role: &mut R, index: usize) -> Option<&Mark> {
+    fn set_turn(role: &mut R, index: usize, turn: usize) {
         match index {
-            0 => Some(role.route().mark()),
-            _ => Others::mark(role, index - 1),
+            0 => role.route().mark().set_turn(turn),
+            _ => Others::set_turn(role, index - 1, turn),
         }
     }
 
@@ -281,8 +279,6 @@ where
 fn first<R: Role, L: Peers<R>>(role: &mut R) -> usize {
     let mut found = Turns { index: 0, first: usize::MAX, last: 0 };
     L::find_first(role, 0, &mut found);
-    if let Some(mark) = L::mark(role, found.index) {
-        mark.set_turn(found.last.wrapping_add(1));
-    }
+    L::set_turn(role, found.index, found.last.wrapping_add(1));
     found.index
 }
