@@ -57,9 +57,10 @@
 //! The systems of projections are mostly finite where those of machines that run ahead are not, so
 //! these two are tried first.
 //!
-//! Whether an option is left out is decided from the messages alone: a state of the subtype may
-//! stand for any choice of the projection with a message in common. So the condition may fail
-//! though nothing is left out; that costs an exploration.
+//! A machine that does the same as its projection leaves out nothing. Of another one that is
+//! decided from the messages alone: a state of the subtype may stand for any choice of the
+//! projection with a message in common. So the condition may fail though nothing is left out; that
+//! costs an exploration.
 //!
 //! # Cost
 //!
