@@ -24,10 +24,10 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::{array, fmt};
+use std::{fmt, mem};
 
 use crate::sync::atomic::Ordering;
-use crate::woken::{POLLING, Polling, ProcessWaker, Woken};
+use crate::woken::{self, POLLING, Polling, Woken};
 
 /// Runs the processes of several roles in the task that awaits it, and returns the values of all.
 ///
@@ -56,7 +56,8 @@ use crate::woken::{POLLING, Polling, ProcessWaker, Woken};
 ///
 /// # Cost
 ///
-/// One allocation and one more for each process, when the future is first polled.
+/// An allocation for each process and two more, when the future is first polled. None if the last
+/// one that was done on the thread had as many processes: it has left its wakers.
 ///
 /// # Panics
 ///
@@ -161,7 +162,7 @@ const BUDGET: usize = 1024;
 struct Schedule<const N: usize> {
     woken: Arc<Woken>,
     /// One for each process.
-    wakers: [Waker; N],
+    wakers: Vec<Waker>,
     /// The processes that have not ended, as a set of bits.
     running: usize,
     /// The process that was polled last: the search for the next one begins behind it.
@@ -170,12 +171,11 @@ struct Schedule<const N: usize> {
 
 impl<const N: usize> Schedule<N> {
     fn new() -> Self {
-        let all = (1 << N) - 1;
-        let woken = Arc::new(Woken::new(all));
+        let (woken, wakers) = woken::wakers(N);
         Self {
-            wakers: array::from_fn(|index| Waker::from(ProcessWaker::new(&woken, 1 << index))),
             woken,
-            running: all,
+            wakers,
+            running: (1 << N) - 1,
             // The first is the next.
             last: N - 1,
         }
@@ -229,6 +229,12 @@ impl<const N: usize> Schedule<N> {
         woken.elsewhere.fetch_and(!POLLING, Ordering::Release);
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+}
+
+impl<const N: usize> Drop for Schedule<N> {
+    fn drop(&mut self) {
+        woken::keep((Arc::clone(&self.woken), mem::take(&mut self.wakers)));
     }
 }
 
@@ -366,6 +372,21 @@ mod models {
             });
             other.join().unwrap();
             assert!(done.load(Ordering::Relaxed));
+        });
+    }
+
+    /// Another thread wakes a process of a set that is done, while its wakers serve the next one.
+    #[test]
+    fn wake_of_a_set_that_is_done_races_with_the_next() {
+        model(|| {
+            let signals = [Signal::new(), Signal::new()];
+            let others = signals.clone().map(|signal| thread::spawn(move || signal.ring()));
+            for signal in signals {
+                block_on(join((signal.wait(1),)));
+            }
+            for other in others {
+                other.join().unwrap();
+            }
         });
     }
 

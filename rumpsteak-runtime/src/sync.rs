@@ -60,5 +60,9 @@ mod models {
         pub(crate) fn wake(&self) {
             self.0.wake();
         }
+
+        pub(crate) fn take(&self) -> Option<std::task::Waker> {
+            self.0.take_waker()
+        }
     }
 }

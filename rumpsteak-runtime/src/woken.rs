@@ -1,11 +1,16 @@
 //! Which processes of a [`join`](crate::join()) were woken, and which set this thread is polling.
 //!
+//! A set that is done leaves its wakers to the next one of the thread. Queues keep the wakers that
+//! waited at them, so roles that run one session after another mostly wait by wakers that are known
+//! there, and leave no new ones. A wake-up that was meant for a set that is done may reach the next
+//! one: it polls a process in vain, which the contract of wakers allows.
+//!
 //! The thread-local variable is in the module of the wakers that read it, where each reads it with
 //! one instruction.
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::task::Wake;
+use std::task::{Wake, Waker};
 
 use crate::sync::AtomicWaker;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -29,14 +34,31 @@ pub(crate) struct ProcessWaker {
     bit: usize,
 }
 
+/// A set of processes, and at least as many wakers as it has processes.
+pub(crate) type Wakers = (Arc<Woken>, Vec<Waker>);
+
+/// The wakers of so many processes, all of which are to be polled.
+pub(crate) fn wakers(count: usize) -> Wakers {
+    // A thread that is shutting down keeps nothing.
+    let kept = KEPT.try_with(Cell::take).ok().flatten();
+    let (woken, mut wakers) = kept.unwrap_or_else(|| (Arc::new(Woken::new()), Vec::new()));
+    woken.here.store((1 << count) - 1, Ordering::Relaxed);
+    for process in wakers.len()..count {
+        wakers.push(Waker::from(ProcessWaker::new(&woken, 1 << process)));
+    }
+    (woken, wakers)
+}
+
+/// Leaves the wakers of a set that is done to the next one of this thread.
+pub(crate) fn keep(wakers: Wakers) {
+    drop(wakers.0.task.take());
+    // As above.
+    let _ = KEPT.try_with(|kept| kept.set(Some(wakers)));
+}
+
 impl Woken {
-    /// A set of processes that all are to be polled.
-    pub(crate) fn new(all: usize) -> Self {
-        Self {
-            here: AtomicUsize::new(all),
-            elsewhere: AtomicUsize::new(0),
-            task: AtomicWaker::new(),
-        }
+    fn new() -> Self {
+        Self { here: AtomicUsize::new(0), elsewhere: AtomicUsize::new(0), task: AtomicWaker::new() }
     }
 
     pub(crate) fn address(&self) -> usize {
@@ -52,7 +74,7 @@ impl Woken {
 
 impl ProcessWaker {
     /// The waker of the process with this bit.
-    pub(crate) fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
+    fn new(woken: &Arc<Woken>, bit: usize) -> Arc<Self> {
         Arc::new(Self { woken: Arc::clone(woken), bit })
     }
 }
@@ -76,11 +98,14 @@ impl Wake for ProcessWaker {
 thread_local! {
     /// The address of the set whose processes this thread is polling, or 0.
     static POLLED_HERE: Cell<usize> = const { Cell::new(0) };
+    /// The wakers of the last set that was done on this thread.
+    static KEPT: Cell<Option<Wakers>> = const { Cell::new(None) };
 }
 
 #[cfg(all(test, rumpsteak_loom))]
 loom::thread_local! {
     static POLLED_HERE: Cell<usize> = Cell::new(0);
+    static KEPT: Cell<Option<Wakers>> = Cell::new(None);
 }
 
 /// Whether this thread is polling the processes of a set.

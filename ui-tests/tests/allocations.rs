@@ -38,7 +38,7 @@ fn roles_allocate_twice_for_each_queue() {
 }
 
 #[test]
-fn the_runner_allocates_once_for_each_process() {
+fn the_runner_leaves_its_wakers_to_the_next() {
     let mut roles = Roles::default();
     session(&mut roles, &[1, 2, 3]);
     let numbers: Vec<i32> = (0..1_000).collect();
@@ -50,8 +50,8 @@ fn the_runner_allocates_once_for_each_process() {
         });
         info.count_total
     };
-    // Whose turn it is, and two wakers.
-    assert_eq!([count(0), count(1_000)], [3, 3]);
+    // Whose turn it is, two wakers and the list of them.
+    assert_eq!([count(0), count(1_000)], [4, 0]);
 }
 
 #[test]
