@@ -23,10 +23,6 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn name(index: usize) -> &'static str;
 
-    /// Says when a peer was asked first.
-    #[doc(hidden)]
-    fn set_turn(role: &mut R, index: usize, turn: usize);
-
     /// Looks, from the peer with this number on, for the one that was not asked first for longest.
     #[doc(hidden)]
     fn find_first(role: &mut R, index: usize, found: &mut Turns);
@@ -39,18 +35,30 @@ pub trait Peers<R: Role> {
     #[doc(hidden)]
     fn is_idle(role: &mut R, index: usize, waker: &Waker) -> bool;
 
-    /// Receives a label of the choice `C` from a peer, if one is there; if it `waits`, as a poll
-    /// does. Gives the state back if there is none, with the error of the route.
+    /// Receives a label of the choice `C` from a peer, if one is there. Gives the state back if
+    /// there is none, with the error of the route.
     #[doc(hidden)]
     fn hear<'s, C>(
         state: State<'s, R>,
         index: usize,
-        waits: bool,
+        how: Hearing,
         context: &mut Context<'_>,
     ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>;
+}
+
+/// How a peer is asked.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Hearing {
+    /// As the first of all, at this turn.
+    First(usize),
+    /// As one of the others.
+    Looks,
+    /// As a poll does: what comes later wakes the task.
+    Waits,
 }
 
 /// When peers were asked first.
@@ -73,9 +81,6 @@ impl<R: Role> Peers<R> for () {
     }
 
     #[inline(always)]
-    fn set_turn(_: &mut R, _: usize, _: usize) {}
-
-    #[inline(always)]
     fn find_first(_: &mut R, _: usize, _: &mut Turns) {}
 
     fn has_left(_: &mut R, _: usize) -> bool {
@@ -91,7 +96,7 @@ impl<R: Role> Peers<R> for () {
     fn hear<'s, C>(
         state: State<'s, R>,
         _: usize,
-        _: bool,
+        _: Hearing,
         _: &mut Context<'_>,
     ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
     where
@@ -114,14 +119,6 @@ where
         match index {
             0 => <P as Role>::NAME,
             _ => Others::name(index - 1),
-        }
-    }
-
-    #[inline(always)]
-    fn set_turn(role: &mut R, index: usize, turn: usize) {
-        match index {
-            0 => role.route().mark().set_turn(turn),
-            _ => Others::set_turn(role, index - 1, turn),
         }
     }
 
@@ -154,16 +151,21 @@ where
     fn hear<'s, C>(
         state: State<'s, R>,
         index: usize,
-        waits: bool,
+        how: Hearing,
         context: &mut Context<'_>,
     ) -> ControlFlow<Result<C>, (State<'s, R>, Option<RouteError>)>
     where
         R: 's,
         C: Choice<State = State<'s, R>, Message = R::Message>,
     {
-        if index > 0 {
-            return Others::hear(state, index - 1, waits, context);
+        // The last one need not be told apart.
+        if index > 0 && Others::COUNT > 0 {
+            return Others::hear(state, index - 1, how, context);
         }
+        if let Hearing::First(turn) = how {
+            Route::<P>::route(state.role).mark().set_turn(turn);
+        }
+        let waits = matches!(how, Hearing::Waits);
         match poll_accept::<R, P>(state.role, waits, context) {
             Poll::Ready(Ok(message)) => {
                 let decided = C::decide(state, message, P::NUMBER.0);
@@ -204,9 +206,10 @@ where
     let Some(mut state) = slot.take() else {
         polled_again();
     };
-    let mut index = first::<R, C::Peers>(state.role);
+    let (mut index, turn) = first::<R, C::Peers>(state.role);
+    let mut how = Hearing::First(turn);
     for _ in 0..C::Peers::COUNT {
-        state = match C::Peers::hear(state, index, false, context) {
+        state = match C::Peers::hear(state, index, how, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
             ControlFlow::Continue((state, None)) => state,
             ControlFlow::Continue((state, Some(error))) => {
@@ -214,12 +217,13 @@ where
             }
         };
         index = if index + 1 == C::Peers::COUNT { 0 } else { index + 1 };
+        how = Hearing::Looks;
     }
     for index in 0..C::Peers::COUNT {
         if C::Peers::is_idle(state.role, index, context.waker()) {
             continue;
         }
-        state = match C::Peers::hear(state, index, true, context) {
+        state = match C::Peers::hear(state, index, Hearing::Waits, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
             ControlFlow::Continue((state, None)) => state,
             ControlFlow::Continue((state, Some(error))) => {
@@ -256,7 +260,7 @@ where
     };
     judge(state.role, lost.0, lost.1);
     for index in others {
-        state = match C::Peers::hear(state, index, true, context) {
+        state = match C::Peers::hear(state, index, Hearing::Waits, context) {
             ControlFlow::Break(heard) => return Poll::Ready(heard),
             ControlFlow::Continue((state, error)) => {
                 if let Some(error) = error {
@@ -274,11 +278,10 @@ where
     Poll::Ready(Err(failed(state, C::Peers::name(index), error, action)))
 }
 
-/// The peer with which a search begins; its next turn is after those of the others.
+/// The peer with which a search begins, and the turn that this is.
 #[inline(always)]
-fn first<R: Role, L: Peers<R>>(role: &mut R) -> usize {
+fn first<R: Role, L: Peers<R>>(role: &mut R) -> (usize, usize) {
     let mut found = Turns { index: 0, first: usize::MAX, last: 0 };
     L::find_first(role, 0, &mut found);
-    L::set_turn(role, found.index, found.last.wrapping_add(1));
-    found.index
+    (found.index, found.last.wrapping_add(1))
 }
